@@ -24,7 +24,7 @@ from autograder.classroom.display import display
 from autograder.grading import fingerprint, pool, results, submission, suite
 from autograder.grading.result import Result
 from autograder.grading.submission import Base
-from autograder.lessons import manifest
+from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
@@ -161,8 +161,8 @@ def _made_of(
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
     """The seed of an assignment's generated tests, which stays with its results."""
     path = out / "seed.txt"
-    if given is None and path.exists():
-        return int(path.read_text(encoding="utf-8"))
+    if given is None and user_files.is_there(path):
+        return user_files.whole_number(path)
     drawn = next((result["seed"] for result in known.values()), secrets.randbelow(2**31))
     seed = drawn if given is None else given
     results.write_text(path, f"{seed}\n")

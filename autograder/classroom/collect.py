@@ -4,7 +4,6 @@
 the submissions says which file of the download each one was.
 """
 
-import csv
 import io
 import os
 import shutil
@@ -25,8 +24,9 @@ from autograder.classroom.people import Roster
 from autograder.classroom.systems import registry
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import results
-from autograder.lessons import manifest
+from autograder.lessons import manifest, user_files
 from autograder.lessons.problem import Problem
+from autograder.student import workspace
 
 LIST = "collected.csv"
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
@@ -59,9 +59,10 @@ def give_back(
     def pages(student: str) -> list[Path]:
         if reported is not None:
             page = reported / "students" / f"{results.file_name(student)}.html"
-            return [page] if page.exists() else []
+            return [page] if page.is_file() else []
         return sorted((folder / "feedback" / student / name).glob("*.html"))
 
+    name = _assignment(folder, name).name
     return _pack(collected or folder / "submitted", name, pages, out)
 
 
@@ -172,16 +173,17 @@ def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> Claim:
 def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
     path = out / LIST
     new = {row[1] for row in rows}
-    old = [[row[c] for c in COLUMNS] for row in _rows(out)] if path.exists() else []
+    old = [[row[c] for c in COLUMNS] for row in _rows(out)] if user_files.is_there(path) else []
     kept = [row for row in old if row[0] != assignment.name or row[1] not in new]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *kept, *rows])
-    results.write_text(path, text.getvalue())
+    results.write_text(path, results.table([[*COLUMNS], *kept, *rows]))
 
 
 def _rows(out: Path) -> list[dict[str, str]]:
-    with (out / LIST).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    """The rows of the list in a folder, by the names of its columns."""
+    head, *rows = user_files.rows(out / LIST) or [[]]
+    if tuple(head) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
+        raise Problem(f"{out / LIST} is not what `collect` wrote. Remove it, and collect again.")
+    return [dict(zip(COLUMNS, map(results.as_written, row), strict=True)) for row in rows]
 
 
 # ------------------------------------------------------------------------------------------
@@ -228,18 +230,18 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
 
     Canvas finds the student by the file's name, Moodle by the folder's.
     """
-    if not (collected / LIST).exists():
+    if not user_files.is_there(collected / LIST):
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
-    written = 0
-    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+    written, content = 0, io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in _rows(collected):
             found = pages(row["student"]) if row["assignment"] == assignment else []
             for page in found:
                 archive.write(page, _return_name(row, page, len(found) > 1))
                 written += 1
     if not written:
-        to.unlink()
         raise Problem(f"There are no pages for {assignment}. Write the feedback or report first.")
+    workspace.write(to, content.getvalue())
     return written
 
 

@@ -5,7 +5,6 @@ what late work, feedback and hints are like. Without it each lesson is an assign
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from typing import Any
 
 from autograder.classroom.variants import Variants
 from autograder.grading.result import Result, Verdict
-from autograder.lessons import manifest, tasks
+from autograder.lessons import manifest, tasks, user_files
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
@@ -113,6 +112,8 @@ class Course:
 
 def find(folder: Path, name: str) -> Assignment:
     """The assignment of this name, or the first that holds the lesson of this id."""
+    if folder.is_dir() and not user_files.is_there(folder / FILE):
+        raise Problem(f"{folder} has no {FILE}. Give a course directory, or no --course.")
     return read(folder).chosen([name])[0]
 
 
@@ -238,15 +239,10 @@ _NAME = re.compile(r"\w[\w-]*")
 def read(folder: Path) -> Course:
     """The course of a directory."""
     path = folder / FILE
-    if not path.exists():
+    if not user_files.is_there(path):
         lessons = [lesson for lesson in manifest.load().values() if lesson.exercises]
         return Course({lesson.id: Assignment(lesson.id, (lesson,)) for lesson in lessons})
-    try:
-        source = path.read_text(encoding="utf-8")
-        table = tomllib.loads(source)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} is not valid TOML: {error}. Correct it.") from None
-    return _course(table, _Where(path, source.splitlines()))
+    return _course(user_files.toml(path), _Where(path, user_files.text(path).splitlines()))
 
 
 @dataclass(frozen=True)
@@ -281,7 +277,8 @@ def _course(table: dict[str, Any], where: _Where) -> Course:
         where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
     options = {name: _options(table.get(name, {}), name, where) for name in _TABLES}
     entries = table.get("assignment", [])
-    where.check(isinstance(entries, list) and entries, "assignment", "should be [[assignment]]s")
+    tables = isinstance(entries, list) and all(isinstance(x, dict) for x in entries)
+    where.check(tables and entries, "assignment", "should be [[assignment]]s")
     hints = options["students"].get("hints", 3)
     found: dict[str, Assignment] = {}
     for number, entry in enumerate(entries):
@@ -309,7 +306,8 @@ def _check_keys(
         where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
         kind = known[key]
         fine = isinstance(value, kind) and isinstance(value, bool) <= (kind is bool)
-        where.check(fine, key, f"should be {_KINDS[kind]}")
+        texts = kind is not list or (fine and all(isinstance(x, str) for x in value))
+        where.check(fine and texts, key, f"should be {_KINDS[kind]}")
 
 
 def _assignment(entry: dict[str, Any], hints: int, where: _Where) -> Assignment:
@@ -349,7 +347,7 @@ def _points(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> dict
     exercises = {exercise.id for lesson in lessons for exercise in lesson.exercises}
     for name in entry.get("drop", []):
         where.check(name in exercises, str(name), "is not an exercise of this assignment")
-    where.check(entry.get("question", 0) >= 0, "question", "should be 0 or more")
+    where.check(0 <= entry.get("question", 0) < 1e6, "question", "should be a number from 0 on")
     return {**points, **dict.fromkeys(entry.get("drop", []), 0.0)}
 
 

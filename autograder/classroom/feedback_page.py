@@ -24,7 +24,7 @@ from autograder.classroom import gradebook, notebooks, reading, written
 from autograder.classroom.course import Assignment
 from autograder.classroom.nbgrader_grading import INTAKE, results_folder
 from autograder.grading import feedback, results
-from autograder.lessons import manifest
+from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 
 STYLES = HtmlFormatter(classprefix="py-", nobackground=True)
@@ -54,7 +54,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
     result = results.read(place)
     cells = {x.metadata.nbgrader.grade_id: x for x in nb.cells if "nbgrader" in x.metadata}
     module = root / INTAKE / about["student"] / assignment.name / lesson.module
-    changes = reading.changes(module.read_text(), lesson) if module.exists() else {}
+    changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
     parts = [
         _exercise(verdict, cells, changes, course.feedback.hints) for verdict in result["exercises"]
     ]

@@ -19,6 +19,7 @@ from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
 from sqlalchemy import event
+from sqlalchemy.exc import DatabaseError
 
 from autograder.classroom.course import Assignment, Course
 from autograder.lessons.problem import Problem
@@ -50,8 +51,14 @@ def make_alembic_known() -> None:
 def opened(folder: Path) -> Iterator[Any]:
     """The gradebook of a course directory."""
     make_alembic_known()
-    with Gradebook(f"sqlite:///{folder / FILE}") as book:
-        yield book
+    try:
+        with Gradebook(f"sqlite:///{folder / FILE}") as book:
+            yield book
+    except DatabaseError as error:
+        raise Problem(
+            f"{folder / FILE} is not a gradebook that can be read and written ({error.orig}). "
+            "Restore it from a backup."
+        ) from None
 
 
 def cells(book: Any, assignment: str) -> dict[str, set[str]]:

@@ -21,7 +21,7 @@ from autograder.classroom import course as courses
 from autograder.classroom import notebooks
 from autograder.classroom.course import Assignment
 from autograder.grading import results
-from autograder.lessons import assemble, examples, manifest, skeleton
+from autograder.lessons import assemble, examples, manifest, skeleton, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
@@ -63,7 +63,7 @@ def init(folder: Path, seed: int | None = None, lessons: Sequence[str] = ()) -> 
     It has an assignment for each of these lessons, or for all with exercises if none is named.
     """
     folder = folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if user_files.is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty. Give a new folder for the course.")
     chosen = [manifest.get(name) for name in dict.fromkeys(lessons)]
     for lesson in chosen:

@@ -13,7 +13,6 @@ started (command, formgrader or Python), this happens:
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 from datetime import datetime
@@ -49,7 +48,7 @@ from autograder.grading import feedback, fingerprint, pool, results, submission,
 from autograder.grading.judging import Policy
 from autograder.grading.result import Result, Test, Verdict
 from autograder.grading.submission import Base
-from autograder.lessons import manifest
+from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
@@ -198,11 +197,11 @@ def _is_done(folder: Path, assignment: Assignment) -> bool:
     """
     try:
         for lesson in assignment.lessons:
-            document = json.loads((folder / f"{lesson.id}.ipynb").read_bytes())
+            document = user_files.document(folder / f"{lesson.id}.ipynb")
             cells = nbformat.from_dict(document).cells
             if not all(cell.outputs for cell in cells if _is_ours(cell)):
                 return False
-    except (OSError, ValueError, AttributeError):
+    except (Problem, AttributeError):
         return False
     return True
 
@@ -336,7 +335,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         result = results.read(place / f"{about['student']}.json")
         verdicts = {courses.cell_name(x["id"]): x for x in result["exercises"]}
         module = root / INTAKE / about["student"] / assignment.name / lesson.module
-        changes = reading.changes(module.read_text(), lesson) if module.exists() else {}
+        changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
         points = assignment.cells(lesson)
         for cell in nb.cells:
             if cell.cell_type != "code":

@@ -25,7 +25,7 @@ from autograder.classroom.course import Assignment, Course
 from autograder.classroom.intake import INTAKE
 from autograder.grading import results
 from autograder.grading.submission import Base
-from autograder.lessons import tasks
+from autograder.lessons import tasks, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -126,7 +126,7 @@ def read_release(folder: Path, assignment: Assignment) -> dict[str, Any]:
         if not path.is_file():
             command = f"nbgrader generate_assignment {assignment.name}"
             raise Problem(f"{assignment.name} was not released. Run `{command}` first.")
-        found[lesson.id] = json.loads(path.read_text(encoding="utf-8"))
+        found[lesson.id] = user_files.document(path)
     return found
 
 

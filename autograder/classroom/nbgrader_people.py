@@ -9,7 +9,10 @@ from autograder.classroom import course as courses
 from autograder.classroom import gradebook, notebooks, people
 from autograder.classroom.course import Course
 from autograder.grading import results
+from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
+
+MOST_DAYS = 3650
 
 
 def _course(folder: Path) -> Course:
@@ -22,10 +25,10 @@ def take_roster(folder: Path, file: Path) -> int:
     """Keep a class list, and enter its students into the gradebook; how many it has."""
     _course(folder)
     known = people.read(file).students
-    if file.resolve() != (folder / people.ROSTER).resolve():
-        shutil.copyfile(file, folder / people.ROSTER)
-        (folder / people.ROSTER).chmod(0o600)
     with gradebook.opened(folder) as book:
+        if file.resolve() != (folder / people.ROSTER).resolve():
+            shutil.copyfile(file, folder / people.ROSTER)
+            (folder / people.ROSTER).chmod(0o600)
         for student in known.values():
             facts = {"first_name": student.first_name, "last_name": student.last_name}
             facts |= {"email": student.email, "lms_user_id": student.lms_id}
@@ -36,6 +39,9 @@ def take_roster(folder: Path, file: Path) -> int:
 def extend(folder: Path, assignment: str, students: Sequence[str], days: float) -> Iterator[str]:
     """Give students so many days more; what that is and changes, a sentence each."""
     course = _course(folder)
+    people.check_ids(students)
+    if not 0 <= days <= MOST_DAYS:  # it may be no number at all
+        raise Problem(f"An extension is of 0 to {MOST_DAYS} days. Give so many as --days.")
     group = people.members(folder, assignment)
     everyone = list(dict.fromkeys(x for one in students for x in group.get(one, [one])))
     changes = gradebook.extend(folder, course, assignment, everyone, timedelta(days=days))
@@ -84,7 +90,7 @@ def variants(folder: Path, name: str) -> str:
     if assignment.variants is None:
         raise Problem(f"{name} has no variants. Write `variants = 6` into {courses.FILE}.")
     students = {*people.roster(folder).students}
-    if (folder / "gradebook.db").exists():
+    if user_files.is_there(folder / gradebook.FILE):
         with gradebook.opened(folder) as book:
             students |= {student.id for student in book.students}
     if not students:

@@ -14,7 +14,7 @@ from autograder.classroom.intake import INTAKE
 from autograder.grading import results
 from autograder.grading.result import Result
 from autograder.grading.submission import Base
-from autograder.lessons import manifest
+from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -28,7 +28,7 @@ def grade_folder(submissions: Path, lesson: Lesson, out: Path, **options: Any) -
     print("First on the course's own earlier modules, to compare with:")
     class_run.grade_folder(submissions, lesson, out / FOLDER, **options)
     print("Now on the students' own:")
-    seed = int((out / FOLDER / "seed.txt").read_text(encoding="utf-8"))
+    seed = user_files.whole_number(out / FOLDER / "seed.txt")
     own = bases(submissions, lesson)
     class_run.grade_folder(submissions, lesson, out, bases=own, **{**options, "seed": seed})
     for path in results.paths(out):
@@ -64,7 +64,7 @@ def of_course(
         for lesson in other.lessons if other != assignment else ():
             path = root.joinpath(INTAKE, student, other.name, lesson.module)
             if path.is_file():
-                found[lesson.module] = path.read_bytes()
+                found[lesson.module] = user_files.content(path)
     for lesson in assignment.lessons:
         found |= {lesson.module: source} if (source := modules[lesson.id]) is not None else {}
     return {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.grading import results
+from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
 
 ROSTER, GROUPS = "roster.csv", "groups.csv"
@@ -59,11 +60,7 @@ class Roster:
 
 def read(path: Path) -> Roster:
     """The roster in a file."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.reader(file))
-    except (FileNotFoundError, UnicodeDecodeError):
-        raise Problem(f"{path} cannot be read. Give a CSV file in UTF-8.") from None
+    rows = user_files.rows(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
     if "id" not in places:
@@ -84,7 +81,7 @@ def read(path: Path) -> Roster:
 def roster(folder: Path) -> Roster:
     """The roster of a course directory; empty if it has none."""
     path = folder / ROSTER
-    return read(path) if path.exists() else Roster()
+    return read(path) if user_files.is_there(path) else Roster()
 
 
 def write(folder: Path, students: Iterable[Student]) -> None:
@@ -99,8 +96,16 @@ def _write(path: Path, rows: list[list[str]]) -> None:
     results.write_text(path, text.getvalue())
 
 
+def check_ids(students: Iterable[str]) -> None:
+    """Refuse what cannot be a student's id, as it names folders."""
+    for student in students:
+        if not results.is_file_name(student):
+            raise Problem(f"{student!r} cannot be a student's id. Correct it.")
+
+
 def put_in_section(folder: Path, section: str, ids: Sequence[str]) -> list[str]:
     """Put students into a section, and return who is in it."""
+    check_ids(ids)
     known = roster(folder).students
     for student in ids:
         about = known.get(student, Student(student))
@@ -118,19 +123,16 @@ def groups(folder: Path) -> dict[str, list[list[str]]]:
     """The groups by assignment."""
     path = folder / GROUPS
     found: dict[str, list[list[str]]] = {}
-    if path.exists():
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.reader(file):
-                found.setdefault(row[0], []).append([name for name in row[1:] if name])
+    for row in user_files.rows(path) if user_files.is_there(path) else []:
+        if row:
+            found.setdefault(row[0], []).append([name for name in row[1:] if name])
     return found
 
 
 def group(folder: Path, assignment: str, students: Sequence[str]) -> None:
     """Make a group; its members leave the groups that they were in, and one alone is none."""
     members = list(dict.fromkeys(students))
-    for student in members:
-        if not results.is_file_name(student):
-            raise Problem(f"{student!r} cannot be a student's id. Correct it.")
+    check_ids(members)
     known = groups(folder)
     rest = [[x for x in old if x not in members] for old in known.get(assignment, [])]
     known[assignment] = [each for each in [*rest, members] if len(each) > 1]

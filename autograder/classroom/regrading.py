@@ -15,6 +15,8 @@ from autograder.classroom import notebooks
 from autograder.classroom.course import Assignment, Feedback
 from autograder.grading import results
 from autograder.grading.submission import Base
+from autograder.lessons import user_files
+from autograder.lessons.problem import Problem
 
 FOLDER = Path(".jaxprentice", "graded")
 
@@ -112,11 +114,12 @@ def _path(folder: Path, assignment: str, student: str) -> Path:
 
 
 def read(path: Path) -> Record | None:
-    """The record in a file; None if there is none."""
+    """The record in a file; None if there is none that can be read: it is graded again, then."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        found = user_files.document(path)
+    except Problem:
         return None
+    return found if isinstance(found, dict) else None
 
 
 def sources(folder: Path) -> dict[tuple[str, str], str]:

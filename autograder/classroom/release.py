@@ -39,10 +39,11 @@ MODULES = (
     ),
     *("lessons/drawing",),
     *("lessons/manifest", "lessons/places", "lessons/problem", "lessons/recorder"),
-    *("lessons/user_files",),
     *(
         "lessons/skeleton",
+        "lessons/stepper",
         "lessons/tasks",
+        "lessons/user_files",
         "grading/__init__",
         "grading/random_programs",
         "grading/random_trees",

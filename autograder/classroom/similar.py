@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.classroom import intake, nbgrader_course, reading, written
 from autograder.classroom.course import Course, cell_name
 from autograder.grading import results
-from autograder.lessons import assemble
+from autograder.lessons import assemble, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -237,4 +237,4 @@ def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]
     """The modules of an assignment in a course directory, by student."""
     paths = (folder / "intake").glob(f"*/{assignment}/{lesson.module}")
     depth = 2 + lesson.module.count("/")
-    return {path.parents[depth - 1].name: path.read_text() for path in paths}
+    return {path.parents[depth - 1].name: user_files.text(path) for path in paths}

@@ -19,6 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from autograder.grading.result import Result
+from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
 
 SCHEMA = Path(__file__).with_name("result.json")
@@ -94,11 +95,11 @@ def locked(folder: Path) -> Iterator[None]:
 
 def read(path: Path) -> Result:
     """Read a result and check it against the schema."""
+    if not user_files.is_there(path):
+        raise Problem(f"There is no result {path}. Run `./jaxprentice grade` first.")
+    result = user_files.document(path)
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
         _validator()(result)
-    except FileNotFoundError:
-        raise Problem(f"There is no result {path}. Run `./jaxprentice grade` first.") from None
     except ValueError as error:
         raise Problem(
             f"{path} is not a result file: {error}. Grade the submission again."
@@ -213,5 +214,12 @@ def _cell(value: Any) -> Any:
     return _FORMULA.sub("\\1'", re.sub(r"[\t\r\n]", " ", value))
 
 
+def as_written(text: str) -> str:
+    """A text as it was before `table` made it a cell, but for tabs and ends of lines."""
+    return _GUARDED.sub("\\1", text)
+
+
 _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
-_FORMULA = re.compile(rf"(^|[;,|])(?=[\s\"'\u200b-\u200f\u2060\ufeff]*[{_SIGNS}])")
+_BEFORE = rf"(?=[\s\"'\u200b-\u200f\u2060\ufeff]*[{_SIGNS}])"
+_FORMULA = re.compile(rf"(^|[;,|]){_BEFORE}")
+_GUARDED = re.compile(rf"(^|[;,|])'{_BEFORE}")

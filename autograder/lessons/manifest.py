@@ -7,13 +7,12 @@ A manifest is the only place where a lesson's facts stand. Everything that shows
 import difflib
 import functools
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import places
+from autograder.lessons import places, user_files
 from autograder.lessons.problem import Problem
 
 # ------------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ def _shown(path: Path) -> Path:
 
 def _read(path: Path) -> Lesson:
     where = _Where(path)
-    table = _take(_parse(path), _LESSON_KEYS, where)
+    table = _take(user_files.toml(path), _LESSON_KEYS, where)
     folder = path.parent
     numbered = _FOLDER.fullmatch(folder.name)
     where.check(numbered, "id", f"is in the folder {folder.name!r}, which should be NN_name")
@@ -263,13 +262,6 @@ def _read(path: Path) -> Lesson:
         whole=Whole(f"{table['id']}.whole", float(table["whole"])) if table["whole"] else None,
         **{key: _frozen(table[key]) for key in _LESSON_KEYS if key not in ("whole", "exercise")},
     )
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Problem(f"{_shown(path)}: this is not valid TOML: {error}.") from None
 
 
 def _read_exercise(raw: object, index: int, lesson: str, where: _Where) -> Exercise:

@@ -25,6 +25,7 @@ REMEDIES = {
     errno.EACCES: "Let yourself read and write it",
     errno.EROFS: "Use a disk that can be written to",
     errno.ENOENT: "Make it, or name one that exists",
+    errno.EEXIST: "Put a folder there, not a file",
     errno.EISDIR: "Put a file there, not a folder",
     errno.ENOTDIR: "Put a folder there, not a file",
     errno.ELOOP: "Put the file itself there, not a link",

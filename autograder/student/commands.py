@@ -24,8 +24,9 @@ def all_taught() -> list[Lesson]:
 
 def taught(name: str) -> Lesson:
     """The lesson of this name, which must have exercises."""
-    if "." in name:
-        raise Problem(f"{name} is an exercise. Give its lesson, {name.partition('.')[0]}.")
+    first, point, _ = name.partition(".")
+    if point and first in manifest.load():
+        raise Problem(f"{name} is an exercise. Give its lesson, {first}.")
     lesson = manifest.get(name)
     if not lesson.exercises:
         raise Problem(f"The lesson {name} has no exercises. See `./jaxprentice list`.")
@@ -439,7 +440,7 @@ def progress(place: Workspace) -> None:
 def export_progress(place: Workspace, file: Path) -> None:
     """Write which exercises are done, as the course's web site takes and saves it."""
     done = {name: True for lesson in all_taught() for name in done_of(place, lesson)}
-    file.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    workspace.write(file, f"{json.dumps(done, indent=1)}\n".encode())
     print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')
 
 

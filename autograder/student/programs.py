@@ -18,9 +18,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import drawing, manifest, places, recorder, stepper
+from autograder.lessons import drawing, manifest, places, recorder, stepper, user_files
 from autograder.lessons.problem import Problem
-from autograder.student import run_program, screen
+from autograder.student import run_program, screen, workspace
 from autograder.student.workspace import Workspace
 
 
@@ -50,12 +50,9 @@ def read(file: Path | None, code: str | None) -> Program:
     if code is not None:
         return Program(code, "your program")
     assert file
-    try:
-        return Program(file.read_text(encoding="utf-8"), str(file))
-    except (FileNotFoundError, IsADirectoryError):
-        raise Problem(f"There is no file {file}. Give the name of a program.") from None
-    except UnicodeDecodeError:
-        raise Problem(f"{file} is not a text in UTF-8. Give the name of a program.") from None
+    if not user_files.is_there(file) or file.is_dir():
+        raise Problem(f"There is no file {file}. Give the name of a program.")
+    return Program(user_files.text(file), str(file))
 
 
 def need_modules(place: Workspace, program: Program) -> None:
@@ -75,7 +72,7 @@ def trace(place: Workspace, program: Program, view: View) -> int:
     if view.as_json:
         print(json.dumps({**document, "steps": steps}, indent=1))
     elif view.page:
-        view.page.write_text(stepper.page(document, steps), encoding="utf-8")
+        workspace.write(view.page, stepper.page(document, steps).encode())
         print(f"The recording is in {view.page}. Open it in a browser.")
     else:
         tell(document, steps)

@@ -5,6 +5,7 @@ inside it. Outside they use `course/` of this copy, whose files are generated: g
 look, not for work.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, places, tasks
+from autograder.lessons import assemble, manifest, places, tasks, user_files
 from autograder.lessons.browser_names import alike
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
@@ -160,15 +161,16 @@ class Workspace:
 
     def backup(self, lesson: Lesson) -> Path | None:
         """Keep a copy of a module under a free name."""
-        if not self.file(lesson).exists():
+        if not user_files.is_there(self.file(lesson)):
             return None
+        content = user_files.content(self.file(lesson))
         folder = self.folder / "backups"
         folder.mkdir(parents=True, exist_ok=True)
         stem = lesson.module.removesuffix(".py").replace("/", "-")
         number = 1
         while (copy := folder / f"{stem}-{number}.py").exists():
             number += 1
-        shutil.copyfile(self.file(lesson), copy)
+        copy.write_bytes(content)
         return copy
 
     def replace(self, lesson: Lesson, text: str) -> Path | None:
@@ -183,22 +185,27 @@ class Workspace:
 
 
 def write(file: Path, content: bytes) -> None:
-    """Write a file of the student's: where that fails, on a full disk, the old one is as it was."""
+    """Write a user's file: where that fails, on a full disk, the old one is as it was."""
+    if file.is_symlink():  # it stays one
+        file = Path(os.path.realpath(file, strict=True))
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         new.write_bytes(content)
         new.replace(file)
-    except BaseException:
-        new.unlink(missing_ok=True)
+    except BaseException as error:
+        if isinstance(error, OSError):
+            error.filename = str(file)  # the name that the user knows
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
         raise
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file; an empty one where the file is missing or spoilt."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        value = user_files.document(path)
+    except Problem:
         value = {}
     return value if isinstance(value, dict) else {}
 
@@ -242,7 +249,7 @@ def solution(lesson: Lesson) -> str:
 def init(folder: Path) -> Workspace:
     """Write a workspace at `folder`, new or empty: whole, or not at all."""
     folder = folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if user_files.is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty. Give a new folder for your work.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

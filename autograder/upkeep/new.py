@@ -18,6 +18,7 @@ PACKAGE = "minijax"  # that new lessons extend; a different one is a matter of t
 MARK = "FILL IN"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
+LONGEST = 40  # letters of an id
 
 
 def begin(lesson_id: str) -> list[str]:
@@ -42,10 +43,10 @@ def begin(lesson_id: str) -> list[str]:
 
 
 def _check_id(lesson_id: str) -> None:
-    if not _ID.fullmatch(lesson_id) or keyword.iskeyword(lesson_id):
+    if not _ID.fullmatch(lesson_id) or len(lesson_id) > LONGEST or keyword.iskeyword(lesson_id):
         raise Problem(
             f"A lesson cannot be called {lesson_id!r}: its module has that name. "
-            "Use lower-case letters, digits and _, such as custom_rules."
+            f"Use at most {LONGEST} lower-case letters, digits and _, such as custom_rules."
         )
     if lesson_id in manifest.load():
         place = _shown(manifest.get(lesson_id).folder)

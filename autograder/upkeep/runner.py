@@ -167,10 +167,10 @@ PACKAGES = ("pytest", "iniconfig", "pluggy", "packaging", "pygments")
 LEXERS = ("__init__.py", "_mapping.py", "diff.py", "python.py")
 TOOL = (
     "__init__", "lessons/__init__", "lessons/assemble", "lessons/manifest", "lessons/places",
-    "lessons/problem", "lessons/skeleton", "grading/__init__", "grading/words",
-    "grading/random_programs", "grading/random_trees", "student/__init__", "student/cache",
-    "student/check_plugin", "student/checks", "student/example_checks", "student/explain",
-    "student/in_browser",
+    "lessons/problem", "lessons/skeleton", "lessons/user_files", "grading/__init__",
+    "grading/words", "grading/random_programs", "grading/random_trees", "student/__init__",
+    "student/cache", "student/check_plugin", "student/checks", "student/example_checks",
+    "student/explain", "student/in_browser",
 )  # fmt: skip
 
 

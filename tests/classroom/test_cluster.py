@@ -22,6 +22,7 @@ import accounts
 import dask
 import graded_course
 import pytest
+from command_lines import EXAMPLES
 from distributed import Client
 from distributed.comm.core import CommClosedError
 
@@ -54,7 +55,7 @@ def told():
         patch.setenv("DASK_CONFIG", str(settings))
         patch.setattr(dask.config, "PATH", str(settings))
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            assert cli.main(shlex.split(cli.EXAMPLES["cluster"])) == 0
+            assert cli.main(shlex.split(EXAMPLES["cluster"])) == 0
         with dask.config.set(settings_in(settings)):
             yield out.getvalue()
 

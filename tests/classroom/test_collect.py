@@ -217,6 +217,50 @@ def test_names_that_lead_outside_and_large_files_stay_inside_their_limits(tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  - :name: Somebody\n    :email: bob@x.edu\n", "  - Somebody\n"),
+        (METADATA[METADATA.index("submission_679:") :], ""),
+        (METADATA[METADATA.index("submission_679:") :], "submission_679: it is a text\n"),
+        ("  - :name: Stranger\n    :sid: zoe\n", ""),
+        ("  :submitters:\n  - :name: Stranger\n    :sid: zoe\n", "  :submitters: a text\n"),
+    ],
+)
+def test_metadata_that_names_nobody_for_one_submission_stop_no_other(tmp_path, roster, old, new):
+    assert old in METADATA
+    name = "assignment_1_export/submission_metadata.yml"
+    got = download(tmp_path / "got", DOWNLOADS["gradescope"] | {name: METADATA.replace(old, new)})
+    said = "\n".join(collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out"))
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "second"
+    assert "zoe" in said or "submission_679" in said
+
+
+def test_metadata_of_a_large_class_are_read_whole(tmp_path, roster):
+    """Gradescope says ten kilobytes about a submission; the last one of ten megabytes counts."""
+    one = "submission_{}:\n  :results: '" + "x" * 10_000 + "'\n"
+    many = "".join(one.format(number) for number in range(1000, 2000))
+    files = {"submission_678/core.py": "it", "submission_metadata.yml": many + METADATA[4:]}
+    got = download(tmp_path / "got", files)
+    assert len(many) > intake.ARCHIVE_LIMIT
+    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "it"
+
+
+def test_a_name_that_begins_like_a_formula_is_guarded_in_the_list_and_not_in_the_archive(tmp_path):
+    (tmp_path / "roster.csv").write_text("id,name\neve,=1+1\n")
+    known = people.read(tmp_path / "roster.csv")
+    name = "=1+1_4711_assignsubmission_file"
+    got = download(tmp_path / "got", {f"{name}/core.py": "it"})
+    out = tmp_path / "out"
+    for _ in range(2):  # the list is read, and written again
+        collect.take_over(got, "moodle", known, CORE, out)
+    assert f"{CORE.name},eve,moodle,'{name}," in (out / collect.LIST).read_text()
+    (tmp_path / "page.html").write_text("Well done.")
+    collect._pack(out, CORE.name, lambda student: [tmp_path / "page.html"], tmp_path / "a.zip")
+    assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == [f"{name}/page.html"]
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("name\nada\n", "has no column `id`"),

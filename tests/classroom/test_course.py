@@ -102,6 +102,8 @@ def test_a_result_is_scaled_and_what_is_dropped_leaves_it(course):
         ("hints = 2", "hint = 2", "line 2: `hint` is not known here"),
         ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
         ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),
+        ('lessons = ["core"]', 'lessons = [["core"]]', "`lessons` should be a list of texts"),
+        ("question = 4", "question = inf", "line 10: `question` should be"),
         ("question = 4", "question = true", "line 10: `question` should be a number"),
         ("[students]", "[student]", "line 1: `student` is not known here"),
         ("[students]", "[students", "is not valid TOML"),

@@ -1,5 +1,7 @@
 """The handout of a lesson: what is in it, that it works alone, and that nothing secret gets out."""
 
+import os
+import re
 import shutil
 import stat
 import subprocess
@@ -305,3 +307,17 @@ def test_the_archive_is_sound(handout, tmp_path):
     with zipfile.ZipFile(tmp_path / "out" / "bye.zip") as archive:
         assert archive.testzip() is None
         assert {name.partition("/")[0] for name in archive.namelist()} == {"bye"}
+
+
+def test_a_handout_holds_every_module_that_a_students_command_imports(tmp_path):
+    for name in release.MODULES:
+        (tmp_path / "autograder" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(places.PACKAGE / f"{name}.py", tmp_path / "autograder" / f"{name}.py")
+    commands = (places.PACKAGE / "cli" / "students.py").read_text(encoding="utf-8")
+    imports = sorted(set(re.findall(r"^ +(from autograder.*)$", commands, re.MULTILINE)))
+    assert imports
+    code = "\n".join(["import autograder.__main__", *imports])
+    command = [sys.executable, "-P", "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")

@@ -84,9 +84,6 @@ class Scene:
     def no_jax(self):
         self.monkeypatch.setattr(programs, "find_spec", lambda name: None)
 
-    def not_a_text(self):
-        (self.work / "x.py").write_bytes(b"\xff")
-
     def a_handout(self):
         file = self.work / workspace.IDENTITY
         about = json.loads(file.read_text(encoding="utf-8"))
@@ -131,7 +128,6 @@ TABLE = [
     (Scene.add_tasks, ["check", "bye.open"], "tasks/open_bye.py is missing. `./jaxprentice update"),
     (Scene.nothing, ["trace"], 'Give a program: the name of a file, or -c "...".'),
     (Scene.nothing, ["trace", "x.py"], "There is no file x.py. Give the name of a program."),
-    (Scene.not_a_text, ["run", "x.py"], "x.py is not a text in UTF-8. Save it as one."),
     (Scene.add_package, ["trace", "-c", LEAVES], "The program ended Python (status "),
     (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),

@@ -23,7 +23,7 @@ from autograder.classroom.systems import system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, pool, results, suite
 from autograder.grading.result import Class, Result, Verdict
-from autograder.lessons import assemble, manifest, places
+from autograder.lessons import assemble, manifest, places, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
@@ -48,12 +48,10 @@ def _reader(download: Download, assignment: str) -> Reader:
 
 def _about(download: Download) -> dict[str, Any]:
     """What `submission_metadata.yml` says of each submission."""
-    import yaml
-
     file = download.entries.get("submission_metadata.yml")
     if file is None or not file.is_file:
         return {}
-    return yaml.safe_load(file.files[""](intake.ARCHIVE_LIMIT)) or {}
+    return user_files.yaml(file.files[""](user_files.LIMIT + 1), Path(file.name))
 
 
 # In which columns of a roster each fact of a submitter is looked up. The first fact that is there
