@@ -118,14 +118,9 @@ class Session:
         """The names that the module reads, and those that it defines."""
         return self._seen()[1], self._seen()[2]
 
-    @property
-    def texts(self) -> list[str]:
-        """The strings that the module contains."""
-        return self._seen()[3]
-
     def _seen(self) -> list[list[str]]:
         seen = self.looked.value if self.looked and self.looked.kind == "value" else None
-        return seen or [[], [], [], []]
+        return seen or [[], [], []]
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
@@ -253,7 +248,9 @@ def read_reply(raw: list[Any]) -> Reply:
     match raw:
         case ["value", content]:
             return Reply("value", wire.decode(content))
-        case ["raised", str(name), str(message), line] if is_exception(name):
+        case ["raised", str(name), str(message), line] if (
+            is_exception(name) and len(message) <= wire.MAX_ERROR
+        ):
             return Reply("raised", None, name, message, *_numbers(line, None))
         case ["unsendable"]:
             return Reply("unsendable")

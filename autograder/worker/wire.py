@@ -27,12 +27,13 @@ MAX_DEPTH = 40  # containers within containers
 MAX_DIMENSIONS = 16
 MAX_SIZE = MAX_BYTES  # of an axis, even if others are empty; and elements of an array, even of none
 MAX_TEXT = 100_000  # characters of a text
+MAX_ERROR = 2_000  # characters of an exception's message
 MAX_PAIRS = 1_000  # entries of a dict: more could be made to collide
 MAX_DIGITS = 2_000  # hexadecimal digits of an integer that needs more than 64 bits
 
 FLOAT0 = np.dtype([("float0", np.void, 0)])  # the tangents of integers, as in JAX
 _STRICT: dict[str, Any] = {"max_map_len": 0, "max_ext_len": 0, "max_array_len": MAX_ITEMS + 8}
-_DTYPES = {
+DTYPES = {
     name: np.dtype(name)
     for name in (
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -239,13 +240,13 @@ _WRITERS: dict[type, Any] = {
     np.ndarray: _Writer.write_array,
     Opaque: _Writer.write_opaque,
 }
-_SCALARS = {dtype.type for name, dtype in _DTYPES.items() if name != "float0"}
+_SCALARS = {dtype.type for name, dtype in DTYPES.items() if name != "float0"}
 
 
 def _dtype_name(dtype: np.dtype) -> str | None:
     if dtype == FLOAT0:
         return "float0"
-    return dtype.name if dtype.name in _DTYPES and dtype.fields is None else None
+    return dtype.name if dtype.name in DTYPES and dtype.fields is None else None
 
 
 def builtin_name(cls: type) -> str:
@@ -298,7 +299,7 @@ class _Reader(_Limited):
 
     def read_array(self, content: list[Any], depth: int) -> np.ndarray:
         name, shape, data = content
-        dtype = _DTYPES[name]
+        dtype = DTYPES[name]
         well = type(shape) is list and type(data) is bytes
         if not well or not all(type(n) is int and n >= 0 for n in shape):
             raise Malformed("The array is not written as it should be.")

@@ -108,7 +108,7 @@ class Server:
     def look(self) -> Reply:
         """Syntax errors, or what the student's file uses, before any of it runs.
 
-        That is its names, those by which it reaches for something that is not its own, and texts.
+        That is its names, and those by which it reaches for something that is not its own.
         """
         source = Path(self.tree, self.module).read_bytes()
         try:
@@ -117,7 +117,7 @@ class Server:
             return ["syntax_error", str(error.msg), error.lineno, error.offset]
         except ValueError:
             return ["syntax_error", "the file holds a null byte", None, None]
-        return ["value", wire.encode([*names_in(source), texts_in(source)])]
+        return ["value", wire.encode([*names_in(source)])]
 
     def load(self) -> Reply:
         """Import the package afresh."""
@@ -185,7 +185,6 @@ def array_classes() -> set[type]:
 
 
 MOST_NAMES = 10_000
-MOST_TEXTS = 500
 UNREADABLE = "?"  # stands for all that a file reads, if that cannot be told
 
 
@@ -206,18 +205,6 @@ def names_in(source: bytes) -> tuple[list[str], list[str], list[str]]:
     if len(read) > MOST_NAMES:
         read, own = {UNREADABLE}, set()
     return _used_in(nodes), sorted(read), sorted(own - parts - special)[:MOST_NAMES]
-
-
-def texts_in(source: bytes) -> list[str]:
-    """The strings that a file contains, not those that it puts together when it runs."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
-    whole = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in parts]
-    texts = {node.value for node in whole if isinstance(node.value, str)}
-    return sorted(t for t in texts if len(t) <= 400 and t.isascii())[:MOST_TEXTS]
 
 
 _TELLING = (
@@ -295,7 +282,7 @@ def _gets_a_known_attribute(node: Any) -> bool:
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error).encode("utf-8", "replace").decode()[:2000]
+        return str(error).encode("utf-8", "replace").decode()[: wire.MAX_ERROR]
     except BaseException:  # the class may be the submission's own
         return ""
 
