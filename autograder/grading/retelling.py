@@ -47,6 +47,8 @@ def _asked_again(run: SuiteRun, silenced: Silenced) -> _More | None:
     call = silenced.call
     if call.found is None or call.found.kind not in TELLING or _is_over(run):
         return None
+    if any(map(run.has_failed, silenced.lent)):  # what it says could be the doing of one of these
+        return None
     run.know_nothing()
     begin = run.session.seconds
     found = run.compared(call)

@@ -64,6 +64,7 @@ class Silenced:
 
     exercise: str
     call: Call
+    lent: frozenset[str] = frozenset()  # targets of which the call had right definitions
     law: generated.Test | None = None
 
 
@@ -178,8 +179,8 @@ class SuiteRun:
         self._keep(exercise, call)
         if found is None or not self.shown:
             return found
-        if not self._doubtful(siblings):
-            self.quiet[test] = Silenced(exercise, replace(call, args=self._filled(args, {})))
+        bare = replace(call, args=self._filled(args, {}))
+        self.quiet[test] = Silenced(exercise, bare, frozenset(siblings))
         return telling.by_kind(found, exercise)
 
     def wanted(self, probe: Probe, args: tuple[Any, ...], raises: bool) -> tuple[Reply, float]:
@@ -239,12 +240,8 @@ class SuiteRun:
         The submission's own will do where they have passed their tests so far: then the worker
         sees fewer definitions, and can mostly go on.
         """
-        doubtful = self._doubtful(siblings)
+        doubtful = {x: text for x, text in siblings.items() if not self._has_passed(x)}
         return [doubtful, siblings] if doubtful != siblings else [siblings]
-
-    def _doubtful(self, siblings: Mapping[str, str]) -> dict[str, str]:
-        """Those siblings that have not passed their tests so far."""
-        return {x: text for x, text in siblings.items() if not self._has_passed(x)}
 
     def _answer(self, exercise: str, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
         """Ask the submission, unless it has killed too many workers in this exercise."""
@@ -320,7 +317,7 @@ class SuiteRun:
         self._keep(exercise, call)
         if found is None or self.is_stub(found, exercise):
             return found
-        self.quiet[name] = Silenced(exercise, call, test)
+        self.quiet[name] = Silenced(exercise, call, law=test)
         return telling.by_kind(found, exercise) if self.shown else found
 
     def wanted_of_law(self, test: generated.Test) -> tuple[Reply, float]:
@@ -343,8 +340,14 @@ class SuiteRun:
 
     def _has_passed(self, target: str) -> bool:
         """Has the exercise of this target answered rightly so far?"""
-        calls = [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
-        return bool(calls) and all(call.found is None for call in calls)
+        return bool(self._calls_of(target)) and not self.has_failed(target)
+
+    def has_failed(self, target: str) -> bool:
+        """Has the exercise of this target given a wrong answer?"""
+        return any(call.found is not None for call in self._calls_of(target))
+
+    def _calls_of(self, target: str) -> list[Call]:
+        return [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
 
     def ask_again(self) -> None:
         """Ask a new worker what was answered rightly; a test whose answer has changed fails."""

@@ -29,8 +29,8 @@ OUT_OF_MEMORY = "Your code needs more memory than there is."
 KINDS = {
     suite.NOT_IMPLEMENTED: "",  # is said in `told`
     suite.WRONG_VALUE: "Your code returns a wrong value.",
-    suite.WRONG_SHAPE: "Your code returns another shape or dtype than is expected.",
-    suite.WRONG_TYPE: "Your code returns another kind of value, or ends otherwise, than expected.",
+    suite.WRONG_SHAPE: "Your code returns an array of a different shape or dtype than expected.",
+    suite.WRONG_TYPE: "Your code returns a different type than expected, or raises an error.",
     suite.ENDLESS: ENDLESS,
     suite.CRASHED: CRASHED,
     suite.OUT_OF_MEMORY: OUT_OF_MEMORY,
