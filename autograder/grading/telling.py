@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from autograder.grading import suite
+from autograder.grading import random_programs, suite
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
@@ -138,7 +138,6 @@ def _patterns() -> list[re.Pattern[str]]:
 # ------------------------------------------------------------------------------------------
 # How much a submission can choose
 
-_MOST_SIZES = suite.SMALL + suite.MOST_AXES  # small ones, and those of the shape that is expected
 _WORDS = WIDEST  # in two lines, a word and a space each
 
 
@@ -147,7 +146,8 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
 
     `stubs` is the number of exercises so far, `mistakes` that of an exercise's known mistakes.
     """
-    shapes = sum(_MOST_SIZES**axes for axes in range(suite.MOST_AXES + 1)) + 2
+    sizes = suite.SMALL + suite.MOST_AXES  # small ones, and those of the shape that is expected
+    shapes = sum(sizes**axes for axes in range(suite.MOST_AXES + 1)) + 2
     types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(suite.NOUNS)
     count = {
         "kind of the difference, after right definitions were shown": len(KINDS) + 1,
@@ -160,6 +160,7 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "error without a line": errors() * 3,
         "error with its line and text": errors() * MOST_LINES * (1 + _texts()),
         "known mistake": mistakes + 1,
+        "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
     }
     return [(kind, math.log2(number)) for kind, number in count.items()]
 
