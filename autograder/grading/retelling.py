@@ -29,6 +29,8 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
     Nothing of this counts: not for the time that the submission has, nor for known mistakes.
     """
     seconds = run.session.seconds
+    run.session.close()  # a worker of its own
+    run.shown.clear()
     try:
         asked = {test: _asked_again(run, silenced) for test, silenced in run.quiet.items()}
         for test, more in asked.items():

@@ -174,7 +174,7 @@ def _width_table() -> str:
     from autograder.upkeep import widths
 
     lines = [f"| {kind} | {bits:.0f} |" for kind, bits in widths.rows()]
-    return "\n".join(["| message | bits |", "|---|---|", *lines])
+    return "\n".join(["| message | bits |", "|---|---|", *lines, ""])
 
 
 def _attack_table() -> str:
