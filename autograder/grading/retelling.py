@@ -24,7 +24,7 @@ class _More:
 
 
 def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
-    """Put fuller messages in the place of some outcomes of a run.
+    """Replace some outcomes of a run by fuller messages.
 
     Nothing of this counts: not for the time that the submission has, nor for known mistakes.
     """

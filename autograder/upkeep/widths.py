@@ -1,4 +1,4 @@
-"""How much a submission can choose in what its student is told: the bits of each kind of message."""
+"""How many bits a submission can choose in what its student is told, by kind of message."""
 
 from collections import Counter
 

@@ -106,7 +106,7 @@ def test_no_number_or_word_of_an_answer_is_repeated(got, want):
     assert len(found.message) < 200
 
 
-PLACE = 'raise ValueError("no such thing", other) or [1, 2].indx(x - None)\n    "in the next line"'
+PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)\n    "in the next line"'
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ PLACE = 'raise ValueError("no such thing", other) or [1, 2].indx(x - None)\n    
         ("something else", False),
         ("unsupported operand type(s) for -: 'float' and 'NoneType'", True),
         ("unsupported operand type(s) for abc: 'float' and 'NoneType'", False),
-        ("'list' object has no attribute 'indx'", True),
+        ("'list' object has no attribute 'sizes'", True),
         ("'list' object has no attribute 'leak'", False),
-        ("'Leak' object has no attribute 'indx'", False),
+        ("'Leak' object has no attribute 'sizes'", False),
         ("name 'other' is not defined", True),
         ("name 'another' is not defined", False),
         ("too many values to unpack (expected 2)", True),
