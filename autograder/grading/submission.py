@@ -67,7 +67,7 @@ def grade(
     else:
         generating = Generating(seed, kept, shrink)
         rehearse(lesson, under_pytest.suite_of(lesson), level, generating, only)
-        examined = _examine(lesson, source, level, generating, only, base or {}, enough)
+        examined = _examine_well(lesson, source, level, generating, only, base or {}, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
@@ -86,6 +86,17 @@ def grade(
         "seed": seed,
         "seconds": round(time.monotonic() - begin, 3),
     }
+
+
+def _examine_well(lesson: Lesson, *args: Any) -> Examined:
+    """What came of a module, even if the grader fails on it: the suite has just gone well."""
+    try:
+        return _examine(lesson, *args)
+    except (Problem, OSError):
+        raise
+    except Exception as error:
+        found = _unexaminable(suite.CRASHED, telling.UNHANDLED)
+        return replace(found, review=review.faults([f"{type(error).__name__} in {lesson.id}"]))
 
 
 def _examine(

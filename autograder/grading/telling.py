@@ -18,7 +18,7 @@ from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
 
-UNHANDLED = "What your code returns could not be compared. Show it to your instructor."
+UNHANDLED = "What your code returns could not be graded. Show it to your instructor."
 
 # ------------------------------------------------------------------------------------------
 # Where right definitions were shown

@@ -616,6 +616,19 @@ def test_points_do_not_depend_on_what_is_said(lesson, monkeypatch, name):
     assert f"RecursionError in {name}" in result["review"][0]
 
 
+@pytest.mark.parametrize("error", [MemoryError, SuiteError])
+def test_what_goes_wrong_around_the_tests_is_the_submissions_as_well(lesson, monkeypatch, error):
+    def fails(*args):
+        raise error("unforeseen")
+
+    submission.grade(lesson, "ada", MODULE.encode())  # the suite has gone well
+    monkeypatch.setattr(session, "read_reply", fails)
+    result = submission.grade(lesson, "eve", MODULE.encode())
+    assert (result["score"], result["remarks"]) == (0, [telling.UNHANDLED])
+    assert f"{error.__name__} in tiny" in result["review"][0]
+    assert "unforeseen" not in json.dumps(result)
+
+
 @pytest.mark.parametrize("error", [Problem, OSError])
 def test_what_the_machine_cannot_do_is_nobodys_fault(lesson, monkeypatch, error):
     failing(suite_run, "compare", monkeypatch, error)
