@@ -1,15 +1,26 @@
 #!/bin/sh
-# Writes the lock file of every layer from the dependency groups in pyproject.toml, for all supported
-# Pythons and systems at once. Needs uv. `requirements/lock.sh --upgrade` takes the newest versions;
-# without it, pins that still fit are kept. The largest layer is locked first and constrains the others,
-# so that a virtual environment may hold any of them together. `otter` has an environment of its own.
+# Writes requirements/lock.txt, every package of every layer with the hashes of its files, for all
+# supported Pythons and systems at once, and for each layer the pins of what pyproject.toml names for
+# it. Needs uv. `requirements/lock.sh --upgrade` takes the newest versions; without it, pins that still
+# fit are kept. All layers fit into one virtual environment; `otter` has one of its own, and a lock.
 set -eu
-cd "$(dirname "$0")/.."
-for layer in dev scale hub instructor grader site student otter; do
-    constraint=""
-    [ "$layer" = dev ] || [ "$layer" = otter ] || constraint="--constraint requirements/dev.txt"
-    # shellcheck disable=SC2086
+cd "$(dirname "$0")"
+compile() {
     uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-        --no-emit-index-url --no-emit-find-links --group "$layer" $constraint "$@" \
-        --output-file "requirements/$layer.txt" > /dev/null
+        --no-emit-index-url --no-emit-find-links --output-file "$@" > /dev/null
+}
+one_line_each() {
+    sed -i.before -e ':again' -e '/\\$/N' -e 's/ *\\\n */ /' -e 't again' "$1"
+    rm "$1.before"
+}
+layers="student grader instructor scale hub site dev"
+# shellcheck disable=SC2046
+compile lock.txt --generate-hashes --override without.txt "$@" \
+    $(for layer in $layers; do echo --group "../pyproject.toml:$layer"; done)
+for layer in $layers; do
+    compile "$layer.txt" --no-deps --constraint lock.txt --group "../pyproject.toml:$layer"
 done
+compile otter.txt --generate-hashes --group "../pyproject.toml:otter" "$@"
+one_line_each lock.txt
+one_line_each otter.txt
+grep '^uv==' lock.txt > uv.txt  # with which ./jaxprentice begins where there is none

@@ -2,16 +2,14 @@
 
 - Lessons with a page are published at /lessons/<id>/ and listed in the menu, and each can be
   downloaded: as a notebook, and as the handout that `release` makes.
-- A lesson's page is expanded (autograder/lessons/page.py), and its worked examples run on the
-  modules that exist up to that lesson. No page sees what another page's examples did.
+- A lesson's page is expanded (autograder/lessons/page.py), and has below each worked example what
+  it prints (autograder/lessons/examples.py).
 - Formulas become MathML while the site is built, so that pages need no script for them.
 """
 
 import functools
 import html
-import itertools
 import json
-import os
 import re
 import sys
 import tempfile
@@ -27,19 +25,14 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-# Page pmap wants four devices, and how many there are is settled by the first page that uses XLA.
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
-
 # Found through the line above.
 from autograder.classroom import release  # noqa: E402
-from autograder.lessons import assemble, manifest, notebook, pictures, terms  # noqa: E402
-from autograder.lessons.page import check, complete, expand, expanded, parts  # noqa: E402
+from autograder.lessons import examples, manifest, notebook, pictures, terms  # noqa: E402
+from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
 from autograder.upkeep import api, routes, runner  # noqa: E402
 
-_trees = tempfile.TemporaryDirectory(prefix="jaxprentice-site-")
-_rendered = itertools.count()
 _LESSONS: dict[str, list[str]] = {"Lessons": []}  # where mkdocs.yml wants the parts in the menu
 
 
@@ -90,7 +83,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _add_reference(files: Files, config: MkDocsConfig) -> None:
-    _use_tree(None)
+    sys.path.insert(0, str(SOLUTIONS))
     for name, text in api.pages().items():
         level = InclusionLevel.INCLUDED if name == "index.md" else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, f"api/{name}", content=text, inclusion=level))
@@ -121,7 +114,7 @@ def _add_notebooks(files: Files, config: MkDocsConfig) -> None:
 def _add_handouts(files: Files, config: MkDocsConfig) -> None:
     """Each lesson as `release` hands it out: what a lone reader needs to do it."""
     for lesson in _published().values():
-        with tempfile.TemporaryDirectory(dir=_trees.name) as folder:
+        with tempfile.TemporaryDirectory(prefix="jaxprentice-site-") as folder:
             try:
                 packed = release.archive(lesson, Path(folder))
             except Problem as error:
@@ -157,25 +150,20 @@ def _source(lesson: manifest.Lesson) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Expand a lesson's page and prepare its worked examples to run."""
+    """Expand a lesson's page."""
     source = page.file.src_uri
-    lesson = _published().get(source)
-    if lesson:
-        markdown = _expand(markdown, lesson, config)
-    elif source == "index.md":
-        markdown = _home(markdown, config)
-    if _FENCE.search(markdown):
-        _use_tree(lesson)
-    return _own_sessions(markdown, f"{source} {next(_rendered)}")
+    if lesson := _published().get(source):
+        return _expand(markdown, lesson, config)
+    return _home(markdown, config) if source == "index.md" else markdown
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn formulas into MathML; leave out the output of examples that print nothing."""
+    """Turn formulas into MathML."""
     try:
         content = _MAP.sub(_inlined, content)
         if lesson := _published().get(page.file.src_uri):
             content = _PICTURE.sub(lambda x: _picture(x, lesson), content)
-        content = _FORMULA.sub(_mathml, _EMPTY_OUTPUT.sub("", content))
+        content = _FORMULA.sub(_mathml, content)
         content = _PUNCTUATED.sub(_UNBROKEN, content)
         content = _COMMANDS.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
         content = _CELL.sub(_cell, content)
@@ -250,7 +238,7 @@ def _expand(markdown: str, lesson: manifest.Lesson, config: MkDocsConfig) -> str
     try:
         markdown = complete(markdown, lesson)
         check(markdown, lesson)
-        page = expand(markdown, lesson)
+        page = _with_outputs(expand(markdown, lesson), lesson)
         return page if config.extra["offline"] else runner.add_to(page, lesson)
     except Problem as error:
         raise PluginError(str(error)) from None
@@ -264,68 +252,24 @@ _FENCE = re.compile(
     r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
     re.MULTILINE | re.DOTALL,
 )
-_SESSION = re.compile(r'\bsession="([^"]*)"')
-_RAISES = re.compile(r' ?\braises="(\w+)"')
-
-_EMPTY_OUTPUT = re.compile(
-    r'<div class="language-text highlight"><pre><span></span><code>\s*</code></pre></div>\n?'
-)
-
-# Runs an example that shows an error; any other error, or none, is an error of the page.
-_EXPECT = """\
-import builtins as _builtins
-try:
-    exec(compile({code!r}, "<example>", "exec"), globals())
-except Exception as _error:
-    if type(_error).__name__ != {name!r}:
-        raise
-    print(f"{{type(_error).__name__}}: {{_error}}")
-else:
-    raise AssertionError("this example says that it raises {name}, but it raises nothing")
-"""
 
 
-def _use_tree(lesson: manifest.Lesson | None) -> None:
-    """Let the next imports find the reference's modules up to this lesson, freshly loaded."""
-    tree = SOLUTIONS
-    if lesson:
-        tree = Path(_trees.name, f"{lesson.id}-{next(_rendered)}")
-        assemble.write_tree(tree, lesson)
-    old = [p for p in sys.path if p.startswith(_trees.name) or p == str(SOLUTIONS)]
-    for path in old:
-        sys.path.remove(path)
-    sys.path.insert(0, str(tree))
-    packages = {known.package for known in manifest.load().values()}
-    for name in [n for n in sys.modules if n.split(".")[0] in packages]:
-        del sys.modules[name]
+def _with_outputs(markdown: str, lesson: manifest.Lesson) -> str:
+    """The page with what each example prints, and the error that ends it, below the example."""
+    outputs = iter(examples.outputs(lesson).values())
+    return _FENCE.sub(lambda fence: _with_output(fence, next(outputs)), markdown)
 
 
-def _own_sessions(markdown: str, name: str) -> str:
-    """Name sessions after the page, so that no page goes on in another page's session."""
-    number = itertools.count(1)
-
-    def prepare(fence: re.Match[str]) -> str:
-        options = fence["options"]
-        session = _SESSION.search(options)
-        own = f'session="{name} {session[1] if session else f"example {next(number)}"}"'
-        options = f"{_SESSION.sub('', options)} {own}"
-        raises = _RAISES.search(options)
-        if raises:
-            return _expecting(fence, own, raises[1])
-        opening = f"{fence['indent']}{fence['ticks']}python {options}"
-        return f"{opening}\n{fence['code']}{fence['indent']}{fence['ticks']}"
-
-    return _FENCE.sub(prepare, markdown)
-
-
-def _expecting(fence: re.Match[str], session: str, name: str) -> str:
-    """The example as it is, and after it what it prints and the error that it ends with."""
+def _with_output(fence: re.Match[str], left: list[examples.Output]) -> str:
     indent, ticks = fence["indent"], fence["ticks"]
-    code = re.sub(f"^{indent}", "", fence["code"], flags=re.MULTILINE)
-    run = _EXPECT.format(code=code, name=name).splitlines()
-    shown = [f"{ticks}python", *code.splitlines(), ticks, ""]
-    hidden = [f'{ticks}python exec="on" result="text" {session}', *run, ticks]
-    return "\n".join(indent + line if line else "" for line in shown + hidden)
+    told = ("".join(x.get("text", x.get("traceback", []))) for x in left)
+    printed = "".join(told).rstrip("\n")
+    code = re.sub(f"^{indent}", "", shown(fence["code"]), flags=re.MULTILINE)
+    lines = [f"{ticks}python", *code.splitlines(), ticks]
+    if printed.strip():
+        around = "`" * max(len(ticks), 1 + max(map(len, re.findall("`+", printed)), default=0))
+        lines += ["", f"{around}text", *printed.splitlines(), around]
+    return "\n".join(indent + line if line else "" for line in lines)
 
 
 # ------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from autograder.lessons import assemble, examples, manifest, skeleton, user_file
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
-from autograder.student import check_plugin, checks, workspace
+from autograder.student import checks, workspace
 
 _CONFIG = '''\
 """The settings of this course directory, read by every nbgrader command that runs in it."""
@@ -113,7 +113,7 @@ def write_source(
         if lesson.id in assignment.open:
             for part in assignment.open_tasks(lesson):
                 workspace.add_tasks(folder, part)
-    shutil.copy(check_plugin.__file__, folder / "conftest.py")
+    shutil.copy(checks.PLUGIN, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)
     for name, text in (books or notebooks.texts(assignment)).items():

@@ -36,6 +36,7 @@ from autograder.classroom import (
     gradebook,
     nbgrader_export,
     nbgrader_intake,
+    nbgrader_log,
     own_base,
     reading,
     regrading,
@@ -62,10 +63,12 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
 
     `file` is the configuration, in the course directory.
     """
+    folder = Path(file).absolute().parent
     try:
-        course = courses.read(Path(file).absolute().parent)
+        course = courses.read(folder)
     except Problem as problem:
         raise SystemExit(str(problem)) from None
+    nbgrader_log.divide(config, folder)
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
     steps = [WriteVerdicts if step is Execute else step for step in steps]
     config.Autograde.autograde_preprocessors = [f"{s.__module__}.{s.__name__}" for s in steps]

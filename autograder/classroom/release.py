@@ -78,7 +78,7 @@ it asks for in `{module}`, and look whether they are right:
     ./jaxprentice {reset:18} begin again (your file is kept)
 
 On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
-(0.6 GB), unless another handout or copy on your machine has them already: then it uses those.
+(0.6 GB); what it has downloaded once it takes for the next handout, too.
 
 **Hand in the file `{module}`**, and nothing else; only this file is graded.
 
@@ -208,7 +208,8 @@ def _to_run(lesson: Lesson) -> list[Lesson]:
 
 def _add_tool(tool: Path) -> None:
     """The wrapper, what it installs, and the students' commands."""
-    for file in ("jaxprentice", "LICENSE", "requirements/student.txt"):
+    pins = [f"requirements/{name}.txt" for name in ("student", "lock", "uv", "without")]
+    for file in ("jaxprentice", "LICENSE", *pins):
         _copy(places.ROOT / file, tool / file)
     for name in ASSETS:
         _copy(places.ASSETS / name, tool / "site/theme/assets" / name)

@@ -1,6 +1,5 @@
 """The commands for students: a workspace, checks, hints, programs."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,8 +24,7 @@ def init(
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    if sys.stderr.isatty():
-        print("Writing the lessons; the first time it takes up to a minute ...", file=sys.stderr)
+    print("Writing the lessons and their notebooks ...", flush=True)
     updating.keep_given(workspace.init(folder).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.lessons import assemble, kept, manifest, page, run_examples
 from autograder.lessons.manifest import Lesson
@@ -46,8 +47,14 @@ def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:
     examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
     codes = [page.code(example) for example in examples]
     runner = Path(run_examples.__file__).read_text(encoding="utf-8")
-    place = kept.place(f"examples/{lesson.id}{kind}", codes, tree, runner)
+    place = kept.place(lesson.id, f"examples/{lesson.id}{kind}", codes, tree, runner)
     return _Page(examples, codes, tree, place)
+
+
+def all_kept(lesson: Lesson) -> dict[kept.Place, Any]:
+    """What the examples of a page leave, for both who may run them."""
+    pages = (_page(lesson), _fresh_page(lesson)) if lesson.has_page else ()
+    return {about.place: _left(about, lesson) for about in pages if about.codes}
 
 
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
@@ -81,8 +88,8 @@ def _left(about: _Page, lesson: Lesson) -> list[list[Output]]:
     """What each example leaves: as it is kept, else run now."""
     if not about.examples:
         return []
-    found: list[list[Output]] | None = about.place.read()
-    return _run(about, lesson) if found is None else found
+    found: list[list[Output]] = about.place.left(lambda: _run(about, lesson))
+    return found
 
 
 def _error(left: list[Output]) -> Output | None:
@@ -97,7 +104,7 @@ def prepare(lessons: Sequence[Lesson]) -> None:
     pages = [(about, x) for x in lessons for about in (_page(x), _fresh_page(x))]
     todo = [(about, x) for about, x in pages if about.codes and about.place.read() is None]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda job: _run(*job), todo))
+        list(pool.map(lambda job: _left(*job), todo))
 
 
 def _run(about: _Page, lesson: Lesson) -> list[list[Output]]:
@@ -116,7 +123,6 @@ def _run(about: _Page, lesson: Lesson) -> list[list[Output]]:
         last = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
         raise page.problem(lesson, 1, f"An example ends Python ({last}). Change it.")
     found: list[list[Output]] = json.loads(done.stdout)
-    about.place.write(found)
     return found
 
 

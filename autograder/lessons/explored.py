@@ -55,19 +55,35 @@ def read(argument: str, lesson: Lesson) -> Explored:
 
 
 def _described(program: str, name: str, lesson: Lesson) -> list[Described]:
-    tree, script = assemble.files_of(manifest.needed(lesson)), Path(describe_jaxprs.__file__)
-    where = f"jaxprs/{lesson.id}-{name}"
-    place = kept.place(where, program, tree, script.read_text(encoding="utf-8"))
-    found: list[Described] | None = place.read()
-    if found is None:
-        with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
-            assemble.write_files(Path(folder), tree)
-            found = _run(script, folder, program, name)
-        place.write(found)
+    place = _place(program, name, lesson)
+    found: list[Described] = place.left(lambda: _run(program, name, lesson))
     return found
 
 
-def _run(script: Path, folder: str, program: str, name: str) -> list[Described]:
+def _place(program: str, name: str, lesson: Lesson) -> kept.Place:
+    tree = assemble.files_of(manifest.needed(lesson))
+    script = Path(describe_jaxprs.__file__).read_text(encoding="utf-8")
+    return kept.place(lesson.id, f"jaxprs/{lesson.id}-{name}", program, tree, script)
+
+
+def all_kept(lesson: Lesson) -> dict[kept.Place, list[Described]]:
+    """The jaxprs of all programs in the lesson's folder."""
+    found = {}
+    for file in sorted(lesson.folder.glob("jaxprs/*.py")):
+        _, program = traced.split(file)
+        place = _place(program, file.name, lesson)
+        found[place] = _described(program, file.name, lesson)
+    return found
+
+
+def _run(program: str, name: str, lesson: Lesson) -> list[Described]:
+    with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
+        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
+        return _run_in(folder, program, name)
+
+
+def _run_in(folder: str, program: str, name: str) -> list[Described]:
+    script = Path(describe_jaxprs.__file__)
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-B", script, folder],

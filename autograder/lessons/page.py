@@ -375,6 +375,11 @@ def code(example: Part) -> str:
     return re.sub(r"[ \t]*# markdown-exec: hide$", "", lines, flags=re.MULTILINE)
 
 
+def shown(code: str) -> str:
+    """The lines of a worked example that are shown."""
+    return re.sub(r"^[^\n]*# markdown-exec: hide\n", "", code, flags=re.MULTILINE)
+
+
 def is_fenced(block: str) -> bool:
     """Is this block of `blocks` a code block?"""
     return _FENCE.match(block) is not None

@@ -33,6 +33,7 @@ class Place:
 # Public functions
 
 
+@functools.lru_cache(maxsize=64)
 def make_skeleton(source: str, lesson: Lesson) -> str:
     """The module as the student gets it: every exercise's body is a TODO and an error."""
     lines = _lines(source)
@@ -105,7 +106,7 @@ def _lines(source: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", source)
 
 
-@functools.lru_cache(maxsize=8)  # a page asks for many definitions of few files
+@functools.lru_cache(maxsize=64)  # a page asks for many definitions of few files
 def _places(source: str) -> dict[str, list[Place]]:
     """Where each qualified name is defined; properties and overloads are defined repeatedly."""
     lines = _lines(source)

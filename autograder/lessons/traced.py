@@ -77,6 +77,28 @@ def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
     file = program_file(argument, lesson, "traces")
     title, program = split(file)
+    shown = _kept(file, lesson)[1]
+    sources = [_source(x) for x in shown["sources"]]
+    return Traced(title, _wishes(file).look, program, shown["steps"], sources)
+
+
+def all_kept(lesson: Lesson) -> dict[kept.Place, dict[str, Any]]:
+    """What is shown of all recordings in the lesson's folder."""
+    return dict(_kept(file, lesson) for file in sorted(lesson.folder.glob("traces/*.py")))
+
+
+def _kept(file: Path, lesson: Lesson) -> tuple[kept.Place, dict[str, Any]]:
+    """What is shown of a recording, and where that is kept."""
+    tree = assemble.files_of(manifest.needed(lesson))
+    makers = [Path(x).read_text(encoding="utf-8") for x in (recorder.__file__, __file__)]
+    program = file.read_text(encoding="utf-8") if file.exists() else ""
+    place = kept.place(lesson.id, f"traces/{lesson.id}-{file.name}", program, tree, makers)
+    return place, place.left(lambda: _shown(file, lesson))
+
+
+def _shown(file: Path, lesson: Lesson) -> dict[str, Any]:
+    """The steps of a recording that its wishes leave, and the functions' texts."""
+    _, program = split(file)
     wishes = _wishes(file)
     document = _record(program, file.name, lesson, wishes)
     if "error" in document or document["cut"]:
@@ -86,7 +108,7 @@ def read(argument: str, lesson: Lesson) -> Traced:
     if missed := {x.rpartition(".")[2] for x in wishes.watch} - known:
         raise Problem(f"The recording {file.stem} watches {min(missed)}, which is not called.")
     steps = _tidy(_at_level(wishes.level, _without(wishes.hide, document["steps"])))
-    return Traced(title, wishes.look, program, steps, [_source(x) for x in document["sources"]])
+    return {"steps": steps, "sources": document["sources"]}
 
 
 def program_file(argument: str, lesson: Lesson, folder: str) -> Path:
@@ -127,18 +149,10 @@ def _wishes(file: Path) -> Wishes:
 
 def _record(program: str, name: str, lesson: Lesson, wishes: Wishes) -> dict[str, Any]:
     """The recording's document (docs/recordings.md)."""
-    tree = assemble.files_of(manifest.needed(lesson))
     options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
-    script = Path(recorder.__file__)
-    where = f"traces/{lesson.id}-{name}"
-    place = kept.place(where, program, options, tree, script.read_text(encoding="utf-8"), DEVICES)
-    found: dict[str, Any] | None = place.read()
-    if found is None:
-        with tempfile.TemporaryDirectory(prefix="trace-") as folder:
-            assemble.write_files(Path(folder), tree)
-            found = _recorded(script, Path(folder), program, name, options)
-        place.write(found)
-    return found
+    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
+        return _recorded(Path(recorder.__file__), Path(folder), program, name, options)
 
 
 def _recorded(script: Path, folder: Path, program: str, name: str, options: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
@@ -68,17 +69,24 @@ def python() -> Finding:
 
 
 def packages() -> Finding:
-    """Whether the student's packages are installed as pinned."""
-    from packaging.requirements import Requirement
-
-    lines = (places.ROOT / "requirements" / "student.txt").read_text(encoding="utf-8").splitlines()
-    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    wanted = [x for x in wanted if not x.marker or x.marker.evaluate()]
-    other = [x.name for x in wanted if version_of(x.name) not in x.specifier]
+    """Whether the student's packages are installed, and all that are here as locked."""
+    needed = {x.name for x in _pins("student")}
+    wanted = {x: version_of(x.name) for x in _pins("lock")}
+    wanted = {x: version for x, version in wanted.items() if version != "0" or x.name in needed}
+    other = [x.name for x, version in wanted.items() if version not in x.specifier]
     if other:
         remedy = "Delete the folder .venv, and the next command makes it again."
         return WRONG, f"Packages are not as pinned: {', '.join(other)}. {remedy}"
     return OK, f"{len(wanted)} packages, as pinned"
+
+
+def _pins(name: str) -> list[Any]:
+    """The lines of a file of `requirements/` that are for this machine, without hashes."""
+    from packaging.requirements import Requirement
+
+    text = (places.ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    found = [Requirement(line.partition(" --hash")[0]) for line in text.splitlines()]
+    return [x for x in found if not x.marker or x.marker.evaluate()]
 
 
 def version_of(package: str) -> str:

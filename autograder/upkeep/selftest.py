@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from autograder.lessons import manifest, notebook, places
 from autograder.student import doctor
+from autograder.upkeep import pythons
 
 # Five processes keep two cores busy, although many tests wait: for a limit of time, for a browser.
 # Four leave a quarter of them idle. A file stays in one process, because its tests share expensive
 # things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
 IN_PARALLEL = ("-n", "5", "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
+EVERY_PYTHON = "--every-python"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -21,9 +23,12 @@ def run(arguments: Sequence[str]) -> int:
     It runs a choice of the tests that covers every part, unless `--all` asks for all of them or the
     arguments say which.
     """
+    if EVERY_PYTHON in arguments:
+        return pythons.run([word for word in arguments if word != EVERY_PYTHON])
     command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
     if ALL in arguments or "--choice" in command:
-        # What pages show is run once and kept, before all processes need it at the same time.
+        # What pages show is there, unless one was changed since `sync`: then it is run and kept
+        # before all processes need it at the same time.
         notebook.texts(list(manifest.load().values()))
     status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
     missing = [name for name in doctor.DEBIAN_PACKAGES if not doctor.has(name)]

@@ -1,7 +1,7 @@
 """The course site: builds it into `build/site`, or serves it on this machine while it is edited.
 
-mkdocs does the work, in a process of its own: its pages run worked examples, which must not meet
-modules that this process has loaded. `mkdocs.yml` and `site/` hold all settings.
+mkdocs does the work, in a process of its own: it imports the reference, for the pages about its
+names. `mkdocs.yml` and `site/` hold all settings.
 """
 
 import os
@@ -65,7 +65,6 @@ def _environment() -> dict[str, str]:
 
 
 _RECORD = re.compile(r"^(WARNING|ERROR|INFO|DEBUG) +- +", re.MULTILINE)
-_PAGE = re.compile(r"<code block: session (\S+)")
 
 
 def _first_complaint(log: str) -> str:
@@ -78,10 +77,5 @@ def _first_complaint(log: str) -> str:
         if level in ("WARNING", "ERROR") and not text.startswith("Error reading page")
     ]
     if not records:
-        last = log.strip().rpartition("\n")[2]
-        return "Does an example call exit?" if last.startswith("INFO") else last
-    first = records[0]
-    page = _PAGE.search("\n".join(first))
-    if page:  # an example failed; the record holds its code and a traceback
-        return f"An example in course/{page[1]} fails: {first[-1]}"
-    return first[0]
+        return log.strip().rpartition("\n")[2]
+    return records[0][0]

@@ -18,7 +18,17 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.lessons import assemble, manifest, page, places, skeleton
+from autograder.lessons import (
+    assemble,
+    examples,
+    explored,
+    kept,
+    manifest,
+    page,
+    places,
+    skeleton,
+    traced,
+)
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.upkeep import course_map, routes
@@ -52,9 +62,20 @@ def generated() -> dict[str, str]:
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
     files["course/map.svg"] = course_map.picture(known)
+    files.update(_kept(known))
     if counts := _hidden_tests():
         files["course/hidden_tests.json"] = json.dumps(counts, indent=0) + "\n"
     return {**files, **_pages(known)}
+
+
+def _kept(known: list[Lesson]) -> Iterator[tuple[str, str]]:
+    """What programs on pages leave, as far as it changed run now; by the path of its file."""
+    examples.prepare([lesson for lesson in known if lesson.has_page])
+    for lesson in known:
+        makers = (examples.all_kept, traced.all_kept, explored.all_kept)
+        found = {place: left for make in makers for place, left in make(lesson).items()}
+        if found:
+            yield f"{kept.FOLDER}/{lesson.id}.json", kept.text(found)
 
 
 def _check(lesson: Lesson) -> None:
@@ -112,7 +133,8 @@ def _difference(path: Path, text: str) -> str:
 def _leftovers(wanted: set[str]) -> Iterator[str]:
     """Files where only generated ones are, and notebooks, which once were generated there."""
     packages = {lesson.package for lesson in manifest.load().values() if lesson.files}
-    found = [file for package in packages for file in (places.COURSE / package).rglob("*")]
+    folders = [places.COURSE / package for package in packages] + [places.ROOT / kept.FOLDER]
+    found = [file for folder in folders for file in folder.rglob("*")]
     for file in sorted([*found, *places.COURSE.glob("lessons/*/*.ipynb")]):
         path = file.relative_to(places.ROOT).as_posix()
         if file.is_file() and "__pycache__" not in path and path not in wanted:

@@ -246,7 +246,9 @@ def test_the_autograders_archive_holds_what_the_lesson_needs_and_nothing_later(t
         held = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
     assert held["setup.sh"] == held["run_autograder"] == 0o100755
     assert {"autograder/hidden/suites/pytrees.py", "solutions/minijax/tree.py"} <= held.keys()
-    assert {"requirements/grader.txt", "autograder/grading/result.json"} <= held.keys()
+    locks = ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt")
+    assert {f"requirements/{name}" for name in locks} <= held.keys()
+    assert "autograder/grading/result.json" in held
     assert not [name for name in held if re.search("jvp|suites/core|microjax", name)]
 
 

@@ -114,7 +114,7 @@ def test_the_container_file_takes_files_that_are_there_and_the_paths_of_the_conf
             subprocess.run(["sh", "-n", "-c", rest], check=True)
         if kind == "COPY":
             assert (places.ROOT / rest.split()[0]).exists()
-    for path in re.findall(r"/opt/jaxprentice/(\S+\.txt)", text):
+    for path in re.findall(r"/opt/jaxprentice/(\S+\.(?:txt|sh))", text):
         assert (places.ROOT / path).is_file()
     assert "mkdir -p -m 1777 /srv/nbgrader/exchange" in text
     (proxy,) = re.findall(r"--before=[\d-]{10} configurable-http-proxy@\d+\.\d+\.\d+\b", text)

@@ -8,13 +8,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from importlib import metadata
-from pathlib import Path
 
 import archives
+import layers
 import pytest
 import small_course
-from packaging.requirements import Requirement
 
 from autograder import cli
 from autograder.classroom import leaks, release
@@ -79,7 +77,7 @@ def course(monkeypatch, tmp_path):
         "suites/bye.py": SUITE,
         "answers/bye.py": MISTAKES,
         "LICENSE": "A licence.",
-        "requirements/student.txt": "numpy\n",
+        **{f"requirements/{x}.txt": "numpy\n" for x in ("student", "lock", "uv", "without")},
     }
     real = places.ROOT
     root = small_course.write(monkeypatch, tmp_path / "copy", files)
@@ -145,35 +143,14 @@ def test_what_exists_is_not_overwritten(handout, capsys):
 # ------------------------------------------------------------------------------------------
 # It works alone
 
-# Everything that a student's machine does not have; run in the handout's own command.
-BLOCKED = """
-import sys
-
-class Block:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {blocked!r}:
-            raise ModuleNotFoundError(name)
-
-sys.meta_path.insert(0, Block())
-from autograder.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def not_for_students():
-    """The modules here that come with no package of the students' requirements."""
-    lines = (Path(release.__file__).parents[2] / "requirements/student.txt").read_text().split("\n")
-    theirs = {Requirement(x).name.lower().replace("_", "-") for x in lines if x and x[0] != "#"}
-    found = metadata.packages_distributions().items()
-    return {m for m, owners in found if not theirs & {o.lower().replace("_", "-") for o in owners}}
-
 
 @pytest.fixture
 def run(handout):
     """Run the handout's command as on a student's machine: exit status and all that it said."""
-    blocked = not_for_students() - {"pip", "setuptools", "_distutils_hack"}
+    blocked = layers.others("student")
     assert {"nbgrader", "fastjsonschema", "hypothesis", "jax"} <= blocked
-    code = BLOCKED.format(blocked=blocked)
+    code = layers.BLOCK.format(blocked=blocked) + "from autograder.cli import main\n"
+    code += "sys.exit(main(sys.argv[1:]))"
 
     def start(*arguments):
         done = subprocess.run(

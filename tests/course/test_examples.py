@@ -1,10 +1,13 @@
 """Worked examples run once on the reference, and what they left is kept as long as it is true."""
 
+import shutil
+
 import pytest
 import small_course
 
-from autograder.lessons import examples, manifest
+from autograder.lessons import examples, explored, kept, manifest, places, traced
 from autograder.lessons.problem import Problem
+from autograder.upkeep import sync
 
 PAGE = """# Greeting people
 
@@ -62,6 +65,35 @@ def test_what_they_left_is_kept_until_page_or_reference_change(hello, tmp_path, 
     page.write_text(page.read_text().replace("Ada", "Grace"))
     assert "Grace" in str(examples.outputs(hello)[11])
     assert len(runs) == 3
+
+
+def test_what_came_with_the_course_is_taken_without_a_run_until_it_is_of_another_program(
+    monkeypatch, tmp_path
+):
+    def run(*job):
+        raise Problem("It was run.")
+
+    small_course.write(monkeypatch, tmp_path)
+    sync.sync(check=False)
+    shutil.rmtree(tmp_path / "build")
+    monkeypatch.setattr(examples, "_run", run)
+    hello = manifest.get("hello")
+    assert "stream" in str(examples.outputs(hello))
+    file = tmp_path / "course/kept/hello.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"of": "', '"of": "other'))
+    with pytest.raises(Problem, match="It was run"):
+        examples.outputs(hello)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", list(manifest.load().values()), ids=lambda lesson: lesson.id)
+def test_what_is_kept_is_what_the_programs_of_the_page_leave_now(lesson, monkeypatch):
+    """On this Python, and with these libraries; `sync` may have run on others."""
+    before = (places.ROOT / kept.FOLDER / f"{lesson.id}.json").read_text(encoding="utf-8")
+    monkeypatch.setattr(kept.Place, "left", lambda place, run: run())
+    makers = (examples.all_kept, traced.all_kept, explored.all_kept)
+    found = {place: left for make in makers for place, left in make(lesson).items()}
+    assert kept.text(found) == before
 
 
 def test_a_copy_in_which_nothing_can_be_kept_is_good_enough(hello, tmp_path):

@@ -99,11 +99,17 @@ def test_no_file_names_a_folder_of_one_machine():
     assert found == []
 
 
-def test_lock_files_hold_pins_and_no_addresses():
-    for path in (places.ROOT / "requirements").glob("*.txt"):
-        lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"]
-        assert all(re.match(r"[\w.-]+(\[[\w,-]+\])?==", line) for line in lines)
-        assert not re.search(r"https?:|--|@ ", "\n".join(lines))
+def test_lock_files_hold_pins_and_hashes_and_no_addresses():
+    for path in {*(places.ROOT / "requirements").glob("*.txt")} - {WITHOUT}:
+        locked = path.stem in ("lock", "otter", "uv")
+        for line in path.read_text(encoding="utf-8").splitlines():
+            pin, *hashes = line.split(" --hash=sha256:")
+            assert re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.]+( ; [\w'.<>=!() *]+)?", pin)
+            assert all(re.fullmatch("[0-9a-f]{64}", x) for x in hashes)
+            assert bool(hashes) == locked
+
+
+WITHOUT = places.ROOT / "requirements" / "without.txt"
 
 
 def text_of(path):

@@ -322,7 +322,10 @@ def test_an_example_that_prints_nothing_has_no_output_box(small):
 
 @pytest.mark.slow
 def test_pages_do_not_see_each_others_sessions_and_modules(small):
-    add(small, FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = 1"))
+    add(
+        small,
+        FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = own = 1"),
+    )
     other = small.parent.parent / "03_bye" / "lesson.md"
     add(
         other,
@@ -330,8 +333,8 @@ def test_pages_do_not_see_each_others_sessions_and_modules(small):
     )
     shown = (site.build() / "lessons/bye/index.html").read_text()
     assert "False" in "".join(Reader(shown).texts)
-    add(other, FENCE.format(options=' session="s"', code="print(toy)"))
-    with pytest.raises(Problem, match="NameError: name 'toy' is not defined"):
+    add(other, FENCE.format(options=' session="s"', code="print(own)"))
+    with pytest.raises(Problem, match="NameError: name 'own' is not defined"):
         site.build()
 
 

@@ -15,14 +15,21 @@ from autograder.upkeep import sync
 ROOT = places.ROOT
 
 
+@pytest.fixture(scope="session")
+def build(tmp_path_factory):
+    """Where all copies of the small course keep what its examples print."""
+    return tmp_path_factory.mktemp("build")
+
+
 @pytest.fixture
-def course(monkeypatch, tmp_path):
+def course(monkeypatch, tmp_path, build):
     """The small course with checks and everything generated."""
     checks = {
         "course/lessons/01_hello/checks.py": HELLO_CHECKS,
         "course/lessons/03_bye/checks.py": BYE_CHECKS,
     }
     root = small_course.write(monkeypatch, tmp_path / "copy", checks)
+    (root / "build").symlink_to(build)
     sync.sync(False)
     monkeypatch.chdir(tmp_path)
     return root
@@ -49,13 +56,11 @@ def say(capsys):
 
 
 @pytest.fixture
-def wrapper(monkeypatch, tmp_path):
-    """The wrapper as a module, which knows of no other copy's packages."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def wrapper():
+    """The wrapper as a module."""
     loader = SourceFileLoader("wrapper", str(ROOT / "jaxprentice"))
     module = module_from_spec(spec_from_loader("wrapper", loader))
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     loader.exec_module(module)
     sys.dont_write_bytecode = before
-    monkeypatch.setattr(module, "BORROWED", str(tmp_path / ".venv.shared"))
     return module

@@ -1,5 +1,7 @@
 """The command as its users meet it: what it says, what it changes, how it ends."""
 
+import ast
+import inspect
 import io
 import json
 import os
@@ -7,10 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import graded_course
+import layers
 import pytest
+import typer
 from student_course import solve
 
 from autograder import cli
@@ -92,17 +97,26 @@ def test_the_help_lists_every_command_below_those_whom_it_is_for(say):
         assert re.search(rf"^  {name} ", out, re.MULTILINE)
 
 
-def test_every_command_has_a_layer_that_holds_what_it_imports():
-    """A command that the wrapper does not know gets the students' packages only."""
-    text = (places.ROOT / "jaxprentice").read_text(encoding="utf-8")
-    students = {
-        *("init", "list", "check", "watch", "hint", "trace", "run", "give", "reset", "update"),
-        *("progress", "doctor"),
-    }
-    commands = {c.name or c.callback.__name__.rstrip("_") for c in cli.app.registered_commands}
-    groups = {group.name for group in cli.app.registered_groups}
-    for name in (commands | groups) - students - {"new", "sync"}:
-        assert f'"{name}"' in text
+def imports(command):
+    """What a command and its own commands import of this package, as statements."""
+    found = set()
+    for part in [command, *getattr(command, "commands", {}).values()]:
+        if part.callback:  # a group has none
+            text = textwrap.dedent(inspect.getsource(inspect.unwrap(part.callback)))
+            nodes = ast.walk(ast.parse(text))
+            found |= {ast.unparse(x) for x in nodes if isinstance(x, ast.ImportFrom)}
+    return found
+
+
+@pytest.mark.parametrize("layer", ["student", "instructor", "site", "dev"])
+def test_every_command_has_a_layer_that_holds_what_it_imports(wrapper, layer):
+    commands = typer.main.get_command(cli.app).commands
+    of_layer = [x for name, x in commands.items() if wrapper.layer_of([name]) == layer]
+    statements = sorted(set().union(*map(imports, of_layer)))
+    assert statements
+    code = layers.BLOCK.format(blocked=layers.others(layer)) + "\n".join(statements)
+    done = subprocess.run([sys.executable, "-c", code], cwd=places.ROOT, check=False)
+    assert done.returncode == 0
 
 
 def test_cheap_commands_import_nothing_heavy():

@@ -402,7 +402,7 @@ ADVICE = [
         "hint hello.greet",
         ["That was the last hint. ./jaxprentice give hello puts the"],
     ),
-    (Finds.on_a_terminal, "init new", ["Writing the lessons; the first time it takes up to a min"]),
+    (Finds.nothing, "init new", ["Writing the lessons and their notebooks ..."]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
     (Finds.nothing, "progress", ["0 of 4.5 points, as the checks find."]),
     (
@@ -517,44 +517,6 @@ def test_each_advice_is_printed_where_it_belongs(
     for words in told:
         assert words in said
     assert "Traceback" not in said
-
-
-# The wrapper's sentences: what pip's log says, and what it makes of it.
-@pytest.mark.every
-def test_each_reason_in_pips_log_becomes_a_sentence_with_a_next_step(
-    wrapper, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(wrapper, "LOG", str(tmp_path / "install.log"))
-    for mark, reason in [*wrapper.REASONS, ("nothing known", "Look into the log")]:
-        (tmp_path / "install.log").write_text(f"ERROR: {mark}\n", encoding="utf-8")
-        for what in (
-            "The Python packages could not be installed.",
-            "Python could not make the folder .venv.",
-        ):
-            with pytest.raises(wrapper.Failure) as caught:
-                wrapper.fail(what)
-            end = f", then run the same command again (log: {tmp_path / 'install.log'})."
-            assert str(caught.value) == f"{what} {reason}{end}"
-
-
-def test_the_wrapper_names_what_is_missing(wrapper, monkeypatch):
-    error = OSError(errno.EACCES, "Permission denied", "/x")
-    assert wrapper.sentence_for(error).startswith(f"Cannot set up {wrapper.VENV} (/x: Permission")
-    monkeypatch.setattr(wrapper, "find_python", lambda version: None)
-    with pytest.raises(wrapper.Failure, match=r"No Python of 3.11, .* was found: install one."):
-        wrapper.test_every([])
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(wrapper.Failure, match="This Python cannot make virtual environments"):
-        wrapper.make_venv()
-    monkeypatch.setattr(wrapper, "OLDEST", (99, 0))
-    monkeypatch.setattr(wrapper, "works", lambda name: False)
-    with pytest.raises(wrapper.Failure, match=r"Install Python 3\.13 and run this with it"):
-        wrapper.require_python()
-    monkeypatch.setattr(wrapper, "works", lambda name: True)
-    with pytest.raises(
-        wrapper.Failure, match=re.escape("Run `python3.13 jaxprentice ...` instead.")
-    ):
-        wrapper.require_python()
 
 
 # ------------------------------------------------------------------------------------------

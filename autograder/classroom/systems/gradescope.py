@@ -149,7 +149,7 @@ fi
 for python in python3.13 python3.12 python3.11 python3; do
     if new_enough "$python"; then
         "$python" -m venv .venv
-        .venv/bin/python -m pip install --quiet --no-deps --requirement requirements/grader.txt
+        sh requirements/install.sh grader .venv/bin/python
         exit 0
     fi
 done
@@ -197,7 +197,8 @@ def files(lesson: Lesson) -> dict[str, bytes]:
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).glob("*.py")]
     held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in rooms}
     held["autograder/grading/result.json"] = results.SCHEMA
-    held["requirements/grader.txt"] = places.ROOT / "requirements" / "grader.txt"
+    for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
+        held[f"requirements/{name}"] = places.ROOT / "requirements" / name
     for hidden in (places.SUITES, places.ANSWERS):
         file = hidden / f"{lesson.id}.py"
         if file.exists():

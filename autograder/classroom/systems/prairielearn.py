@@ -29,8 +29,7 @@ RUN apt-get update -qq \\
     && apt-get install -qq -y --no-install-recommends bubblewrap > /dev/null \\
     && rm -rf /var/lib/apt/lists/*
 COPY . /jaxprentice
-RUN python -m pip install --quiet --no-cache-dir --no-deps \\
-    --requirement /jaxprentice/requirements/grader.txt
+RUN PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 sh /jaxprentice/requirements/install.sh grader python
 ENV PYTHONPATH=/jaxprentice JAX_PLATFORMS=cpu
 ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.systems.prairielearn", \\
     "{lesson}", "/grade", "{seed}"]

@@ -1,0 +1,55 @@
+"""`test --every-python` finds Pythons by what they say, and gives each an environment."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder.lessons import places
+from autograder.lessons.problem import Problem
+from autograder.upkeep import pythons, selftest
+
+OURS = "{}.{}".format(*sys.version_info)
+
+
+@pytest.fixture
+def one_python(tmp_path, monkeypatch):
+    """The Python of this test is found, and no other; all but one have a wrong name."""
+    for version in pythons.VERSIONS:
+        (tmp_path / f"python{version}").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def test_a_python_is_found_by_what_it_says_and_not_by_its_name(one_python):
+    assert [version for version in pythons.VERSIONS if pythons.find(version)] == [OURS]
+    assert pythons.version_of("no such python") == ""
+
+
+def test_a_python_is_found_where_pyenv_keeps_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    place = tmp_path / f".pyenv/versions/{OURS}.9/bin"
+    place.mkdir(parents=True)
+    (place / "python3").symlink_to(sys.executable)
+    assert pythons.find(OURS) == str(place / "python3")
+
+
+def test_where_there_is_none_it_says_which_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(Problem, match=r"No Python of 3\.11, .* was found\. Install one\."):
+        pythons.run([])
+
+
+@pytest.mark.parametrize(("status", "word"), [(0, "passed"), (3, "failed")])
+def test_each_python_has_an_environment_and_a_line(one_python, monkeypatch, capsys, status, word):
+    calls = []
+    monkeypatch.setattr(subprocess, "call", lambda *words, **more: calls.append(words[0]) or status)
+    assert selftest.run(["--every-python", "-k", "x"]) == min(status, 1)
+    assert calls == [[f"python{OURS}", str(places.ROOT / "jaxprentice"), "test", "-k", "x"]]
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[-len(pythons.VERSIONS) :]]
+    assert {row[1]: " ".join(row[2:]) for row in rows} == {
+        version: f"{word} python{OURS}" if version == OURS else "not found"
+        for version in pythons.VERSIONS
+    }
