@@ -24,7 +24,6 @@ def init(
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    print("Writing the lessons and their notebooks ...", flush=True)
     updating.keep_given(workspace.init(folder).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")

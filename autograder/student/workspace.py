@@ -251,6 +251,7 @@ def init(folder: Path) -> Workspace:
     folder = folder.absolute()
     if user_files.is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty. Give a new folder for your work.")
+    print("Writing the lessons and their notebooks ...", flush=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
