@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.grading import pool
+from autograder.grading.task import Task
 from autograder.lessons.manifest import Lesson
 
 
@@ -35,8 +36,8 @@ class Growth:
 def grown(lesson: Lesson, jobs: Sequence[tuple[str, str]], workers: int = 2) -> Growth:
     """Grade a class, and look at the memory after each submission."""
     found = []
-    work = [(student, source.encode()) for student, source in jobs]
-    for _ in pool.grade_many(work, lesson, workers=workers):
+    work = [Task.of(lesson, source.encode()) for _, source in jobs]
+    for _ in pool.grade_many(work, workers=workers):
         children = [process.pid for process in multiprocessing.active_children()]
         found.append(sum(resident(number) for number in [os.getpid(), *filter(None, children)]))
     return Growth(tuple(found))

@@ -21,11 +21,11 @@ import nbformat
 
 from autograder.classroom import nbgrader_course
 from autograder.grading import submission, suite_run
+from autograder.grading.task import Task
 from autograder.lessons import assemble, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation
 from autograder.worker import wire
 from benchmarks import _same_checks as same_checks
 
@@ -49,7 +49,7 @@ def recorded(lesson: Lesson) -> dict[str, Any]:
 
     with patch.object(submission, "recognize", keep):
         reference = assemble.read_solution(lesson.module).encode()
-        result = submission.grade(lesson, "reference", reference, level=isolation.choose(None))
+        result = submission.grade(Task.of(lesson, reference))
     tests: dict[str, Any] = {
         x["id"]: {test["id"]: [] for test in x["tests"]} for x in result["exercises"]
     }

@@ -1,7 +1,11 @@
 """A course of one tiny lesson with a hidden suite and known mistakes, for tests of the grader."""
 
 from pathlib import Path
+from typing import Any
 
+from autograder.grading import submission
+from autograder.grading.result import Result
+from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, places
 from autograder.sandbox import isolation
 
@@ -221,3 +225,18 @@ def changed(old: str, new: str) -> bytes:
     """The reference's module with one text in place of another."""
     assert old in MODULE
     return MODULE.replace(old, new).encode()
+
+
+def graded(
+    lesson: manifest.Lesson,
+    source: bytes | None,
+    *,
+    level: str | None = None,
+    seed: int = 0,
+    base: Base | None = None,
+    expected: bool = False,
+    **options: Any,
+) -> Result:
+    """The verdict of a module."""
+    edition = Edition(lesson, isolation.choose(level), seed, expected)
+    return submission.grade(Task(edition, source, base or {}), **options)

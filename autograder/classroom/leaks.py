@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import nbgrader_course
 from autograder.grading import answers
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Lesson
@@ -141,7 +140,7 @@ def _published(lesson: Lesson) -> Iterator[str]:
     yield from (assemble.read_solution(file) for part in before for file in part.files)
     yield from map(assemble.read_handout, lesson.given)
     if lesson.module:
-        yield nbgrader_course.module(lesson)
+        yield assemble.skeleton_of(lesson)
     yield from (hint for part in before for exercise in part.exercises for hint in exercise.hints)
 
 

@@ -14,15 +14,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom import course as courses
 from autograder.classroom import notebooks
 from autograder.classroom.course import Assignment
 from autograder.grading import results
-from autograder.lessons import assemble, examples, manifest, skeleton, user_files
-from autograder.lessons.manifest import Lesson
+from autograder.lessons import assemble, examples, manifest, user_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.student import checks, workspace
@@ -106,7 +104,7 @@ def write_source(
     lessons = assignment.lessons
     needed = {part.id for lesson in lessons for part in manifest.needed(lesson)}
     parts = [part for part in manifest.load().values() if part.id in needed]
-    own = {lesson.module: module(lesson) for lesson in lessons}
+    own = {lesson.module: assemble.skeleton_of(lesson) for lesson in lessons}
     assemble.write_files(folder, {**assemble.files_of(parts, own), **own})
     for lesson in lessons:
         shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))
@@ -118,13 +116,6 @@ def write_source(
         shutil.copy(helper, folder / helper.name)
     for name, text in (books or notebooks.texts(assignment)).items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-def module(lesson: Lesson) -> str:
-    """A lesson's module as students get it: the skeleton, with what is worth nothing complete."""
-    reference = assemble.read_solution(lesson.module)
-    asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
-    return skeleton.make_skeleton(reference, replace(lesson, exercises=asked))
 
 
 def _write_config(folder: Path, seed: int) -> None:

@@ -15,6 +15,8 @@ import contextlib
 import hashlib
 import os
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -37,7 +39,6 @@ from autograder.classroom import (
     nbgrader_export,
     nbgrader_intake,
     nbgrader_log,
-    own_base,
     reading,
     regrading,
     variants,
@@ -45,10 +46,12 @@ from autograder.classroom import (
 from autograder.classroom.course import Assignment, Course
 from autograder.classroom.intake import INTAKE
 from autograder.classroom.nbgrader_intake import Taken, submitted_at
-from autograder.grading import feedback, fingerprint, pool, results, submission, suite
-from autograder.grading.judging import Policy
-from autograder.grading.result import Result, Test, Verdict
-from autograder.grading.submission import Base
+from autograder.classroom.run.presenting import Submission
+from autograder.classroom.run.run import graded, is_known, recall
+from autograder.classroom.run.store import Store
+from autograder.grading import feedback, pool, results, suite
+from autograder.grading.result import Verdict
+from autograder.grading.task import Edition, Task
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -113,7 +116,7 @@ def _start(converter: Autograde) -> None:
     try:
         course = courses.read(folder)
         assignment = course.get(converter.coursedir.assignment_id)
-        with results.locked(folder / CACHE / assignment.name):
+        with results.locked(folder / VERDICTS / assignment.name):
             _grade(converter, course, assignment)
     except (Problem, suite.SuiteError) as error:
         _fail(converter, str(error))
@@ -135,12 +138,13 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     release = nbgrader_intake.read_release(folder / directory.release_directory, assignment)
     taken = list(nbgrader_intake.take_in(converter, course, assignment))
     step = WriteVerdicts(parent=converter)
-    marks = {
-        lesson.id: step.grade(course, assignment, lesson, taken) for lesson in assignment.lessons
-    }
-    around = regrading.surroundings(marks, assignment, course.feedback, release)
+    tasks = {x.id: step.grade(course, assignment, x, taken) for x in assignment.lessons}
+    around = _around(step, course, assignment, release)
     records = {
-        x.student: regrading.record(x.by, x.modules, x.answers, around, x.bases) for x in taken
+        x.student: regrading.record(
+            x.by, {name: made[x.student] for name, made in tasks.items()}, x.answers, around
+        )
+        for x in taken
     }
     for student, record in records.items():
         _drop_changed(converter, assignment, student, record)
@@ -162,9 +166,14 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
 def around(folder: Path, assignment: Assignment) -> regrading.Record:
     """What the grades of an assignment would be made from now, besides the submissions."""
     config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
-    step, course = WriteVerdicts(config=config), courses.read(folder)
-    marks = {lesson.id: step.mark(course, assignment, lesson) for lesson in assignment.lessons}
     release = nbgrader_intake.read_release(folder / "release", assignment)
+    return _around(WriteVerdicts(config=config), courses.read(folder), assignment, release)
+
+
+def _around(
+    step: "WriteVerdicts", course: Course, assignment: Assignment, release: dict[str, Any]
+) -> regrading.Record:
+    marks = {x.id: step.edition(course, assignment, x).mark for x in assignment.lessons}
     return regrading.surroundings(marks, assignment, course.feedback, release)
 
 
@@ -233,77 +242,42 @@ class WriteVerdicts(NbGraderPreprocessor):
 
     def grade(
         self, course: Course, assignment: Assignment, lesson: Lesson, taken: list[Taken]
-    ) -> str:
+    ) -> dict[str, Task]:
         """Grade a lesson of submissions, several at once, and write their results.
 
-        Returns the fingerprint of all that the results depend on besides the modules.
+        Returns each student's task. `autograde --force` grades everything anew.
         """
         root = Path(self.parent.coursedir.root)
-        for variant in sorted({assignment.variant(x.by) for x in taken}):
-            group = [x for x in taken if assignment.variant(x.by) == variant]
-            verdicts = self._verdicts(course, assignment, lesson, group, variant)
-            for each in group:
-                own = _result(each, lesson, *verdicts[each.student])
-                results.write(
-                    variants.noted(own, variant), results_folder(root, assignment, lesson)
-                )
-        return self.mark(course, assignment, lesson)
+        work = [self._submission(course, assignment, lesson, each) for each in taken]
+        store = Store(root / VERDICTS / lesson.id)
+        known = {} if self.parent.force else recall(work, store)
+        new = [each.student for each in work if not is_known(each, known)]
+        self.log.info("Grading %s of %s submissions of %s", len(new), len(work), lesson.id)
+        folder = results_folder(root, assignment, lesson)
+        with contextlib.closing(graded(work, known, store, self._execute)) as made:
+            for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
+                results.write(result, folder)  # those that are known come first
+                if done > 0:
+                    self.log.info("Graded %s of %s", done, len(new))
+        return {each.student: each.task for each in work}
 
-    def _verdicts(
-        self,
-        course: Course,
-        assignment: Assignment,
-        lesson: Lesson,
-        taken: list[Taken],
-        variant: int,
-    ) -> dict[str, tuple[Result, Result]]:
-        """By student two verdicts: on the base that counts, and on the course's own modules."""
-        plain = manifest.get(lesson.id)  # its own points: the course's are a matter of scale
-        seed, mark = (
-            self._seed(assignment, variant),
-            self._mark(course, assignment, lesson, variant),
-        )
-        bases: dict[str, Base] = {}
-        jobs: dict[str, bytes | None] = {}
-        keys: dict[str, tuple[str, str]] = {}
-        for each in taken:
-            source, base = each.modules[lesson.id], each.bases.get(lesson.id, {})
-            keys[each.student] = _key(mark, source, base), _key(mark, source, {})
-            jobs |= dict.fromkeys(keys[each.student], source)
-            bases[keys[each.student][0]] = base
-        kept = Path(self.parent.coursedir.root, PROGRAMS)
-        kept = kept if assignment.is_lesson else kept / assignment.name
-        kept = kept / f"variant-{variant}" if variant else kept
-        options = {"seed": seed, "kept": kept, "policy": Policy(course.feedback.expected)}
-        found = self._made(plain, jobs, {**options, "bases": bases})
-        return {student: (found[own], found[credit]) for student, (own, credit) in keys.items()}
+    def _submission(
+        self, course: Course, assignment: Assignment, lesson: Lesson, each: Taken
+    ) -> Submission:
+        """What is to be graded of a lesson that a student, or the group, has handed in."""
+        variant = assignment.variant(each.by)
+        credit = Task(self.edition(course, assignment, lesson, variant), each.modules[lesson.id])
+        has_base = lesson.id in each.bases
+        own = replace(credit, base=each.bases[lesson.id]) if has_base else credit
+        reason, beside = each.reasons[lesson.id], credit if has_base else None
+        return Submission(each.student, lesson, own, reason, beside, variant, each.by)
 
-    def _made(
-        self, lesson: Lesson, jobs: dict[str, bytes | None], options: dict[str, Any]
-    ) -> dict[str, Result]:
-        """The verdicts by key, those of earlier runs and new ones, which are kept."""
-        cache = Path(self.parent.coursedir.root, CACHE, lesson.id)
-        verdicts = self._recall(cache, set(jobs))
-        todo = [(key, source) for key, source in jobs.items() if key not in verdicts]
-        self.log.info("Grading %s of %s submissions of %s", len(todo), len(jobs), lesson.id)
-        with contextlib.closing(self._graded(lesson, todo, options)) as made:
-            for done, verdict in enumerate(made, start=1):
-                verdicts[verdict["student"]] = verdict
-                results.write(verdict, cache)
-                self.log.info("Graded %s of %s", done, len(todo))
-        return verdicts
-
-    def mark(self, course: Course, assignment: Assignment, lesson: Lesson) -> str:
-        """The fingerprint of all that results depend on besides the modules."""
-        own, choice = assignment.own_base, assignment.variants
-        return self._mark(course, assignment, lesson, 0) + (
-            f"{own} {choice}" if own or choice else ""
-        )
-
-    def _mark(self, course: Course, assignment: Assignment, lesson: Lesson, variant: int) -> str:
+    def edition(
+        self, course: Course, assignment: Assignment, lesson: Lesson, variant: int = 0
+    ) -> Edition:
+        """What the tests of a lesson go by."""
         level, seed = isolation.choose(self.isolation or None), self._seed(assignment, variant)
-        mark = fingerprint.fingerprint(manifest.get(lesson.id), level, seed)
-        return mark + repr(course.feedback.expected)
+        return Edition(manifest.get(lesson.id), level, seed, course.feedback.expected)
 
     def _seed(self, assignment: Assignment, variant: int) -> int:
         """The seed of an assignment: a lesson that is asked for again has other programs."""
@@ -312,21 +286,10 @@ class WriteVerdicts(NbGraderPreprocessor):
         about = hashlib.sha256(f"{self.seed} {assignment.name}".encode()).digest()
         return variants.seed_of(int.from_bytes(about[:4], "big") >> 1, variant)
 
-    def _graded(
-        self, lesson: Lesson, todo: list[pool.Job], options: dict[str, Any]
-    ) -> pool.Results:
-        """The results; instead of a student they name the key of the module.
-
-        Generated programs stay in the course directory, so that grades repeat.
-        """
-        jobs, level = self.jobs or os.cpu_count() or 1, self.isolation or None
-        return pool.grade_many(todo, lesson, workers=jobs, level=level, **options)
-
-    def _recall(self, cache: Path, keys: set[str]) -> dict[str, Result]:
-        """The verdicts of earlier runs; `autograde --force` grades everything anew."""
-        if self.parent.force:
-            return {}
-        return {key: verdict for key in keys if (verdict := _remembered(cache, key))}
+    def _execute(self, tasks: Sequence[Task]) -> pool.Verdicts:
+        """The verdicts; generated programs stay in the course directory, so that grades repeat."""
+        kept = Path(self.parent.coursedir.root, PROGRAMS)
+        return pool.grade_many(tasks, workers=self.jobs or None, kept=kept)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""
@@ -362,47 +325,7 @@ def results_folder(root: Path, assignment: Assignment, lesson: Lesson) -> Path:
     return folder if len(assignment.lessons) == 1 else folder / lesson.id
 
 
-CACHE = Path(".jaxprentice", "verdicts")
-
-
-def _result(each: Taken, lesson: Lesson, verdict: Result, credit: Result) -> Result:
-    """A student's result of a verdict; of a grade on an own base it says the other one, too."""
-    own: Result = {**verdict, "student": each.student}
-    own = courses.with_points(_with_reason(own, each.reasons[lesson.id]), lesson)
-    own = reading.with_lines(own, each.modules[lesson.id], lesson)
-    if lesson.id in each.bases:
-        other = courses.with_points(credit, lesson)
-        own = own_base.compared(own, other, each.bases[lesson.id])
-    if each.by != each.student:
-        own["remarks"] = [f"Handed in by {each.by} for the group.", *own["remarks"]]
-    return own
-
-
-def _key(mark: str, source: bytes | None, base: Base) -> str:
-    content = b"missing" if source is None else b"present" + source
-    content += repr(sorted(base.items())).encode() if base else b""
-    return hashlib.sha256(mark.encode() + b"\0" + content).hexdigest()
-
-
-def _remembered(cache: Path, key: str) -> Result | None:
-    try:
-        verdict = results.read(cache / f"{key}.json")
-    except Problem:  # there is none, or it is of an older form
-        return None
-    return verdict if submission.is_graded(verdict) else None
-
-
-def _with_reason(result: Result, reason: str) -> Result:
-    """The result of a module that was refused, with the reason instead of "missing"."""
-    if not reason:
-        return result
-    exercises = [_refused(exercise, reason) for exercise in result["exercises"]]
-    return {**result, "remarks": [reason], "exercises": exercises}
-
-
-def _refused(verdict: Verdict, reason: str) -> Verdict:
-    tests: list[Test] = [{**test, "message": reason} for test in verdict["tests"]]
-    return {**verdict, "message": reason, "tests": tests}
+VERDICTS = Path(".jaxprentice", "verdicts")
 
 
 # ------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from autograder.classroom import intake, notebooks, own_base, people, reading
 from autograder.classroom.course import Assignment, Course
 from autograder.classroom.intake import INTAKE
 from autograder.grading import results
-from autograder.grading.submission import Base
+from autograder.grading.task import Base
 from autograder.lessons import tasks, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem

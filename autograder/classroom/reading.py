@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from autograder.classroom import written
 from autograder.classroom.course import cell_name
-from autograder.classroom.nbgrader_course import module
 from autograder.grading.result import Result, Verdict
+from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 
 LINES = 600  # that are compared
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 def functions(source: str, lesson: Lesson) -> dict[str, str]:
     """The definition of each exercise by its cell's name, but for those that are not begun."""
-    own, ours = _lines(source), _lines(module(lesson))
+    own, ours = _lines(source), _lines(assemble.skeleton_of(lesson))
     found = {}
     for exercise in lesson.exercises:
         text = _text(own, exercise.target)
@@ -36,7 +36,7 @@ def changes(source: str, lesson: Lesson) -> dict[str, str]:
 
     The cell of the whole module has what was changed outside the exercises.
     """
-    own, ours = _lines(source), _lines(module(lesson))
+    own, ours = _lines(source), _lines(assemble.skeleton_of(lesson))
     targets = {cell_name(exercise.id): exercise.target for exercise in lesson.exercises}
     found = {x: _diff(_text(ours, t), _text(own, t)) for x, t in targets.items()}
     last = cell_name(lesson.whole.id) if lesson.whole else list(targets)[-1]

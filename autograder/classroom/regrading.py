@@ -14,7 +14,7 @@ from typing import Any
 from autograder.classroom import notebooks
 from autograder.classroom.course import Assignment, Feedback
 from autograder.grading import results
-from autograder.grading.submission import Base
+from autograder.grading.task import Task
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
 
@@ -36,23 +36,19 @@ _REASONS = {
 
 
 def record(
-    student: str,
-    modules: Mapping[str, bytes | None],
-    answers: Mapping[str, str],
-    around: Record,
-    bases: Mapping[str, Base] | None = None,
+    by: str, tasks: Mapping[str, Task], answers: Mapping[str, str], around: Record
 ) -> Record:
-    """The record of a submission: `student` has handed in the modules and answers.
+    """The record of a submission that `by` has handed in: its tasks by lesson, and its answers.
 
-    `around` is what all submissions of the assignment have in common, `bases` the student's own
-    modules of earlier lessons, if these count.
+    `around` is what all submissions of the assignment have in common.
     """
-    hashed = {name: _hash(source) for name, source in modules.items()}
     # What the other cells show is in the modules.
     said = {name: text for name, text in answers.items() if not name.endswith(notebooks.CODE)}
-    made = {"student": student, "module": _hash(hashed), "answers": _hash(said), **around}
-    parts = {name: sorted(map(_hash, base.values())) for name, base in (bases or {}).items()}
-    return made | ({"base": _hash(parts)} if bases else {})
+    made = {
+        name: _hash({lesson: task.parts[name] for lesson, task in tasks.items()})
+        for name in ("module", "base")
+    }
+    return {"student": by, **made, "answers": _hash(said), **around}
 
 
 def surroundings(
@@ -60,12 +56,13 @@ def surroundings(
 ) -> Record:
     """What a grade depends on besides the submission.
 
-    `marks` are the fingerprints of the tests by lesson, `release` the notebooks.
+    `marks` are the editions' by lesson, `release` the notebooks.
     """
     points = {lesson.id: assignment.cells(lesson) for lesson in assignment.lessons}
     cells = {name: list(_plain(book["cells"])) for name, book in release.items()}
+    kinds = assignment.own_base, repr(assignment.variants)
     return {
-        "tests": _hash(dict(marks)),
+        "tests": _hash([dict(marks), *kinds]),
         "points": _hash(points),
         "feedback": _hash(asdict(feedback)),
         "release": _hash(cells),

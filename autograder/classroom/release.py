@@ -233,7 +233,7 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )
     if lesson.exercises:
-        _write(tool / "course" / lesson.module, nbgrader_course.module(lesson))
+        _write(tool / "course" / lesson.module, assemble.skeleton_of(lesson))
     if (places.COURSE / HIDDEN_TESTS).exists():
         _copy(places.COURSE / HIDDEN_TESTS, tool / "course" / HIDDEN_TESTS)
 

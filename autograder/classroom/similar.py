@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autograder.classroom import intake, nbgrader_course, reading, written
+from autograder.classroom import intake, reading, written
 from autograder.classroom.course import Course, cell_name
 from autograder.grading import results
 from autograder.lessons import assemble, user_files
@@ -100,7 +100,7 @@ class Prints:
 
     def __init__(self, lesson: Lesson) -> None:
         self.lesson = lesson
-        self.given = frozenset(_fingerprints(nbgrader_course.module(lesson)))
+        self.given = frozenset(_fingerprints(assemble.skeleton_of(lesson)))
 
     def work(self, student: str, source: str) -> Work:
         """What is compared of a module."""

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 import typer
@@ -239,23 +239,31 @@ def grade(
     folder: OfCourse = None,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
-    from autograder.classroom import class_run, course, own_base
+    from autograder.classroom import course
+    from autograder.classroom.run import folder as class_run
     from autograder.student import commands
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = course.one_lesson(folder, lesson) if folder else commands.taught(lesson)
     assignment = course.find(folder, lesson) if folder else None
-    on_own = on_own or bool(assignment and assignment.own_base)
-    run = own_base.grade_folder if on_own else class_run.grade_folder
-    how: dict[str, Any] = {"jobs": jobs, "level": isolation, "scheduler": scheduler, "seed": seed}
-    run(submissions, chosen, out, assignment=assignment, **how)
+    class_run.grade_folder(
+        submissions,
+        chosen,
+        out,
+        jobs=jobs,
+        level=isolation,
+        scheduler=scheduler,
+        seed=seed,
+        assignment=assignment,
+        on_own=on_own or bool(assignment and assignment.own_base),
+    )
 
 
 @command("cluster")
 def cluster() -> None:
     """Make the key of a Dask cluster of your own, and say how to start one."""
-    from autograder.classroom import cluster
+    from autograder.classroom.run import cluster
 
     print(f"The key of your clusters is in {cluster.make_key()}, which no other account can open.")
     print("All that Dask starts in your account uses it. Where HEAD is one of your machines:\n")

@@ -161,7 +161,7 @@ def stored(
     """
     kind: Any = random_trees if "tree" in parameters_of(law) else random_programs
     about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))
-    path = folder and folder / lesson / f"{test}.{law.name}.programs"
+    path = folder and folder / lesson / f"{test}.{law.name}.{seed}.programs"
     if path and path.is_file():
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
@@ -19,83 +19,63 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder.grading.judging import HIDDEN, Policy
 from autograder.grading.result import Result
-from autograder.grading.submission import Base, grade, ungraded
-from autograder.lessons.manifest import Lesson, load
+from autograder.grading.submission import grade, ungraded
+from autograder.grading.task import Task
 from autograder.sandbox import isolation
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-Job = tuple[str, bytes | None]
-Results = Generator[Result, None, None]
+Verdicts = Generator[tuple[Task, Result], None, None]
 ALONE = 3  # times that a submission is tried which was in the hands of a process that died
 
 
 def grade_many(
-    submissions: Iterable[Job],
-    lesson: Lesson,
+    tasks: Iterable[Task],
     *,
     workers: int | None = None,
-    level: str | None = None,
-    seed: int = 0,
-    policy: Policy = HIDDEN,
     kept: Path | None = None,
     shrink: bool = True,
-    bases: Mapping[str, Base] | None = None,
-) -> Results:
-    """Grade (student, source) pairs in `workers` processes; None means one for each processor.
+) -> Verdicts:
+    """Grade tasks in `workers` processes; None means one for each processor.
 
-    Results come as they finish, not in order. What was in the hands of a process that dies is
-    graded again, alone; when that has failed ALONE times, the result has no points and says so
-    (`is_graded`). Close the generator to stop the processes at once. `bases` holds the modules of
-    earlier lessons that some students build on, by student.
+    Verdicts come as they finish, not in order. What was in the hands of a process that dies is
+    graded again, alone; when that has failed ALONE times, the verdict has no points and says so
+    (`is_graded`). Close the generator to stop the processes at once.
     """
-    options = {"level": isolation.choose(level), "seed": seed, "policy": policy}
-    options |= {"kept": kept, "shrink": shrink}
-    own = bases or {}
-    waiting = list(submissions)
+    waiting = list(tasks)
     workers = min(workers or os.cpu_count() or 1, len(waiting))
     if workers <= 1:
-        for student, source in waiting:
-            yield grade(lesson, student, source, base=own.get(student), **options)  # type: ignore[arg-type]
+        yield from ((task, grade(task, kept=kept, shrink=shrink)) for task in waiting)
         return
-    suspects: list[Job] = []
-    yield from _pooled(waiting, lesson, workers, options, suspects, own)
+    suspects: list[Task] = []
+    yield from _pooled(waiting, workers, (kept, shrink), suspects)
     for _ in range(ALONE):
-        again: list[Job] = []
-        yield from _pooled(suspects, lesson, 1, options, again, own)
+        again: list[Task] = []
+        yield from _pooled(suspects, 1, (kept, shrink), again)
         suspects = again
-    for job in suspects:
-        yield ungraded(lesson, *job, options)
+    yield from ((task, ungraded(task)) for task in suspects)
 
 
 def _pooled(
-    waiting: list[Job],
-    lesson: Lesson,
-    workers: int,
-    options: Mapping[str, Any],
-    lost: list[Job],
-    bases: Mapping[str, Base],
-) -> Results:
-    """Results of a pool; those that were in the hands of a process when it died go to `lost`."""
+    waiting: list[Task], workers: int, how: tuple[Path | None, bool], lost: list[Task]
+) -> Verdicts:
+    """Verdicts of a pool; tasks that were in the hands of a process when it died go to `lost`."""
     waiting = waiting[::-1]
     most = 2 * workers if workers > 1 else 1  # in hand at once
     while waiting:
-        running: dict[Future[Result], Job] = {}
+        running: dict[Future[Result], Task] = {}
         with _pool(workers) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < most:
-                        more = {**options, "base": bases.get(waiting[-1][0])}
-                        future = pool.submit(_grade_one, lesson, *waiting[-1], more)
+                        future = pool.submit(_grade_one, waiting[-1], *how)
                         running[future] = waiting.pop()  # now: a broken pool takes nothing
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        result = future.result()
-                        del running[future]
-                        yield result
+                        verdict = future.result()
+                        yield running.pop(future), verdict
             except BrokenProcessPool:
                 lost += running.values()
 
@@ -166,7 +146,5 @@ def crew(workers: int | None = None) -> Iterator[Crew]:
         yield Crew(pool)
 
 
-def _grade_one(
-    lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
-) -> Result:
-    return grade(load().get(lesson.id, lesson), student, source, **options)
+def _grade_one(task: Task, kept: Path | None, shrink: bool) -> Result:
+    return grade(task, kept=kept, shrink=shrink)

@@ -33,7 +33,9 @@ def write(result: Result, folder: Path) -> Path:
     if not is_file_name(student):
         raise Problem(f"{student!r} cannot name a file. Rename the submission's folder.")
     path = folder / f"{student}.json"
-    write_text(path, json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if not (path.is_file() and path.read_bytes() == text.encode()):
+        write_text(path, text)
     return path
 
 

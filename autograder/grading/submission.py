@@ -9,106 +9,97 @@ import contextlib
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
-from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answers, judge, recognize
+from autograder.grading.judging import Examined, Policy, constant_answers, judge, recognize
 from autograder.grading.oracle import given, reference
 from autograder.grading.rehearsal import rehearse
 from autograder.grading.result import Result
 from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Enough, Generating, SuiteRun
+from autograder.grading.task import Base, Task
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation
 from autograder.sandbox.session import Reply, Session
-
-Base = Mapping[str, bytes]  # modules of a student's own, by path
 
 
 def grade(
-    lesson: Lesson,
-    student: str,
-    source: bytes | None,
+    task: Task,
     *,
-    level: str | None = None,
-    seed: int = 0,
-    policy: Policy = HIDDEN,
     only: str | None = None,
     kept: Path | None = None,
     shrink: bool = True,
-    base: Base | None = None,
     enough: Enough | None = None,
 ) -> Result:
-    """Grade one submission and return its result document (see `result.json`).
+    """Grade one submission and return its verdict: a result document (see `result.json`) of nobody.
 
-    `source` holds the bytes of the lesson's module file, or None where the submission has none.
-    `level` names a rung of the ladder; None takes the best that this machine has. With `only`,
-    the id of an exercise, the tests of the others do not run, and the result is without them.
-    `kept` is the folder that holds the assignment's generated programs, or will. Without `shrink`,
-    no counterexamples are looked for, and what runs out of time is not asked again. `base` holds
-    the student's own modules of earlier lessons, if the submission stands on these. Once `enough`
+    With `only`, the id of an exercise, the tests of the others do not run, and the result is
+    without them. `kept` is the folder that holds the generated programs, or will. Without `shrink`,
+    no counterexamples are looked for, and what runs out of time is not asked again. Once `enough`
     is true after a test that fails, no more tests run, and these count as not passed.
-    Raises Problem when that rung is not to be had, SuiteError when the hidden suite itself is
-    broken. Whatever the submission does is a result, never an exception.
+    Raises SuiteError when the hidden suite itself is broken. Whatever the submission does is a
+    result, never an exception.
     """
-    level = isolation.choose(level)
+    lesson, source, edition = task.edition.lesson, task.source, task.edition
     begin = time.monotonic()
     expected = under_pytest.collect(under_pytest.suite_of(lesson))
     under_pytest.check_suite(lesson, expected)
     if source is None:
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
-        generating = Generating(seed, kept, shrink)
-        rehearse(lesson, under_pytest.suite_of(lesson), level, generating, only)
-        examined = _examine_well(lesson, source, level, generating, only, base or {}, enough)
+        generating = Generating(edition.seed, kept, shrink)
+        rehearse(lesson, under_pytest.suite_of(lesson), edition.level, generating, only)
+        examined = _examine_well(task, source, generating, only, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
+    policy = Policy(edition.expected)
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
     return {
         "lesson": lesson.id,
-        "student": student,
+        "student": "",
         "score": round(sum(exercise["points"] for exercise in exercises), 2),
         "max_score": lesson.max_points,
-        "isolation": level,
+        "isolation": edition.level,
         "layers": list(examined.layers),
         "exercises": exercises,
         "remarks": examined.remarks,
         "review": examined.review,
         "submission_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
         "versions": versions(),
-        "seed": seed,
+        "seed": edition.seed,
         "seconds": round(time.monotonic() - begin, 3),
     }
 
 
-def _examine_well(lesson: Lesson, *args: Any) -> Examined:
+def _examine_well(task: Task, *args: Any) -> Examined:
     """What came of a module, even if the grader fails on it: the suite has just gone well."""
     try:
-        return _examine(lesson, *args)
+        return _examine(task, *args)
     except (Problem, OSError):
         raise
     except Exception as error:
         found = _unexaminable(suite.CRASHED, telling.UNHANDLED)
-        return replace(found, review=review.faults([f"{type(error).__name__} in {lesson.id}"]))
+        return replace(
+            found, review=review.faults([f"{type(error).__name__} in {task.edition.lesson.id}"])
+        )
 
 
 def _examine(
-    lesson: Lesson,
+    task: Task,
     source: bytes,
-    level: str,
     generating: Generating,
     only: str | None,
-    base: Base,
     enough: Enough | None,
 ) -> Examined:
     """Run the hidden suite of a lesson on a module."""
+    lesson, level, base = task.edition.lesson, task.edition.level, task.base
     with opened(lesson, source, level, base) as session:
         loaded = _placed(session.load(), source)
         unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
@@ -226,11 +217,9 @@ def _place(reply: Reply) -> str:
 # Submissions that no grader survives
 
 
-def ungraded(
-    lesson: Lesson, student: str, source: bytes | None, options: Mapping[str, Any]
-) -> Result:
+def ungraded(task: Task) -> Result:
     """The result of a submission that ended the grader each time: for a person to look at."""
-    result = grade(lesson, student, None, **options)
+    result, source = grade(replace(task, source=None)), task.source
     for exercise in result["exercises"]:
         exercise["class"], exercise["message"] = suite.CRASHED, _UNGRADED
         for test in exercise["tests"]:

@@ -10,6 +10,7 @@ import py_compile
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from autograder.lessons import manifest, places, skeleton
@@ -94,12 +95,18 @@ def read_handout(path: str) -> str:
     """The text of a file as students get it: of a lesson's module, its skeleton."""
     for lesson in manifest.load().values():
         if path == lesson.module:
-            return skeleton.make_skeleton(read_solution(path), lesson)
+            return skeleton_of(lesson)
         if path in lesson.given:
             return read_solution(path)
         if path in lesson.scripts:
             return (places.COURSE / path).read_text(encoding="utf-8")
     raise Problem(f"No lesson holds {path}. Name a module, or a file of `given` in lesson.toml.")
+
+
+def skeleton_of(lesson: Lesson) -> str:
+    """A lesson's module as students get it: what is worth nothing in a course is complete."""
+    asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
+    return skeleton.make_skeleton(read_solution(lesson.module), replace(lesson, exercises=asked))
 
 
 def _check_inside(path: str, packages: Sequence[str]) -> None:

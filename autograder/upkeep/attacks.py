@@ -27,6 +27,7 @@ from typing import Any
 from autograder.classroom import intake
 from autograder.grading import oracle, rehearsal, submission, suite, suite_run, under_pytest
 from autograder.grading.result import Result
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
@@ -274,9 +275,8 @@ def _seconds(attack: Attack, lesson: Lesson, level: str, made: Scene) -> float:
 def _honest(name: str, level: str) -> Result:
     """What honest work in a lesson gets; in this process or in another."""
     lesson = manifest.get(name)
-    return submission.grade(
-        lesson, "ada", assemble.read_solution(lesson.module).encode(), level=level
-    )
+    source = assemble.read_solution(lesson.module).encode()
+    return submission.grade(Task.of(lesson, source, level))
 
 
 def _spoilt(who: str, result: Result) -> Iterator[str]:
@@ -290,7 +290,7 @@ def _graded(attack: Attack, lesson: Lesson, level: str, made: Scene) -> Result:
         source, reason = made_module(attack, lesson, made.words).encode(), ""
     else:
         source, reason = _taken(attack, lesson, made)
-    result = submission.grade(lesson, "eve", source, level=level, only=attack.only or None)
+    result = submission.grade(Task.of(lesson, source, level), only=attack.only or None)
     return {**result, "remarks": [*filter(None, [reason]), *result["remarks"]]}
 
 

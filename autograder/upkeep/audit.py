@@ -19,6 +19,7 @@ from autograder.grading import answers, pool, submission
 from autograder.grading.answers import Mistake, Wrong
 from autograder.grading.result import Result, Verdict
 from autograder.grading.suite_run import Call
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
@@ -172,7 +173,7 @@ def grade(asked: Asked) -> tuple[Result, set[str] | None]:
     only: dict[str, Any] = {}
     if asked.fails:
         only = {"only": asked.answers[0], "enough": functools.partial(_has_failed, asked.fails)}
-    result = submission.grade(lesson, asked.name, source, level=asked.level, shrink=False, **only)
+    result = submission.grade(Task.of(lesson, source, asked.level), shrink=False, **only)
     full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
     own = full.intersection(asked.answers)
     return result, refused(lesson, asked.source, asked.answers) & own if own else None

@@ -23,10 +23,11 @@ from typing import Any
 
 from autograder.grading import answers, judging, pool, submission
 from autograder.grading.suite_run import Call
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation, session
+from autograder.sandbox import session
 
 
 @dataclass(frozen=True)
@@ -126,16 +127,14 @@ def try_out(
 
 def _grade(lesson_id: str, level: str | None, mutant: Mutant) -> dict[str, Any]:
     lesson, source = manifest.get(lesson_id), mutant.source.encode()
-    options: dict[str, Any] = {"level": isolation.choose(level), "shrink": False}
+    task = Task.of(lesson, source, level)
 
     def unlike_mistakes(exercise: str, calls: Sequence[Call]) -> bool:
         """Whether it has no label, whatever the other tests say."""
-        return not any(judging.like(lesson, exercise, calls, options["level"]))
+        return not any(judging.like(lesson, exercise, calls, task.edition.level))
 
     only = mutant.exercise
-    result = submission.grade(
-        lesson, mutant.id, source, only=only, enough=unlike_mistakes, **options
-    )
+    result = submission.grade(task, only=only, enough=unlike_mistakes, shrink=False)
     (exercise,) = result["exercises"]
     label = exercise["misconception"] and exercise["misconception"]["name"]
     return {
@@ -157,7 +156,7 @@ def _tests(lesson: Lesson, level: str | None, source: str) -> list[tuple[str, st
 
     The line of an error is left out: it is a matter of layout.
     """
-    result = submission.grade(lesson, "", source.encode(), level=level, shrink=False)
+    result = submission.grade(Task.of(lesson, source.encode(), level), shrink=False)
     tests = [test for exercise in result["exercises"] for test in exercise["tests"]]
     return [(t["id"], t["class"], _LINE.sub("", t["message"] or "")) for t in tests]
 

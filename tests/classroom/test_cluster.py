@@ -27,11 +27,12 @@ from distributed import Client
 from distributed.comm.core import CommClosedError
 
 from autograder import cli
-from autograder.classroom import class_run, cluster
-from autograder.grading import fingerprint, pool, results
+from autograder.classroom.run import cluster
+from autograder.classroom.run import folder as class_run
+from autograder.grading import pool, results
+from autograder.grading.task import Edition, Task
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation
 from autograder.student import doctor
 from autograder.upkeep import sample_class
 
@@ -138,14 +139,14 @@ def class_of_18(tmp_path):
     """A folder of submissions, and the scores that they get from this machine's own grader."""
     folder = tmp_path / "handed-in"
     wanted = {}
-    own = pool.grade_many(((x.kind + x.student, x.source.encode()) for x in EVERYONE), LESSON)
-    scores = {result["student"]: result["score"] for result in own}
+    own = pool.grade_many(Task.of(LESSON, x.source.encode()) for x in EVERYONE)
+    scores = {task.source.decode(): verdict["score"] for task, verdict in own}
     for number in range(18):
         each = EVERYONE[number % len(EVERYONE)]
         path = folder / f"student-{number:02}" / LESSON.module
         path.parent.mkdir(parents=True)
         path.write_text(f"{each.source}\n# {number}\n")
-        wanted[f"student-{number:02}"] = scores[each.kind + each.student]
+        wanted[f"student-{number:02}"] = scores[each.source]
     return folder, wanted
 
 
@@ -174,8 +175,9 @@ def kill_after(process, out, count):
 
 
 def test_a_worker_of_another_version_refuses(scheduler, workers):
-    jobs = [(each.student, each.source.encode()) for each in EVERYONE]
-    made = cluster.grade_many(jobs, LESSON, scheduler, level="namespaces", mark="another")
+    edition = Edition(LESSON, "namespaces")
+    vars(edition)["mark"] = "another"
+    made = cluster.grade_many([Task(edition, x.source.encode()) for x in EVERYONE], scheduler)
     with pytest.raises(Problem, match="has another version of the course"):
         list(made)
 
@@ -183,7 +185,7 @@ def test_a_worker_of_another_version_refuses(scheduler, workers):
 def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(told, monkeypatch):
     monkeypatch.setattr(cluster, "SECONDS", 1)
     with pytest.raises(Problem, match=r"No Dask scheduler answers .*jaxprentice cluster"):
-        list(cluster.grade_many([], LESSON, "tls://127.0.0.1:1", level="namespaces", mark=""))
+        list(cluster.grade_many([], "tls://127.0.0.1:1"))
 
 
 @pytest.mark.parametrize("file", [None, "/nonexistent", __file__])
@@ -191,15 +193,13 @@ def test_a_missing_or_a_broken_key_is_told_in_a_sentence(told, file):
     with dask.config.set({"distributed.comm.tls.ca-file": file}):
         files = {"distributed.comm.tls.client": {"cert": file, "key": file}}
         with dask.config.set(files), pytest.raises(Problem, match=r"has no key .*jaxprentice"):
-            list(cluster.grade_many([], LESSON, "tls://127.0.0.1:1", level="process", mark=""))
+            list(cluster.grade_many([], "tls://127.0.0.1:1"))
 
 
 def test_a_scheduler_that_ends_is_told_in_a_sentence(process_and_address, workers):
     process, address = process_and_address
-    jobs = [(f"{n}", EVERYONE[0].source.encode()) for n in range(30)]
-    level = isolation.choose()
-    mark = fingerprint.fingerprint(LESSON, level)
-    made = cluster.grade_many(jobs, LESSON, address, level=level, mark=mark)
+    tasks = [Task.of(LESSON, f"{EVERYONE[0].source}\n# {n}\n".encode()) for n in range(30)]
+    made = cluster.grade_many(tasks, address)
     next(made)
     process.kill()
     with pytest.raises(Problem, match="is gone"):
@@ -212,12 +212,10 @@ def test_a_scheduler_that_ends_while_a_result_is_fetched_is_told_in_the_same_sen
     def closed(*_):
         raise CommClosedError("Connection reset by peer")
 
-    monkeypatch.setattr(cluster, "_result", closed)
-    level = isolation.choose()
-    mark = fingerprint.fingerprint(LESSON, level)
-    jobs = [("ann", EVERYONE[0].source.encode())]
+    monkeypatch.setattr(cluster, "_verdict", closed)
+    tasks = [Task.of(LESSON, EVERYONE[0].source.encode())]
     with pytest.raises(Problem, match="is gone"):
-        list(cluster.grade_many(jobs, LESSON, scheduler, level=level, mark=mark))
+        list(cluster.grade_many(tasks, scheduler))
 
 
 # ------------------------------------------------------------------------------------------
@@ -281,7 +279,7 @@ def test_another_account_cannot_speak_to_the_cluster_and_could_without_its_key(
 
 def test_an_address_without_encryption_is_refused_on_this_machine_too(plain):
     with pytest.raises(Problem, match=r"is not encrypted.*\./jaxprentice cluster"):
-        list(cluster.grade_many([], LESSON, plain, level="process", mark=""))
+        list(cluster.grade_many([], plain))
 
 
 @pytest.mark.parametrize("address", ["localhost:1", "head:8786", "ws://head:1", "ucx://head:1"])

@@ -15,6 +15,7 @@ from command_lines import EXAMPLES
 from autograder import cli
 from autograder.classroom import leaks
 from autograder.grading import answers, oracle, submission
+from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.places import SUITES
 from autograder.lessons.problem import Problem
@@ -99,7 +100,7 @@ def test_hidden_tests_are_nowhere_in_what_students_get(folder):
 def test_expected_values_of_hidden_tests_are_nowhere_in_the_feedback(folder, lesson_id):
     lesson = manifest.get(lesson_id)
     right = next(each for each in sample_class.make(lesson) if each.kind == "right")
-    submission.grade(lesson, right.student, right.source.encode())
+    submission.grade(Task.of(lesson, right.source.encode()))
     replies = oracle.reference(lesson, isolation.choose()).replies.values()
     numbers = {digits for reply, _ in replies for digits in digits_of(reply.value)}
     course = folder / "course"

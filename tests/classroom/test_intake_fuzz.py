@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nbgrader import utils
 
-from autograder.classroom import class_run, intake, nbgrader_intake
+from autograder.classroom import intake, nbgrader_intake
+from autograder.classroom.run import folder as class_run
 from autograder.grading import results
 from autograder.lessons import manifest, notebook
 

@@ -1,11 +1,11 @@
 """Grades on the student's own base: a slip in an earlier module costs points, and that is told."""
 
 import pytest
-from graded_course import NO_ISOLATION
+from graded_course import NO_ISOLATION, graded
 
 from autograder import cli
 from autograder.classroom import own_base
-from autograder.grading import results, submission
+from autograder.grading import results
 from autograder.lessons import assemble, manifest, skeleton
 
 pytestmark = [
@@ -63,7 +63,7 @@ def test_a_hostile_earlier_module_of_ones_own_is_reported_and_earns_nothing(name
     right = assemble.read_solution(EARLIER.module)
     base = {EARLIER.module: f"{right}\n{code}\n".encode()}
     module = assemble.read_solution(LESSON.module).encode()
-    result = submission.grade(LESSON, "eve", module, base=base)
+    result = graded(LESSON, module, base=base)
     assert (result["score"], result["review"]) == (0, [sentence])
 
 

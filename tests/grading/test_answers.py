@@ -2,9 +2,9 @@
 
 import graded_course
 import pytest
-from graded_course import MISTAKES, MODULE, changed
+from graded_course import MISTAKES, MODULE, changed, graded
 
-from autograder.grading import answers, submission
+from autograder.grading import answers
 from autograder.lessons.problem import Problem
 
 needs_isolation = pytest.mark.skipif(
@@ -171,7 +171,7 @@ RECOGNISED = [
 @needs_isolation
 @pytest.mark.parametrize(("old", "new", "exercise", "name"), RECOGNISED)
 def test_a_mistake_is_recognised_by_what_it_does(lesson, old, new, exercise, name):
-    assert labels(submission.grade(lesson, "ada", changed(old, new))) == {exercise: name}
+    assert labels(graded(lesson, changed(old, new))) == {exercise: name}
 
 
 UNKNOWN = {
@@ -189,7 +189,7 @@ UNKNOWN = {
 @needs_isolation
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_in_doubt_there_is_no_label(lesson, name):
-    assert labels(submission.grade(lesson, "ada", changed(*UNKNOWN[name]))) == {}
+    assert labels(graded(lesson, changed(*UNKNOWN[name]))) == {}
 
 
 @needs_isolation
@@ -203,13 +203,13 @@ def double(x):
 """
     )
     lesson = graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": twin})
-    assert labels(submission.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))) == {}
+    assert labels(graded(lesson, changed("2.0 * np", "3.0 * np"))) == {}
 
 
 @needs_isolation
 def test_one_wrong_value_is_too_little_for_a_label(monkeypatch, tmp_path):
     text = MISTAKES.replace("/ (len(x) - 1)", "/ (len(x) - (len(x) == 3))")
     lesson = graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
-    result = submission.grade(lesson, "ada", changed("/ len(x)", "/ (len(x) - (len(x) == 3))"))
+    result = graded(lesson, changed("/ len(x)", "/ (len(x) - (len(x) == 3))"))
     assert result["exercises"][1]["class"] == "wrong_value"
     assert labels(result) == {}

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import graded_course
 import pytest
+from graded_course import graded
 
 from autograder.cli import main
-from autograder.grading import submission
 from autograder.lessons import assemble, manifest
 from autograder.lessons.problem import Problem
 from autograder.upkeep import bench
@@ -135,7 +135,7 @@ def test_other_graders_make_the_same_checks(tmp_path):
     content = others.recorded(lesson)
     checks = same_checks.Checks(content["package"], content["tests"])
     for _, source in grading.make_class(lesson, 4):
-        result = submission.grade(lesson, "ada", source.encode(), shrink=False)
+        result = graded(lesson, source.encode(), shrink=False)
         checks.package = None
         shares = {x["id"]: x["points"] / x["max_points"] for x in result["exercises"]}
         with package_of(tmp_path, lesson, source):
@@ -225,7 +225,7 @@ def test_grading_leaves_nothing_in_memory(monkeypatch, tmp_path):
     def grade_some(first):
         for number in range(first, first + 5):
             source = f"{graded_course.MODULE}# {number} {'x' * 200_000}\n"
-            submission.grade(lesson, "ada", source.encode())
+            graded(lesson, source.encode())
         gc.collect()
         files = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
         return tracemalloc.get_traced_memory()[0], files, threading.active_count()

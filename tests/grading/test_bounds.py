@@ -3,7 +3,7 @@
 import graded_course
 import msgpack
 import pytest
-from graded_course import MODULE
+from graded_course import MODULE, graded
 
 from autograder.grading import answers, generated, judging, review, submission, suite_run
 from autograder.grading.suite import Disagreement
@@ -31,7 +31,7 @@ def calls_of(monkeypatch, tmp_path, source):
         return {}
 
     monkeypatch.setattr(submission, "recognize", recognize)
-    submission.grade(lesson, "eve", source.encode())
+    graded(lesson, source.encode())
     return kept
 
 
@@ -70,7 +70,7 @@ def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seco
     monkeypatch.setattr(Session, "call", counted)
     (mistake,) = [m for m in answers.mistakes("jvp") if m.name == "Only the first operand counts"]
     wrong = answers.variant_source(mistake).encode()
-    result = submission.grade(manifest.get("jvp"), "ada", wrong, only="jvp.mul_rule")
+    result = graded(manifest.get("jvp"), wrong, only="jvp.mul_rule")
     assert bool(result["exercises"][0]["counterexample"]) is shown
     assert any(asked) is shown
 
@@ -89,7 +89,7 @@ def siblings_shown(monkeypatch, source):
         return call(self, probe, *args, **options)
 
     monkeypatch.setattr(Session, "call", watched)
-    submission.grade(manifest.get("jvp"), "eve", source.encode(), only="jvp.jvp", shrink=False)
+    graded(manifest.get("jvp"), source.encode(), only="jvp.jvp", shrink=False)
     return shown & {exercise.target for exercise in manifest.get("jvp").exercises}
 
 
@@ -230,7 +230,5 @@ jvp_rules |= {cos_p: cos_jvp, mul_p: mul_jvp, div_p: div_jvp}
 @pytest.mark.parametrize("name", ["cos_rule", "mul_rule", "div_rule"])
 def test_steps_along_the_imaginary_axis_are_no_rules(name):
     source = assemble.read_solution("minijax/jvp.py") + COMPLEX_STEP
-    result = submission.grade(
-        manifest.get("jvp"), "eve", source.encode(), only=f"jvp.{name}", shrink=False
-    )
+    result = graded(manifest.get("jvp"), source.encode(), only=f"jvp.{name}", shrink=False)
     assert result["score"] < 0.15 * result["exercises"][0]["max_points"]

@@ -8,6 +8,7 @@ import graded_course
 import pytest
 
 from autograder.grading import pool
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.upkeep import sample_class
 
@@ -42,8 +43,9 @@ def busy(number):
 
 
 def points(lesson, jobs):
-    made = pool.grade_many(jobs, lesson, workers=2)
-    return {x["student"]: [e["points"] for e in x["exercises"]] for x in made}
+    names = {Task.of(lesson, source): name for name, source in jobs}
+    made = pool.grade_many(names, workers=2)
+    return {names[task]: [e["points"] for e in x["exercises"]] for task, x in made}
 
 
 def test_a_class_has_the_same_points_on_a_busy_machine():

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import graded_course
 import pytest
-from graded_course import MODULE, changed
+from graded_course import MODULE, changed, graded
 
-from autograder.classroom import class_run, intake
-from autograder.grading import fingerprint, pool, results, submission
+from autograder.classroom import intake
+from autograder.classroom.run import folder as class_run
+from autograder.grading import fingerprint, pool, results
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
@@ -74,7 +75,7 @@ def scores(out):
     assert names == sorted(set(names))
     found = {row["student"]: float(row["score"]) for row in rows}
     assert found == {r["student"]: r["score"] for r in results.read_all(out)}
-    assert [p.name for p in out.iterdir() if p.name.startswith(".")] == [".lock"]
+    assert sorted(p.name for p in out.iterdir() if p.name.startswith(".")) == [".lock", ".verdicts"]
     return found
 
 
@@ -215,7 +216,7 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkey
     level = isolation.choose()
     isolation.detect.cache_clear()  # the worker that proves the rung is killed as well
     monkeypatch.setattr(isolation, "launch", struck)
-    assert submission.grade(lesson, "ada", RIGHT, level=level)["score"] == 6
+    assert graded(lesson, RIGHT, level=level)["score"] == 6
     assert len(launched) >= 4
 
 
@@ -227,9 +228,9 @@ def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch
             kill(worker.process.pid)
         return ask(worker, request, *limits)
 
-    submission.grade(lesson, "ada", RIGHT)  # the reference's answers are known from here on
+    graded(lesson, RIGHT)  # the reference's answers are known from here on
     monkeypatch.setattr(isolation.Worker, "ask", struck)
-    result = submission.grade(lesson, "eve", RIGHT)
+    result = graded(lesson, RIGHT)
     assert {exercise["class"] for exercise in result["exercises"]} == {"crashed"}
     assert "was killed" in result["review"][0]
 
@@ -262,15 +263,15 @@ def command_line(number):
         return b""
 
 
-def _dies(lesson, student, source, options):
+def _dies(task, kept, shrink):
     os._exit(1)
 
 
 @pytest.mark.slow
 def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, monkeypatch):
     work, out = tmp_path / "handed-in", tmp_path / "out"
-    for student in ("ada", "bo"):
-        hand_in(work, student, RIGHT)
+    hand_in(work, "ada", RIGHT)
+    hand_in(work, "bo", RIGHT + b"# bo\n")
     with monkeypatch.context() as patch:
         patch.setattr(pool, "_grade_one", _dies)
         class_run.grade_folder(work, lesson, out, jobs=2, level=None)
@@ -343,7 +344,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(lesson, work, tmp_path, number)
 # The disk
 
 FILL = """
-mount -t tmpfs -o size=20k tmpfs {out} || exit 99
+mount -t tmpfs -o size=40k tmpfs {out} || exit 99
 {run}
 echo "status $?"
 ls -A {out}
@@ -518,8 +519,7 @@ def test_the_result_of_one_who_is_gone_stays_and_is_named(lesson, pair, tmp_path
 
 def test_results_of_another_lesson_are_not_overwritten(lesson, pair, tmp_path):
     out = tmp_path / "out"
-    result = submission.grade(lesson, "zoe", None)
-    results.write({**result, "lesson": "other"}, out)
+    results.write({**graded(lesson, None), "student": "zoe", "lesson": "other"}, out)
     with pytest.raises(Problem, match="results of the lesson 'other'"):
         grade(pair, lesson, out)
     assert [path.stem for path in results.paths(out)] == ["zoe"]

@@ -4,6 +4,7 @@ import ast
 
 import graded_course
 import pytest
+from graded_course import graded
 
 from autograder.grading import pool, submission
 from autograder.lessons import places
@@ -101,7 +102,7 @@ def test_a_known_outcome_is_not_computed_again(lesson, monkeypatch):
     )
     again = list(mutants.try_out(lesson, chosen, pool.Crew()))
     assert again[:2] == first
-    assert [args[1] for args in graded] == [chosen[2].id]
+    assert [args[0].source for args in graded] == [chosen[2].source.encode()]
 
 
 def test_a_half_written_line_is_forgotten(lesson):
@@ -130,7 +131,7 @@ def test_after_the_test_that_decides_no_more_tests_run(lesson):
         asked.append((exercise, len(calls)))
         return True
 
-    result = submission.grade(lesson, "", source, only="tiny.mean", shrink=False, enough=enough)
+    result = graded(lesson, source, only="tiny.mean", shrink=False, enough=enough)
     failed = [t["message"] for e in result["exercises"] for t in e["tests"] if not t["passed"]]
     assert asked == [("tiny.mean", 1)]
     assert failed[1:] == ["The test did not run."] * (len(failed) - 1)

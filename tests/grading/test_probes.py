@@ -11,7 +11,6 @@ import pytest
 from graded_course import MODULE, SUITE, changed
 
 from autograder.grading import in_worker
-from autograder.grading.submission import grade
 from autograder.grading.suite import SuiteError, probe
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def graded(monkeypatch, tmp_path, source, brought=BOTH):
     suite = suite.replace("from autograder.grading.suite import exercise, probe\n", SPREAD)
     changes = {"suites/tiny.py": suite, "answers/tiny.py": RIGHT}
     lesson = graded_course.write(monkeypatch, tmp_path, changes)
-    return grade(lesson, "ada", source)
+    return graded_course.graded(lesson, source)
 
 
 @needs_isolation

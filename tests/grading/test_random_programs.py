@@ -21,7 +21,6 @@ from autograder.grading import (
     random_programs,
     random_trees,
     retelling,
-    submission,
     suite_run,
 )
 from autograder.grading.suite import Probe
@@ -171,7 +170,7 @@ def source_of(mistake_name):
 
 
 def graded(source, **options):
-    return submission.grade(manifest.get("jvp"), "ann", source, **options)
+    return graded_course.graded(manifest.get("jvp"), source, **options)
 
 
 def only(result, name):

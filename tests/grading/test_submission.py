@@ -11,9 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 import graded_course
 import jsonschema
 import pytest
-from graded_course import MODULE, SUITE, changed
+from graded_course import MODULE, SUITE, changed, graded
 
-from autograder.classroom import class_run
+from autograder.classroom.run import folder as class_run
 from autograder.grading import (
     answers,
     oracle,
@@ -24,8 +24,8 @@ from autograder.grading import (
     suite_run,
     telling,
 )
-from autograder.grading.judging import Policy
 from autograder.grading.suite import SuiteError
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
@@ -66,7 +66,7 @@ def stubbed(*names):
 
 
 def test_the_reference_has_full_points(lesson):
-    result = submission.grade(lesson, "ada", MODULE.encode())
+    result = graded(lesson, MODULE.encode())
     assert (result["score"], result["max_score"]) == (6, 6)
     assert {e["class"] for e in result["exercises"]} == {None}
     assert {e["message"] for e in result["exercises"]} == {None}
@@ -76,7 +76,7 @@ def test_the_reference_has_full_points(lesson):
 def test_settings_that_somebody_has_for_pytest_change_no_grade(lesson, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
-    assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
+    assert graded(lesson, MODULE.encode())["score"] == 6
     assert os.environ["PYTEST_ADDOPTS"] == "--no-such-option"
 
 
@@ -84,16 +84,16 @@ def test_the_whole_module_counts_with_the_students_own_functions(monkeypatch, tm
     files = {"course/lessons/01_tiny/lesson.toml": graded_course.WHOLE_TOML}
     files["suites/tiny.py"] = graded_course.WHOLE_SUITE
     lesson = graded_course.write(monkeypatch, tmp_path, files)
-    result = submission.grade(lesson, "ada", MODULE.encode())
+    result = graded(lesson, MODULE.encode())
     assert (result["score"], result["max_score"]) == (8, 8)
-    result = submission.grade(lesson, "bob", stubbed("mean").encode())
+    result = graded(lesson, stubbed("mean").encode())
     assert points(result) == {"double": 3, "mean": 0, "spread": 0, "whole": 0}
     assert exercise(result, "whole")["class"] == "not_implemented"
     assert "This needs tiny.mean" in exercise(result, "whole")["message"]
-    result = submission.grade(lesson, "eve", changed("2.0 * np", "2.5 * np"))
+    result = graded(lesson, changed("2.0 * np", "2.5 * np"))
     assert points(result)["whole"] == 0
     wrong_for_one = changed("if not len(x)", "if len(x) == 1: return 0.0\n    if not len(x)")
-    assert points(submission.grade(lesson, "ivo", wrong_for_one))["whole"] == 1
+    assert points(graded(lesson, wrong_for_one))["whole"] == 1
 
 
 def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
@@ -107,27 +107,27 @@ def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
     files["suites/tiny.py"] = lending
     lesson = graded_course.write(monkeypatch, tmp_path, files)
     with pytest.raises(SuiteError, match=r"tiny.whole brings the answer to it along"):
-        submission.grade(lesson, "ada", MODULE.encode())
+        graded(lesson, MODULE.encode())
 
 
 def test_results_follow_the_published_schema(lesson, tmp_path):
     schema = json.loads(results.SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     for source in (MODULE.encode(), stubbed("double").encode(), b"(", None):
-        result = submission.grade(lesson, "ada", source)
+        result = {**graded(lesson, source), "student": "ada"}
         path = results.write(result, tmp_path / "out")
         assert results.read(path) == result
 
 
 def test_partial_credit_is_the_share_of_the_tests(lesson):
-    result = submission.grade(lesson, "ada", changed("if not len(x)", "if False"))
+    result = graded(lesson, changed("if not len(x)", "if False"))
     assert points(result) == {"double": 3, "mean": 1.33, "spread": 1}
     assert result["score"] == 5.33
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [True, True, False]
 
 
 def test_untouched_exercises_are_named_as_such(lesson):
-    result = submission.grade(lesson, "ada", stubbed("double").encode())
+    result = graded(lesson, stubbed("double").encode())
     assert points(result) == {"double": 0, "mean": 2, "spread": 0}
     assert exercise(result, "double")["class"] == "not_implemented"
     assert exercise(result, "double")["message"] == "This is not implemented yet."
@@ -150,14 +150,14 @@ CLASSES = [
 
 @pytest.mark.parametrize(("old", "new", "kind"), CLASSES, ids=[c[1] for c in CLASSES])
 def test_failures_are_classified(lesson, old, new, kind):
-    result = submission.grade(lesson, "ada", changed(old, new))
+    result = graded(lesson, changed(old, new))
     assert exercise(result, "double")["class"] == kind
     assert exercise(result, "double")["points"] == 0
     assert exercise(result, "mean")["points"] == 2
 
 
 def test_the_message_names_the_property_and_no_expected_value(lesson):
-    result = submission.grade(lesson, "ada", changed("2.0 * np", "3.0 * np"))
+    result = graded(lesson, changed("2.0 * np", "3.0 * np"))
     message = exercise(result, "double")["message"]
     assert message.startswith("This does not hold yet: A number is doubled. Your code returns")
     assert "3" not in message
@@ -179,28 +179,28 @@ TOLD = {
 @pytest.mark.parametrize("body", TOLD)
 def test_the_message_says_what_differs(lesson, body):
     source = changed("return 2.0 * np.asarray(x)", body)
-    result = submission.grade(lesson, "ada", source, only="tiny.double")
+    result = graded(lesson, source, only="tiny.double")
     assert TOLD[body] in exercise(result, "double")["message"]
 
 
 def test_expected_values_are_shown_where_the_policy_allows_it(lesson):
     source = changed("2.0 * np", "3.0 * np")
-    result = submission.grade(lesson, "ada", source, policy=Policy(show_expected=True))
+    result = graded(lesson, source, expected=True)
     assert exercise(result, "double")["message"].endswith("a wrong value. Expected 3.")
 
 
 def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
     right = changed('TinyError("nothing there")', 'TinyError("another text")')
-    assert submission.grade(lesson, "ada", right)["score"] == 6
+    assert graded(lesson, right)["score"] == 6
     wrong = changed('TinyError("nothing there")', 'ValueError("nothing there")')
-    result = submission.grade(lesson, "ada", wrong)
+    result = graded(lesson, wrong)
     assert "raises ValueError: nothing there. Another error" in exercise(result, "mean")["message"]
 
 
 def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
     spoilt = "    if _broken or len(x) == 3:\n        return _broken.append(1)\n"
     source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
-    result = submission.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    result = graded(lesson, source + b"\n\n_broken = []\n")
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
@@ -208,7 +208,7 @@ def test_an_exercise_that_is_not_implemented_does_not_spoil_its_own_tests(lesson
     stub = '        raise NotImplementedError("tiny.mean")\n'
     spoilt = f"    if len(x) == 3:\n        _broken.append(1)\n{stub}    if _broken: return 7.0\n"
     source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
-    result = submission.grade(lesson, "ada", source + b"\n\n_broken = []\n")
+    result = graded(lesson, source + b"\n\n_broken = []\n")
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
 
@@ -216,9 +216,9 @@ def test_an_untouched_exercise_costs_no_import_for_each_probe(lesson, monkeypatc
     asked = []
     call = session.Session.call
     note = lambda *args, **how: asked.append(how["fresh"]) or call(*args, **how)  # noqa: E731
-    submission.grade(lesson, "ada", MODULE.encode())
+    graded(lesson, MODULE.encode())
     monkeypatch.setattr(session.Session, "call", note)
-    submission.grade(lesson, "ada", stubbed("double", "mean", "spread").encode())
+    graded(lesson, stubbed("double", "mean", "spread").encode())
     assert asked.count(True) == 3
 
 
@@ -233,7 +233,7 @@ def test_only_the_submission_is_compiled_in_the_worker(lesson):
 
 
 def test_a_missing_module_has_no_points_and_a_remark(lesson):
-    result = submission.grade(lesson, "ada", None)
+    result = graded(lesson, None)
     assert result["score"] == 0
     assert result["remarks"] == ["The module tiny/numbers.py is missing."]
     assert result["submission_sha256"] is None
@@ -258,7 +258,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("source", "remark"), UNREADABLE, ids=[str(u[0][:30]) for u in UNREADABLE])
 def test_a_module_that_cannot_be_imported_says_where(lesson, source, remark):
-    result = submission.grade(lesson, "ada", source)
+    result = graded(lesson, source)
     assert result["score"] == 0
     assert remark in result["remarks"][0]
     assert "leak" not in json.dumps(result)
@@ -377,7 +377,7 @@ LONG = ("half a message", "endless loop", "endless loop that swallows everything
 def test_an_attack_earns_nothing(lesson, name):
     source = stubbed("double", "mean", "spread") + "\n" + ATTACKS[name]
     begin = time.monotonic()
-    result = submission.grade(lesson, "eve", source.encode())
+    result = graded(lesson, source.encode())
     assert result["score"] == 0, result
     assert "leak" not in json.dumps(result)
     assert "_0x" not in json.dumps(result)
@@ -392,7 +392,7 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     start = session.Session._start
     monkeypatch.setattr(session.Session, "_start", lambda s: starts.append(s) or start(s))
     source = changed("return 2.0", "while True: pass\n    return 2.0")
-    result = submission.grade(lesson, "eve", source)
+    result = graded(lesson, source)
     kinds = [test["class"] for test in exercise(result, "double")["tests"]]
     assert kinds == ["does_not_terminate"] * 3
     assert exercise(result, "mean")["points"] == 2
@@ -409,10 +409,10 @@ def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(le
     monkeypatch.setattr(session, "AGAIN", 40.0)
     wait = "import time; end = time.process_time() + 2.5\n    while time.process_time() < end: pass"
     source = changed("    return 2.0", f"    {wait}\n    return 2.0")
-    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
-    assert submission.grade(lesson, "ada", source, only="tiny.double", shrink=False)["score"] == 0
+    assert graded(lesson, source, only="tiny.double")["score"] == 3
+    assert graded(lesson, source, only="tiny.double", shrink=False)["score"] == 0
     monkeypatch.setattr(session, "BUDGET_SECONDS", 2.0)  # for what is asked again as well
-    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 1
+    assert graded(lesson, source, only="tiny.double")["score"] == 1
 
 
 @pytest.mark.slow
@@ -422,7 +422,7 @@ def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, 
 
     def score_after(seconds):
         late = changed("    return 2.0", f"    import time; time.sleep({seconds})\n    return 2.0")
-        return submission.grade(lesson, "ada", late, only="tiny.double")["score"]
+        return graded(lesson, late, only="tiny.double")["score"]
 
     assert score_after(1.5) == 3
     monkeypatch.setattr(session, "PATIENCE", 0.2)
@@ -433,17 +433,17 @@ def test_the_clock_decides_nothing_while_a_worker_waits_for_a_processor(lesson, 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
 def test_a_submission_cannot_sleep_before_each_of_its_answers(lesson, monkeypatch):
     source = changed("    return 2.0", "    import time; time.sleep(0.4)\n    return 2.0")
-    assert submission.grade(lesson, "ada", source, only="tiny.double")["score"] == 3
+    assert graded(lesson, source, only="tiny.double")["score"] == 3
     monkeypatch.setattr(session, "PAUSES", 0.5)
-    result = submission.grade(lesson, "ada", source, only="tiny.double")
+    result = graded(lesson, source, only="tiny.double")
     assert exercise(result, "double")["class"] == "does_not_terminate"
     monkeypatch.setattr(session, "PATIENCE", 0.1)  # whoever stops the grader takes nobody's points
-    assert submission.grade(lesson, "ada", MODULE.encode(), only="tiny.double")["score"] == 3
+    assert graded(lesson, MODULE.encode(), only="tiny.double")["score"] == 3
 
 
 def test_a_submission_has_a_budget(lesson, monkeypatch):
     monkeypatch.setattr(session, "BUDGET_SECONDS", -1.0)  # a clock may say that nothing was spent
-    result = submission.grade(lesson, "eve", MODULE.encode())
+    result = graded(lesson, MODULE.encode())
     assert result["score"] == 0
     assert exercise(result, "mean")["class"] == "does_not_terminate"
 
@@ -488,7 +488,7 @@ ODD = {
 
 @pytest.mark.parametrize("code", ODD)
 def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
-    result = submission.grade(lesson, "eve", MODULE.encode() + code.encode())
+    result = graded(lesson, MODULE.encode() + code.encode())
     assert result["review"] == ODD[code]
     shown = [result["remarks"], *(e["message"] for e in result["exercises"])]
     assert not any(note in str(shown) for note in result["review"])
@@ -517,7 +517,7 @@ def spread(x):
 
 def test_an_answer_that_changes_is_not_accepted(lesson):
     """Right in the first process that asks, wrong in the next, which is asked from the end."""
-    result = submission.grade(lesson, "eve", (MODULE + WAVERING).encode())
+    result = graded(lesson, (MODULE + WAVERING).encode())
     assert points(result) == {"double": 0, "mean": 2, "spread": 1}
     assert result["review"] == ["Asked the same thing twice, the module gives different answers."]
     assert "Asked the same thing twice" in exercise(result, "double")["message"]
@@ -557,10 +557,10 @@ FAULTS = [
 def test_a_fault_of_the_suite_is_loud(monkeypatch, tmp_path, old, new, text):
     lesson = graded_course.write(monkeypatch, tmp_path, broken(old, new))
     if text is None:
-        assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
+        assert graded(lesson, MODULE.encode())["score"] == 6
         return
     with pytest.raises(SuiteError, match=text):
-        submission.grade(lesson, "ada", MODULE.encode())
+        graded(lesson, MODULE.encode())
 
 
 def test_a_fault_of_the_suite_is_found_before_a_submission_runs(monkeypatch, tmp_path):
@@ -568,7 +568,7 @@ def test_a_fault_of_the_suite_is_found_before_a_submission_runs(monkeypatch, tmp
     monkeypatch.setattr(submission, "_examine", lambda *args: pytest.fail("it runs"))
     for _ in range(2):  # it is not forgotten
         with pytest.raises(SuiteError, match="NameError"):
-            submission.grade(lesson, "ada", MODULE.encode())
+            graded(lesson, MODULE.encode())
 
 
 # What happens once a reply has been read belongs to the submission
@@ -595,14 +595,14 @@ def failing(place, name, monkeypatch, error=TypeError):
 )
 def test_what_goes_wrong_with_an_answer_is_its_submissions(lesson, monkeypatch, place, name):
     failing(place, name, monkeypatch)
-    result = submission.grade(lesson, "eve", TRIPLED)
+    result = graded(lesson, TRIPLED)
     assert points(result) == {"double": 0, "mean": 2, "spread": 0}
     first = exercise(result, "double")["tests"][0]
     assert first["message"] == telling.UNHANDLED
     (note,) = result["review"]
     assert "TypeError in test_double[1.5]" in note
     assert "unforeseen" not in json.dumps(result)
-    assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
+    assert graded(lesson, MODULE.encode())["score"] == 6
 
 
 @pytest.mark.parametrize("name", ["recognize", "say_more"])
@@ -611,7 +611,7 @@ def test_points_do_not_depend_on_what_is_said(lesson, monkeypatch, name):
         raise RecursionError
 
     monkeypatch.setattr(submission, name, fails)
-    result = submission.grade(lesson, "eve", TRIPLED)
+    result = graded(lesson, TRIPLED)
     assert points(result) == {"double": 0, "mean": 2, "spread": 0}
     assert f"RecursionError in {name}" in result["review"][0]
 
@@ -621,9 +621,9 @@ def test_what_goes_wrong_around_the_tests_is_the_submissions_as_well(lesson, mon
     def fails(*args):
         raise error("unforeseen")
 
-    submission.grade(lesson, "ada", MODULE.encode())  # the suite has gone well
+    graded(lesson, MODULE.encode())  # the suite has gone well
     monkeypatch.setattr(session, "read_reply", fails)
-    result = submission.grade(lesson, "eve", MODULE.encode())
+    result = graded(lesson, MODULE.encode())
     assert (result["score"], result["remarks"]) == (0, [telling.UNHANDLED])
     assert f"{error.__name__} in tiny" in result["review"][0]
     assert "unforeseen" not in json.dumps(result)
@@ -633,7 +633,7 @@ def test_what_goes_wrong_around_the_tests_is_the_submissions_as_well(lesson, mon
 def test_what_the_machine_cannot_do_is_nobodys_fault(lesson, monkeypatch, error):
     failing(suite_run, "compare", monkeypatch, error)
     with pytest.raises(error, match="unforeseen"):
-        submission.grade(lesson, "ada", TRIPLED)
+        graded(lesson, TRIPLED)
 
 
 def test_an_answer_that_no_worker_sends_stops_nobody_else(lesson, tmp_path):
@@ -660,11 +660,11 @@ def test_a_missing_suite_is_loud(monkeypatch, tmp_path):
     lesson = graded_course.write(monkeypatch, tmp_path)
     (tmp_path / "suites" / "tiny.py").unlink()
     with pytest.raises(SuiteError, match="no hidden suite"):
-        submission.grade(lesson, "ada", MODULE.encode())
+        graded(lesson, MODULE.encode())
 
 
 def test_grading_leaves_nothing_beside_the_suite(lesson):
-    submission.grade(lesson, "ada", MODULE.encode())
+    graded(lesson, MODULE.encode())
     assert [path.name for path in places.SUITES.iterdir()] == ["tiny.py"]
 
 
@@ -679,32 +679,34 @@ def small_pool(monkeypatch, tmp_path):
     monkeypatch.setattr(pool, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
 
 
-def _dies_for_eve(lesson, student, source, options):
-    if student == "eve":
+EVE = MODULE.encode() + b"# eve\n"
+
+
+def _dies_for_eve(task, kept, shrink):
+    if task.source == EVE:
         os._exit(1)
-    return submission.grade(lesson, student, source, **options)
+    return submission.grade(task, kept=kept, shrink=shrink)
 
 
 def test_many_submissions_each_have_one_result(lesson, small_pool):
-    jobs = [(f"s{i}", MODULE.encode() if i % 2 else None) for i in range(6)]
-    found = list(pool.grade_many(jobs, lesson, workers=2))
-    scores = {result["student"]: result["score"] for result in found}
-    assert scores == {f"s{i}": 6.0 * (i % 2) for i in range(6)}
-    assert len(found) == 6
+    sources = [MODULE.encode() + b"#" * i if i % 2 else None for i in range(6)]
+    found = list(pool.grade_many([Task.of(lesson, x) for x in sources], workers=2))
+    scores = [(task.source, verdict["score"]) for task, verdict in found]
+    assert sorted(scores, key=str) == sorted([(x, 6.0 * bool(x)) for x in sources], key=str)
 
 
 @pytest.mark.slow
 def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
     monkeypatch.setattr(pool, "_grade_one", _dies_for_eve)
-    jobs = [("ada", MODULE.encode()), ("eve", MODULE.encode()), ("bo", MODULE.encode())]
-    found = {r["student"]: r for r in pool.grade_many(jobs, lesson, workers=2)}
-    assert {name: r["score"] for name, r in found.items()} == {"ada": 6, "eve": 0, "bo": 6}
-    assert "could not be graded" in found["eve"]["remarks"][0]
+    tasks = [Task.of(lesson, x) for x in (MODULE.encode(), EVE, MODULE.encode() + b"# bo")]
+    found = dict(pool.grade_many(tasks, workers=2))
+    assert [found[task]["score"] for task in tasks] == [6, 0, 6]
+    assert "could not be graded" in found[tasks[1]]["remarks"][0]
 
 
 def test_grades_repeat(lesson):
     source = changed("/ len(x)", "/ (len(x) + 1)")
-    first, second = (submission.grade(lesson, "ada", source) for _ in range(2))
+    first, second = (graded(lesson, source) for _ in range(2))
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
@@ -714,7 +716,7 @@ def test_grades_repeat(lesson):
 def test_results_are_written_whole_and_tabled(lesson, tmp_path):
     out = tmp_path / "out"
     for student in ("Comma, with", "ada"):
-        results.write(submission.grade(lesson, student, None), out)
+        results.write({**graded(lesson, None), "student": student}, out)
     lines = results.grades_csv(out).read_text().splitlines()
     assert lines[0].startswith("student,lesson,score,max_score,isolation,tiny.double,")
     assert lines[1].startswith('"Comma, with",tiny,0')
@@ -725,11 +727,11 @@ def test_results_are_written_whole_and_tabled(lesson, tmp_path):
 @pytest.mark.parametrize("student", ["../eve", "a/b", "..", "", "a\0b", "x" * 300])
 def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
     with pytest.raises(Problem, match="cannot name a file"):
-        results.write(submission.grade(lesson, student, None), tmp_path / "out")
+        results.write({**graded(lesson, None), "student": student}, tmp_path / "out")
 
 
 def test_a_damaged_result_is_refused(lesson, tmp_path):
-    path = results.write(submission.grade(lesson, "ada", None), tmp_path)
+    path = results.write({**graded(lesson, None), "student": "ada"}, tmp_path)
     path.write_text(path.read_text().replace('"score": 0', '"score": "full"'))
     with pytest.raises(Problem, match="is not a result file"):
         results.read(path)

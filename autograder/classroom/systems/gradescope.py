@@ -19,14 +19,15 @@ from typing import Any
 from autograder.classroom import intake
 from autograder.classroom.downloads import Download, Entry
 from autograder.classroom.people import Roster
+from autograder.classroom.run.presenting import Submission, presented
 from autograder.classroom.systems import system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
-from autograder.grading import feedback, pool, results, suite
+from autograder.grading import feedback, results, submission, suite
 from autograder.grading.result import Class, Result, Verdict
+from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation
 
 # ------------------------------------------------------------------------------------------
 # Whose submissions
@@ -169,7 +170,7 @@ python="$folder/source/.venv/bin/python"
 exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" {seed} "$ISOLATION"
 """
 
-ROOMS = (".", "lessons", "worker", "sandbox", "grading", "classroom", "classroom/systems")
+ROOMS = ("lessons", "worker", "sandbox", "grading", "classroom")
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
 
 
@@ -194,8 +195,9 @@ def pack(content: Mapping[str, bytes], path: Path) -> None:
 
 def files(lesson: Lesson) -> dict[str, bytes]:
     """What grading the lesson needs, by path: nothing of later lessons."""
-    rooms = [file for room in ROOMS for file in (places.PACKAGE / room).glob("*.py")]
-    held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in rooms}
+    rooms = [file for room in ROOMS for file in (places.PACKAGE / room).rglob("*.py")]
+    own = [*places.PACKAGE.glob("*.py"), *rooms]
+    held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in own}
     held["autograder/grading/result.json"] = results.SCHEMA
     for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
         held[f"requirements/{name}"] = places.ROOT / "requirements" / name
@@ -270,10 +272,10 @@ def main(arguments: Sequence[str]) -> int:
 def grade(lesson: Lesson, folder: Path, inside: str, seed: int, level: str | None) -> Result:
     """The result of the submission in a folder inside a different one."""
     source, reason = intake.take_module(folder, [inside], lesson)
-    (result,) = pool.grade_many(
-        [("submission", source)], lesson, workers=1, level=isolation.choose(level), seed=seed
+    task = Task.of(lesson, source, level, seed)
+    return presented(
+        Submission("submission", lesson, task, reason), {task.key: submission.grade(task)}
     )
-    return {**result, "remarks": [reason, *result["remarks"]] if reason else result["remarks"]}
 
 
 if __name__ == "__main__":

@@ -1,29 +1,31 @@
 """Grades a folder of submissions into a folder of results.
 
-A run that breaks off, however it does, has kept each result that it had made, and the next run goes
-on from there: a result is made again only if its module, or anything else that it depends on, is
-not the same as then. `grades.csv` is written at the end, from all the results in the folder.
+A run that breaks off, however it does, has kept each verdict that it had made, and the next run
+goes on from there: a verdict is made again only if its module, or anything else that its key is
+made of, has changed. `grades.csv` is written at the end, from all the results in the folder.
 """
 
 import contextlib
-import hashlib
+import functools
 import secrets
 import signal
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from autograder.classroom import course as courses
-from autograder.classroom import intake, reading, variants
+from autograder.classroom import intake, own_base, variants
 from autograder.classroom.course import Assignment
-from autograder.classroom.display import display
-from autograder.grading import fingerprint, pool, results, submission, suite
+from autograder.classroom.run.display import display
+from autograder.classroom.run.presenting import Submission
+from autograder.classroom.run.run import Executor, Finished, graded, is_known, recall
+from autograder.classroom.run.store import Store
+from autograder.grading import pool, results, suite
 from autograder.grading.result import Result
-from autograder.grading.submission import Base
+from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
@@ -41,121 +43,80 @@ def grade_folder(
     level: str | None = None,
     scheduler: str | None = None,
     seed: int | None = None,
-    bases: Mapping[str, Base] | None = None,
     assignment: Assignment | None = None,
+    on_own: bool = False,
 ) -> None:
     """Grade every student's folder, and write a result each and a table into `out`.
 
     With the address of a Dask `scheduler`, its workers do it, else `jobs` processes here. Without
-    a `seed`, generated tests have the one that `out` keeps; the first run draws it. `bases` holds
-    students' own modules of earlier lessons, where these count; `assignment` says whether there are
-    variants.
+    a `seed`, generated tests have the one that `out` keeps; the first run draws it. `assignment`
+    says whether there are variants; `on_own`, whether students' own earlier modules count.
 
     Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
     taken, unfit = _fit(submissions, list(intake.submissions(submissions, lesson)))
-    students = [student for student, _, _ in taken]
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with results.locked(out):
-        known = _known(out, lesson, students)
-        seed = _seed(out, seed, known)
-        plain = manifest.load().get(lesson.id, lesson)  # with its own points
-        editions = _editions(assignment, students, plain, level, seed)
-        more = (
-            "" if lesson == plain else f" points {sorted((x.id, x.points) for x in lesson.graded)}"
-        )
-        marks = {x: editions[x].mark + more + _hashed(bases, x) for x in students}
-        todo = [each for each in taken if not _is_done(each, known, marks[each[0]])]
-        if len(todo) < len(taken):
-            print(f"{len(taken) - len(todo)} of {len(taken)} were graded before, and stay.")
-        with _breaking_off_well(lesson, len(taken) - len(todo), len(taken)) as finished:
-            made = _made(todo, editions, plain, out, jobs, scheduler, level=level, bases=bases)
-            keep(_finished(made, lesson, todo, editions), todo, out, marks, finished)
+        before = _known(out, lesson, {student for student, _, _ in taken})
+        chosen = _Editions(lesson, level, _seed(out, seed, before), assignment)
+        bases = own_base.bases(submissions, lesson) if on_own else None
+        work = [chosen.submission(*each, bases) for each in taken if not _stays(each, before)]
+        store = Store(out / STORE)
+        known = recall(work, store)
+        done = len(taken) - sum(not is_known(each, known) for each in work)
+        if done:
+            print(f"{done} of {len(taken)} were graded before, and stay.")
+        with _breaking_off_well(lesson, done, len(taken)) as finished:
+            execute = _executor(jobs, scheduler, out)
+            made = graded(work, known, store, execute)
+            _keep(made, [x.student for x in work if not is_known(x, known)], out, finished)
             table = results.grades_csv(out)
+        students = [student for student, _, _ in taken]
         _name_the_odd(out, students)
-        _name_the_absent(out, sorted(set(known) - set(students)))
+        _name_the_absent(out, sorted(set(before) - set(students)))
     print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
 
 
-@dataclass(frozen=True)
-class _Edition:
-    """What a student's tests go by."""
+STORE = ".verdicts"  # in the folder of results
 
-    variant: int
+
+@dataclass
+class _Editions:
+    """What each student's tests go by: one edition for all, or one for each variant."""
+
+    lesson: Lesson  # with this course's points
+    level: str
     seed: int
-    mark: str
+    assignment: Assignment | None
+
+    def submission(
+        self, student: str, source: bytes | None, reason: str, bases: Mapping[str, Base] | None
+    ) -> Submission:
+        """What is to be graded of a student."""
+        variant = self.assignment.variant(student) if self.assignment else 0
+        credit = Task(self._edition(variant), source)
+        own = credit if bases is None else replace(credit, base=bases.get(student, {}))
+        beside = None if bases is None else credit
+        return Submission(student, self.lesson, own, reason, beside, variant)
+
+    def _edition(self, variant: int) -> Edition:
+        if variant not in self._made:
+            plain = manifest.load().get(self.lesson.id, self.lesson)
+            seed = variants.seed_of(self.seed, variant)
+            self._made[variant] = Edition(plain, self.level, seed)
+        return self._made[variant]
+
+    _made: dict[int, Edition] = field(default_factory=dict)
 
 
-def _editions(
-    assignment: Assignment | None, students: Sequence[str], lesson: Lesson, level: str, seed: int
-) -> dict[str, _Edition]:
-    """By student the edition of the tests: one for all, or one for each variant."""
-    chosen = {x: assignment.variant(x) if assignment else 0 for x in students}
-    made = {}
-    for variant in sorted(set(chosen.values())):
-        own = variants.seed_of(seed, variant)
-        made[variant] = _Edition(variant, own, fingerprint.fingerprint(lesson, level, own))
-    return {student: made[variant] for student, variant in chosen.items()}
-
-
-def _finished(
-    made: pool.Results, lesson: Lesson, taken: Sequence[Taken], editions: Mapping[str, _Edition]
-) -> pool.Results:
-    """Results with the points that the lesson has in this course, lines, and their variant."""
-    sources = {student: source for student, source, _ in taken}
-    with contextlib.closing(made):
-        for result in made:
-            scaled = courses.with_points(result, lesson)
-            placed = reading.with_lines(scaled, sources[result["student"]], lesson)
-            yield variants.noted(placed, editions[result["student"]].variant)
-
-
-def _hashed(bases: Mapping[str, Base] | None, student: str) -> str:
-    """What the fingerprint of a result is longer by if it stands on a student's own modules."""
-    if bases is None:
-        return ""
-    parts = sorted(bases.get(student, {}).items())
-    return f" base {hashlib.sha256(repr(parts).encode()).hexdigest()}"
-
-
-def _made(
-    todo: Sequence[Taken],
-    editions: Mapping[str, _Edition],
-    lesson: Lesson,
-    out: Path,
-    *how: Any,
-    **options: Any,
-) -> pool.Results:
-    """The results of some submissions, edition by edition."""
-    for edition in sorted({editions[each[0]] for each in todo}, key=lambda x: x.variant):
-        own = [each for each in todo if editions[each[0]] == edition]
-        with contextlib.closing(_made_of(edition, own, lesson, out, *how, **options)) as made:
-            yield from made
-
-
-def _made_of(
-    edition: _Edition,
-    todo: Sequence[Taken],
-    lesson: Lesson,
-    out: Path,
-    jobs: int | None,
-    scheduler: str | None,
-    *,
-    bases: Mapping[str, Base] | None,
-    **options: Any,
-) -> pool.Results:
-    """The results of some submissions of one edition, made here or on a cluster."""
-    options["seed"] = edition.seed
-    work = [(student, source) for student, source, _ in todo]
+def _executor(jobs: int | None, scheduler: str | None, out: Path) -> Executor:
+    """What grades: a cluster, or processes here, which keep generated programs in `out`."""
     if scheduler:
-        return _cluster().grade_many(work, lesson, scheduler, mark=edition.mark, **options)
-    kept = out / "programs"
-    kept = kept / f"variant-{edition.variant}" if edition.variant else kept
-    options |= {"kept": kept, "bases": bases}
-    return pool.grade_many(work, lesson, workers=jobs, **options)
+        return functools.partial(_cluster().grade_many, address=scheduler)
+    return functools.partial(pool.grade_many, workers=jobs, kept=out / "programs")
 
 
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
@@ -171,7 +132,7 @@ def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
 
 def _cluster() -> ModuleType:
     try:
-        from autograder.classroom import cluster
+        from autograder.classroom.run import cluster
     except ImportError as error:
         raise Problem(
             f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
@@ -180,25 +141,16 @@ def _cluster() -> ModuleType:
     return cluster
 
 
-def keep(
-    made: pool.Results,
-    taken: Sequence[Taken],
-    out: Path,
-    marks: Mapping[str, str],
-    finished: list[str],
-) -> None:
-    """Write results as they come, and say each score; `finished` grows meanwhile."""
-    reasons = {student: reason for student, _, reason in taken}
-    width = max(map(len, reasons), default=0)
-    with contextlib.closing(made), display(len(taken)) as shows:
-        for result in made:
-            student = result["student"]
-            if reasons[student]:
-                result["remarks"] = [reasons[student], *result["remarks"]]
-            results.write({**result, "fingerprint": marks[student]}, out)
-            finished.append(student)
-            score = f"{result['score']:g} of {result['max_score']:g}"
-            shows.add(f"{student:<{width}}  {score}", result)
+def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) -> None:
+    """Write results as they come, and say the score of each new one; `finished` grows meanwhile."""
+    width = max(map(len, new), default=0)
+    with contextlib.closing(made), display(len(new)) as shows:
+        for each, result in made:
+            results.write(result, out)
+            if each.student in new:
+                finished.append(each.student)
+                score = f"{result['score']:g} of {result['max_score']:g}"
+                shows.add(f"{each.student:<{width}}  {score}", result)
 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:
@@ -257,7 +209,7 @@ def _about_unfit(unfit: Mapping[str, str]) -> str:
 # Going on after a run that broke off
 
 
-def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, Result]:
+def _known(out: Path, lesson: Lesson, students: Collection[str]) -> dict[str, Result]:
     """The results in the folder by student, but for damaged ones that will be made again."""
     known: dict[str, Result] = {}
     for path in results.paths(out):
@@ -275,16 +227,10 @@ def _known(out: Path, lesson: Lesson, students: Sequence[str]) -> dict[str, Resu
     return known
 
 
-def _is_done(taken: Taken, known: Mapping[str, Result], mark: str) -> bool:
-    """Is there a result that would be the same if it was made again, or that is the last word?"""
-    student, source, reason = taken
-    result = known.get(student)
-    if result is None or reason == intake.VANISHED:
-        return result is not None
-    if source is None or result.get("fingerprint") != mark:
-        return False
-    same = result["submission_sha256"] == hashlib.sha256(source).hexdigest()
-    return same and result["student"] == student and submission.is_graded(result)
+def _stays(taken: Taken, before: Collection[str]) -> bool:
+    """Is the student's result of an earlier run the last word? The submission is gone."""
+    student, _, reason = taken
+    return reason == intake.VANISHED and student in before
 
 
 @contextlib.contextmanager

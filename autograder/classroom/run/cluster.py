@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,39 +29,27 @@ from distributed.comm.addressing import parse_address
 from distributed.comm.core import CommClosedError
 from distributed.security import Security
 
-from autograder.grading import fingerprint, submission
-from autograder.grading.pool import Job, Results
+from autograder.grading import submission
+from autograder.grading.pool import Verdicts
 from autograder.grading.result import Result
+from autograder.grading.task import Edition, Task
 from autograder.lessons import manifest, places
-from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
 SECONDS = 10  # for the scheduler to answer
 
 
-def grade_many(
-    submissions: Iterable[Job],
-    lesson: Lesson,
-    address: str,
-    *,
-    mark: str,
-    level: str,
-    seed: int = 0,
-) -> Results:
-    """Grade (student, source) pairs on the cluster whose scheduler is at `address`.
+def grade_many(tasks: Iterable[Task], address: str) -> Verdicts:
+    """Grade tasks on the cluster whose scheduler is at `address`; verdicts come as they finish.
 
-    Results come as they finish. `mark` is the fingerprint that every worker must have: one with
-    another version of anything that a grade depends on refuses to work.
+    A worker with another version of anything that a verdict depends on refuses to work.
     """
-    options = {"level": level, "seed": seed}
     with _connect(address) as client, client.as_current():
-        futures = {
-            client.submit(_grade_one, lesson.id, *job, options, mark, pure=False): job
-            for job in submissions
-        }
+        futures = {client.submit(_grade_one, task, pure=False): task for task in tasks}
         try:
             for future in as_completed(list(futures)):
-                yield _result(future, lesson, futures.pop(future), options)
+                task = futures.pop(future)
+                yield task, _verdict(future, task)
         except (FutureCancelledError, CommClosedError):  # before or while a result is fetched
             raise Problem(
                 f"The scheduler at {address} is gone. The results so far are kept: start it and "
@@ -114,11 +103,11 @@ def _check_key(address: str) -> None:
         )
 
 
-def _result(future: Any, lesson: Lesson, job: Job, options: Mapping[str, Any]) -> Result:
+def _verdict(future: Any, task: Task) -> Result:
     try:
         return future.result()
     except KilledWorker:  # several, one after the other
-        return submission.ungraded(lesson, *job, options)
+        return submission.ungraded(task)
 
 
 # ------------------------------------------------------------------------------------------
@@ -187,19 +176,20 @@ def how_to_start() -> list[str]:
 _one_at_a_time = threading.Lock()  # pytest, and what it captures, belong to the whole process
 
 
-def _grade_one(
-    lesson_id: str, student: str, source: bytes | None, options: Mapping[str, Any], mark: str
-) -> Result:
+def _grade_one(task: Task) -> Result:
     worker = get_worker()
     _check_private(worker.address, worker.scheduler.address)
     with _one_at_a_time:
-        lesson = manifest.get(lesson_id)
-        if _fingerprint(lesson, options["level"], options["seed"]) != mark:
+        own = _edition(task.edition.lesson.id, task.edition)
+        if own.mark != task.edition.mark:
             raise Problem(
                 f"The worker at {worker.address} has another version of the course, of Python or "
                 "of a package than this machine. Bring both to the same one."
             )
-        return submission.grade(lesson, student, source, **options)
+        return submission.grade(replace(task, edition=own))
 
 
-_fingerprint = functools.cache(fingerprint.fingerprint)
+@functools.cache
+def _edition(lesson: str, asked: Edition) -> Edition:
+    """The edition as this machine's checkout has it."""
+    return replace(asked, lesson=manifest.get(lesson))

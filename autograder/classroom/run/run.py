@@ -1,0 +1,50 @@
+"""From submissions to results: each verdict is made once, and those that are known are not."""
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+
+from autograder.classroom.run.presenting import Submission, presented
+from autograder.classroom.run.store import Store
+from autograder.grading.pool import Verdicts
+from autograder.grading.result import Result
+from autograder.grading.task import Task
+
+Finished = Generator[tuple[Submission, Result], None, None]
+Executor = Callable[[Sequence[Task]], Verdicts]  # gives verdicts as they finish
+
+
+def recall(work: Sequence[Submission], store: Store) -> dict[str, Result]:
+    """The verdicts that these submissions need and the store has, by key."""
+    keys = {task.key for each in work for task in each.tasks}
+    return {key: verdict for key in sorted(keys) if (verdict := store.get(key))}
+
+
+def is_known(each: Submission, known: Collection[str]) -> bool:
+    """Are all verdicts there that a submission's result is made of?"""
+    return all(task.key in known for task in each.tasks)
+
+
+def graded(
+    work: Sequence[Submission], known: Mapping[str, Result], store: Store, execute: Executor
+) -> Finished:
+    """Each submission with its result: first those whose verdicts are known, then as they finish.
+
+    New verdicts are kept in the store before anything is made of them.
+    """
+    found = dict(known)
+    waiting: dict[str, list[Submission]] = defaultdict(list)
+    missing: dict[str, Task] = {}
+    for each in work:
+        for task in each.tasks:
+            if task.key not in known:
+                waiting[task.key].append(each)
+                missing[task.key] = task
+        if is_known(each, known):
+            yield each, presented(each, found)
+    with contextlib.closing(execute(list(missing.values()))) as made:
+        for task, verdict in made:
+            store.put(task.key, verdict)
+            found[task.key] = verdict
+            ready = [each for each in waiting[task.key] if is_known(each, found)]
+            yield from ((each, presented(each, found)) for each in ready)
