@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 import nbformat
 
-from autograder.classroom import nbgrader_course
+from autograder.classroom.nbgrader import directory as nbgrader_course
 from autograder.grading import submission, suite_run
 from autograder.grading.task import Task
 from autograder.lessons import assemble, skeleton

@@ -43,7 +43,7 @@ OfCourse = Annotated[
         metavar="DIR",
         exists=True,
         file_okay=False,
-        help="Take points and hints from its course.toml.",
+        help="Take points and hints from its settings.toml.",
     ),
 ]
 Course = Annotated[
@@ -72,12 +72,12 @@ def nbgrader_init(
     ] = "",
 ) -> None:
     """Write a course directory in which nbgrader's own commands work."""
-    from autograder.classroom import nbgrader_course
+    from autograder.classroom.nbgrader import directory
 
-    made = nbgrader_course.init(folder, seed, _names(lessons))
+    made = directory.init(folder, seed, _names(lessons))
     command = shlex.quote(str(Path(sys.executable).with_name("nbgrader")))
     print(f"The course directory is {folder}, with the assignments {', '.join(made)}.")
-    print("Its file course.toml says what they hold and what they are worth. Go on with:")
+    print("Its file settings.toml says what they hold and what they are worth. Go on with:")
     print(f"    cd {shlex.quote(str(folder))}")
     print(f"    {command} generate_assignment {made[0]}")
 
@@ -95,13 +95,13 @@ def nbgrader_update(
     ] = None,
     folder: Course = Path(),
 ) -> None:
-    """Bring corrected lessons and what course.toml says into a course directory."""
-    from autograder.classroom import nbgrader_course
+    """Bring corrected lessons and what settings.toml says into a course directory."""
+    from autograder.classroom.nbgrader import directory
 
-    changed = nbgrader_course.update(folder, names or [])
+    changed = directory.update(folder, names or [])
     for name in changed:
         print(f"{name} is renewed. Its submissions and grades are as they were.")
-    for sentence in nbgrader_course.outdated(folder, names or []):
+    for sentence in directory.outdated(folder, names or []):
         print(sentence)
     if not changed:
         print("What students get is up to date.")
@@ -113,9 +113,9 @@ def nbgrader_roster(
     folder: Course = Path(),
 ) -> None:
     """Take the class list over: names, sections, and the ids of the LMS."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    print(f"The course has {nbgrader_people.take_roster(folder, file)} students.")
+    print(f"The course has {people.take_roster(folder, file)} students.")
 
 
 @nbgrader_command("nbgrader extend jvp ada --days 3")
@@ -126,18 +126,18 @@ def nbgrader_extend(
     folder: Course = Path(),
 ) -> None:
     """Give students more time for an assignment."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    for sentence in nbgrader_people.extend(folder, assignment, students, days):
+    for sentence in people.extend(folder, assignment, students, days):
         print(sentence)
 
 
 @nbgrader_command("nbgrader late-days")
 def nbgrader_late_days(folder: Course = Path()) -> None:
     """List who handed in late, who has an extension, and what is left of the late days."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    for sentence in [*nbgrader_people.late_days(folder)] or ["No student is late."]:
+    for sentence in [*people.late_days(folder)] or ["No student is late."]:
         print(sentence)
 
 
@@ -150,9 +150,9 @@ def nbgrader_group(
     folder: Course = Path(),
 ) -> None:
     """Let students hand in together: what one hands in counts for all of them."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    found = [*nbgrader_people.group(folder, assignment, students or [])]
+    found = [*people.group(folder, assignment, students or [])]
     for sentence in found or [f"{assignment}: no groups"]:
         print(sentence)
 
@@ -166,9 +166,9 @@ def nbgrader_section(
     folder: Course = Path(),
 ) -> None:
     """Put students into a section, or list who is in it."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    for sentence in nbgrader_people.section(folder, section, students or []):
+    for sentence in people.section(folder, section, students or []):
         print(sentence)
 
 
@@ -178,9 +178,9 @@ def nbgrader_variants(
     folder: Course = Path(),
 ) -> None:
     """Print which variant and which open task each student has, as CSV."""
-    from autograder.classroom import nbgrader_people
+    from autograder.classroom.nbgrader import people
 
-    print(nbgrader_people.variants(folder, assignment), end="")
+    print(people.variants(folder, assignment), end="")
 
 
 @command("release jvp --out handouts")
@@ -190,10 +190,11 @@ def release(
     folder: OfCourse = None,
 ) -> None:
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
-    from autograder.classroom import course, release
+    from autograder.classroom.course import settings
+    from autograder.classroom.handouts import release
     from autograder.student import commands
 
-    chosen = course.lessons(folder, lesson) if folder else [commands.with_page(lesson)]
+    chosen = settings.lessons(folder, lesson) if folder else [commands.with_page(lesson)]
     for each in chosen:
         made = release.release(each, out)
         print(
@@ -239,14 +240,14 @@ def grade(
     folder: OfCourse = None,
 ) -> None:
     """Grade a folder of submissions, in isolation."""
-    from autograder.classroom import course
+    from autograder.classroom.course import settings
     from autograder.classroom.run import folder as class_run
     from autograder.student import commands
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
-    chosen = course.one_lesson(folder, lesson) if folder else commands.taught(lesson)
-    assignment = course.find(folder, lesson) if folder else None
+    chosen = settings.one_lesson(folder, lesson) if folder else commands.taught(lesson)
+    assignment = settings.find(folder, lesson) if folder else None
     class_run.grade_folder(
         submissions,
         chosen,
@@ -276,7 +277,7 @@ def collect(
     download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
     system: Annotated[str, typer.Option("--from", metavar="SYSTEM", help=OF_REGISTRY)],
     lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a settings.")
     ],
     roster: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
@@ -287,7 +288,7 @@ def collect(
     folder: Course = Path(),
 ) -> None:
     """Take submissions over as an LMS packs them, under the ids of the roster."""
-    from autograder.classroom import collect
+    from autograder.classroom.systems import collect
 
     for sentence in collect.collect(download, system, lesson, roster, out, folder):
         print(sentence)
@@ -296,7 +297,7 @@ def collect(
 @command("return --lesson jvp --out feedback.zip")
 def return_(
     lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a settings.")
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The ZIP archive to write.")],
     collected: Annotated[
@@ -310,7 +311,7 @@ def return_(
     folder: Course = Path(),
 ) -> None:
     """Pack feedback for the LMS, by the names of its download."""
-    from autograder.classroom import collect
+    from autograder.classroom.systems import collect
 
     count = collect.give_back(lesson, out, collected, results, folder)
     print(f"{out} holds {count} pages, named as the submissions were.")
@@ -333,7 +334,7 @@ def report(
     source: Source = None,
 ) -> None:
     """Write a report on a class from its grades."""
-    from autograder.classroom import report
+    from autograder.classroom.reports import report
 
     print(f"The report is {report.write(folder, source)}.")
 
@@ -351,7 +352,7 @@ def similar(
     ] = None,
 ) -> None:
     """List submissions that share code, and write a page that shows it."""
-    from autograder.classroom import sharing
+    from autograder.classroom.reports import sharing
 
     for sentence in sharing.find(submissions, lesson, out):
         print(sentence)
@@ -374,7 +375,7 @@ def export(
     source: Source = None,
 ) -> None:
     """Write grades in a form that another system reads."""
-    from autograder.classroom import exports
+    from autograder.classroom.reports import exports
 
     print(f"The export is in {exports.export(folder, form, out, source)}.")
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import intake
+from autograder.classroom.intake import files as intake
 from autograder.grading import oracle, rehearsal, submission, suite, suite_run, under_pytest
 from autograder.grading.result import Result
 from autograder.grading.task import Task

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import nbgrader_course, report
+from autograder.classroom.nbgrader import directory as nbgrader_course
+from autograder.classroom.reports import report
 from autograder.grading import results
 from autograder.grading.result import Result
 from autograder.lessons import manifest

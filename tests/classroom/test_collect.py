@@ -12,10 +12,13 @@ import pytest
 from nbgrader_class import run
 
 from autograder import cli
-from autograder.classroom import collect, intake, nbgrader_course, people, release
-from autograder.classroom import course as courses
-from autograder.classroom.course import Assignment
-from autograder.classroom.systems import registry
+from autograder.classroom.course import people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.handouts import release
+from autograder.classroom.intake import files as intake
+from autograder.classroom.nbgrader import directory
+from autograder.classroom.systems import collect, registry
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
 
@@ -278,7 +281,7 @@ def test_a_roster_that_cannot_be_used_is_a_problem(tmp_path, text, complaint):
 def test_nbgraders_zip_collect_takes_modules_under_the_ids_of_the_roster(tmp_path):
     course = tmp_path / "course"
     course.mkdir()
-    nbgrader_course._write_config(course, 0)
+    directory._write_config(course, 0)
     (course / "roster.csv").write_text(ROSTER)
     (course / "course.toml").write_text(courses.text([manifest.get("core")]))
     run(course, "db", "assignment", "add", "core")

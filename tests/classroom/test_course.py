@@ -5,14 +5,10 @@ import json
 import pytest
 import result_documents
 
-from autograder.classroom import course as courses
-from autograder.classroom import (
-    nbgrader_course,
-    nbgrader_intake,
-    notebooks,
-    reading,
-    regrading,
-)
+from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
+from autograder.classroom.intake import reading
+from autograder.classroom.nbgrader import directory, intake, regrading
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
 
@@ -73,7 +69,7 @@ def test_the_notebooks_have_these_points_and_two_hints(course):
 
 
 def test_what_is_dropped_is_given_in_the_source(course, tmp_path):
-    nbgrader_course.write_source(tmp_path / "ps1", course.get("ps1"))
+    directory.write_source(tmp_path / "ps1", course.get("ps1"))
     text = (tmp_path / "ps1/minijax/jvp.py").read_text()
     wanted = len(manifest.get("jvp").exercises) - 1
     assert text.count('raise NotImplementedError("jvp.') == wanted
@@ -137,8 +133,8 @@ def test_the_open_task_is_taken_unless_it_is_as_it_was_given(tmp_path, text, tak
     path.parent.mkdir()
     content = task.text if text is None else text
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert nbgrader_intake._open_task(tmp_path, [], lesson).endswith(taken)
-    assert bool(nbgrader_intake._open_task(tmp_path, [], lesson)) == bool(taken)
+    assert intake._open_task(tmp_path, [], lesson).endswith(taken)
+    assert bool(intake._open_task(tmp_path, [], lesson)) == bool(taken)
 
 
 # ------------------------------------------------------------------------------------------
@@ -190,7 +186,7 @@ def test_every_function_of_the_reference_is_found_as_it_is():
 
 def test_untouched_functions_are_not_shown_and_helpers_are_told_with_the_whole():
     lesson = manifest.get("jvp")
-    untouched = nbgrader_course.module(lesson)
+    untouched = directory.module(lesson)
     assert reading.functions(untouched, lesson) == {}
     assert reading.changes(untouched, lesson) == {}
     changes = reading.changes(untouched + "\n\ndef helper(x):\n    return x\n", lesson)
@@ -221,7 +217,7 @@ def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the
     from nbformat.v4 import new_code_cell
     from nbgrader.utils import compute_checksum
 
-    from autograder.classroom import gradebook
+    from autograder.classroom.nbgrader import gradebook
 
     about = {"grade": True, "solution": False, "locked": True, "grade_id": "core-bind", "points": 7}
     with gradebook.opened(tmp_path) as book:

@@ -13,7 +13,7 @@ import pytest
 from command_lines import EXAMPLES
 
 from autograder import cli
-from autograder.classroom import leaks
+from autograder.classroom.handouts import leaks
 from autograder.grading import answers, oracle, submission
 from autograder.grading.task import Task
 from autograder.lessons import manifest

@@ -10,8 +10,9 @@ import pytest
 from accounts import only_root
 from nbgrader_class import run
 
-from autograder.classroom import course as courses
-from autograder.classroom import intake, nbgrader_course
+from autograder.classroom.course import settings as courses
+from autograder.classroom.intake import files
+from autograder.classroom.nbgrader import directory
 from autograder.lessons import manifest
 
 pytestmark = [pytest.mark.slow, only_root]
@@ -33,7 +34,7 @@ class Exchange:
         self.inbound = folder / "exchange" / "jaxprentice" / "inbound"
         self.inbound.mkdir(parents=True)
         self.course.mkdir()
-        nbgrader_course._write_config(self.course, 0)
+        directory._write_config(self.course, 0)
         with (self.course / "nbgrader_config.py").open("a") as file:
             file.write(f'\nc.Exchange.root = "{folder / "exchange"}"\n')
         (self.course / "course.toml").write_text(courses.text([LESSON]))
@@ -77,7 +78,7 @@ def test_what_hostile_students_hand_in_stops_nobody_and_is_nobody_elses(exchange
     log = exchange.collect()
     assert exchange.collected(HONEST).read_text() == "honest"
     assert f"it belongs to the account {HOSTILE}." in log
-    assert exchange.collected(HOSTILE).stat().st_size == intake.ARCHIVE_LIMIT + 1
+    assert exchange.collected(HOSTILE).stat().st_size == files.ARCHIVE_LIMIT + 1
     assert sorted(x.name for x in exchange.collected(HOSTILE, "").iterdir()) == [
         str(Path(LESSON.module).parent), "timestamp.txt",
     ]  # fmt: skip

@@ -19,7 +19,8 @@ import yaml
 from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
-from autograder.classroom import exports, people
+from autograder.classroom.course import people
+from autograder.classroom.reports import exports
 from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry
 from autograder.grading import results
 from autograder.lessons import assemble, manifest, places, skeleton

@@ -11,7 +11,9 @@ from hostile_answers import AWAY, FORMULAS, HEAVY, HIT, REQUESTS, SCRIPTS, named
 from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
 from nbgrader_class import feedback_page, formgrader_of, run
 
-from autograder.classroom import exports, nbgrader_course, report, written
+from autograder.classroom.intake import written
+from autograder.classroom.nbgrader import directory
+from autograder.classroom.reports import exports, report
 from autograder.grading import results
 from autograder.lessons import assemble, manifest
 from autograder.upkeep import demo
@@ -79,7 +81,7 @@ def write(folder, text, change=lambda notebook: notebook):
 def course(tmp_path_factory):
     """A graded class, in which one answer is honest, and one student has not answered."""
     course = tmp_path_factory.mktemp("hostile") / "course"
-    nbgrader_course.init(course, seed=0)
+    directory.init(course, seed=0)
     run(course, "generate_assignment", LESSON.id)
     for student, text in {"honest": HONEST, **WRITERS}.items():
         write(demo.hand_in(course, LESSON, student, RIGHT), text)

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from autograder.classroom import intake
+from autograder.classroom.intake import files as intake
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
 

@@ -13,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nbgrader import utils
 
-from autograder.classroom import intake, nbgrader_intake
+from autograder.classroom.intake import files
+from autograder.classroom.nbgrader import intake as nbgrader_intake
 from autograder.classroom.run import folder as class_run
 from autograder.grading import results
 from autograder.lessons import manifest, notebook
@@ -76,7 +77,7 @@ def inbox(tmp_path_factory):
 @given(data=ARCHIVES)
 def test_any_archive_is_taken_or_refused(inbox, data):
     (inbox / "ada" / "work.zip").write_bytes(data)
-    source, reason = intake.take_module(inbox, ["ada"], LESSON)
+    source, reason = files.take_module(inbox, ["ada"], LESSON)
     assert (source is None) == bool(reason)
     assert reason.isprintable()
 
@@ -87,8 +88,8 @@ def test_any_error_of_a_reader_refuses_one_submission(inbox, error):
         raise error("<script>")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intake, "_find", fail)
-        source, reason = intake.take_module(inbox, ["ada"], LESSON)
+        patch.setattr(files, "_find", fail)
+        source, reason = files.take_module(inbox, ["ada"], LESSON)
     assert source is None
     assert reason.startswith(f"The submission cannot be read ({error.__name__}).")
 
@@ -115,7 +116,7 @@ TEXTS = st.binary(max_size=60) | NOTEBOOKS.map(lambda made: json.dumps(made).enc
 
 def rebuilt(folder, data):
     (folder / "x.ipynb").write_bytes(data)
-    return intake.rebuild_notebook(RELEASE, intake.take_answers(folder, ["x.ipynb"]))
+    return files.rebuild_notebook(RELEASE, files.take_answers(folder, ["x.ipynb"]))
 
 
 @given(data=TEXTS)

@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
 
-from autograder.classroom import intake, nbgrader_course, nbgrader_grading
-from autograder.classroom.course import Assignment
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.intake import files as intake
+from autograder.classroom.nbgrader import autograde as nbgrader_grading
+from autograder.classroom.nbgrader import directory
 from autograder.grading import results
 from autograder.grading.feedback import REASONS, message
 from autograder.lessons import assemble, manifest, notebook, skeleton
@@ -36,7 +38,7 @@ NONE = dict.fromkeys(FULL, 0.0)
 def test_names_of_the_class_list_are_no_tags(tmp_path):
     course = tmp_path / "course"
     course.mkdir()
-    nbgrader_course._write_config(course, 0)
+    directory._write_config(course, 0)
     (tmp_path / "list.csv").write_text("id,first_name,last_name\neve,<img src=x>,O'Brien\n")
     run(course, "db", "student", "import", str(tmp_path / "list.csv"))
     run(course, "db", "student", "add", "bob", "--first-name", "<b>", "--last-name", "Ng")
@@ -160,7 +162,7 @@ def course(tmp_path_factory):
     """A course directory after the class was graded."""
     course = tmp_path_factory.mktemp("nbgrader") / "course"
     before = os.umask(0)
-    nbgrader_course.init(course, seed=0)
+    directory.init(course, seed=0)
     run(course, "generate_assignment", LESSON.id)
     for spoil in (*HONOURED, *REFUSED, syntax_error, untouched):
         spoil(demo.hand_in(course, LESSON, spoil.__name__, RIGHT))
@@ -474,13 +476,13 @@ def test_what_is_not_an_assignment_of_the_course_is_refused(course):
 
 
 def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
-    made = nbgrader_course.init(tmp_path / "course")
+    made = directory.init(tmp_path / "course")
     assert made == [lesson.id for lesson in manifest.load().values() if lesson.exercises]
     assert sorted(p.name for p in (tmp_path / "course" / "source").iterdir()) == sorted(made)
 
 
 def test_the_module_in_the_source_is_the_skeleton(tmp_path):
-    nbgrader_course.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
+    directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
     assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
 
 
@@ -491,11 +493,11 @@ def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
     text = json.dumps({**whole, "cells": kept})
     monkeypatch.setattr(notebook, "texts", lambda lessons, command: [text])
     with pytest.raises(Problem, match=last):
-        nbgrader_course.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
+        directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
 
 
 def test_an_empty_folder_may_become_the_course(tmp_path):
-    nbgrader_course.init(tmp_path)
+    directory.init(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"source", "course.toml", "nbgrader_config.py"}
 
@@ -503,7 +505,7 @@ def test_an_empty_folder_may_become_the_course(tmp_path):
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(Problem, match="is not empty"):
-        nbgrader_course.init(tmp_path)
+        directory.init(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -511,9 +513,9 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     def fail(folder, assignment):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(nbgrader_course, "write_source", fail)
+    monkeypatch.setattr(directory, "write_source", fail)
     with pytest.raises(KeyboardInterrupt):
-        nbgrader_course.init(tmp_path / "course")
+        directory.init(tmp_path / "course")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -521,7 +523,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_two_course_directories_draw_different_seeds(tmp_path):
     configs = []
     for name in ("one", "two"):
-        nbgrader_course.init(tmp_path / name)
+        directory.init(tmp_path / name)
         configs.append((tmp_path / name / "nbgrader_config.py").read_text())
     assert configs[0] != configs[1]
 

@@ -4,7 +4,7 @@ import pytest
 from graded_course import NO_ISOLATION, graded
 
 from autograder import cli
-from autograder.classroom import own_base
+from autograder.classroom.intake import own_base
 from autograder.grading import results
 from autograder.lessons import assemble, manifest, skeleton
 

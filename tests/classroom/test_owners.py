@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader_class import run
 
-from autograder.classroom import collect, nbgrader_collect, nbgrader_course, people
-from autograder.classroom import course as courses
-from autograder.classroom.course import Assignment
-from autograder.classroom.systems import registry
+from autograder.classroom.course import people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader import zip_collect as nbgrader_collect
+from autograder.classroom.systems import collect, registry
 from autograder.lessons import manifest
 
 CORE = Assignment("ps1", (manifest.get("core"),))
@@ -251,7 +253,7 @@ def test_an_archive_beside_unpacked_submissions_stays_closed_and_is_named(tmp_pa
 def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
     course = tmp_path / "course"
     course.mkdir()
-    nbgrader_course._write_config(course, 0)
+    directory._write_config(course, 0)
     (course / "roster.csv").write_text(CLASS)
     (course / "course.toml").write_text(courses.text([manifest.get("core")]))
     run(course, "db", "assignment", "add", "core")

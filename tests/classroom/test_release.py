@@ -15,7 +15,7 @@ import pytest
 import small_course
 
 from autograder import cli
-from autograder.classroom import leaks, release
+from autograder.classroom.handouts import leaks, release
 from autograder.lessons import assemble, manifest, places
 from autograder.student import commands
 

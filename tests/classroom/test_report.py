@@ -11,7 +11,7 @@ import result_documents
 from result_documents import ADA, BELA, CLASS, CY, exercise, result
 
 from autograder import cli
-from autograder.classroom import charts, report
+from autograder.classroom.reports import charts, report
 from autograder.grading import results
 from autograder.lessons.problem import Problem
 

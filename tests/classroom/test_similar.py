@@ -5,16 +5,16 @@ import random
 import pytest
 
 from autograder import cli
-from autograder.classroom import nbgrader_course
+from autograder.classroom.nbgrader import directory
 from autograder.grading import answers
 from autograder.lessons import assemble, manifest, skeleton
 
 pytest.importorskip("copydetect", reason="the instructor's layer is of an older lock file")
-from autograder.classroom import similar
+from autograder.classroom.reports import similar
 
 LESSON = manifest.get("jvp")
 KNOWN = [*answers.rights(LESSON.id), *answers.mistakes(LESSON.id)]
-UNTOUCHED = nbgrader_course.module(LESSON)
+UNTOUCHED = directory.module(LESSON)
 
 
 def student(number):

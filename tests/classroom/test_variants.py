@@ -12,8 +12,10 @@ from graded_course import NO_ISOLATION
 from nbgrader_class import run
 
 from autograder import cli
-from autograder.classroom import course as courses
-from autograder.classroom import grades, nbgrader_course, nbgrader_people, notebooks, report
+from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
+from autograder.classroom.nbgrader import directory, people
+from autograder.classroom.reports import grades, report
 from autograder.grading import results
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
@@ -72,15 +74,15 @@ def test_all_of_a_variant_have_one_open_task_and_the_points_are_the_same(course)
 
 def test_the_table_tells_each_student(course, tmp_path):
     with pytest.raises(Problem, match="No student is known"):
-        nbgrader_people.variants(tmp_path, "ps2")
+        people.variants(tmp_path, "ps2")
     (tmp_path / "roster.csv").write_text("id\nbob\nada\n", encoding="utf-8")
-    head, ada, bob = csv.reader(nbgrader_people.variants(tmp_path, "ps2").splitlines())
+    head, ada, bob = csv.reader(people.variants(tmp_path, "ps2").splitlines())
     assert head == ["student", "variant", "open task in duals"]
     for student, *found in (ada, bob):
         task = course.get("ps2").open_task(LESSON, student).id
         assert found == [str(course.get("ps2").variant(student)), f"tasks/open_{task}.py"]
     with pytest.raises(Problem, match="ps1 has no variants"):
-        nbgrader_people.variants(tmp_path, "ps1")
+        people.variants(tmp_path, "ps1")
 
 
 def test_the_command_s_example_prints_the_table(tmp_path, monkeypatch, capsys):
@@ -152,9 +154,9 @@ def test_neighbours_have_other_programs_and_the_same_points(tmp_path, capsys):
 def graded(tmp_path_factory):
     """A course directory with ps2 graded: two students with a solution, on stubs and on none."""
     folder = tmp_path_factory.mktemp("own") / "course"
-    nbgrader_course.init(folder, seed=0, lessons=["interpreters", "duals"])
+    directory.init(folder, seed=0, lessons=["interpreters", "duals"])
     (folder / courses.FILE).write_text(ENTRY, encoding="utf-8")
-    nbgrader_course.update(folder)
+    directory.update(folder)
     run(folder, "generate_assignment", "ps2")
     alone, on_stubs = of_each(courses.read(folder).get("ps2"))
     for student in (alone, on_stubs):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
 
-from autograder.classroom import written
+from autograder.classroom.intake import written
 
 
 class Reader(HTMLParser):

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autograder.classroom import release
+from autograder.classroom.handouts import release
 from autograder.lessons import manifest
 from autograder.lessons.places import COURSE, SOLUTIONS
 from autograder.lessons.problem import Problem

@@ -18,7 +18,7 @@ import graded_course
 import pytest
 from graded_course import MODULE, changed, graded
 
-from autograder.classroom import intake
+from autograder.classroom.intake import files as intake
 from autograder.classroom.run import folder as class_run
 from autograder.grading import fingerprint, pool, results
 from autograder.lessons.places import ROOT

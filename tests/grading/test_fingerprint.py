@@ -15,7 +15,7 @@ ROOMS = {
     "grading/judging.py": True,
     "lessons/page.py": False,
     "student/explain.py": False,
-    "classroom/report.py": False,
+    "classroom/reports/report.py": False,
     "upkeep/site.py": False,
     "cli/command.py": False,
 }

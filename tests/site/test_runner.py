@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.classroom import leaks
+from autograder.classroom.handouts import leaks
 from autograder.lessons import assemble, manifest, page, places, skeleton
 from autograder.upkeep import runner
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.classroom import release
+from autograder.classroom.handouts import release
 from autograder.lessons import manifest
 from autograder.student import commands
 

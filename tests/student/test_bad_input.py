@@ -24,7 +24,7 @@ from command_lines import COMMANDS
 from student_course import BYE_CHECKS, HELLO_CHECKS
 
 from autograder import cli
-from autograder.classroom import gradebook, nbgrader_course
+from autograder.classroom.nbgrader import directory, gradebook
 from autograder.grading import results
 from autograder.lessons import places, user_files
 from autograder.upkeep import sync
@@ -201,7 +201,7 @@ def fill(folder, patch):
     shutil.rmtree("work")
     assert cli.main(["init", "work"]) == 0
     Path("work/program.py").write_bytes(program)
-    nbgrader_course._write_config(folder / "class", 1)
+    directory._write_config(folder / "class", 1)
     with gradebook.opened(folder / "class") as book:
         book.add_assignment("tiny")
         book.add_student("ada")

@@ -128,7 +128,7 @@ def two_students(tmp_path, monkeypatch):
 
 def enter_course():
     """Go into the course directory, in which an assignment has been generated and graded."""
-    from autograder.classroom import gradebook
+    from autograder.classroom.nbgrader import gradebook
 
     os.chdir("my-class")
     for name in ("class.csv", "submissions.zip"):

@@ -17,8 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from autograder.classroom import intake, own_base, variants
-from autograder.classroom.course import Assignment
+from autograder.classroom.course import variants
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.intake import files, own_base
 from autograder.classroom.run.display import display
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import Executor, Finished, graded, is_known, recall
@@ -54,7 +55,7 @@ def grade_folder(
 
     Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
-    taken, unfit = _fit(submissions, list(intake.submissions(submissions, lesson)))
+    taken, unfit = _fit(submissions, list(files.submissions(submissions, lesson)))
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with results.locked(out):
@@ -230,7 +231,7 @@ def _known(out: Path, lesson: Lesson, students: Collection[str]) -> dict[str, Re
 def _stays(taken: Taken, before: Collection[str]) -> bool:
     """Is the student's result of an earlier run the last word? The submission is gone."""
     student, _, reason = taken
-    return reason == intake.VANISHED and student in before
+    return reason == files.VANISHED and student in before
 
 
 @contextlib.contextmanager

@@ -7,8 +7,9 @@ exercises, the variant, and how it would have been graded on the course's own mo
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograder.classroom import course as courses
-from autograder.classroom import reading, variants
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course import variants
+from autograder.classroom.intake import reading
 from autograder.grading.result import Result, Test, Verdict
 from autograder.grading.task import Task
 from autograder.lessons.manifest import Lesson

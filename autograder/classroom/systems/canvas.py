@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import results

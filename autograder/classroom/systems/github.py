@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import (
     Claim,
     Collects,

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import intake
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake import files as intake
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.run.presenting import Submission, presented
 from autograder.classroom.systems import system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings

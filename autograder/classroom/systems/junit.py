@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
 from autograder.classroom.systems.system import Exports, System, place, place_of
 from autograder.grading.result import Class, Result
 

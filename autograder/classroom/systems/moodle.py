@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import results

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
 from autograder.classroom.systems import gradescope, system
 from autograder.classroom.systems.system import Exports, System
 from autograder.grading import feedback, results, suite

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.grading import results
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
 from autograder.classroom.systems.system import Exports, System
 from autograder.grading import results
 from autograder.grading.result import Class

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.classroom import intake
-from autograder.classroom.course import Assignment, Course
-from autograder.classroom.intake import INTAKE
+from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import files as intake
+from autograder.classroom.intake.files import INTAKE
 from autograder.grading.task import Base
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson

@@ -8,8 +8,8 @@ out, and said with all names; everyone else is collected.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autograder.classroom.downloads import Download, Entry
-from autograder.classroom.people import Roster
+from autograder.classroom.course.people import Roster
+from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import Claim, Collects, Readings
 
 Owned = tuple[Claim, Entry]

@@ -5,7 +5,8 @@ What students may see there is what they see in feedback: no hidden test, no exp
 
 from pathlib import Path
 
-from autograder.classroom import grades, people
+from autograder.classroom.course import people
+from autograder.classroom.reports import grades
 from autograder.classroom.systems import registry
 from autograder.grading import results
 from autograder.lessons.problem import Problem

@@ -17,7 +17,8 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.classroom import downloads, intake
+from autograder.classroom.intake import downloads
+from autograder.classroom.intake import files as intake
 from autograder.grading import results
 
 LATER = timedelta(minutes=15)  # than its name says may a folder be made: copying takes time

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import notebooks
-from autograder.classroom.course import Assignment, Feedback
+from autograder.classroom.course import notebooks
+from autograder.classroom.course.settings import Assignment, Feedback
 from autograder.grading import results
 from autograder.grading.task import Task
 from autograder.lessons import user_files

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.classroom import course as courses
-from autograder.classroom import grades, similar
+from autograder.classroom.course import settings as courses
+from autograder.classroom.reports import grades, similar
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 

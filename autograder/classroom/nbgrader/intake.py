@@ -20,9 +20,11 @@ from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.classroom import intake, notebooks, own_base, people, reading
-from autograder.classroom.course import Assignment, Course
-from autograder.classroom.intake import INTAKE
+from autograder.classroom.course import notebooks, people
+from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import files as intake
+from autograder.classroom.intake import own_base, reading
+from autograder.classroom.intake.files import INTAKE
 from autograder.grading import results
 from autograder.grading.task import Base
 from autograder.lessons import tasks, user_files

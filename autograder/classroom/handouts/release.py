@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import leaks, nbgrader_course
-from autograder.classroom.course import Assignment
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.handouts import leaks
+from autograder.classroom.nbgrader import directory
 from autograder.lessons import assemble, manifest, notebook, places, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -173,7 +174,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
     """Write everything that a handout holds."""
     if lesson.exercises:  # package, notebook, and the checks that it runs
         books = {f"{lesson.id}.ipynb": notebook.text(lesson)}
-        nbgrader_course.write_source(folder, Assignment(lesson.id, (lesson,)), books)
+        directory.write_source(folder, Assignment(lesson.id, (lesson,)), books)
     else:
         assemble.write_files(folder, assemble.tree(lesson))
     workspace.add_glossary(folder)

@@ -19,10 +19,12 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from autograder.classroom import course as courses
-from autograder.classroom import gradebook, notebooks, reading, written
-from autograder.classroom.course import Assignment
-from autograder.classroom.nbgrader_grading import INTAKE, results_folder
+from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.intake import reading, written
+from autograder.classroom.nbgrader import gradebook
+from autograder.classroom.nbgrader.autograde import INTAKE, results_folder
 from autograder.grading import feedback, results
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from autograder.classroom import course as courses
-from autograder.classroom import gradebook, notebooks, people
-from autograder.classroom.course import Course
+from autograder.classroom.course import notebooks, people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Course
+from autograder.classroom.nbgrader import gradebook
 from autograder.grading import results
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem

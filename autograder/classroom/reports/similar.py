@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autograder.classroom import intake, reading, written
-from autograder.classroom.course import Course, cell_name
+from autograder.classroom.course.settings import Course, cell_name
+from autograder.classroom.intake import files, reading, written
 from autograder.grading import results
 from autograder.lessons import assemble, user_files
 from autograder.lessons.manifest import Lesson
@@ -221,7 +221,7 @@ def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
 
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     """The modules of a folder of submissions, by student."""
-    taken = intake.submissions(folder, lesson)
+    taken = files.submissions(folder, lesson)
     found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
     if not found:
         raise Problem(f"{folder} holds no {lesson.module} of anybody. Give the submissions.")

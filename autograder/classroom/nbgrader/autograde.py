@@ -3,7 +3,7 @@
 `nbgrader_config.py` of a course directory calls `configure`. From then on, however autograding is
 started (command, formgrader or Python), this happens:
 
-1. Intake: clean copies of the submissions, in `intake/` (see `nbgrader_intake`).
+1. Intake: clean copies of the submissions, in `intake/` (see `intake.py`).
 2. Verdicts. The modules are graded in parallel, and each result is written to
    `results/<assignment>/<student>.json`. Modules that were graded before are not graded again, but
    whatever a grade was made from has changed (see `regrading`) is made again in the gradebook.
@@ -33,19 +33,13 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Integer, Unicode
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.classroom import course as courses
-from autograder.classroom import (
-    gradebook,
-    nbgrader_export,
-    nbgrader_intake,
-    nbgrader_log,
-    reading,
-    regrading,
-    variants,
-)
-from autograder.classroom.course import Assignment, Course
-from autograder.classroom.intake import INTAKE
-from autograder.classroom.nbgrader_intake import Taken, submitted_at
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course import variants
+from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import reading
+from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.nbgrader import export, gradebook, intake, log, regrading
+from autograder.classroom.nbgrader.intake import Taken, submitted_at
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import graded, is_known, recall
 from autograder.classroom.run.store import Store
@@ -71,7 +65,7 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
         course = courses.read(folder)
     except Problem as problem:
         raise SystemExit(str(problem)) from None
-    nbgrader_log.divide(config, folder)
+    log.divide(config, folder)
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
     steps = [WriteVerdicts if step is Execute else step for step in steps]
     config.Autograde.autograde_preprocessors = [f"{s.__module__}.{s.__name__}" for s in steps]
@@ -80,13 +74,13 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     # The cells that show functions have no gap to be filled in by students.
     config.ClearSolutions.code_stub = {"python": "# The grader shows your code here."}
     config.HTMLExporter.sanitize_html = True
-    config.GenerateFeedback.exporter_class = "autograder.classroom.feedback_page.FeedbackPage"
+    config.GenerateFeedback.exporter_class = f"{__package__}.feedback_page.FeedbackPage"
     config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
-    config.ExportApp.plugin_class = f"{nbgrader_export.__name__}.{nbgrader_export.Table.__name__}"
+    config.ExportApp.plugin_class = f"{export.__name__}.{export.Table.__name__}"
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]
-    config.ZipCollectApp.extractor_plugin = "autograder.classroom.nbgrader_collect.Extractor"
-    config.ZipCollectApp.collector_plugin = "autograder.classroom.nbgrader_collect.Collector"
-    config.ExchangeFactory.collect = "autograder.classroom.nbgrader_exchange.Collect"
+    config.ZipCollectApp.extractor_plugin = f"{__package__}.zip_collect.Extractor"
+    config.ZipCollectApp.collector_plugin = f"{__package__}.zip_collect.Collector"
+    config.ExchangeFactory.collect = f"{__package__}.exchange.Collect"
     os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes
     Autograde.start = _start
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
@@ -135,8 +129,8 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     with gradebook.opened(folder) as book:
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
-    release = nbgrader_intake.read_release(folder / directory.release_directory, assignment)
-    taken = list(nbgrader_intake.take_in(converter, course, assignment))
+    release = intake.read_release(folder / directory.release_directory, assignment)
+    taken = list(intake.take_in(converter, course, assignment))
     step = WriteVerdicts(parent=converter)
     tasks = {x.id: step.grade(course, assignment, x, taken) for x in assignment.lessons}
     around = _around(step, course, assignment, release)
@@ -166,7 +160,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
 def around(folder: Path, assignment: Assignment) -> regrading.Record:
     """What the grades of an assignment would be made from now, besides the submissions."""
     config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
-    release = nbgrader_intake.read_release(folder / "release", assignment)
+    release = intake.read_release(folder / "release", assignment)
     return _around(WriteVerdicts(config=config), courses.read(folder), assignment, release)
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.classroom.course import Assignment, cell_name
+from autograder.classroom.course.settings import Assignment, cell_name
 from autograder.lessons import notebook
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem

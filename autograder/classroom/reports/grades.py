@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import course as courses
-from autograder.classroom.course import Assignment, Course
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Assignment, Course
 from autograder.grading import feedback, results
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
@@ -53,7 +53,7 @@ def read(folder: Path, source: str | None = None) -> Class:
 
 
 def _from_gradebook(folder: Path) -> Class:
-    from autograder.classroom import gradebook, regrading
+    from autograder.classroom.nbgrader import gradebook, regrading
 
     course = courses.read(folder)
     with gradebook.opened(folder) as book:
@@ -79,7 +79,7 @@ def _is_graded(submission: Any) -> bool:
 
 def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Result:
     """A submission's grade in the gradebook, with what its results say of the failures."""
-    from autograder.classroom.nbgrader_grading import results_folder
+    from autograder.classroom.nbgrader.autograde import results_folder
 
     assignment, student = course.get(submission.name), submission.student.id
     found = [

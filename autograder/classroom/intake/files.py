@@ -22,7 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import written
+from autograder.classroom.intake import written
 from autograder.lessons import browser_names
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from autograder.classroom import collect, downloads, owners, people
-from autograder.classroom import course as courses
-from autograder.classroom.downloads import Download
-from autograder.classroom.systems import registry
+from autograder.classroom.course import people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.intake import downloads
+from autograder.classroom.intake.downloads import Download
+from autograder.classroom.systems import collect, owners, registry
 from autograder.classroom.systems.system import Collects
 from autograder.lessons.problem import Problem
 

@@ -16,9 +16,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom import course as courses
-from autograder.classroom import notebooks
-from autograder.classroom.course import Assignment
+from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Assignment
 from autograder.grading import results
 from autograder.lessons import assemble, examples, manifest, user_files
 from autograder.lessons.places import ROOT
@@ -34,10 +34,10 @@ REPOSITORY = {repository!r}  # where Jaxprentice lies; change it here when you m
 
 sys.path.insert(0, REPOSITORY)
 try:
-    from autograder.classroom import nbgrader_grading
+    from autograder.classroom.nbgrader import autograde
 
     c = get_config()  # noqa: F821
-    nbgrader_grading.configure(c, __file__)
+    autograde.configure(c, __file__)
 except Exception as error:
     # Without safe grading nbgrader would run the students' code itself, so nothing may run at all.
     raise SystemExit(
@@ -158,12 +158,12 @@ def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
 
 def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
     """What `autograde` will grade again of these assignments or lessons, a sentence each."""
-    from autograder.classroom import nbgrader_grading, regrading
+    from autograder.classroom.nbgrader import autograde, regrading
 
     found = []
     for assignment in courses.read(folder.absolute()).chosen(names):
         if (folder / "release" / assignment.name).exists():
-            around = nbgrader_grading.around(folder.absolute(), assignment)
+            around = autograde.around(folder.absolute(), assignment)
             old = regrading.outdated(folder, assignment.name, around)
             why = ", ".join(sorted({reason for reasons in old.values() for reason in reasons}))
             if old:
@@ -182,7 +182,7 @@ def _same(one: Path, two: Path) -> bool:
 
 def _check_cells(folder: Path, assignment: Assignment) -> None:
     """Refuse what the gradebook cannot take: other grade cells while there are submissions."""
-    from autograder.classroom import gradebook
+    from autograder.classroom.nbgrader import gradebook
 
     with gradebook.opened(folder) as book:
         known = gradebook.cells(book, assignment.name)

@@ -21,7 +21,7 @@ from nbgrader.utils import compute_checksum
 from sqlalchemy import event
 from sqlalchemy.exc import DatabaseError
 
-from autograder.classroom.course import Assignment, Course
+from autograder.classroom.course.settings import Assignment, Course
 from autograder.lessons.problem import Problem
 
 FILE = "gradebook.db"

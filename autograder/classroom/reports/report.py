@@ -16,9 +16,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from autograder.classroom import charts, grades, people
-from autograder.classroom import course as courses
-from autograder.classroom.people import Roster
+from autograder.classroom.course import people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.people import Roster
+from autograder.classroom.reports import charts, grades
 from autograder.grading import feedback, results
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
@@ -64,7 +65,7 @@ def _shared(course: Path, folder: Path) -> dict[str, Any]:
     """What submissions share, by page; nothing where copydetect is not installed."""
     if find_spec("copydetect") is None:
         return {}
-    from autograder.classroom import similar
+    from autograder.classroom.reports import similar
 
     return similar.of_course(course, courses.read(course), folder)
 

@@ -15,13 +15,15 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from autograder.classroom import course as courses
-from autograder.classroom import downloads, intake, notebooks, owners, people
-from autograder.classroom.course import Assignment
-from autograder.classroom.downloads import Download, Entry, Source
-from autograder.classroom.owners import Owned, Owners
-from autograder.classroom.people import Roster
-from autograder.classroom.systems import registry
+from autograder.classroom.course import notebooks, people
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.intake import downloads
+from autograder.classroom.intake import files as intake
+from autograder.classroom.intake.downloads import Download, Entry, Source
+from autograder.classroom.systems import owners, registry
+from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import results
 from autograder.lessons import manifest, user_files

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from autograder.classroom import intake
+from autograder.classroom.intake import files as intake
 from autograder.lessons.problem import Problem
 
 DEEPEST = 20  # folders within folders: a student's may be too many for Python and for the system

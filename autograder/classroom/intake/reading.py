@@ -8,8 +8,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from autograder.classroom import written
-from autograder.classroom.course import cell_name
+from autograder.classroom.course.settings import cell_name
+from autograder.classroom.intake import written
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson

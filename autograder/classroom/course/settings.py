@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.variants import Variants
+from autograder.classroom.course.variants import Variants
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest, tasks, user_files
 from autograder.lessons.manifest import Exercise, Lesson, Whole

@@ -1,0 +1,1 @@
+"""What students get, as archives; and the look that nothing hidden is in them."""

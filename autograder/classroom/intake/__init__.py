@@ -1,0 +1,1 @@
+"""What was handed in, taken without trusting anything in it: files, written answers, functions."""
