@@ -7,7 +7,7 @@ import warnings
 import pytest
 from traitlets.config import Application, Config
 
-from autograder.classroom import nbgrader_log
+from autograder.classroom.nbgrader import log as nbgrader_log
 
 
 @pytest.fixture
