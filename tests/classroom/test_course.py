@@ -9,6 +9,7 @@ from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import reading
 from autograder.classroom.nbgrader import directory, intake, regrading
+from autograder.grading.task import Edition, Task
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
 
@@ -152,14 +153,19 @@ def surroundings(course, marks=("a", "b"), feedback=None):
 
 def test_it_is_said_why_a_submission_is_graded_again(course, tmp_path):
     around = surroundings(course)
-    first = regrading.record("ada", {"core": b"x"}, {"core-question": "1"}, around)
+    core, answers = manifest.get("core"), {"core-question": "1"}
+    one = {"core": Task(Edition(core, "process"), b"x")}
+    other = {"core": Task(Edition(core, "process"), b"y")}
+    on_own = {"core": Task(Edition(core, "process"), b"x", {"minijax/a.py": b"z"})}
+    first = regrading.record("ada", one, answers, around)
     assert regrading.reasons(tmp_path, "ps1", "ada", first) != []
     regrading.write(tmp_path, "ps1", "ada", first)
     assert regrading.reasons(tmp_path, "ps1", "ada", first) == []
     for second, why in (
-        (regrading.record("ada", {"core": b"y"}, {"core-question": "1"}, around), "another module"),
-        (regrading.record("ada", {"core": b"x"}, {}, around), "other written answers"),
-        (regrading.record("bob", {"core": b"x"}, {"core-question": "1"}, around), "another member"),
+        (regrading.record("ada", other, answers, around), "another module"),
+        (regrading.record("ada", on_own, answers, around), "other earlier modules"),
+        (regrading.record("ada", one, {}, around), "other written answers"),
+        (regrading.record("bob", one, answers, around), "another member"),
         ({**first, **surroundings(course, ("a", "c"))}, "other tests"),
         ({**first, **surroundings(course, feedback=courses.Feedback(True))}, "another policy"),
     ):
@@ -186,7 +192,7 @@ def test_every_function_of_the_reference_is_found_as_it_is():
 
 def test_untouched_functions_are_not_shown_and_helpers_are_told_with_the_whole():
     lesson = manifest.get("jvp")
-    untouched = directory.module(lesson)
+    untouched = assemble.skeleton_of(lesson)
     assert reading.functions(untouched, lesson) == {}
     assert reading.changes(untouched, lesson) == {}
     changes = reading.changes(untouched + "\n\ndef helper(x):\n    return x\n", lesson)

@@ -388,7 +388,7 @@ def deadly(self, *args, whole={place}):
 @pytest.mark.parametrize(
     ("place", "count"),
     [
-        pytest.param("nbgrader_grading.WriteVerdicts.preprocess", 0, marks=pytest.mark.full),
+        pytest.param("autograde.WriteVerdicts.preprocess", 0, marks=pytest.mark.full),
         ("SaveAutoGrades._add_score", 3),
     ],
 )

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from autograder import cli
-from autograder.classroom.nbgrader import directory
 from autograder.grading import answers
 from autograder.lessons import assemble, manifest, skeleton
 
@@ -14,7 +13,7 @@ from autograder.classroom.reports import similar
 
 LESSON = manifest.get("jvp")
 KNOWN = [*answers.rights(LESSON.id), *answers.mistakes(LESSON.id)]
-UNTOUCHED = directory.module(LESSON)
+UNTOUCHED = assemble.skeleton_of(LESSON)
 
 
 def student(number):
