@@ -96,18 +96,15 @@ def _examine(
     """Run the hidden suite of a lesson on a module."""
     with opened(lesson, source, level, base) as session:
         loaded = session.load()
-        unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
         if loaded.kind != "value":
             found = _not_importable(loaded, lesson)
-            return replace(found, review=review.notes(unusual, session.signs))
+            return replace(found, review=review.notes(session.signs))
         assert session.worker is not None
         layers = session.worker.layers
-        run = suite_run(lesson, session, generating, only, own_base=bool(base), enough=enough)
+        run = suite_run(lesson, session, generating, only, enough)
         under_pytest.run(under_pytest.suite_of(lesson), run)
-        if unusual:
-            run.ask_again()
     labels = recognize(lesson, run.calls, level)
-    notes = review.notes(unusual, session.signs)
+    notes = review.notes(session.signs)
     return Examined(run.outcomes, labels, [], notes, layers, constant_answers(run.calls))
 
 
@@ -119,7 +116,8 @@ def opened(
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         own = {**(base or {}), lesson.module: source}
         assemble.write_files(Path(folder), {**_without_bytecode(given(lesson), own), **own})
-        with Session(Path(folder), lesson.module, level) as session:
+        imports = under_pytest.imports(under_pytest.suite_of(lesson))
+        with Session(Path(folder), lesson.module, level, imports=imports) as session:
             yield session
 
 
@@ -138,17 +136,11 @@ def suite_run(
     session: Session,
     generating: Generating,
     only: str | None = None,
-    *,
-    own_base: bool = False,
     enough: Enough | None = None,
 ) -> SuiteRun:
-    """A run of the lesson's suite on the module of a session, beside the reference.
-
-    Right answers are shown to plain modules alone, and a base of one's own is not looked through.
-    """
-    plain = review.is_plain(session.reached, lesson) and not own_base
+    """A run of the lesson's suite on the module of a session, beside the reference."""
     oracle = reference(lesson, session.level)
-    return SuiteRun(lesson, session, oracle, generating, only, plain, enough)
+    return SuiteRun(lesson, session, oracle, generating, only, enough)
 
 
 def _unexaminable(kind: str, remark: str) -> Examined:
