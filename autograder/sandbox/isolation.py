@@ -551,10 +551,16 @@ def _libraries() -> tuple[str, ...]:
 
 @functools.cache
 def _mapped() -> tuple[Path, ...]:
-    """The files that workers map into memory: Python's program, and libraries."""
-    tops = [*_packages(), *_python_files(), *map(Path, _libraries()), _copied_libraries()]
+    """The files that workers map into memory: Python's program, libraries, the locale's tables."""
+    ask = [os.path.realpath(sys.executable), "-I", "-S", "-c", _ASK_FOR_MAPS]
+    said = subprocess.run(ask, env=_ENVIRONMENT, capture_output=True, text=True, check=False).stdout
+    started = [Path(line[line.index("/") :]) for line in said.splitlines() if "/" in line]
+    tops = [*started, *_packages(), *_python_files(), *map(Path, _libraries()), _copied_libraries()]
     files = {x.resolve() for top in tops for x in ([top] if top.is_file() else top.rglob("*.so*"))}
     return tuple(sorted(x for x in files if x.is_file()))
+
+
+_ASK_FOR_MAPS = "print(open('/proc/self/maps').read())"
 
 
 def _loaders() -> list[str]:

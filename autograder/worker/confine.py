@@ -164,7 +164,7 @@ _CALLS = """
     seccomp 317 277
 """
 # What a sealed worker keeps of them: computing, and its pipes. Nothing opens, asks for or maps a
-# file, and nothing chooses the processor.
+# file, and nothing chooses the processor. XLA starts a thread for some programs.
 _SEALED = frozenset(
     """
     read write readv writev close
