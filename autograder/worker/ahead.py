@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-# What Python imports by itself: for a warning, for texts in these encodings.
-_BY_ITSELF = ("linecache", "traceback", "encodings.ascii", "encodings.latin_1")
+# What Python imports by itself: with a probe's first line, for a warning, for these encodings.
+_BY_ITSELF = ("__future__", "linecache", "traceback", "encodings.ascii", "encodings.latin_1")
 _LINE = r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;]*)"
 _IMPORTS = re.compile(_LINE, re.MULTILINE)
 _OF_NUMPY = re.compile(r"\b(?:np|numpy)\.(\w+)")

@@ -165,8 +165,7 @@ _CALLS = """
 """
 # What a sealed worker keeps of them: computing, and its pipes. Nothing opens, asks for or maps a
 # file, and nothing chooses the processor. XLA starts a thread for some programs.
-_SEALED = frozenset(
-    """
+_SEALED = """
     read write readv writev close
     mmap munmap mremap mprotect madvise brk futex set_robust_list rseq clone exit exit_group
     gettid getpid getppid sched_yield sched_getaffinity sched_getparam sched_getscheduler
@@ -176,8 +175,7 @@ _SEALED = frozenset(
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
     getitimer setitimer alarm getuid geteuid getgid getegid uname getrandom
     prlimit64 getrlimit setrlimit prctl arch_prctl
-    """.split()
-)
+"""
 _MACHINES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}  # number, column above
 
 _SET_FILTER, _ALL_THREADS = 1, 1  # arguments of seccomp
@@ -216,12 +214,12 @@ Instruction = tuple[int, int, int, int]  # code, skip if true, skip if false, op
 
 def refuse_calls() -> None:
     """Refuse all system calls but those above: no processes, programs or sockets, among others."""
-    _install(set(calls(1)))
+    _install(calls(1))
 
 
 def seal() -> None:
     """Keep, for good and for threads that run already too, only the calls that computing takes."""
-    _install(_SEALED)
+    _install(_SEALED.split())
 
 
 def _install(kept: Collection[str]) -> None:

@@ -13,14 +13,13 @@ import jsonschema
 import pytest
 from graded_course import MODULE, SUITE, changed
 
-from autograder.grading import answers, oracle, pool, results, review, submission, suite_run
+from autograder.grading import oracle, pool, results, submission, suite_run
 from autograder.grading.judging import Policy
 from autograder.grading.suite import SuiteError
-from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons import assemble, places
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
 from autograder.worker import wire
-from autograder.worker.worker import names_in
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
