@@ -18,10 +18,6 @@ from autograder.sandbox import isolation, quiet
 from autograder.sandbox.session import Probe, Session
 from autograder.worker import ahead
 
-pytestmark = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
-
 
 @pytest.fixture(params=("namespaces", "landlock"))
 def level(request):
@@ -166,6 +162,9 @@ def test_without_a_seal_nothing_is_graded(monkeypatch, tmp_path, level):
 # What probes may import ---------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
 def test_a_probe_that_imports_what_is_not_listed_is_a_fault_of_the_suite(monkeypatch, tmp_path):
     sly = SUITE.replace(
         "return tiny.double(x)", "return __import__('sq' + 'lite3') and tiny.double(x)"
