@@ -1,4 +1,4 @@
-"""What a worker could leave for another one without a file: pages in memory, a busy processor."""
+"""What a worker tells others without a file: which pages are in memory, which processor is busy."""
 
 import functools
 import mmap

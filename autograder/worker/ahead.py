@@ -55,7 +55,7 @@ _PROGRAM = """module @nothing { func.func public @main() -> tensor<f32> {
 def warm_xla() -> None:
     """Have minijax's client, and compile a program: the first one reads /dev/urandom, once."""
     importlib.import_module("ml_dtypes")  # jaxlib imports it when it needs it
-    xla = importlib.import_module("jaxlib.xla_client")
+    xla: Any = importlib.import_module("jaxlib.xla_client")
     client = xla.minijax_client = xla.make_cpu_client()
     devices = xla.DeviceList(tuple(client.local_devices()[:1]))
     client.compile_and_load(_PROGRAM, devices, xla.CompileOptions())
@@ -108,5 +108,6 @@ class Tree:
 
     def find_spec(self, name: str, *_: object) -> importlib.machinery.ModuleSpec | None:
         """Where a module of the tree is loaded from; None for other modules."""
-        loader = self.loaders.get(name)
-        return loader and importlib.util.spec_from_file_location(name, loader.path, loader=loader)
+        if (loader := self.loaders.get(name)) is None:
+            return None
+        return importlib.util.spec_from_file_location(name, loader.path, loader=loader)
