@@ -2,13 +2,10 @@
 
 from collections.abc import Collection
 
-from autograder.grading import suite, words
+from autograder.grading import suite, telling, words
 from autograder.grading.suite import Disagreement, agree
 from autograder.sandbox.session import Reply
 
-_ENDLESS = "Your code does not terminate, or takes far longer than it should."
-_CRASHED = "The Python process died while your code was running."
-_OUT_OF_MEMORY = "Your code needs more memory than there is."
 _UNSENDABLE = "Your code gives a value that is far too large."
 _NO_IMPORT = "Your module could not be imported."
 
@@ -47,13 +44,14 @@ def _compare_value(
         return None
     none = f" {words.NO_RETURN}" if got.value is None else ""
     sentence = f"Your code returns {found.message}{none}."
-    return Disagreement(found.kind, sentence, f"{found.expected.capitalize()}.")
+    expected = found.expected.capitalize().removesuffix(".")
+    return Disagreement(found.kind, sentence, f"{expected}.")
 
 
 def _no_answer(got: Reply) -> Disagreement:
     kind, message = {
-        "timed_out": (suite.ENDLESS, _ENDLESS),
-        "crashed": (suite.CRASHED, _CRASHED),
+        "timed_out": (suite.ENDLESS, telling.ENDLESS),
+        "crashed": (suite.CRASHED, telling.CRASHED),
         "unsendable": (suite.WRONG_TYPE, _UNSENDABLE),
     }.get(got.kind, (suite.CRASHED, _NO_IMPORT))
     return Disagreement(kind, message)
@@ -61,7 +59,7 @@ def _no_answer(got: Reply) -> Disagreement:
 
 def _wrong_error(got: Reply, want: Reply) -> Disagreement:
     if got.name == "MemoryError":
-        return Disagreement(suite.OUT_OF_MEMORY, _OUT_OF_MEMORY)
+        return Disagreement(suite.OUT_OF_MEMORY, telling.OUT_OF_MEMORY)
     kind = suite.ENDLESS if got.name == "RecursionError" else suite.WRONG_TYPE
     if want.kind == "raised":
         message = f"{_raised(got)} Another error is expected."
@@ -72,8 +70,9 @@ def _wrong_error(got: Reply, want: Reply) -> Disagreement:
 def _raised(got: Reply) -> str:
     """The error, with its line and its text if it came through the student's file.
 
-    Only built-in names are shown: a submission can choose the others. What a caller says that
-    stumbles over a result is about the hidden test; that it was None is said.
+    Only built-in names are shown: a submission can choose the others. `telling.reduced` has taken
+    away what may not be repeated. What a caller says that stumbles over a result is about the
+    hidden test; that it was None is said.
     """
     name = "an error of the package's own" if "." in got.name else got.name
     if got.line is None:

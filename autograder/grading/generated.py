@@ -15,7 +15,6 @@ shrinking is one call with all candidates. What the student gets to see is the p
 """
 
 import ast
-import builtins
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +32,8 @@ from autograder.grading.suite import (
     Disagreement,
 )
 from autograder.lessons import skeleton
-from autograder.sandbox.session import Probe, Reply
+from autograder.sandbox.session import Probe, Reply, is_exception
+from autograder.worker import wire
 
 # Values and slopes of a program are up to 30 (`random_programs.LARGEST`). They may cancel in one
 # right solution and not in another: in float32 that leaves about 30 * 6e-8 for each operation,
@@ -103,8 +103,8 @@ def parameters_of(law: Probe) -> list[str]:
 Differences = Callable[[Sequence[Sample]], list[Disagreement | None]]
 
 
-def smallest(test: Test, differences: Differences) -> Disagreement | None:
-    """The difference on the smallest program found that has one of the same kind."""
+def smallest(test: Test, differences: Differences) -> tuple[Sample, Disagreement] | None:
+    """The smallest program found that has a difference of the same kind, and the difference."""
     pairs = zip(test.programs, differences(test.programs), strict=False)
     wrong = [(program, found) for program, found in pairs if found and found.kind in TELLING]
     if not wrong:
@@ -119,7 +119,8 @@ def smallest(test: Test, differences: Differences) -> Disagreement | None:
     found = next(iter(differences([program])), None)
     if found is None or found.kind not in TELLING:
         return None
-    return Disagreement(found.kind, found.message, found.expected, test.listing(program))
+    listing = test.listing(program)
+    return program, Disagreement(found.kind, found.message, found.expected, listing)
 
 
 def replies(reply: Reply) -> list[Reply]:
@@ -137,8 +138,8 @@ def _reply(item: Any) -> Reply:
         case ("value", value):
             return Reply("value", value)
         case ("raised", str(name), str(message)):
-            known = isinstance(getattr(builtins, name, None), type)
-            return Reply("raised", name=name if known else f"errors.{name}", message=message)
+            known = f"errors.{name}" if not is_exception(name) else name
+            return Reply("raised", name=known, message=message[: wire.MAX_ERROR])
     return Reply("crashed")
 
 

@@ -642,13 +642,17 @@ def widest(x: Input) -> Input:
     return replace(x, value=x.value.astype(np.float64), other=x.other.astype(np.float64))
 
 
-def shrink(program: Any, fails: Callable[[list[Any]], Iterable[bool]], rounds: int = 12) -> Any:
+ROUNDS = 12  # of a search, with so many smaller programs in each
+CANDIDATES = 30
+
+
+def shrink(program: Any, fails: Callable[[list[Any]], Iterable[bool]], rounds: int = ROUNDS) -> Any:
     """The smallest program (or tree) found for which `fails` holds, as it does for this one.
 
     `fails` says of each of some programs whether it holds; it is asked once in each round.
     """
     for _ in range(rounds):
-        candidates = program.smaller()[:30]
+        candidates = program.smaller()[:CANDIDATES]
         verdicts = fails(candidates) if candidates else ()
         failing = (p for p, bad in zip(candidates, verdicts, strict=False) if bad)
         found = next(failing, None)

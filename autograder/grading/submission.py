@@ -9,20 +9,23 @@ import contextlib
 import hashlib
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from autograder.grading import review, suite, under_pytest
+from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
 from autograder.grading.judging import HIDDEN, Examined, Policy, constant_answers, judge, recognize
 from autograder.grading.oracle import given, reference
+from autograder.grading.rehearsal import rehearse
 from autograder.grading.result import Result
+from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Enough, Generating, SuiteRun
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 from autograder.sandbox.session import Reply, Session
 
@@ -63,7 +66,8 @@ def grade(
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
         generating = Generating(seed, kept, shrink)
-        examined = _examine(lesson, source, level, generating, only, base or {}, enough)
+        rehearse(lesson, under_pytest.suite_of(lesson), level, generating, only)
+        examined = _examine_well(lesson, source, level, generating, only, base or {}, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
@@ -84,6 +88,17 @@ def grade(
     }
 
 
+def _examine_well(lesson: Lesson, *args: Any) -> Examined:
+    """What came of a module, even if the grader fails on it: the suite has just gone well."""
+    try:
+        return _examine(lesson, *args)
+    except (Problem, OSError):
+        raise
+    except Exception as error:
+        found = _unexaminable(suite.CRASHED, telling.UNHANDLED)
+        return replace(found, review=review.faults([f"{type(error).__name__} in {lesson.id}"]))
+
+
 def _examine(
     lesson: Lesson,
     source: bytes,
@@ -95,17 +110,35 @@ def _examine(
 ) -> Examined:
     """Run the hidden suite of a lesson on a module."""
     with opened(lesson, source, level, base) as session:
-        loaded = session.load()
+        loaded = _placed(session.load(), source)
         if loaded.kind != "value":
             found = _not_importable(loaded, lesson)
             return replace(found, review=review.notes(session.signs))
         assert session.worker is not None
         layers = session.worker.layers
-        run = suite_run(lesson, session, generating, only, enough)
+        run = suite_run(lesson, session, generating, only, enough, source=source)
         under_pytest.run(under_pytest.suite_of(lesson), run)
-    labels = recognize(lesson, run.calls, level)
-    notes = review.notes(session.signs)
-    return Examined(run.outcomes, labels, [], notes, layers, constant_answers(run.calls))
+        labels = _with_care(run, "recognize", recognize, lesson, run.calls, level)
+        if generating.shrink:
+            properties = under_pytest.properties(under_pytest.suite_of(lesson))
+            _with_care(run, "say_more", say_more, run, properties)
+    notes = [*review.notes(session.signs), *review.faults(run.unhandled)]
+    constants = constant_answers(run.calls)
+    return Examined(run.outcomes, labels or {}, [], notes, layers, constants)
+
+
+def _with_care(run: SuiteRun, name: str, do: Callable[..., Any], *args: Any) -> Any:
+    """What a function makes of a submission's answers; None if it fails, which is noted.
+
+    Points do not depend on it. What the machine cannot do is not the submission's doing.
+    """
+    try:
+        return do(*args)
+    except (Problem, OSError):
+        raise
+    except Exception as error:
+        run.unhandled.append(f"{type(error).__name__} in {name}")
+        return None
 
 
 @contextlib.contextmanager
@@ -137,10 +170,13 @@ def suite_run(
     generating: Generating,
     only: str | None = None,
     enough: Enough | None = None,
+    *,
+    source: bytes,
 ) -> SuiteRun:
     """A run of the lesson's suite on the module of a session, beside the reference."""
     oracle = reference(lesson, session.level)
-    return SuiteRun(lesson, session, oracle, generating, only, enough)
+    lines = telling.file_lines(source)
+    return SuiteRun(lesson, session, oracle, generating, only, enough, lines)
 
 
 def _unexaminable(kind: str, remark: str) -> Examined:
@@ -163,6 +199,13 @@ def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
         remark = f"The import of {lesson.module} ends the Python process."
     memory = reply.name == "MemoryError"
     return _unexaminable(suite.OUT_OF_MEMORY if memory else suite.CRASHED, remark)
+
+
+def _placed(reply: Reply, source: bytes) -> Reply:
+    """The reply, without a line that the file does not have: code that ran may have made it up."""
+    if reply.kind != "import_error":
+        return reply
+    return telling.reduced(reply, telling.file_lines(source), ())
 
 
 def _place(reply: Reply) -> str:

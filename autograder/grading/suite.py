@@ -220,6 +220,9 @@ def _read_in(code: types.CodeType) -> Iterator[str]:
 RTOL = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 RTOL_OTHERS = 1e-6
 
+SMALL = 12  # sizes below this are told, and those that are expected: a submission chooses them
+MOST_AXES = 4  # of a shape that is told
+
 _SCALARS = (bool, int, float, complex)
 _CONTAINERS: dict[type, str] = {list: "list", tuple: "tuple", dict: "dict"}
 
@@ -258,14 +261,13 @@ def _agree_containers(
 ) -> Disagreement | None:
     if type(got) is not type(want):
         return _wrong_type(got, want)
-    kind = _CONTAINERS[type(want)]
     if len(got) != len(want):
-        message = f"a {kind} of {len(got)} where one of {len(want)} is expected"
-        return Disagreement(WRONG_TYPE, message, f"expected {len(want)}, got {len(got)}")
+        message = f"{_length_of(got, len(want))} where one of {len(want)} is expected"
+        return Disagreement(WRONG_TYPE, message, f"expected {len(want)}")
     if isinstance(want, dict):
         if got.keys() != want.keys():
             return Disagreement(WRONG_TYPE, "a dict with the wrong keys", f"expected {list(want)}")
-        pairs = [(got[key], want[key], _inside(key)) for key in want]
+        pairs = [(got[key], want[key], _inside(key, want)) for key in want]
     else:
         pairs = [(g, w, "") for g, w in zip(got, want, strict=True)]
     differ = [(agree(g, w, rtol, atol), place) for g, w, place in pairs]
@@ -275,9 +277,16 @@ def _agree_containers(
     return min(found, key=lambda x: order.index(x.kind), default=None)
 
 
-def _inside(key: Any) -> str:
-    """The place in a dict; a suite may name there what it asks for, such as "the weak type"."""
-    return f" ({key})" if isinstance(key, str) else ""
+def _length_of(got: Any, expected: int) -> str:
+    kind = _CONTAINERS[type(got)]
+    if len(got) < SMALL:
+        return f"a {kind} of {len(got)}"
+    return f"a {'longer' if len(got) > expected else 'shorter'} {kind}"
+
+
+def _inside(key: Any, want: dict[Any, Any]) -> str:
+    """The place in a small dict; a suite may name there what it asks for, as in "the weak type"."""
+    return f" ({key})" if isinstance(key, str) and len(want) <= SMALL else ""
 
 
 def _at(place: str, found: Disagreement) -> Disagreement:
@@ -297,18 +306,24 @@ def _agree_arrays(
         return _agree_scalars(got, want, rtol, atol)
     got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape:
-        expected = f"expected {want.shape}, got {got.shape}"
-        message = f"shape {got.shape} where {want.shape} is expected"
-        return Disagreement(WRONG_SHAPE, message, expected)
+        message = f"{_shape_of(got, want)} where {want.shape} is expected"
+        return Disagreement(WRONG_SHAPE, message, f"expected {want.shape}")
     if got.dtype != want.dtype:
-        expected = f"expected {want.dtype}, got {got.dtype}"
         message = f"dtype {got.dtype} where {want.dtype} is expected"
-        return Disagreement(WRONG_SHAPE, message, expected)
+        return Disagreement(WRONG_SHAPE, message, f"expected {want.dtype}")
     if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
         return None
-    expected = f"expected {_short(want)}, got {_short(got)}"
     message = "an array with wrong values" if want.ndim else "a wrong value"
-    return Disagreement(WRONG_VALUE, message, expected)
+    return Disagreement(WRONG_VALUE, message, f"expected {_short(want)}")
+
+
+def _shape_of(got: np.ndarray, want: np.ndarray) -> str:
+    told = all(n < SMALL or n in want.shape for n in got.shape)
+    if told and got.ndim <= MOST_AXES:
+        return f"shape {got.shape}"
+    if got.ndim == want.ndim:
+        return "an array of other sizes"
+    return "an array with another number of axes"
 
 
 def _agree_scalars(
@@ -319,8 +334,7 @@ def _agree_scalars(
         return _wrong_type(got, want)
     if _close(np.asarray(got), np.asarray(want), rtol, atol):
         return None
-    expected = f"expected {_short(want)}, got {_short(got)}"
-    return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", expected)
+    return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
@@ -334,17 +348,22 @@ def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | 
         return bool(np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True).all())
 
 
+# What a value is, if it is not said by the name of its built-in class.
+NOUNS = ("object that is not plain data", "None", "True or False", "array", "scalar", "string")
+
+
 def _noun(value: Any) -> str:
     """What a value is, in a word or two that the submission cannot choose."""
+    opaque, none, boolean, array, scalar, string = NOUNS
     if isinstance(value, Opaque):
-        return value.name if value.name != "object" else "object that is not plain data"
+        return value.name if value.name != "object" else opaque
     if value is None:
-        return "None"
+        return none
     if type(value) in _SCALARS:
-        return "True or False" if type(value) is bool else type(value).__name__
+        return boolean if type(value) is bool else type(value).__name__
     if _is_array(value):
-        return "array" if np.ndim(value) else "scalar"
-    return "string" if isinstance(value, str) else type(value).__name__
+        return array if np.ndim(value) else scalar
+    return string if isinstance(value, str) else type(value).__name__
 
 
 def _article(noun: str) -> str:

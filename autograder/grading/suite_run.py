@@ -1,6 +1,5 @@
 """One run of a hidden suite on one submission: what tests get as `student`, and what is kept."""
 
-import functools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +9,13 @@ from typing import Any
 import msgpack
 import pytest
 
-from autograder.grading import answers, generated, review, suite
+from autograder.grading import answers, generated, suite, telling
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, check_reference
 from autograder.grading.suite import Disagreement, SuiteError
 from autograder.grading.under_pytest import exercise_of, property_of
 from autograder.lessons.manifest import Lesson, prefix
+from autograder.lessons.problem import Problem
 from autograder.sandbox.session import ASLEEP, Probe, Reply, Session
 from autograder.worker import wire
 
@@ -58,6 +58,16 @@ class Call:
         return self.found is not None and self.got.kind == self.want.kind == "value"
 
 
+@dataclass(frozen=True)
+class Silenced:
+    """A failed test of which more might be said: its last call with nothing lent, or its law."""
+
+    exercise: str
+    call: Call
+    lent: frozenset[str] = frozenset()  # targets of which the call had right definitions
+    law: generated.Test | None = None
+
+
 class Student:
     """What a hidden test gets as `student`: the submission, to be compared with the reference."""
 
@@ -83,7 +93,7 @@ class Student:
     def _ask(self, probe: Probe, args: tuple[Any, ...], near: Tolerance, raises: bool) -> None:
         found = self._run.call(self._test, self._exercise, probe, args, near, raises)
         if found is not None:
-            raise self._told(found)
+            raise telling.told(found, self._exercise, self._about)
 
     def agrees_on_programs(self, law: Probe, **recipe: Any) -> None:
         """Raise Disagreement unless a law gives what it gives on the reference, on random programs.
@@ -94,22 +104,8 @@ class Student:
         """
         test = self._run.law_test(self._test, self._exercise, law, recipe)
         found = self._run.law(self._test, self._exercise, test)
-        if found is None:
-            return
-        if self._run.generating.shrink and not self._run.is_stub(found, self._exercise):
-            found = self._run.shrunk(self._exercise, test) or found
-        raise self._told(found)
-
-    def _told(self, found: Disagreement) -> Disagreement:
-        """What differs, in the words for the student."""
-        if found.kind == suite.NOT_IMPLEMENTED:
-            own = found.message == self._exercise
-            message = "This is not implemented yet."
-            if not own:
-                message = f"This needs {found.message}, which is not implemented yet."
-            return Disagreement(found.kind, message)
-        about = f"This does not hold yet: {self._about} " if self._about else ""
-        return Disagreement(found.kind, about + found.message, found.expected, found.program)
+        if found is not None:
+            raise telling.told(found, self._exercise, self._about)
 
 
 class SuiteRun:
@@ -123,6 +119,7 @@ class SuiteRun:
         generating: Generating,
         only: str | None,
         enough: Enough | None = None,
+        lines: Sequence[str] = (),
     ) -> None:
         self.lesson = lesson
         self.only = only  # the exercise whose tests run; None for all
@@ -141,9 +138,13 @@ class SuiteRun:
         self.targets = {e.id: e.target for e in lesson.exercises}
         self.whole = lesson.whole.id if lesson.whole else None
         self.siblings = answers.siblings(lesson.id)
+        self.lines = lines  # of the student's file
         self.shown: set[str] = set()  # targets of which the worker has seen right definitions
         self.outcomes: dict[str, Disagreement | None] = {}
-        self.broken: list[str] = []
+        self.quiet: dict[str, Silenced] = {}  # tests of which more might be said
+        self.broken: list[str] = []  # what is wrong with the suite: see `rehearsal.py`
+        self.unhandled: list[str] = []  # what went wrong here with the submission's answers
+        self.stopped: Exception | None = None  # what the machine could not do
         self.kept = 0  # bytes of wrong answers
         self.searched = 0.0  # seconds spent on smallest programs
 
@@ -159,22 +160,39 @@ class SuiteRun:
         """Ask both sides, remember what they said, and compare."""
         siblings = self._siblings(exercise, args)
         whole = self._filled(args, siblings)
-        want, seconds = self.oracle.ask(probe, whole)
-        check_reference(probe, want, raises)
+        want, seconds = self.wanted(probe, whole, raises)
         for given in self._in_turn(siblings):
             self.keep_apart(exercise, given)
             told = self._filled(args, given)
-            got = self._answer(exercise, probe, told, _allowed(seconds))
+            got = self._answer(exercise, probe, told, allowed(seconds))
             found = compare(got, want, self.stubs, *tolerance)
             if self._may_be_disorder(exercise, found):
                 self.clean_for = ""
-                got = self._answer(exercise, probe, told, _allowed(seconds))
+                got = self._answer(exercise, probe, told, allowed(seconds))
                 found = compare(got, want, self.stubs, *tolerance)
             self._note(exercise, found)
             if found is None or self.is_stub(found, exercise):
                 break
-        self._keep(exercise, Call(test, probe, whole, got, want, *tolerance, found))
-        return found
+        call = Call(test, probe, whole, got, want, *tolerance, found)
+        self._keep(exercise, call)
+        if found is None or not self.shown:
+            return found
+        bare = replace(call, args=self._filled(args, {}))
+        self.quiet[test] = Silenced(exercise, bare, frozenset(siblings))
+        return telling.by_kind(found, exercise)
+
+    def wanted(self, probe: Probe, args: tuple[Any, ...], raises: bool) -> tuple[Reply, float]:
+        """What the reference answers, and how long that takes it."""
+        want, seconds = self.oracle.ask(probe, args)
+        check_reference(probe, want, raises)
+        return want, seconds
+
+    def compared(self, call: Call) -> Disagreement | None:
+        """How the submission's answer to a call differs now, in a package that is imported anew."""
+        seconds = allowed(self.oracle.ask(call.probe, call.args)[1])
+        got = self.session.call(call.probe, *call.args, seconds=seconds, fresh=True)
+        got = telling.reduced(got, self.lines, self.stubs)
+        return compare(got, call.want, self.stubs, call.rtol, call.atol)
 
     def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
         """May a stub that answered in this worker be what made the difference?"""
@@ -189,6 +207,7 @@ class SuiteRun:
         if call.found is None:
             call.got = call.want
         elif self.kept <= MOST_KEPT:
+            # What was read can be written: `wire` holds both to the same limits.
             self.kept += len(msgpack.packb(wire.encode(call.got.value)))
         if self.kept > MOST_KEPT:
             call.got = Reply("unsendable")
@@ -235,31 +254,26 @@ class SuiteRun:
             self.vain += got.kind == "timed_out"
         if got.kind in ("timed_out", "crashed"):
             self.deaths[exercise].append(got)
-        return got if self._may_be_told(got) else replace(got, message="")
+        return telling.reduced(got, self.lines, self.stubs)
 
     def _has_a_chance(self, exercise: str) -> bool:
         """May what ran out of time in this exercise be asked again?"""
         hopeful = self.chances[exercise] > 0 and self.vain < VAIN
         return hopeful and self.session.again < self.session.budget
 
-    def _may_be_told(self, got: Reply) -> bool:
-        """Is an error's text none that tells what the submission has found, or was passed?
-
-        Without a line it is not shown, see `compare.py`.
-        """
-        if got.message in self.stubs or (got.line is None and not self.shown):
-            return True
-        texts, names = self.session.texts, self.session.names
-        return not self.shown and review.tells_nothing(got.message, texts, names)
+    def know_nothing(self) -> None:
+        """Have a worker that was shown no right definition."""
+        if self.shown:
+            self.session.close()
+            self.shown.clear()
 
     def keep_apart(self, exercise: str, siblings: Collection[str] = ()) -> None:
         """Give an exercise a new worker if this one was shown a right definition of its target.
 
         Code that sees definitions may remember them. `siblings` are the targets to be shown now.
         """
-        if self.targets.get(exercise) in self.shown or (exercise == self.whole and self.shown):
-            self.session.close()
-            self.shown.clear()
+        if self.targets.get(exercise) in self.shown or exercise == self.whole:
+            self.know_nothing()
         self.shown.update(siblings)
 
     def _note(self, exercise: str, found: Disagreement | None) -> None:
@@ -286,21 +300,29 @@ class SuiteRun:
     def law(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
         """How the answers to a law differ from the reference's, with right siblings in place."""
         asked = test.arguments(test.programs)
-        want, seconds = self.oracle.ask(generated.OUTCOMES, asked)
-        test.check_reference(want)
+        want, seconds = self.wanted_of_law(test)
         if self._is_untouched(exercise):
             return Disagreement(suite.NOT_IMPLEMENTED, exercise)
         for siblings in self._in_turn(test.siblings):
             self.keep_apart(exercise, siblings)
             arguments = replace(test, siblings=siblings).arguments(test.programs)
-            got = self._answer(exercise, generated.OUTCOMES, arguments, _allowed(seconds))
+            got = self._answer(exercise, generated.OUTCOMES, arguments, allowed(seconds))
             found = compare(got, want, self.stubs, None, generated.ATOL)
             self._note(exercise, found)
             if found is None:
                 break
         call = Call(name, generated.OUTCOMES, asked, got, want, None, generated.ATOL, found)
         self._keep(exercise, call)
-        return found
+        if found is None or self.is_stub(found, exercise):
+            return found
+        self.quiet[name] = Silenced(exercise, call, law=test)
+        return telling.by_kind(found, exercise) if self.shown else found
+
+    def wanted_of_law(self, test: generated.Test) -> tuple[Reply, float]:
+        """What the reference answers to a law, and how long that takes it."""
+        want, seconds = self.oracle.ask(generated.OUTCOMES, test.arguments(test.programs))
+        test.check_reference(want)
+        return want, seconds
 
     def is_stub(self, found: Disagreement, exercise: str) -> bool:
         """Is it the exercise itself that is not implemented, and not one that it needs?
@@ -316,42 +338,14 @@ class SuiteRun:
 
     def _has_passed(self, target: str) -> bool:
         """Has the exercise of this target answered rightly so far?"""
-        calls = [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
-        return bool(calls) and all(call.found is None for call in calls)
+        return bool(self._calls_of(target)) and not self.has_failed(target)
 
-    def shrunk(self, exercise: str, test: generated.Test) -> Disagreement | None:
-        """The difference on the smallest program found; None where none differs by itself.
+    def has_failed(self, target: str) -> bool:
+        """Has the exercise of this target given a wrong answer?"""
+        return any(call.found is not None for call in self._calls_of(target))
 
-        Nothing of this counts: not for the time that the submission has, nor for known mistakes.
-        """
-        seconds = self.session.seconds
-        try:
-            return generated.smallest(test, functools.partial(self.differences, exercise, test))
-        finally:
-            self.session.seconds = seconds
-
-    def differences(
-        self, exercise: str, test: generated.Test, chosen: Sequence[generated.Sample]
-    ) -> list[Disagreement | None]:
-        """How the answers to each of some programs differ.
-
-        Nothing where the call itself fails, or the time for searches is up.
-        """
-        if self.searched > SEARCH_SECONDS:
-            return []
-        self.keep_apart(exercise, test.siblings)
-        arguments = test.arguments(chosen, catch=True)
-        want, seconds = self.oracle.ask(generated.OUTCOMES, arguments)
-        begin = self.session.seconds
-        got = self.session.call(
-            generated.OUTCOMES, *arguments, seconds=_allowed(seconds), fresh=True
-        )
-        self.searched += self.session.seconds - begin
-        pairs = zip(generated.replies(got), generated.replies(want), strict=False)
-        return [
-            compare(x, y, self.stubs, None, generated.ATOL) if y.kind == "value" else None
-            for x, y in pairs
-        ]
+    def _calls_of(self, target: str) -> list[Call]:
+        return [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
 
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
@@ -375,7 +369,7 @@ class SuiteRun:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> pytest.TestReport:
-        """Keep what came of a test; anything but a Disagreement is the suite's own fault.
+        """Keep what came of a test.
 
         pytest's own report would take time for a traceback that is never shown.
         """
@@ -385,12 +379,20 @@ class SuiteRun:
             exercise = exercise_of(item)
             if error and self.enough and self.enough(exercise, self.calls[exercise]):
                 item.session.shouldfail = "Enough is known."
+        elif isinstance(error, Problem | OSError):
+            self.stopped = error
+            item.session.shouldstop = "This is not the submission's doing."
         elif error is not None:
-            self.broken.append(f"{item.name}: {type(error).__name__}: {error}")
+            self.fault(item.name, error)
         outcome, when = "passed" if error is None else "failed", call.when
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)  # type: ignore[arg-type]
 
+    def fault(self, test: str, error: BaseException) -> None:
+        """Take an error that is no verdict: on the reference alone the suite has had none."""
+        self.unhandled.append(f"{type(error).__name__} in {test}")
+        self.outcomes[test] = Disagreement(suite.CRASHED, telling.UNHANDLED)
 
-def _allowed(seconds: float) -> float:
+
+def allowed(seconds: float) -> float:
     """The time for a probe that takes the reference so many seconds."""
     return min(20 * seconds, MOST_SECONDS)

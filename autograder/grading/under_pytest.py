@@ -26,11 +26,16 @@ _QUIET = [
 
 
 def run(path: Path, plugin: Any, *flags: str) -> None:
-    """Run a suite in this process, without a trace on the screen or on the disk."""
+    """Run a suite in this process, without a trace on the screen or on the disk.
+
+    Raises what has `stopped` the plugin, and SuiteError for what it found `broken` in the suite.
+    """
     if not path.is_file():
         raise SuiteError(f"The lesson {path.stem!r} has no hidden suite.")
     with _undisturbed():
         status = pytest.main([*_QUIET, *_only_this_file(path), *flags, str(path)], plugins=[plugin])
+    if plugin.stopped:
+        raise plugin.stopped
     if status == pytest.ExitCode.INTERRUPTED and not plugin.broken:
         raise KeyboardInterrupt
     if plugin.broken or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -60,6 +65,8 @@ def _only_this_file(path: Path) -> list[str]:
 
 class _Collector:
     """A pytest plugin that only looks which tests there are."""
+
+    stopped = None
 
     def __init__(self) -> None:
         self.tests: dict[str, list[str]] = defaultdict(list)

@@ -84,7 +84,6 @@ class Session:
         self.again = 0.0  # spent on those that were asked again
         self.paused = 0.0  # seconds by the clock beyond SLOWER times those of CPU
         self.trouble: Reply | None = None  # what came of the import, if it failed
-        self.looked: Reply | None = None  # what the first worker saw in the module's text
         self.signs: set[str] = set()  # of tampering, see grading/review.py
         self.untouched = False  # nothing was called since the package was imported
         self.killed = False  # the last worker ended by a signal that nothing can catch
@@ -103,34 +102,12 @@ class Session:
     def _load(self) -> Reply:
         reply = self._start()
         if reply.kind == "value":
-            reply = self._look()
-        if reply.kind == "value":
             reply = self._ask(["import"], IMPORT_SECONDS)
             # What speaks now may be the submission, and what it says would be shown.
             reply = Reply("import_error") if reply.kind == "syntax_error" else reply
         self.trouble = None if reply.kind == "value" else reply
         self.untouched = reply.kind == "value"
         return reply
-
-    def _look(self) -> Reply:
-        """Ask for the names that the module uses: now, when none of it runs."""
-        if self.looked is None or self.looked.kind == "crashed":
-            self.looked = self._ask(["look"], IMPORT_SECONDS)
-        return self.looked
-
-    @property
-    def names(self) -> list[str]:
-        """The names that the module uses."""
-        return self._seen()[0]
-
-    @property
-    def texts(self) -> list[str]:
-        """The strings that the module contains."""
-        return self._seen()[1]
-
-    def _seen(self) -> list[list[str]]:
-        seen = self.looked.value if self.looked and self.looked.kind == "value" else None
-        return seen or [[], []]
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
@@ -263,7 +240,9 @@ def read_reply(raw: list[Any]) -> Reply:
     match raw:
         case ["value", content]:
             return Reply("value", wire.decode(content))
-        case ["raised", str(name), str(message), line] if is_exception(name):
+        case ["raised", str(name), str(message), line] if (
+            is_exception(name) and len(message) <= wire.MAX_ERROR
+        ):
             return Reply("raised", None, name, message, *_numbers(line, None))
         case ["unsendable"]:
             return Reply("unsendable")

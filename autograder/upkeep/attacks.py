@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import intake
-from autograder.grading import oracle, submission, suite_run, under_pytest
+from autograder.grading import oracle, rehearsal, submission, suite, suite_run, under_pytest
 from autograder.grading.result import Result
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
@@ -145,7 +145,7 @@ def _plant_edition(made: Scene) -> Iterator[None]:
 def _forget() -> None:
     """Let no oracle of this scene answer later."""
     oracle._close_oracles()
-    for cached in (oracle.reference, oracle.variant, under_pytest.collected):
+    for cached in (oracle.reference, oracle.variant, under_pytest.collected, rehearsal.rehearse):
         cached.cache_clear()
 
 
@@ -251,7 +251,10 @@ def attempt(attack: Attack, level: str, made: Scene, followed: bool = True) -> l
     lesson = manifest.get(attack.lesson)
     beside = made.beside.submit(_honest, lesson.id, level) if followed else None
     begin = time.monotonic()
-    results = [_graded(attack, lesson, level, made) for _ in range(attack.times)]
+    try:
+        results = [_graded(attack, lesson, level, made) for _ in range(attack.times)]
+    except suite.SuiteError as error:
+        return [f"it stops the grading of a whole class: {error}"]
     seconds = (time.monotonic() - begin) / attack.times
     result = max(results, key=lambda one: one["score"])
     faults = [*_earned(attack, lesson, result), *_leaked(result, made), *_harmed(made)]

@@ -23,7 +23,7 @@ from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
 from autograder.student import checks
-from autograder.upkeep import attacks, classes, mutants, sample_class
+from autograder.upkeep import attacks, classes, mutants, sample_class, widths
 
 T = TypeVar("T")
 
@@ -440,7 +440,7 @@ def run(chosen: Iterable[Lesson], quick: bool = False, hostile: bool = False) ->
     when there is little time, some of them on the best one.
     """
     report = audit([lesson.id for lesson in chosen], quick)
-    print(table(report))
+    print(table(report), widths.text(), sep="\n\n")
     sample: tuple[Any, ...] = ([isolation.choose()], SAMPLE) if quick else ()
     findings = attacks.examine(*sample) if hostile else 0
     return 0 if report.passed and not findings else 1

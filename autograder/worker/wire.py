@@ -18,18 +18,22 @@ from typing import Any
 import msgpack
 import numpy as np
 
+# The limits of what crosses: `_Limited` holds writer and reader to the same ones.
 MAX_MESSAGE = 2 << 20  # bytes of one message; the longest that a suite needs has 32 KB
+MAX_BYTES = MAX_MESSAGE // 2  # of texts, bytes and arrays in it
 MAX_ITEMS = 100_000  # values in one message, containers included
 MAX_PARTS = 24 * MAX_ITEMS  # lists and their entries in a message: an array has 6 and its shape
 MAX_DEPTH = 40  # containers within containers
 MAX_DIMENSIONS = 16
+MAX_SIZE = MAX_BYTES  # of an axis, even if others are empty; and elements of an array, even of none
 MAX_TEXT = 100_000  # characters of a text
+MAX_ERROR = 2_000  # characters of an exception's message
 MAX_PAIRS = 1_000  # entries of a dict: more could be made to collide
 MAX_DIGITS = 2_000  # hexadecimal digits of an integer that needs more than 64 bits
 
 FLOAT0 = np.dtype([("float0", np.void, 0)])  # the tangents of integers, as in JAX
 _STRICT: dict[str, Any] = {"max_map_len": 0, "max_ext_len": 0, "max_array_len": MAX_ITEMS + 8}
-_DTYPES = {
+DTYPES = {
     name: np.dtype(name)
     for name in (
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -108,6 +112,55 @@ def _read(descriptor: int, size: int) -> bytes:
 
 
 # ------------------------------------------------------------------------------------------
+# What may cross, in either direction
+
+
+class _Limited:
+    """Counts what a message holds while it is written or read. Raises Malformed for too much."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.bytes = 0
+
+    def enter(self, depth: int) -> None:
+        self.items += 1
+        self.require(self.items <= MAX_ITEMS and depth <= MAX_DEPTH)
+
+    def count(self, size: int) -> None:
+        self.bytes += size
+        self.require(self.bytes <= MAX_BYTES)
+
+    def plain(self, value: Any) -> Any:
+        """A value that msgpack writes itself, a text without lone surrogates."""
+        if type(value) is str:
+            self.require(len(value) <= MAX_TEXT)
+            data = value.encode("utf-8", "replace")
+            self.count(len(data))
+            return data.decode()
+        self.count(len(value) if type(value) is bytes else 0)
+        return self.integer(value) if type(value) is int else value
+
+    def integer(self, value: int) -> int:
+        self.require(value.bit_length() <= 4 * MAX_DIGITS)
+        return value
+
+    def shape(self, shape: Any, itemsize: int) -> list[int]:
+        """The shape of an array, which is counted, as a list."""
+        self.require(len(shape) <= MAX_DIMENSIONS and all(n <= MAX_SIZE for n in shape))
+        size = math.prod(shape)
+        self.require(size <= MAX_SIZE)
+        self.count(size * itemsize)
+        return list(shape)
+
+    def pairs(self, number: int) -> None:
+        self.require(number <= MAX_PAIRS)
+
+    def require(self, fits: bool) -> None:
+        if not fits:
+            raise Malformed("The value is too large or too deep.")
+
+
+# ------------------------------------------------------------------------------------------
 # Writing values: None, bool, int, float, str and bytes as they are, all else as [tag, content...]
 
 
@@ -120,17 +173,11 @@ def encode(value: Any) -> Any:
 own_arrays: set[type] = set()
 
 
-class _Writer:
-    """Writes one message, and counts what it writes."""
-
-    def __init__(self) -> None:
-        self.items = 0
-        self.bytes = 0
+class _Writer(_Limited):
+    """Writes one message."""
 
     def write(self, value: Any, depth: int) -> Any:
-        self.items += 1
-        if self.items > MAX_ITEMS or depth > MAX_DEPTH:
-            raise Malformed("The value is too large or too deep.")
+        self.enter(depth)
         # `type` cannot be fooled; isinstance asks the object's own __class__.
         writer = _WRITERS.get(type(value))
         if writer is not None:
@@ -142,38 +189,21 @@ class _Writer:
         return ["o", builtin_name(type(value))]
 
     def write_plain(self, value: Any, depth: int) -> Any:
-        return value
+        return self.plain(value)
 
     def write_integer(self, value: int, depth: int) -> Any:
-        if -(1 << 63) <= value < 1 << 63:
-            return value
-        if value.bit_length() > 4 * MAX_DIGITS:
-            raise Malformed("The integer is too large.")
-        return ["i", hex(value)]
-
-    def write_text(self, value: str, depth: int) -> Any:
-        if len(value) > MAX_TEXT:
-            raise Malformed("The text is too long.")
-        data = value.encode("utf-8", "replace")
-        self.count(len(data))
-        return data.decode()  # no lone surrogates
-
-    def write_data(self, value: bytes, depth: int) -> Any:
-        self.count(len(value))
-        return value
+        return value if -(1 << 63) <= value < 1 << 63 else ["i", hex(self.integer(value))]
 
     def write_complex(self, value: complex, depth: int) -> Any:
         return ["c", value.real, value.imag]
 
     def write_sequence(self, value: Any, depth: int) -> Any:
-        if len(value) > MAX_ITEMS - self.items:
-            raise Malformed("The value is too large.")
+        self.require(len(value) <= MAX_ITEMS - self.items)
         tag = "l" if type(value) is list else "t"
         return [tag, *[self.write(item, depth + 1) for item in value]]
 
     def write_mapping(self, value: dict[Any, Any], depth: int) -> Any:
-        if len(value) > MAX_PAIRS:
-            raise Malformed("The dict is too large.")
+        self.pairs(len(value))
         pairs = [[self.write(k, depth + 1), self.write(v, depth + 1)] for k, v in value.items()]
         return ["d", *pairs]
 
@@ -190,38 +220,33 @@ class _Writer:
             return ["o", "object"]
         return self.write_array(values, 0) if type(values) is np.ndarray else ["o", "object"]
 
+    def write_opaque(self, value: Opaque, depth: int) -> Any:
+        return ["o", value.name]
+
     def buffer(self, value: np.ndarray) -> list[Any]:
         name = _dtype_name(value.dtype)
-        self.count(value.nbytes)
+        shape = self.shape(value.shape, value.itemsize)
         little = value if name == "float0" else value.astype(value.dtype.newbyteorder("<"))
-        return [name, list(value.shape), little.tobytes()]
-
-    def count(self, size: int) -> None:
-        self.bytes += size
-        if self.bytes > MAX_MESSAGE // 2:
-            raise Malformed("The value is too large.")
+        return [name, shape, little.tobytes()]
 
 
 _WRITERS: dict[type, Any] = {
-    type(None): _Writer.write_plain,
-    bool: _Writer.write_plain,
-    float: _Writer.write_plain,
+    **dict.fromkeys((type(None), bool, float, str, bytes), _Writer.write_plain),
     int: _Writer.write_integer,
-    str: _Writer.write_text,
-    bytes: _Writer.write_data,
     complex: _Writer.write_complex,
     list: _Writer.write_sequence,
     tuple: _Writer.write_sequence,
     dict: _Writer.write_mapping,
     np.ndarray: _Writer.write_array,
+    Opaque: _Writer.write_opaque,
 }
-_SCALARS = {dtype.type for name, dtype in _DTYPES.items() if name != "float0"}
+_SCALARS = {dtype.type for name, dtype in DTYPES.items() if name != "float0"}
 
 
 def _dtype_name(dtype: np.dtype) -> str | None:
     if dtype == FLOAT0:
         return "float0"
-    return dtype.name if dtype.name in _DTYPES and dtype.fields is None else None
+    return dtype.name if dtype.name in DTYPES and dtype.fields is None else None
 
 
 def builtin_name(cls: type) -> str:
@@ -242,27 +267,21 @@ def decode(message: Any) -> Any:
         raise Malformed("The value is not written as it should be.") from error
 
 
-class _Reader:
-    """Reads one message, and counts what it reads."""
-
-    def __init__(self) -> None:
-        self.items = 0
+class _Reader(_Limited):
+    """Reads one message."""
 
     def read(self, message: Any, depth: int) -> Any:
-        self.items += 1
-        if self.items > MAX_ITEMS or depth > MAX_DEPTH:
-            raise Malformed("The value is too large or too deep.")
+        self.enter(depth)
         if message is None or type(message) in (bool, int, float, str, bytes):
-            return message
+            return self.plain(message)
         if type(message) is not list or not message:
             raise Malformed("The value is not written as it should be.")
         return _READERS[message[0]](self, message[1:], depth)
 
     def read_integer(self, content: list[Any], depth: int) -> int:
         (digits,) = content
-        if len(digits) > MAX_DIGITS + 3:
-            raise Malformed("The integer is too large.")
-        return int(digits, 16)
+        self.require(len(digits) <= MAX_DIGITS + 3)  # "-0x"; before they are read
+        return self.integer(int(digits, 16))
 
     def read_complex(self, content: list[Any], depth: int) -> complex:
         real, imag = content
@@ -275,18 +294,20 @@ class _Reader:
         return tuple(self.read(item, depth + 1) for item in content)
 
     def read_dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
-        if len(content) > MAX_PAIRS:
-            raise Malformed("The dict is too large.")
+        self.pairs(len(content))
         return {self.read(k, depth + 1): self.read(v, depth + 1) for k, v in content}
 
     def read_array(self, content: list[Any], depth: int) -> np.ndarray:
         name, shape, data = content
-        size = _size(shape)
-        if name == "float0" and type(data) is bytes and not data:
-            return np.zeros(shape, FLOAT0)
-        dtype = _DTYPES[name]
-        if type(data) is not bytes or len(data) != size * dtype.itemsize:
+        dtype = DTYPES[name]
+        well = type(shape) is list and type(data) is bytes
+        if not well or not all(type(n) is int and n >= 0 for n in shape):
+            raise Malformed("The array is not written as it should be.")
+        size = math.prod(self.shape(shape, dtype.itemsize))
+        if len(data) != size * dtype.itemsize:
             raise Malformed("The array's data do not fit its shape.")
+        if name == "float0":
+            return np.zeros(shape, FLOAT0)
         flat = np.frombuffer(data, dtype.newbyteorder("<"))
         if name == "bool":
             flat = np.frombuffer(data, np.uint8) != 0  # any other byte would be no boolean
@@ -294,8 +315,8 @@ class _Reader:
 
     def read_scalar(self, content: list[Any], depth: int) -> Any:
         array = self.read_array(content, depth)
-        if array.shape:
-            raise Malformed("The scalar has a shape.")
+        if array.shape or array.dtype == FLOAT0:
+            raise Malformed("The scalar is none.")
         return array[()]
 
     def read_opaque(self, content: list[Any], depth: int) -> Opaque:
@@ -314,14 +335,6 @@ _READERS: dict[str, Any] = {
     "s": _Reader.read_scalar,
     "o": _Reader.read_opaque,
 }
-
-
-def _size(shape: Any) -> int:
-    """How many elements an array of this shape has; checks the shape."""
-    good = type(shape) is list and len(shape) <= MAX_DIMENSIONS
-    if not good or not all(type(n) is int and 0 <= n <= MAX_MESSAGE for n in shape):
-        raise Malformed("The array's shape is not written as it should be.")
-    return math.prod(shape)
 
 
 # Later lessons: a jaxpr crosses as its canonical text. The probe makes the text (`str(jaxpr)` with

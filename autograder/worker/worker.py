@@ -11,7 +11,6 @@ Nothing here holds a secret: it is mounted into the sandbox, and the submission 
 all of it. What it replies is only ever compared with something on the other side.
 """
 
-import ast
 import importlib
 import json
 import os
@@ -92,7 +91,6 @@ class Server:
         operation, *rest = request
         operations: dict[str, Callable[..., Reply]] = {
             "seal": self.seal,
-            "look": self.look,
             "import": self.load,
             "call": self.call,
         }
@@ -123,12 +121,6 @@ class Server:
             return ["refused", str(error)]
         self.tree = tree
         return ["value", None]
-
-    def look(self) -> Reply:
-        """The names that the student's file uses, and its texts, before any of it runs."""
-        loader = self.tree.loader(self.module)
-        source = loader.get_data(loader.path)
-        return ["value", wire.encode([names_in(source), texts_in(source)])]
 
     # --- importing ---
 
@@ -199,39 +191,9 @@ def array_classes() -> set[type]:
     return {found} if type(found) is type else set()
 
 
-MOST_NAMES = 10_000
-MOST_TEXTS = 500
-
-
-def names_in(source: bytes) -> list[str]:
-    """The names that a file uses or defines."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names: set[str] = set()
-    for node in nodes:
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.FunctionDef(name=name):
-                names.add(name)
-    return sorted(name for name in names if len(name) < 60)[:MOST_NAMES]
-
-
-def texts_in(source: bytes) -> list[str]:
-    """The strings that a file contains, not those that it puts together when it runs."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
-    whole = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in parts]
-    texts = {node.value for node in whole if isinstance(node.value, str)}
-    return sorted(t for t in texts if len(t) <= 400 and t.isascii())[:MOST_TEXTS]
-
-
 def _message(error: BaseException) -> str:
     try:
-        return str(error).encode("utf-8", "replace").decode()[:2000]
+        return str(error).encode("utf-8", "replace").decode()[: wire.MAX_ERROR]
     except BaseException:  # the class may be the submission's own
         return ""
 

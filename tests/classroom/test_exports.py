@@ -444,3 +444,24 @@ def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimit
         cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
     signs = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
     assert not [cell for cell in cells if cell.lstrip(' "\u200b\ufeff').startswith(signs)]
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.parametrize(
+    ("system", "inside"), [(gradescope, "submission"), (prairielearn, "student")]
+)
+def test_what_is_wrong_with_a_suite_is_for_the_log(system, inside, tmp_path, monkeypatch, capsys):
+    broken = graded_course.SUITE.replace(
+        "student.agrees(double_of, x)", "student.agrees(secret, x)"
+    )
+    graded_course.write(monkeypatch, tmp_path, {"suites/tiny.py": broken})
+    (tmp_path / inside).mkdir()
+    (tmp_path / inside / "numbers.py").write_text(graded_course.MODULE)
+    more = [""] if system is gradescope else []
+    assert system.main(["tiny", str(tmp_path), "3", *more]) == 1
+    assert "test_double" in capsys.readouterr().err
+    made = tmp_path / "results" / "results.json"
+    document = load(made) if made.exists() else {}
+    assert document == (
+        {"gradable": False, "format_errors": prairielearn.NOT_GRADED} if more == [] else {}
+    )

@@ -20,6 +20,7 @@ from autograder.grading import (
     in_worker,
     random_programs,
     random_trees,
+    retelling,
     submission,
     suite_run,
 )
@@ -191,6 +192,37 @@ def test_a_failure_is_shown_as_the_smallest_program(mistaken):
     assert found.splitlines()[0] == "import minijax as mj"
     assert found.count(" = ") == 3  # one operation, the arguments and the tangents
     assert found.endswith("print(mj.jvp(f, xs, ts))\n")
+
+
+@needs_isolation
+def test_the_smallest_program_is_looked_for_where_no_answer_was_shown(monkeypatch):
+    asked = []
+    call = session.Session.call
+
+    def note(self, probe, *args, **options):
+        if probe == generated.OUTCOMES and self.budget < 1e9:
+            asked.append((len(args[1]), bool(args[2]), args[4]))  # programs, lent, one by one
+        return call(self, probe, *args, **options)
+
+    monkeypatch.setattr(session.Session, "call", note)
+    result = graded(source_of("Only the first operand counts"), only="jvp.mul_rule")
+    assert only(result, "jvp.mul_rule")["counterexample"]
+    searches = [(number, lent) for number, lent, one_by_one in asked if one_by_one]
+    assert len(searches) > 3
+    assert [number for number, lent in searches if lent] == [1]  # does it hold for this exercise?
+
+
+@needs_isolation
+def test_a_program_that_others_fail_is_not_shown(monkeypatch):
+    search = retelling._differences
+
+    def differences(run, test, chosen, lent=False):
+        return [None] if lent else search(run, test, chosen)
+
+    monkeypatch.setattr(retelling, "_differences", differences)
+    result = graded(source_of("Only the first operand counts"), only="jvp.mul_rule")
+    assert only(result, "jvp.mul_rule")["class"] == "wrong_value"
+    assert only(result, "jvp.mul_rule")["counterexample"] is None
 
 
 LAWS = {

@@ -13,7 +13,15 @@ import jsonschema
 import pytest
 from graded_course import MODULE, SUITE, changed
 
-from autograder.grading import oracle, pool, results, submission, suite_run
+from autograder.classroom import class_run
+from autograder.grading import (
+    oracle,
+    pool,
+    results,
+    submission,
+    suite_run,
+    telling,
+)
 from autograder.grading.judging import Policy
 from autograder.grading.suite import SuiteError
 from autograder.lessons import assemble, places
@@ -175,7 +183,7 @@ def test_the_message_says_what_differs(lesson, body):
 def test_expected_values_are_shown_where_the_policy_allows_it(lesson):
     source = changed("2.0 * np", "3.0 * np")
     result = submission.grade(lesson, "ada", source, policy=Policy(show_expected=True))
-    assert "Expected 3., got 4.5." in exercise(result, "double")["message"]
+    assert exercise(result, "double")["message"].endswith("a wrong value. Expected 3.")
 
 
 def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
@@ -517,6 +525,99 @@ def test_a_fault_of_the_suite_is_loud(monkeypatch, tmp_path, old, new, text):
         return
     with pytest.raises(SuiteError, match=text):
         submission.grade(lesson, "ada", MODULE.encode())
+
+
+def test_a_fault_of_the_suite_is_found_before_a_submission_runs(monkeypatch, tmp_path):
+    lesson = graded_course.write(monkeypatch, tmp_path, broken(*FAULTS[0][:2]))
+    monkeypatch.setattr(submission, "_examine", lambda *args: pytest.fail("it runs"))
+    for _ in range(2):  # it is not forgotten
+        with pytest.raises(SuiteError, match="NameError"):
+            submission.grade(lesson, "ada", MODULE.encode())
+
+
+# What happens once a reply has been read belongs to the submission
+
+TRIPLED = changed("2.0 * np", "3.0 * np")
+
+
+def failing(place, name, monkeypatch, error=TypeError):
+    """Let a function of the grader fail with the answer 4.5, which only TRIPLED gives."""
+    working = getattr(place, name)
+
+    def fails(*args, **options):
+        if "4.5" in repr(args):
+            raise error("unforeseen")
+        return working(*args, **options)
+
+    monkeypatch.setattr(place, name, fails)
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(suite_run, "compare"), (wire, "encode"), (suite_run.SuiteRun, "_keep")],
+    ids=lambda x: str(x),
+)
+def test_what_goes_wrong_with_an_answer_is_its_submissions(lesson, monkeypatch, place, name):
+    failing(place, name, monkeypatch)
+    result = submission.grade(lesson, "eve", TRIPLED)
+    assert points(result) == {"double": 0, "mean": 2, "spread": 0}
+    first = exercise(result, "double")["tests"][0]
+    assert first["message"] == telling.UNHANDLED
+    (note,) = result["review"]
+    assert "TypeError in test_double[1.5]" in note
+    assert "unforeseen" not in json.dumps(result)
+    assert submission.grade(lesson, "ada", MODULE.encode())["score"] == 6
+
+
+@pytest.mark.parametrize("name", ["recognize", "say_more"])
+def test_points_do_not_depend_on_what_is_said(lesson, monkeypatch, name):
+    def fails(*args):
+        raise RecursionError
+
+    monkeypatch.setattr(submission, name, fails)
+    result = submission.grade(lesson, "eve", TRIPLED)
+    assert points(result) == {"double": 0, "mean": 2, "spread": 0}
+    assert f"RecursionError in {name}" in result["review"][0]
+
+
+@pytest.mark.parametrize("error", [MemoryError, SuiteError])
+def test_what_goes_wrong_around_the_tests_is_the_submissions_as_well(lesson, monkeypatch, error):
+    def fails(*args):
+        raise error("unforeseen")
+
+    submission.grade(lesson, "ada", MODULE.encode())  # the suite has gone well
+    monkeypatch.setattr(session, "read_reply", fails)
+    result = submission.grade(lesson, "eve", MODULE.encode())
+    assert (result["score"], result["remarks"]) == (0, [telling.UNHANDLED])
+    assert f"{error.__name__} in tiny" in result["review"][0]
+    assert "unforeseen" not in json.dumps(result)
+
+
+@pytest.mark.parametrize("error", [Problem, OSError])
+def test_what_the_machine_cannot_do_is_nobodys_fault(lesson, monkeypatch, error):
+    failing(suite_run, "compare", monkeypatch, error)
+    with pytest.raises(error, match="unforeseen"):
+        submission.grade(lesson, "ada", TRIPLED)
+
+
+def test_an_answer_that_no_worker_sends_stops_nobody_else(lesson, tmp_path):
+    """The class of `tests/attacks/answers_beyond_the_limits.py`."""
+    attack = 'import sys\nsys.modules["wire"].encode = lambda value: "x" * 200_000\n'
+    for student, source in {"ada": MODULE, "eve": MODULE + attack, "zoe": MODULE}.items():
+        path = tmp_path / "in" / student / "numbers.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(source)
+    class_run.grade_folder(tmp_path / "in", lesson, tmp_path / "out", jobs=1, seed=0)
+    scores = {result["student"]: result["score"] for result in results.read_all(tmp_path / "out")}
+    assert scores == {"ada": 6, "eve": 0, "zoe": 6}
+    eve = results.read(tmp_path / "out" / "eve.json")
+    assert "Something in the module writes to the grader's channel." in eve["review"]
+
+
+@pytest.mark.parametrize("reply", [["raised", "ValueError", "x" * 2_001, None]])
+def test_a_message_that_is_longer_than_a_workers_is_no_reply(reply):
+    with pytest.raises(wire.Malformed):
+        session.read_reply(reply)
 
 
 def test_a_missing_suite_is_loud(monkeypatch, tmp_path):

@@ -250,7 +250,7 @@ def main(arguments: Sequence[str]) -> int:
     """Grade FOLDER/submission and write FOLDER/results/results.json; the exit status.
 
     If that cannot be done there is no such file, and Gradescope says so, which is better than a
-    score that was neither earned nor lost.
+    score that was neither earned nor lost. The reason is printed, for the instructor alone.
     """
     name, folder, seed, level = arguments
     made = Path(folder, "results", "results.json")

@@ -123,9 +123,15 @@ SYSTEM = System(
 # ------------------------------------------------------------------------------------------
 # Inside the image
 
+# What a student reads if the grader could not do its work.
+NOT_GRADED = "This could not be graded, which is not your fault. Your instructor can see why."
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade FOLDER/student and write FOLDER/results/results.json; the exit status."""
+    """Grade FOLDER/student and write FOLDER/results/results.json; the exit status.
+
+    The reason why something cannot be graded is for the log: students read the document.
+    """
     name, folder, seed = arguments
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)
@@ -133,7 +139,8 @@ def main(arguments: Sequence[str]) -> int:
         result = gradescope.grade(manifest.get(name), Path(folder), "student", int(seed), None)
         found, status = document(result), 0
     except (Problem, suite.SuiteError) as error:
-        found, status = {"gradable": False, "format_errors": f"Not graded. {error}"}, 1
+        print(f"Not graded. {error}", file=sys.stderr)
+        found, status = {"gradable": False, "format_errors": NOT_GRADED}, 1
     results.write_text(made, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return status
 

@@ -33,7 +33,8 @@ def run(request: pytest.FixtureRequest) -> Iterator[SuiteRun]:
         loaded = session.load()
         if loaded.kind != "value":
             pytest.fail(f"{file or lesson.module}: {loaded.kind}: {loaded.name} {loaded.message}")
-        yield submission.suite_run(lesson, session, Generating(seed=0, kept=None, shrink=True))
+        generating = Generating(seed=0, kept=None, shrink=True)
+        yield submission.suite_run(lesson, session, generating, source=source)
 
 
 @pytest.fixture

@@ -1,0 +1,191 @@
+"""What a student is told is made of a closed vocabulary, and of facts that the grader knows."""
+
+import json
+import math
+
+import graded_course
+import numpy as np
+import pytest
+import test_probes
+from graded_course import changed
+from hypothesis import given
+from hypothesis import strategies as st
+from test_probes import STUBS, graded
+
+from autograder.grading import compare, submission, suite, telling
+from autograder.sandbox.session import Reply
+
+needs_isolation = pytest.mark.skipif(
+    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
+)
+MARK = 81649  # a number that nobody asked for: to read it in a message is to read the submission
+
+# By what a submission that is not plain Python could write its own text
+LEAKS = {
+    "a shape": f"return np.zeros((3, 0, {MARK}))",
+    "many axes": "return np.zeros([0, *[9] * 15], [('float0', 'V')])",
+    "a length": f"return [0] * {MARK}",
+    "a line": f'exec(compile("\\n" * {MARK - 1} + "y", __file__, "exec"))',
+    "a text": f'raise ValueError("the text " + "{MARK}")',
+    "a name": f'raise NameError("name \'_" + "{MARK}" + "\' is not defined")',
+    "an operator": f'raise TypeError("unsupported operand type(s) for " + '
+    f"\"{MARK}\"[:3] + \": 'int' and 'int'\")",
+    "a class": f'raise type("C" + "{MARK}", (Exception,), {{}})()',
+    "a key": f"return {{{MARK}: 1, 'm{MARK}': 2}}",
+}
+
+
+@needs_isolation
+@pytest.mark.parametrize("body", LEAKS.values(), ids=list(LEAKS))
+def test_what_a_submission_chooses_freely_is_not_repeated(monkeypatch, tmp_path, body):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    source = changed("return 2.0 * np.asarray(x)", body)
+    told = json.dumps(submission.grade(lesson, "eve", source, only="tiny.double"))
+    sha, _, rest = told.partition("submission_sha256")
+    assert str(MARK) not in sha, rest
+    assert str(MARK)[:3] + ":" not in sha
+    assert "9, 9, 9, 9, 9" not in sha
+
+
+values = st.recursive(
+    st.none()
+    | st.integers(MARK)
+    | st.floats(MARK)
+    | st.just("x" * 30)
+    | st.builds(
+        np.zeros,
+        st.lists(st.sampled_from([0, 1, 13, 14, 50]), max_size=6).filter(
+            lambda shape: math.prod(shape) < MARK
+        ),
+    )
+    | st.sampled_from([np.dtype(x).type(0) for x in ("int8", "float16", "complex64")]),
+    lambda x: st.lists(x) | st.tuples(x) | st.dictionaries(st.text(), x),
+    max_leaves=5,
+)
+names = st.sampled_from(["ValueError", "KeyError", "errors.Own", "RecursionError", "MemoryError"])
+replies = st.builds(Reply, st.just("value"), values) | st.builds(
+    Reply, st.just("raised"), st.none(), names, st.text() | st.just("tiny.mean"),
+    st.none() | st.integers(0, 999_999),
+)  # fmt: skip
+WANTED = [1.0, np.zeros((2, 3)), [1, (2, 3)], {"a": 1.0, "b": np.float32(1)}, None, "x"]
+
+
+@given(replies, st.sampled_from(WANTED))
+def test_of_a_worker_that_knows_answers_one_of_eight_sentences_is_said(got, want):
+    reduced = telling.reduced(got, ["x = 1"] * 40, {"tiny.mean"})
+    found = compare.compare(reduced, Reply("value", want), {"tiny.mean", "tiny.double"})
+    if found is None:
+        return
+    said = telling.told(telling.by_kind(found, "tiny.double"), "tiny.double", "It holds.")
+    short = said.message.removeprefix("This does not hold yet: It holds. ")
+    assert short in {
+        *telling.KINDS.values(),
+        "This needs another exercise, which is not implemented yet.",
+    }
+    assert not said.expected
+    assert not said.program
+
+
+LONG = [0] * MARK
+
+
+@pytest.mark.parametrize(("got", "want"), [(LONG, [1]), (tuple(LONG), ()), ([0] * 12, [0] * 13)])
+def test_the_length_of_what_is_long_is_not_told(got, want):
+    assert str(len(got)) not in suite.agree(got, want).message
+
+
+@given(replies, st.sampled_from(WANTED))
+def test_no_number_or_word_of_an_answer_is_repeated(got, want):
+    reduced = telling.reduced(got, ["x = 1"] * 40, {"tiny.mean"})
+    found = compare.compare(reduced, Reply("value", want), {"tiny.mean"})
+    if found is None:
+        return
+    numbers = {int(n) for n in "".join(c if c.isdigit() else " " for c in found.message).split()}
+    assert numbers <= {*range(41), 64, 32}  # sizes, lines, widths of dtypes
+    assert "xx" not in found.message
+    assert len(found.message) < 200
+
+
+PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)\n    "in the next line"'
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("no such thing", True),
+        ("'no such thing'", True),  # as KeyError has it
+        ("in the next line", True),
+        ("no such", False),
+        ("something else", False),
+        ("unsupported operand type(s) for -: 'float' and 'NoneType'", True),
+        ("unsupported operand type(s) for abc: 'float' and 'NoneType'", False),
+        ("'list' object has no attribute 'sizes'", True),
+        ("'list' object has no attribute 'leak'", False),
+        ("'Leak' object has no attribute 'sizes'", False),
+        ("name 'other' is not defined", True),
+        ("name 'another' is not defined", False),
+        ("too many values to unpack (expected 2)", True),
+        ("too many values to unpack (expected 81649)", False),
+    ],
+)
+def test_a_text_is_repeated_if_python_says_it_or_its_line_has_it(message, shown):
+    assert telling.may_be_repeated(message, PLACE) is shown
+
+
+def test_of_a_long_line_only_the_beginning_counts():
+    assert not telling.may_be_repeated("leak", " " * 8 + "x = 1; " * 20 + '"leak"')
+
+
+@pytest.mark.parametrize("line", [0, 41, 987_654])
+def test_a_line_that_the_file_does_not_have_is_not_named(line):
+    got = telling.reduced(Reply("raised", None, "ValueError", "", line), ["x"] * 40, ())
+    assert got.line is None
+
+
+# Where right definitions were shown ---------------------------------------------------------------
+
+NARROW = changed("double(x) - mean(x)", "(double(x) - mean(x))[:, None]").decode()
+
+
+def message(result):
+    return result["exercises"][2]["message"].removeprefix(
+        "This does not hold yet: The spread is right. "
+    )
+
+
+@pytest.fixture
+def lending(monkeypatch):
+    """A test of `spread` brings right definitions along, and its probe does not return them."""
+    spread = test_probes.SPREAD.replace(", sorted(siblings)", "")
+    monkeypatch.setattr(test_probes, "SPREAD", spread)
+
+
+@needs_isolation
+@pytest.mark.usefixtures("lending")
+def test_a_worker_that_was_shown_answers_says_the_kind_alone(monkeypatch, tmp_path):
+    source = STUBS.replace("double(x) - mean(x)", "(double(x) - mean(x))[:, None]")
+    result = graded(monkeypatch, tmp_path, source.encode())
+    assert message(result) == telling.KINDS[suite.WRONG_SHAPE]
+
+
+@needs_isolation
+@pytest.mark.usefixtures("lending")
+def test_it_is_asked_again_with_nothing_shown_for_a_fuller_message(monkeypatch, tmp_path):
+    result = graded(monkeypatch, tmp_path, NARROW.encode())
+    assert message(result).startswith("Your code returns shape (3, 1) where (3,) is expected")
+
+
+# How much is said ---------------------------------------------------------------------------------
+
+
+def test_the_bits_are_counted_from_the_vocabulary(monkeypatch):
+    before = dict(telling.bits(100, 5))
+    kinds = "kind of the difference, after right definitions were shown"
+    assert before[kinds] == 3.0
+    monkeypatch.setattr(suite, "SMALL", 2 * suite.SMALL)
+    monkeypatch.setattr(telling, "MOST_LINES", 2 * telling.MOST_LINES)
+    after = dict(telling.bits(100, 5))
+    assert after["shape"] > before["shape"] + 3
+    assert after["error with its line and text"] == pytest.approx(
+        before["error with its line and text"] + 1
+    )
