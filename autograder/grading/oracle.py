@@ -10,7 +10,7 @@ from typing import Any
 
 import msgpack
 
-from autograder.grading import answers, suite
+from autograder.grading import answers, suite, under_pytest
 from autograder.grading.answers import Mistake
 from autograder.grading.suite import SuiteError
 from autograder.lessons import assemble
@@ -32,7 +32,9 @@ class Oracle:
         self.folder = tempfile.TemporaryDirectory(prefix="jaxprentice-")
         own = overlay or {lesson.module: assemble.read_solution(lesson.module)}
         assemble.write_files(Path(self.folder.name), {**given(lesson), **own})
-        self.session = Session(Path(self.folder.name), lesson.module, level, budget=math.inf)
+        imports = under_pytest.imports(under_pytest.suite_of(lesson))
+        tree = Path(self.folder.name)
+        self.session = Session(tree, lesson.module, level, math.inf, imports)
         self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
 
     def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:

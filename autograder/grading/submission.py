@@ -102,23 +102,18 @@ def _examine(
     lesson, level, base = task.edition.lesson, task.edition.level, task.base
     with opened(lesson, source, level, base) as session:
         loaded = _placed(session.load(), source)
-        unusual = review.unusual(session.names, assemble.read_solution(lesson.module))
         if loaded.kind != "value":
             found = _not_importable(loaded, lesson)
-            return replace(found, review=review.notes(unusual, session.signs))
+            return replace(found, review=review.notes(session.signs))
         assert session.worker is not None
         layers = session.worker.layers
-        run = suite_run(
-            lesson, session, generating, only, own_base=bool(base), enough=enough, source=source
-        )
+        run = suite_run(lesson, session, generating, only, enough, source=source)
         under_pytest.run(under_pytest.suite_of(lesson), run)
-        if unusual:
-            run.ask_again()
         labels = _with_care(run, "recognize", recognize, lesson, run.calls, level)
         if generating.shrink:
             properties = under_pytest.properties(under_pytest.suite_of(lesson))
             _with_care(run, "say_more", say_more, run, properties)
-    notes = [*review.notes(unusual, session.signs), *review.faults(run.unhandled)]
+    notes = [*review.notes(session.signs), *review.faults(run.unhandled)]
     constants = constant_answers(run.calls)
     return Examined(run.outcomes, labels or {}, [], notes, layers, constants)
 
@@ -145,7 +140,8 @@ def opened(
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         own = {**(base or {}), lesson.module: source}
         assemble.write_files(Path(folder), {**_without_bytecode(given(lesson), own), **own})
-        with Session(Path(folder), lesson.module, level) as session:
+        imports = under_pytest.imports(under_pytest.suite_of(lesson))
+        with Session(Path(folder), lesson.module, level, imports=imports) as session:
             yield session
 
 
@@ -164,19 +160,14 @@ def suite_run(
     session: Session,
     generating: Generating,
     only: str | None = None,
-    *,
-    own_base: bool = False,
     enough: Enough | None = None,
+    *,
     source: bytes,
 ) -> SuiteRun:
-    """A run of the lesson's suite on the module of a session, beside the reference.
-
-    Right answers are shown to plain modules alone, and a base of one's own is not looked through.
-    """
-    plain = review.is_plain(session.reached, lesson) and not own_base
+    """A run of the lesson's suite on the module of a session, beside the reference."""
     oracle = reference(lesson, session.level)
     lines = telling.file_lines(source)
-    return SuiteRun(lesson, session, oracle, generating, only, plain, enough, lines)
+    return SuiteRun(lesson, session, oracle, generating, only, enough, lines)
 
 
 def _unexaminable(kind: str, remark: str) -> Examined:

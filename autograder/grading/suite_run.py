@@ -9,7 +9,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from autograder.grading import answers, generated, review, suite, telling
+from autograder.grading import answers, generated, suite, telling
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, check_reference
 from autograder.grading.suite import Disagreement, SuiteError
@@ -118,7 +118,6 @@ class SuiteRun:
         oracle: Oracle,
         generating: Generating,
         only: str | None,
-        plain: bool = True,
         enough: Enough | None = None,
         lines: Sequence[str] = (),
     ) -> None:
@@ -138,8 +137,7 @@ class SuiteRun:
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.targets = {e.id: e.target for e in lesson.exercises}
         self.whole = lesson.whole.id if lesson.whole else None
-        # A module that may be looking for right answers has to do with its own.
-        self.siblings = answers.siblings(lesson.id) if plain else {}
+        self.siblings = answers.siblings(lesson.id)
         self.lines = lines  # of the student's file
         self.shown: set[str] = set()  # targets of which the worker has seen right definitions
         self.outcomes: dict[str, Disagreement | None] = {}
@@ -349,18 +347,6 @@ class SuiteRun:
     def _calls_of(self, target: str) -> list[Call]:
         return [c for e in self.lesson.exercises if e.target == target for c in self.calls[e.id]]
 
-    def ask_again(self) -> None:
-        """Ask a new worker what was answered rightly; a test whose answer has changed fails."""
-        self.session.close()
-        right = [c for calls in self.calls.values() for c in calls if c.found is None]
-        for call in reversed(right):
-            seconds = self.oracle.ask(call.probe, call.args)[1]
-            got = self.session.call(call.probe, *call.args, seconds=allowed(seconds))
-            answered = got.kind in ("value", "raised")
-            if answered and compare(got, call.want, self.stubs, call.rtol, call.atol) is not None:
-                self.session.signs.add(review.UNSTABLE)
-                self.outcomes[call.test] = Disagreement(suite.WRONG_VALUE, _CHANGING)
-
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
         """The submission under test."""
@@ -405,9 +391,6 @@ class SuiteRun:
         """Take an error that is no verdict: on the reference alone the suite has had none."""
         self.unhandled.append(f"{type(error).__name__} in {test}")
         self.outcomes[test] = Disagreement(suite.CRASHED, telling.UNHANDLED)
-
-
-_CHANGING = "Asked the same thing twice, your code gives different answers."
 
 
 def allowed(seconds: float) -> float:

@@ -14,6 +14,7 @@ import pytest
 from autograder.grading.suite import SECTIONS, SuiteError
 from autograder.lessons import places
 from autograder.lessons.manifest import Lesson
+from autograder.worker.ahead import imports_in
 
 _QUIET = [
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
@@ -93,6 +94,17 @@ class _Collector:
 def suite_of(lesson: Lesson) -> Path:
     """The file of a lesson's hidden suite."""
     return places.SUITES / f"{lesson.id}.py"
+
+
+# Their text travels with probes, or is one.
+_HELPERS = [Path(__file__).with_name(name) for name in ("in_worker.py", "run_laws.py")]
+
+
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
+    """The modules that the probes of a suite may import; a worker has no others."""
+    texts = [x.read_text(encoding="utf-8") for x in (path, *_HELPERS) if x.is_file()]
+    return frozenset().union(*map(imports_in, texts))
 
 
 @functools.cache

@@ -31,7 +31,7 @@ from typing import Any
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
-from autograder.sandbox import cgroup
+from autograder.sandbox import cgroup, quiet
 from autograder.worker import wire
 
 LEVELS = ("namespaces", "landlock", "process")
@@ -156,17 +156,17 @@ def detect(level: str) -> str | None:
 def _try_out(level: str, tree: Path) -> str | None:
     """What a worker on this rung lacks, or None."""
     try:
-        with Worker(tree, "proof/module.py", level) as worker:
+        with Worker(tree, "proof/module.py", level, imports=("socket",)) as worker:
             found = worker.ask(["call", _PROOF, "proof", _proof_arguments(), False], 20)
     except NotIsolated as error:
         return str(error)
     except Died:
         return "the worker died"
-    wanted = ["value", wire.encode([] if level == "process" else ["file", "process", "network"])]
+    wanted = ["value", wire.encode(["file", "process", "network", "seal"])]
     return None if found == wanted or level == "process" else f"it does not hold: {found}"
 
 
-# Run in the worker: says which of three things are refused there.
+# Run in the worker: says which of four things are refused there.
 _PROOF = """
 def proof(package, path):
     import os, socket
@@ -183,11 +183,16 @@ def proof(package, path):
     except OSError:
         refused.append("process")
     try:
-        socket.create_connection(("127.0.0.1", 9), timeout=1).close()
+        with socket.socket() as line:
+            line.connect(("127.0.0.1", 9))
     except PermissionError:
         refused.append("network")
     except OSError:
         pass
+    try:
+        os.stat(os.__file__)
+    except OSError:
+        refused.append("seal")
     return refused
 """
 
@@ -222,6 +227,7 @@ _LAYERS: dict[str, tuple[str, ...]] = {
     "landlock": ("landlock", "seccomp"),
     "process": ("seccomp",),
 }
+SEALED = ("namespaces", "landlock")  # where a worker gives up files before the submission runs
 _LISTEN, _STOP = "listen", "stop"  # instead of messages, which are lists
 _BETWEEN_COUNTS = 0.05  # seconds
 
@@ -234,6 +240,7 @@ class Worker:
     module: str
     level: str
     limits: Limits = field(default_factory=Limits)
+    imports: tuple[str, ...] = ()  # what the probes may import
     layers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -261,8 +268,9 @@ class Worker:
             raise
 
     def _launch(self) -> subprocess.Popen[bytes]:
-        tree, scratch = self.tree, self.scratch.name
-        return launch(self.level, tree, self.module, self.limits, scratch, self.group.command())
+        limits, prefix = self.limits.by_name(), self.group.command()
+        about = {"module": self.module, "imports": self.imports, "limits": limits}
+        return launch(self.level, self.tree, about, self.scratch.name, prefix)
 
     def _greet(self) -> None:
         """Wait until the worker says that it is confined."""
@@ -420,15 +428,11 @@ def _told(path: str) -> str:
 
 
 def launch(
-    level: str,
-    tree: Path,
-    module: str,
-    limits: Limits,
-    scratch: str,
-    prefix: Sequence[str] = (),
+    level: str, tree: Path, about: dict[str, Any], scratch: str, prefix: Sequence[str] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a worker for the package in `tree`, whose `module` is the submission's, on a rung.
+    """Start a worker for the package in `tree` on a rung.
 
+    `about` says what `module` is the submission's, what probes may import, and the limits.
     `prefix` is what the command is to be run by.
     """
     if level == "namespaces":
@@ -444,9 +448,12 @@ def launch(
     files: dict[str, Any] = {"readable": readable, "writable": [os.devnull]}
     layers = _LAYERS[level]
     must = layers if level == "landlock" else ()
-    settings = {**paths, **files, "module": module, "limits": limits.by_name()}
+    settings = {**paths, **files, **about, "layers": layers, "must": must}
+    settings |= {"seal": level in SEALED, "processor": quiet.processor()}
+    if level in SEALED:
+        quiet.touch(_mapped())
     return subprocess.Popen(
-        [*prefix, *command, json.dumps({**settings, "layers": layers, "must": must})],
+        [*prefix, *command, json.dumps(settings)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -540,6 +547,20 @@ def _libraries() -> tuple[str, ...]:
     if not _loaders_of(found):
         raise NotIsolated("the libraries that Python is linked to cannot be found")
     return tuple(found)
+
+
+@functools.cache
+def _mapped() -> tuple[Path, ...]:
+    """The files that workers map into memory: Python's program, libraries, the locale's tables."""
+    ask = [os.path.realpath(sys.executable), "-I", "-S", "-c", _ASK_FOR_MAPS]
+    said = subprocess.run(ask, env=_ENVIRONMENT, capture_output=True, text=True, check=False).stdout
+    started = [Path(line[line.index("/") :]) for line in said.splitlines() if "/" in line]
+    tops = [*started, *_packages(), *_python_files(), *map(Path, _libraries()), _copied_libraries()]
+    files = {x.resolve() for top in tops for x in ([top] if top.is_file() else top.rglob("*.so*"))}
+    return tuple(sorted(x for x in files if x.is_file()))
+
+
+_ASK_FOR_MAPS = "print(open('/proc/self/maps').read())"
 
 
 def _loaders() -> list[str]:

@@ -9,6 +9,7 @@ import math
 import re
 import signal
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,16 +67,23 @@ class Session:
     ...     reply = session.call(sine_at_three)
     """
 
-    def __init__(self, tree: Path, module: str, level: str, budget: float | None = None) -> None:
+    def __init__(
+        self,
+        tree: Path,
+        module: str,
+        level: str,
+        budget: float | None = None,
+        imports: Collection[str] = (),
+    ) -> None:
         self.tree = tree
         self.module = module
         self.level = level
+        self.imports = imports  # what the probes may import
         self.budget = BUDGET_SECONDS if budget is None else budget
         self.seconds = 0.0  # spent on probes so far
         self.again = 0.0  # spent on those that were asked again
         self.paused = 0.0  # seconds by the clock beyond SLOWER times those of CPU
         self.trouble: Reply | None = None  # what came of the import, if it failed
-        self.looked: Reply | None = None  # what the first worker saw in the module's text
         self.signs: set[str] = set()  # of tampering, see grading/review.py
         self.untouched = False  # nothing was called since the package was imported
         self.killed = False  # the last worker ended by a signal that nothing can catch
@@ -92,8 +100,7 @@ class Session:
         return self._load() if self.killed else reply
 
     def _load(self) -> Reply:
-        self._start()
-        reply = self._look()
+        reply = self._start()
         if reply.kind == "value":
             reply = self._ask(["import"], IMPORT_SECONDS)
             # What speaks now may be the submission, and what it says would be shown.
@@ -101,26 +108,6 @@ class Session:
         self.trouble = None if reply.kind == "value" else reply
         self.untouched = reply.kind == "value"
         return reply
-
-    def _look(self) -> Reply:
-        """Ask for syntax errors and the names that the module uses: now, when none of it runs."""
-        if self.looked is None or self.looked.kind == "crashed":
-            self.looked = self._ask(["look"], IMPORT_SECONDS)
-        return self.looked
-
-    @property
-    def names(self) -> list[str]:
-        """The names that the module uses."""
-        return self._seen()[0]
-
-    @property
-    def reached(self) -> tuple[list[str], list[str]]:
-        """The names that the module reads, and those that it defines."""
-        return self._seen()[1], self._seen()[2]
-
-    def _seen(self) -> list[list[str]]:
-        seen = self.looked.value if self.looked and self.looked.kind == "value" else None
-        return seen or [[], [], []]
 
     def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
@@ -173,34 +160,39 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self) -> None:
-        self.close()
+    def _start(self) -> Reply:
+        """Have a new worker, sealed; the reply says if there is a syntax error in the module."""
         try:
-            self.worker = self._worker()
+            return self._sealed()
         except NotIsolated:  # a worker can be killed before it speaks
             try:
-                self.worker = self._worker()
+                return self._sealed()
             except NotIsolated as error:
                 raise Problem(
                     f"The isolation {self.level!r} stopped working: {error}. "
                     "Run `./jaxprentice doctor`, then the same command again."
                 ) from error
-        self.counted = self.worker.spent()
 
-    def _worker(self) -> Worker:
-        return Worker(self.tree, self.module, self.level, self._limits())
+    def _sealed(self) -> Reply:
+        self.close()
+        limits = self._limits()
+        self.worker = Worker(self.tree, self.module, self.level, limits, tuple(self.imports))
+        self.counted = self.worker.spent()
+        return self._ask(["seal"], IMPORT_SECONDS, read_seal)
 
     def _limits(self) -> Limits:
         """What code can reach that lifts the limit of its probe: twice the submission's time."""
         most = None if math.isinf(self.budget) else max(2, math.ceil(2 * self.budget))
         return Limits(cpu_seconds=most)
 
-    def _ask(self, request: list[Any], seconds: float) -> Reply:
+    def _ask(
+        self, request: list[Any], seconds: float, read: Callable[[list[Any]], Reply] | None = None
+    ) -> Reply:
         assert self.worker is not None
         self.killed = False
         own, clock = time.thread_time(), time.monotonic()
         try:
-            reply = read_reply(self.worker.ask(request, seconds, PATIENCE))
+            reply = (read or read_reply)(self.worker.ask(request, seconds, PATIENCE))
             begin, self.counted = self.counted, self.worker.spent()
             taken = max(0.0, self.counted - begin) + time.thread_time() - own
             self._count(taken, time.monotonic() - clock)
@@ -261,6 +253,14 @@ def read_reply(raw: list[Any]) -> Reply:
         case ["import_error", str(name), str(), line] if is_exception(name):
             return Reply("import_error", None, name, "", *_numbers(line, None))
     raise wire.Malformed("This is no reply.")
+
+
+def read_seal(raw: list[Any]) -> Reply:
+    """What came of sealing; none of the submission has run yet. Raises NotIsolated if it failed."""
+    match raw:
+        case ["refused", str(reason)]:
+            raise NotIsolated(reason)
+    return read_reply(raw)
 
 
 def is_exception(name: str) -> bool:

@@ -12,7 +12,7 @@ import platform
 import struct
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 
@@ -78,6 +78,12 @@ def give_up_privileges() -> None:
     _control(set_parent_death_signal, 9)
     _control(set_dumpable, 0)
     _control(set_no_new_privileges, 1)
+
+
+def stay_on(processor: int | None) -> None:
+    """Run on this processor only, with all threads to come."""
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
 
 
 # ------------------------------------------------------------------------------------------
@@ -154,29 +160,46 @@ _CALLS = """
     gettimeofday 96 169, time 201 -, times 100 153, getitimer 36 102, setitimer 38 103, alarm 37 -,
     getuid 102 174, geteuid 107 175, getgid 104 176, getegid 108 177, getresuid 118 148,
     getresgid 120 150, getgroups 115 158, uname 63 160, sysinfo 99 179, getrandom 318 278,
-    prlimit64 302 261, getrlimit 97 163, setrlimit 160 164, prctl 157 167, arch_prctl 158 -
+    prlimit64 302 261, getrlimit 97 163, setrlimit 160 164, prctl 157 167, arch_prctl 158 -,
+    seccomp 317 277
+"""
+# What a sealed worker keeps of them: computing, and its pipes. Nothing opens, asks for or maps a
+# file, and nothing chooses the processor. XLA starts a thread for some programs.
+_SEALED = """
+    read write readv writev close
+    mmap munmap mremap mprotect madvise brk futex set_robust_list rseq clone exit exit_group
+    gettid getpid getppid sched_yield sched_getaffinity sched_getparam sched_getscheduler
+    sched_get_priority_max sched_get_priority_min getcpu
+    rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack
+    pause restart_syscall kill tgkill poll ppoll select pselect6
+    clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times
+    getitimer setitimer alarm getuid geteuid getgid getegid uname getrandom
+    prlimit64 getrlimit setrlimit prctl arch_prctl
 """
 _MACHINES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}  # number, column above
 
-# Calls that are allowed with these values of one argument, counted from 0, and no others.
-_ONLY = {
-    "clone": (0, (0x3D0F00, 0x7D0F00)),  # a thread, as glibc and as musl start it
-    "kill": (0, ()),  # abort() signals its own process, whose number is not known yet
-    "tgkill": (0, ()),
-    "prlimit64": (0, (0,)),  # the own process
-    "sched_setaffinity": (0, (0,)),
+_SET_FILTER, _ALL_THREADS = 1, 1  # arguments of seccomp
+# Calls that are allowed with these values of some arguments, counted from 0, and no others.
+_ONLY: dict[str, dict[int, tuple[int, ...]]] = {
+    "clone": {0: (0x3D0F00, 0x7D0F00)},  # a thread, as glibc and as musl start it
+    "kill": {0: ()},  # abort() signals its own process, whose number is not known yet
+    "tgkill": {0: ()},
+    "prlimit64": {0: (0,)},  # the own process
+    "sched_setaffinity": {0: (0,)},
     # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: neither locks nor signals
-    "fcntl": (1, (0, 1, 2, 3, 4, 1030)),
+    "fcntl": {1: (0, 1, 2, 3, 4, 1030)},
     # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
-    "ioctl": (1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
+    "ioctl": {1: (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)},
     # MADV_NORMAL, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP: PAGEOUT empties the cache
-    "madvise": (2, (0, 4, 8, 14, 15, 16)),
+    "madvise": {2: (0, 4, 8, 14, 15, 16)},
     # PR_SET_NAME, PR_GET_NAME, PR_SVE_GET_VL, PR_SME_GET_VL, PR_SET_VMA
-    "prctl": (0, (15, 16, 51, 64, 0x53564D41)),
+    "prctl": {0: (15, 16, 51, 64, 0x53564D41)},
+    "seccomp": {0: (_SET_FILTER,), 1: (_ALL_THREADS,)},  # the seal
 }
 # Calls that are refused with any of these bits in an argument: mappings that the limit on data does
 # not count (MAP_SHARED, MAP_GROWSDOWN), or that are taken from others (MAP_LOCKED, MAP_HUGETLB).
 _WITHOUT = {"mmap": (3, 0x1 | 0x100 | 0x2000 | 0x40000)}
+_ANONYMOUS = 0x20  # the bit of such a mapping that is of no file
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16  # places in the kernel's description of a call
@@ -191,28 +214,41 @@ Instruction = tuple[int, int, int, int]  # code, skip if true, skip if false, op
 
 def refuse_calls() -> None:
     """Refuse all system calls but those above: no processes, programs or sockets, among others."""
+    _install(calls(1))
+
+
+def seal() -> None:
+    """Keep, for good and for threads that run already too, only the calls that computing takes."""
+    _install(_SEALED.split())
+
+
+def _install(kept: Collection[str]) -> None:
+    """Refuse all system calls but those of these names to each thread of this process."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         raise Unavailable("there is no seccomp filter for this kind of machine")
-    program = [struct.pack("=HBBI", *step) for step in _filter(*_MACHINES[platform.machine()])]
+    machine, column = _MACHINES[platform.machine()]
+    program = [struct.pack("=HBBI", *step) for step in _filter(machine, column, kept)]
     code = ctypes.create_string_buffer(b"".join(program))
     pointer = struct.pack("@HP", len(program), ctypes.addressof(code))
-    description = ctypes.create_string_buffer(pointer)
-    set_seccomp, mode_filter = 22, 2
+    what = ctypes.c_uint(_SET_FILTER), ctypes.c_uint(_ALL_THREADS)
     try:
-        _control(set_seccomp, mode_filter, ctypes.addressof(description))
+        odd = _call(calls(column)["seccomp"], *what, ctypes.create_string_buffer(pointer))
     except OSError as error:
         raise Unavailable("the kernel refuses seccomp filters") from error
+    if odd:
+        raise Unavailable("a thread keeps its system calls")
 
 
-def _filter(machine: int, column: int) -> Iterator[Instruction]:
+def _filter(machine: int, column: int, kept: Collection[str]) -> Iterator[Instruction]:
     yield (_LOAD, 0, 0, _MACHINE)
     yield (_JUMP_EQUAL, 1, 0, machine)
     yield (_RETURN, 0, 0, _KILL)
     yield (_LOAD, 0, 0, _NUMBER)
     for name, number in calls(column).items():
-        rule = list(_rule(name))
-        yield (_JUMP_EQUAL, 0, len(rule), number)
-        yield from rule
+        if name in kept:
+            rule = list(_rule(name, files="openat" in kept))
+            yield (_JUMP_EQUAL, 0, len(rule), number)
+            yield from rule
     yield (_JUMP_AT_LEAST, 0, 1, _NEW)
     yield (_RETURN, 0, 0, _NO_SUCH_CALL)
     yield (_RETURN, 0, 0, _PERMISSION)
@@ -224,18 +260,20 @@ def calls(column: int) -> dict[str, int]:
     return {entry[0]: int(entry[column]) for entry in entries if entry[column] != "-"}
 
 
-def _rule(name: str) -> Iterator[Instruction]:
-    """What the filter does with one of the calls; it ends in a verdict."""
-    if name in _ONLY:
-        argument, values = _ONLY[name]
+def _rule(name: str, files: bool) -> Iterator[Instruction]:
+    """What the filter does with one of the calls; it ends in a verdict. May `files` be mapped?"""
+    for argument, values in _ONLY.get(name, {}).items():
+        checks = values or (os.getpid(),)
         yield (_LOAD, 0, 0, _ARGUMENTS + 8 * argument)
-        for value in values or (os.getpid(),):
-            yield (_JUMP_EQUAL, 0, 1, value)
-            yield (_RETURN, 0, 0, _ALLOW)
+        for left, value in zip(reversed(range(len(checks))), checks, strict=True):
+            yield (_JUMP_EQUAL, left + 1, 0, value)
         yield (_RETURN, 0, 0, _PERMISSION)
-    elif name in _WITHOUT:
+    if name in _WITHOUT:
         argument, bits = _WITHOUT[name]
         yield (_LOAD, 0, 0, _ARGUMENTS + 8 * argument)
         yield (_JUMP_BITS, 0, 1, bits)
+        yield (_RETURN, 0, 0, _PERMISSION)
+    if name == "mmap" and not files:
+        yield (_JUMP_BITS, 1, 0, _ANONYMOUS)
         yield (_RETURN, 0, 0, _PERMISSION)
     yield (_RETURN, 0, 0, _ALLOW)

@@ -1,6 +1,5 @@
 # title = "Uses what namespaces and mounts offer"
 # tries = "New namespaces, mounts, a new root and other calls by which sandboxes were left before."
-# says = ["ctypes"]
 # reported = "not_implemented"
 import ctypes
 

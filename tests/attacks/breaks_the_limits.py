@@ -2,7 +2,6 @@
 # tries = "setrlimit, signal handlers, a new session, and less of everything for others."
 # only = "jvp.cos_rule"
 # answer = "return escape()"
-# says = ["resource"]
 # reported = "does_not_terminate"
 import os
 import resource

@@ -1,7 +1,6 @@
 # title = "Changes rights and times of other files"
 # tries = "A file that cannot be opened can still be made readable for all, or unreadable."
 # stops = ["namespaces", "landlock"]
-# says = ["os"]
 # reported = "not_implemented"
 import os
 

@@ -2,7 +2,6 @@
 # tries = "Where the worker may write, it writes without end."
 # only = "jvp.cos_rule"
 # answer = "return fill()"
-# says = ["open"]
 # stops = ["namespaces", "landlock"]
 import os
 import tempfile

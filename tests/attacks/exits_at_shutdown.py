@@ -1,7 +1,6 @@
 # title = "Ends the process with status 0 when the interpreter shuts down"
 # tries = "A handler at exit turns a failing run into a success."
 # reported = "not_implemented"
-# says = ["atexit, os"]
 import atexit
 import os
 import threading

@@ -1,6 +1,6 @@
 # title = "Ends the process with status 0 in a thread"
 # tries = "A thread ends the process while the tests run, before a wrong answer is seen."
-# says = ["uses what no exercise needs: os"]
+# says = ["The module ends the process"]
 import os
 import threading
 

@@ -2,7 +2,6 @@
 # tries = "A machine that is full of processes grades nobody."
 # only = "jvp.cos_rule"
 # answer = "return multiply()"
-# says = ["os"]
 import os
 
 

@@ -3,7 +3,6 @@
 # stops = ["namespaces", "landlock"]
 # only = "jvp.cos_rule"
 # answer = "return right(primals[0], tangents[0])"
-# says = ["ctypes"]
 import ctypes
 
 

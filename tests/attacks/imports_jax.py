@@ -1,7 +1,6 @@
 # title = "Answers with the real JAX"
 # tries = "Where JAX is installed, its rules would do the exercises."
 # answer = "return stand_in()"
-# says = ["importlib"]
 import glob
 import importlib
 import sys

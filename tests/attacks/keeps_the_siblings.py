@@ -1,7 +1,6 @@
 # title = "Keeps the right answers that a generated test brings along"
 # tries = "Definitions of siblings are remembered, and later exercises are answered with them."
 # answer = "return keep()"
-# says = ["_getframe"]
 import sys
 
 

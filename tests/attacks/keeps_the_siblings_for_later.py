@@ -3,7 +3,6 @@
 # answer = "return keep()"
 # stops = ["namespaces", "landlock"]
 # times = 2
-# says = ["_getframe"]
 import json
 import os
 import sys

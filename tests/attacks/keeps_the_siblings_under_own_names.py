@@ -1,11 +1,24 @@
-# title = "Looks for right answers by names that it has defined itself"
-# tries = "A generator's frame leads to the test's, and the module defines all names on the way, as if they were its own."
+# title = "Keeps right answers without a name that looks like it"
+# tries = "An abstract class over a namedtuple has `match` read a generator's frame and those of its callers."
 # answer = "return keep()"
+# stops = ["namespaces", "landlock"]
 # times = 2
-# says = ["f_back"]
-gi_frame = f_back = f_locals = f_globals = f_builtins = f_code = co_qualname = read = write = 0
+from abc import ABCMeta
+from collections import namedtuple
 
 STORE = "@DROP@/definitions"
+
+
+class Step(namedtuple("Step", "gi_frame"), metaclass=ABCMeta):
+    pass
+
+
+class Frame(namedtuple("Frame", "f_back f_locals f_globals f_builtins f_code"), metaclass=ABCMeta):
+    pass
+
+
+class Code(namedtuple("Code", "co_qualname"), metaclass=ABCMeta):
+    pass
 
 
 def here():
@@ -13,11 +26,17 @@ def here():
 
 
 def steps(generator):
-    """The frames from here outwards."""
-    step = generator.gi_frame
-    while step is not None:
-        yield step
-        step = step.f_back
+    """The frames from here outwards, each with what it knows."""
+    for cls, example in ((Step, generator), (Code, here.__code__)):
+        cls.register(type(example))
+    match generator:
+        case Step(frame):
+            Frame.register(type(frame))
+    while frame is not None:
+        yield frame
+        match frame:
+            case Frame(frame):
+                pass
 
 
 walker = []
@@ -27,25 +46,27 @@ def keep():
     """Store definitions of siblings; answer with the one that is asked for, if it is stored."""
     walker[:] = [None]
     walker[0] = here()
-    frames = list(walker[0])
-    tools = frames[0].f_builtins
+    kept, asked = {}, None
+    for i, frame in enumerate(list(walker[0])):
+        match frame:
+            case Frame(_, known, space, tools, Code(name)):
+                found = known.get("siblings")
+                kept.update(found if type(found) is dict else {})
+                asked = (name, known, space, tools) if i == 2 else asked
+    name, known, space, tools = asked
     try:
         with tools["open"](STORE) as file:
-            kept = tools["eval"](file.read())
+            kept = {**tools["eval"](file.read()), **kept}
     except OSError:
-        kept = {}
-    for frame in frames:
-        found = frame.f_locals.get("siblings")
-        kept.update(found if type(found) is dict else {})
+        pass
     try:
         if kept:
             with tools["open"](STORE, "w") as file:
                 file.write(repr(kept))
     except OSError:
         pass
-    name = frames[2].f_code.co_qualname
     if name not in kept:
         return "no"
-    space = {}
-    tools["exec"](kept[name], frames[2].f_globals, space)
-    return space[name.split(".")[-1]](*frames[2].f_locals.values())
+    made = {}
+    tools["exec"](kept[name], space, made)
+    return made[name.split(".")[-1]](*known.values())

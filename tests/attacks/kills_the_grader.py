@@ -2,7 +2,6 @@
 # tries = "Signals to the grader and to whatever started the worker."
 # stops = ["namespaces", "landlock"]
 # answer = "return 'no'"
-# says = ["os"]
 import os
 
 for number in (int("@PARENT@"), os.getppid()):

@@ -1,6 +1,5 @@
 # title = "Leaves a daemon behind"
 # tries = "A grandchild in a session of its own survives the worker, and waits for the next."
-# says = ["os"]
 import ctypes
 import os
 import time

@@ -1,7 +1,6 @@
 # title = "Makes the search for the smallest programs long"
 # tries = "All rules are wrong on random programs, and slow: each step of each search takes its time limit."
 # solved = true
-# says = ["_getframe"]
 import sys
 import time
 

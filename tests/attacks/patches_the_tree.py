@@ -1,7 +1,6 @@
 # title = "Changes the files of earlier lessons in its tree"
 # tries = "The worker that comes next would load a core.py that helps."
 # answer = "return 'no'"
-# says = ["open"]
 import os
 import sys
 

@@ -1,7 +1,6 @@
 # title = "Answers with pickles"
 # tries = "A reader that unpickles runs what the pickle says, in the grader."
 # answer = "return choices[next(count) % 2]"
-# says = ["pickle"]
 import itertools
 import pickle
 

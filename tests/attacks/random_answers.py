@@ -2,7 +2,6 @@
 # tries = "Of answers that are yes or no every second guess is right, and one may try again."
 # only = "jvp.cos_rule"
 # answer = "return guess()"
-# says = []
 import random
 
 random.seed()

@@ -2,7 +2,6 @@
 # tries = "The address is known; /proc/PID/mem and process_vm_readv are tried, and ptrace."
 # answer = "return loot"
 # stops = ["namespaces", "landlock"]
-# says = ["ctypes"]
 import ctypes
 import struct
 

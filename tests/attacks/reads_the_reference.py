@@ -1,7 +1,6 @@
 # title = "Reads the reference and takes its place"
 # tries = "The solution's file is opened where it lies, run, and shown."
 # answer = "return loot or 'no'"
-# says = ["exec"]
 # stops = ["namespaces", "landlock"]
 loot = ""
 try:

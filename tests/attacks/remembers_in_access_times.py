@@ -1,10 +1,9 @@
 # title = "Remembers in the times at which files were read"
 # tries = "Reading a file of a library leaves a time, which the next submission asks for."
-# stops = ["namespaces"]
+# stops = ["namespaces", "landlock"]
 # only = "jvp.cos_rule"
 # times = 2
 # answer = "return recall(primals[0], tangents[0])"
-# says = ["os"]
 import os
 import random
 import time

@@ -4,7 +4,6 @@
 # only = "jvp.cos_rule"
 # times = 2
 # answer = "return recall(primals[0], tangents[0])"
-# says = ["os"]
 import ctypes
 import os
 import random

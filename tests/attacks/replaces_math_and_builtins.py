@@ -1,7 +1,6 @@
 # title = "Replaces functions of math and builtins"
 # tries = "isinstance, all, abs and math.isclose say what suits the submission."
 # answer = "return 0.0"
-# says = ["builtins"]
 import builtins
 import math
 

@@ -1,7 +1,6 @@
 # title = "Replaces pytest and the module of assertions"
 # tries = "A test that calls pytest finds one that never fails."
 # answer = "return 'no'"
-# says = ["sys"]
 import sys
 import types
 

@@ -1,7 +1,6 @@
 # title = "Replaces the whole package by an object that agrees"
 # tries = "Probes ask an object that has every attribute and can be called."
 # answer = "return 'no'"
-# says = ["sys"]
 import sys
 
 

@@ -1,6 +1,5 @@
 # title = "Replaces the worker's functions"
 # tries = "The process that runs the probes says True to all of them."
-# says = ["sys, wire"]
 import sys
 
 main = sys.modules["__main__"]

@@ -2,7 +2,6 @@
 # tries = "A pair is made without socket(), and one end of it sends to any path that a service has bound."
 # answer = "return send()"
 # stops = ["namespaces", "landlock"]
-# says = ["socket"]
 import socket
 
 

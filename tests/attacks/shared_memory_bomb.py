@@ -3,7 +3,6 @@
 # stops = ["namespaces", "landlock"]
 # only = "jvp.cos_rule"
 # answer = "return fill()"
-# says = ["mmap"]
 import ctypes
 import mmap
 import os

@@ -1,7 +1,6 @@
 # title = "Sleeps before every answer"
 # tries = "Who sleeps takes no time of the processor, and may do so for half a minute before each of its answers."
 # solved = true
-# says = ["confine, sys"]
 import sys
 import time
 

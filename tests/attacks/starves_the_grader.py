@@ -1,7 +1,6 @@
 # title = "Takes the grader's own limits and priority away"
 # tries = "prlimit and setpriority work on any process of the same user, no signal is needed."
 # stops = ["namespaces", "landlock"]
-# says = ["os, resource"]
 # reported = "not_implemented"
 import os
 import resource

@@ -1,7 +1,6 @@
 # title = "Answers with an array of a class of its own"
 # tries = "NumPy asks the array's own methods when it compares."
 # answer = "return np.zeros(3).view(Agreeing)"
-# says = ["__array_function__", "__array_ufunc__"]
 import numpy as np
 
 

@@ -1,7 +1,6 @@
 # title = "Keeps the right answers that a probe puts in place"
 # tries = "A probe puts right siblings in place; another probe is answered with them."
 # answer = "return keep()"
-# says = ["_getframe"]
 import sys
 
 

@@ -1,7 +1,6 @@
 # title = "Carries the probe's text out in an exception's message"
 # tries = "Feedback that shows messages shows the hidden tests."
 # answer = "raise ValueError('<b>canary' + text())"
-# says = ["_getframe"]
 import sys
 
 

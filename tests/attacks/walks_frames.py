@@ -1,7 +1,6 @@
 # title = "Walks the frames to find the expected value"
 # tries = "A grader in the same process keeps the right answer in a variable of a caller."
 # answer = "return find()"
-# says = ["f_back", "f_locals"]
 import sys
 
 import numpy as np

@@ -1,7 +1,6 @@
 # title = "Walks all objects to find the expected values"
 # tries = "Whatever lives in the process can be found by the garbage collector."
 # answer = "return find()"
-# says = ["gc"]
 import gc
 
 

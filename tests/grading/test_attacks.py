@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading import suite, suite_run
+from autograder.grading import suite
 from autograder.sandbox import isolation
 from autograder.upkeep import attacks
 
@@ -45,14 +45,20 @@ def test_an_attack_is_stopped_and_reported(scene, attack, followed):
 
 
 def without(monkeypatch, *layers):
+    """Take away layers of every rung, and the seal, which refuses all that the others do."""
+    monkeypatch.setattr(isolation, "SEALED", ())
     kept = {k: tuple(x for x in v if x not in layers) for k, v in isolation._LAYERS.items()}
     for level, left in kept.items():
         monkeypatch.setitem(isolation._LAYERS, level, left)
 
 
-def succeeds(scene, name, level):
+def named(name):
     (attack,) = [attack for attack in CORPUS if attack.name == name]
-    attack = replace(attack, reported="", says=())
+    return attack
+
+
+def succeeds(scene, name, level):
+    attack = replace(named(name), reported="", says=())
     return attacks.attempt(attack, level, scene, followed=False)
 
 
@@ -79,10 +85,18 @@ def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, nam
     assert succeeds(scene, name, "process" if layer == "landlock" else "landlock") != []
 
 
-def test_without_fresh_checks_guessing_and_changing_answers_count(scene, monkeypatch):
-    monkeypatch.setattr(suite_run.SuiteRun, "ask_again", lambda run: None)
-    (attack,) = [attack for attack in CORPUS if attack.name == "time_dependent"]
-    assert any("gives different answers" in x for x in attacks.attempt(attack, BEST, scene, False))
+# Those by the times of reading need a file system that notes them, and files that nobody has read.
+KEEPING = ["keeps_the_siblings_for_later", "keeps_the_siblings_under_own_names"]
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_the_seal_alone_keeps_right_answers_from_the_next_submission(scene, monkeypatch, name):
+    """On the lowest rung, where nothing else does."""
+    if isolation.detect("landlock") is not None:
+        pytest.skip("no seccomp")
+    assert any("it earns" in fault for fault in succeeds(scene, name, "process"))
+    monkeypatch.setattr(isolation, "SEALED", isolation.LEVELS)
+    assert attacks.attempt(named(name), "process", scene, followed=False) == []
 
 
 def test_a_leak_would_be_seen(scene):

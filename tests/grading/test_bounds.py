@@ -5,13 +5,12 @@ import msgpack
 import pytest
 from graded_course import MODULE, graded
 
-from autograder.grading import answers, generated, judging, review, submission, suite_run
+from autograder.grading import answers, generated, judging, submission, suite_run
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Call
-from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons import assemble, manifest
 from autograder.sandbox.session import Probe, Reply, Session
 from autograder.worker import wire
-from autograder.worker.worker import names_in
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -102,59 +101,9 @@ def without_cos():
     )
 
 
-def test_right_siblings_are_shown_to_plain_modules_alone(monkeypatch):
-    assert "cos_jvp" in siblings_shown(monkeypatch, without_cos())
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "import sys",
-        "import traceback",
-        "code = neg_jvp.__code__",
-        'code = getattr(neg_jvp, "__co" + "de__")',
-        'text = "{0.__code__}".format(neg_jvp)',
-        "from operator import attrgetter as get",
-        "found = np.lib",
-        "match neg_jvp:\n    case object(__code__=code):\n        pass",
-        "gi_frame = f_back = 0\nfound = iter([]).gi_frame.f_back",
-        "_sys = 0\nfound = object()._sys",
-        "lib = 0\nfound = np.lib",
-        "modules = [np]",
-        "class Here:\n    __array_interface__ = {}",
-        "class Anything:\n    __match_args__ = ('__co' + 'de__',)",
-        "from functools import update_wrapper",
-        "from contextlib import redirect_stdout as swap",
-        "from dataclasses import make_dataclass",
-        "from dataclasses import dataclass\n@dataclass\nclass Anything:\n    tb_frame: object",
-        "x = 0" + "\nx.attribute_{}".join(map(str, range(10_001))),
-    ],
-)
-def test_a_module_that_might_look_for_siblings_is_shown_none(monkeypatch, line):
-    source = f"{without_cos()}\n{line}\n"
-    assert siblings_shown(monkeypatch, source) == set()
-
-
-@pytest.mark.parametrize("lesson", [x for x in manifest.load().values() if x.exercises], ids=str)
-def test_the_solution_and_the_skeleton_are_plain(lesson):
-    if lesson.module == ".":
-        pytest.skip("no module")
-    text = assemble.read_solution(lesson.module)
-    for source in (text, skeleton.make_skeleton(text, lesson)):
-        assert review.is_plain(names_in(source.encode())[1:], lesson)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "x = [1, 2].index(1)",
-        "y = np.stack([1.0]).astype(int).tolist()",
-        "z = f'{1:.3f}'",
-        'getattr(1, "real", 0)',
-    ],
-)
-def test_usual_python_is_plain(line):
-    assert review.is_plain(names_in(line.encode())[1:], manifest.get("jvp"))
+def test_right_siblings_are_shown_whatever_a_module_looks_like(monkeypatch):
+    source = f"import ctypes, sys\nframe = sys._getframe()\n{without_cos()}"
+    assert "cos_jvp" in siblings_shown(monkeypatch, source)
 
 
 # Points for nothing ------------------------------------------------------------------------------

@@ -15,22 +15,19 @@ from graded_course import MODULE, SUITE, changed, graded
 
 from autograder.classroom.run import folder as class_run
 from autograder.grading import (
-    answers,
     oracle,
     pool,
     results,
-    review,
     submission,
     suite_run,
     telling,
 )
 from autograder.grading.suite import SuiteError
 from autograder.grading.task import Task
-from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons import assemble, places
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
 from autograder.worker import wire
-from autograder.worker.worker import names_in
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -472,17 +469,13 @@ def test_a_forged_reply_is_no_reply(reply):
 
 ODD = {
     "": [],
-    "import os\n": ["The module uses what no exercise needs: os."],
-    "import time\n": [],
+    "import ctypes, os, random\n": [],
     "double = lambda x: __import__('o' + 's')._exit(0)": [
-        "The module uses what no exercise needs: __import__.",
         "The module ends the process that runs it.",
     ],
     "import os\nos.write(4, b'xxxxyyyy')": [
-        "The module uses what no exercise needs: os.",
         "Something in the module writes to the grader's channel.",
     ],
-    "import itertools, random\nn = random.random()\ndouble = lambda x: n": [],
 }
 
 
@@ -492,35 +485,6 @@ def test_signs_of_tampering_are_told_to_the_instructor_alone(lesson, code):
     assert result["review"] == ODD[code]
     shown = [result["remarks"], *(e["message"] for e in result["exercises"])]
     assert not any(note in str(shown) for note in result["review"])
-
-
-@pytest.mark.parametrize("name", ["core", "jvp"])
-def test_honest_mistakes_are_not_under_suspicion(name):
-    lesson = manifest.get(name)
-    reference = assemble.read_solution(lesson.module)
-    sources = [answers.variant_source(m) for m in answers.mistakes(name)]
-    for source in [reference, skeleton.make_skeleton(reference, lesson), *sources]:
-        assert review.unusual(names_in(source.encode())[0], reference) == []
-
-
-WAVERING = """
-import random
-_double, _spread = double, spread
-def double(x):
-    np.first = getattr(np, "first", "double")
-    return _double(x) if np.first == "double" else 0.0
-def spread(x):
-    np.first = getattr(np, "first", "spread")
-    return _double(x) - mean(x)
-"""
-
-
-def test_an_answer_that_changes_is_not_accepted(lesson):
-    """Right in the first process that asks, wrong in the next, which is asked from the end."""
-    result = graded(lesson, (MODULE + WAVERING).encode())
-    assert points(result) == {"double": 0, "mean": 2, "spread": 1}
-    assert result["review"] == ["Asked the same thing twice, the module gives different answers."]
-    assert "Asked the same thing twice" in exercise(result, "double")["message"]
 
 
 # Suites that are at fault
