@@ -76,3 +76,23 @@ def test_an_earlier_module_is_taken_by_the_rules_for_every_module(tmp_path):
     hand_in(work / "dan", None)
     (work / "dan" / EARLIER.module).symlink_to(work / "ada" / EARLIER.module)
     assert own_base.bases(work, LESSON).keys() == {"ada"}
+
+
+LOOKS = """
+import os
+for path in (os.__file__, "/etc/passwd", "/proc/self/status"):
+    try:
+        open(path).close()
+    except OSError:
+        continue
+    os._exit(7)
+"""
+
+
+def test_an_earlier_module_of_ones_own_is_sealed_too():
+    right = assemble.read_solution(EARLIER.module)
+    module = assemble.read_solution(LESSON.module).encode()
+    for code in ("import ctypes", LOOKS):
+        base = {EARLIER.module: f"{right}\n{code}\n".encode()}
+        result = graded(LESSON, module, base=base)
+        assert (result["score"], result["review"]) == (LESSON.max_points, [])
