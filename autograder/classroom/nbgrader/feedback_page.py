@@ -76,7 +76,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
 
 def _template() -> Any:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

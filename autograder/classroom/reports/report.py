@@ -140,7 +140,7 @@ def _own_lesson(result: Result) -> dict[str, Any]:
 
 def _template(name: str) -> Template:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

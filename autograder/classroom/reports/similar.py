@@ -179,7 +179,7 @@ def _pair(
 def write(found: Likeness, folder: Path) -> Path:
     """Write the page of a lesson; its path."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
