@@ -56,8 +56,8 @@ from minijax.lax.elementwise import (
     sign,
     stop_gradient,
 )
-from minijax.lax.indexing import sort, top_k
 from minijax.lax.shapes import expand_dims, iota, reshape
+from minijax.lax.sorting import sort, top_k
 from minijax.lax.special import erf, erf_inv, tan
 from minijax.tree import NodeType, node_types
 

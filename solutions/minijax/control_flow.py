@@ -47,8 +47,8 @@ from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, kept_beside, raise_to_shape
 from minijax.jit import CallPrimitive, lower_body, tensor_type
 from minijax.jvp import instantiate
 from minijax.lax.basic import add, broadcast_in_dim, convert_element_type, lt
+from minijax.lax.dynamic import dynamic_slice_p, dynamic_update_slice_p
 from minijax.lax.elementwise import clamp, eq, select, select_n, stop_gradient
-from minijax.lax.indexing import dynamic_slice_p, dynamic_update_slice_p
 from minijax.lax.reductions import reduce_or
 from minijax.lax.shapes import expand_dims, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer

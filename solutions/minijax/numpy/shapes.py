@@ -12,7 +12,7 @@ from minijax import dtypes
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
-from minijax.lax import basic, elementwise, indexing, shapes
+from minijax.lax import basic, dynamic, elementwise, shapes
 from minijax.numpy.basic import (
     as_indices,
     asarray,
@@ -239,7 +239,7 @@ def roll_by_array(a: Value, shift: Value, axes: Sequence[int]) -> Value:
         start = subtract(
             length, remainder(basic.convert_element_type(by, np.int32), max(length, 1))
         )
-        a = indexing.dynamic_slice_in_dim(concatenate([a, a], i), start, int(length), i)
+        a = dynamic.dynamic_slice_in_dim(concatenate([a, a], i), start, int(length), i)
     return a
 
 
