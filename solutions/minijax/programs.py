@@ -1,6 +1,6 @@
 """Programs as parameters: what the operations with inner programs have in common.
 
-`cond`, `while` and `scan` (in `minijax/control_flow.py`) hold programs, traced from the user's
+`cond`, `while` and `scan` hold programs (`branches.py`, `loops.py`, `scans.py`), traced from users'
 functions. Every rule of theirs transforms the inner programs, and binds the same primitive with the
 new ones. Here is how programs are made from functions, how inputs and results are rearranged, and
 how a program becomes a different one: `jvp_program`, `batched_program` and `split_program`.

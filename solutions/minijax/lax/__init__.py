@@ -6,7 +6,9 @@ Written by `./jaxprentice sync` from the lessons' `exports`: change those, not t
 import typing as _typing
 
 from minijax.absent import missing as _missing
-from minijax.control_flow import cond, cond_p, fori_loop, scan, scan_p, switch, while_loop, while_p
+from minijax.branches import *
+from minijax.branches import __all__ as _branches
+from minijax.control_flow import cond_p
 from minijax.lax.basic import *
 from minijax.lax.basic import __all__ as _basic
 from minijax.lax.bits import *
@@ -31,21 +33,19 @@ from minijax.lax.special import *
 from minijax.lax.special import __all__ as _special
 from minijax.lax.windows import *
 from minijax.lax.windows import __all__ as _windows
+from minijax.loops import *
+from minijax.loops import __all__ as _loops
 from minijax.pmap import all_gather, axis_index, pmean, psum
+from minijax.scans import *
+from minijax.scans import __all__ as _scans
 
 __all__ = [
     "all_gather",
     "axis_index",
-    "cond",
     "cond_p",
-    "fori_loop",
     "pmean",
     "psum",
-    "scan",
-    "scan_p",
-    "switch",
-    "while_loop",
-    "while_p",
+    *_branches,
     *_basic,
     *_bits,
     *_dimension_numbers,
@@ -58,6 +58,8 @@ __all__ = [
     *_sorting,
     *_special,
     *_windows,
+    *_loops,
+    *_scans,
 ]
 
 if not _typing.TYPE_CHECKING:
