@@ -249,9 +249,15 @@ def define(
     hlo: str | Callable[..., list[str]],
     *derivatives: Callable[..., Any],
     operands: int = 1,
+    cost: str = "elementwise",
 ) -> Primitive:
-    """A primitive of one or two operands and one dtype, with all its rules."""
+    """A primitive of one or two operands and one dtype, with all its rules.
+
+    `cost` is what it costs: "elementwise", an operation for each element, "transcendental", a call
+    of a function such as `exp`, or "movement", nothing but bytes (see `custom_interpreters.py`).
+    """
     primitive = Primitive(name)
+    primitive.cost = cost  # type: ignore[attr-defined]
     impl_rules[primitive] = evaluate
     jvp_rules[primitive] = functools.partial(elementwise_jvp, primitive, derivatives)
     batch = unary_batch if operands == 1 else binary_batch
@@ -280,26 +286,50 @@ def one_plus(x: Value) -> Value:
     return add(scalar(1, x), x)
 
 
-tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)))
-log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, add(x, scalar(1, x))))
-expm1_p = define(
-    "expm1", np.expm1, "exponential_minus_one", lambda t, z, x: mul(t, add(z, scalar(1, z)))
+tanh_p = define(
+    "tanh",
+    np.tanh,
+    "tanh",
+    lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)),
+    cost="transcendental",
 )
-sqrt_p = define("sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)))
+log1p_p = define(
+    "log1p",
+    np.log1p,
+    "log_plus_one",
+    lambda t, z, x: div(t, add(x, scalar(1, x))),
+    cost="transcendental",
+)
+expm1_p = define(
+    "expm1",
+    np.expm1,
+    "exponential_minus_one",
+    lambda t, z, x: mul(t, add(z, scalar(1, z))),
+    cost="transcendental",
+)
+sqrt_p = define(
+    "sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)), cost="transcendental"
+)
 rsqrt_p = define(
-    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: mul(t, scaled(-0.5, div(z, x)))
+    "rsqrt",
+    lambda x: 1 / np.sqrt(x),
+    "rsqrt",
+    lambda t, z, x: mul(t, scaled(-0.5, div(z, x))),
+    cost="transcendental",
 )
 logistic_p = define(
     "logistic",
     lambda x: 1 / (1 + np.exp(-x)),
     "logistic",
     lambda t, z, x: mul(t, mul(z, one_minus(z))),
+    cost="transcendental",
 )
 exp2_p = define(
     "exp2",
     np.exp2,
     hlo_of(lambda x: exp(scaled(math.log(2), x))),
     lambda t, z, x: scaled(math.log(2), mul(t, z)),
+    cost="transcendental",
 )
 square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
@@ -340,6 +370,7 @@ atanh_p = define(
     np.arctanh,
     hlo_of(lambda x: scaled(0.5, sub(log1p(x), log1p(neg(x))))),
     lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
+    cost="transcendental",
 )
 atanh = unary(atanh_p, "f", "The inverse of `tanh`.")
 bitwise_not = unary(not_p, "biu", "`~x`: each bit inverted, or each boolean.", "bitwise_not")
@@ -419,7 +450,9 @@ is_finite = unary(is_finite_p, "f", "Whether each element is a number, neither i
 
 
 # The value itself, which does not move.
-stop_gradient_p = define("stop_gradient", np.asarray, lambda emitter, avals, outs, args: args)
+stop_gradient_p = define(
+    "stop_gradient", np.asarray, lambda emitter, avals, outs, args: args, cost="movement"
+)
 
 
 def stop_gradient(x: Value) -> Value:
@@ -512,7 +545,9 @@ min_p = define_binary(
     lambda t, z, x, y: mul(t, share(y, z, x)),
 )
 rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
-pow_p = define_binary("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y)
+pow_p = define_binary(
+    "pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y, cost="transcendental"
+)
 abstract_eval_rules[pow_p] = lambda x, y: binary_type(x, ShapedArray(y.shape, x.dtype, y.weak_type))
 and_p = define_binary("and", np.bitwise_and, "and")
 or_p = define_binary("or", np.bitwise_or, "or")
