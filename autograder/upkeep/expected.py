@@ -135,9 +135,8 @@ def _why(mistake: Mistake, lesson: Lesson, level: str) -> str:
     differ = {call.test for call in calls if call.wrong_value}
     if len(differ) < 2:
         return (
-            f"Two tests must get values that differ from the reference's, and {len(differ)} do: "
-            f"{', '.join(sorted(differ)) or 'all others pass or raise'}. A test stops at its first "
-            "difference, so add a test."
+            "Two tests must get values that differ from the reference's. So far there is "
+            f"{''.join(differ) or 'none'}. A test stops at its first difference, so add a test."
         )
     same = [m.name for m in judging.like(lesson, mistake.exercise, calls, level)]
     if others := sorted({*same} - {mistake.name}):
