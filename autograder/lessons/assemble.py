@@ -120,7 +120,9 @@ def _check_inside(path: str, packages: Sequence[str]) -> None:
 
 
 # ------------------------------------------------------------------------------------------
-# The files __init__.py, written from the manifests' exports
+# The files __init__.py, written from the manifests' exports: no such file can be written by hand,
+# because the tree of each lesson must run with the names of the lessons up to it. An export may say
+# where a name goes and where it comes from, such as "numpy.* from minijax.numpy.basic".
 
 _HEAD = '''"""{title}
 
@@ -250,7 +252,7 @@ def _init_text(package: str, names: Mapping[str, str], more: str, given: Collect
 
 
 def _is_whole(module: str, names: Collection[str], given: Collection[str]) -> bool:
-    """Whether these are all names of a given module: then they stand in its `__all__` only.
+    """Whether these are all names of a given module: then only its `__all__` has them.
 
     Names of a lesson's module are repeated, so that they are there whatever a student writes.
     """

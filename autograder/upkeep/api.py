@@ -3,6 +3,10 @@
 What a function promises is its docstring. Which names are public is what `__all__` says; what a
 public module has among its names is a public module, too. Classes that have no public name, because
 only functions make them, are on a page of their own.
+
+mkdocstrings was tried. It reads source code, and many public names are made by a function, `sin =
+unary(sin_p, "f", ...)`: it finds no signature and no docstring for them, and takes `minijax.jit`,
+the function, for the module with this name.
 """
 
 import dataclasses

@@ -126,7 +126,7 @@ def named(mistake: Mistake, lesson: Lesson) -> Check:
 
 
 def _why(mistake: Mistake, lesson: Lesson, level: str) -> str:
-    """Why a known mistake has no name, or another one's, and what to do."""
+    """Why a known mistake has no name, or one of a different mistake, and what to do."""
     calls = _calls(mistake, lesson, level)
     if ended := _ended(calls):
         return (

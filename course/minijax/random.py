@@ -365,7 +365,10 @@ class PRNGKeyArray(Array):
     """An array of typed keys, which no arithmetic takes for numbers.
 
     It is a container of one leaf, the keys' words: a uint32 array with one axis more. So every
-    transformation takes it apart and puts it together again, and needs no rule for it.
+    transformation takes it apart and puts it together again, and needs no rule for it, where a
+    dtype of its own would be a case in each rule that moves elements. In return,
+    `jax.tree.leaves(key)` is the words, jaxprs have no `random_bits`, and functions of `lax` and
+    `jax.numpy` take no keys.
     """
 
     dtype = KeyType()  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Which axes mean what in `gather` and `scatter`, and what happens outside of the operand."""
+"""Which axes mean what in `gather` and `scatter`, and what becomes of windows outside."""
 
 import enum
 from collections.abc import Sequence
