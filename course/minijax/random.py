@@ -43,7 +43,8 @@ from minijax.lax.basic import (
     sub,
     transpose,
 )
-from minijax.lax.bits import bitcast_convert_type, nextafter, shift_left
+from minijax.lax.bits import bitcast_convert_type, nextafter, shift_left, shift_right_logical
+from minijax.lax.defining import scalar
 from minijax.lax.elementwise import (
     abs,
     bitwise_or,
@@ -51,8 +52,6 @@ from minijax.lax.elementwise import (
     log1p,
     max,
     rem,
-    scalar,
-    shift_right_logical,
     sign,
     stop_gradient,
 )

@@ -41,7 +41,8 @@ from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, kept_beside, raise_to_shape
 from minijax.jit import lower_body
 from minijax.jvp import instantiate
 from minijax.lax.basic import broadcast_in_dim, lt
-from minijax.lax.elementwise import eq, select, select_n, stop_gradient
+from minijax.lax.choosing import select, select_n
+from minijax.lax.elementwise import eq, stop_gradient
 from minijax.lax.reductions import reduce_or
 from minijax.linearize import PartialEvalTrace
 from minijax.loops import While, bind_while, while_loop, while_p

@@ -39,7 +39,7 @@ from minijax.core import (
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun, kept_beside, raise_to_shaped
 from minijax.jit import derived, jit_impl, without_consts
 from minijax.jvp import JVPTrace, JVPTracer, instantiate
-from minijax.lax.elementwise import full
+from minijax.lax.defining import full
 from minijax.linearize import PartialEvalTracer, partial_eval_jaxpr
 from minijax.marks import Marks, chosen, either, filled, groups, mapped, moving, opposite
 from minijax.tracing import trace_to_jaxpr, trace_with_uses

@@ -32,6 +32,7 @@ jax.config.update("jax_enable_x64", True)
 
 FAMILIES = [
     "basic",
+    "choosing",
     "elementwise",
     "reductions",
     "shapes",

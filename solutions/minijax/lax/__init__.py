@@ -13,6 +13,10 @@ from minijax.lax.basic import *
 from minijax.lax.basic import __all__ as _basic
 from minijax.lax.bits import *
 from minijax.lax.bits import __all__ as _bits
+from minijax.lax.choosing import *
+from minijax.lax.choosing import __all__ as _choosing
+from minijax.lax.defining import *
+from minijax.lax.defining import __all__ as _defining
 from minijax.lax.dimension_numbers import *
 from minijax.lax.dimension_numbers import __all__ as _dimension_numbers
 from minijax.lax.dynamic import *
@@ -48,6 +52,8 @@ __all__ = [
     *_branches,
     *_basic,
     *_bits,
+    *_choosing,
+    *_defining,
     *_dimension_numbers,
     *_dynamic,
     *_elementwise,

@@ -26,18 +26,12 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import add, convert_element_type, lt
+from minijax.lax.choosing import select
+from minijax.lax.defining import full, hlo_operation, i64s, scalar, zeros_like
 from minijax.lax.dimension_numbers import (
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
-)
-from minijax.lax.elementwise import (
-    full,
-    hlo_operation,
-    i64s,
-    scalar,
-    select,
-    zeros_like,
 )
 from minijax.lax.gathers import gather_batch, gather_p, scatter_add_p, scatter_batch, scatter_p
 from minijax.lax.shapes import (

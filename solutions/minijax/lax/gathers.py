@@ -32,6 +32,18 @@ from minijax.core import (
 from minijax.jaxpr import Jaxpr, raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import add, broadcast_in_dim, lt, named
+from minijax.lax.choosing import select
+from minijax.lax.defining import (
+    emit_operation,
+    emit_region,
+    full,
+    full_like,
+    hlo_of,
+    hlo_operation,
+    i64s,
+    scalar,
+    zeros_like,
+)
 from minijax.lax.dimension_numbers import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -42,23 +54,7 @@ from minijax.lax.dimension_numbers import (
     known_mode,
     places,
 )
-from minijax.lax.elementwise import (
-    bitwise_and,
-    clamp,
-    emit_operation,
-    emit_region,
-    eq,
-    full,
-    full_like,
-    ge,
-    hlo_of,
-    hlo_operation,
-    i64s,
-    le,
-    scalar,
-    select,
-    zeros_like,
-)
+from minijax.lax.elementwise import bitwise_and, clamp, eq, ge, le
 from minijax.lax.reductions import highest, lowest, reduce_and
 from minijax.lax.shapes import (
     concatenate,

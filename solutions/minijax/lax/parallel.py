@@ -31,8 +31,8 @@ from minijax.core import (
 from minijax.jaxpr import printed_params, raise_to_shaped
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import add, check_kind, reduce_sum, transpose
+from minijax.lax.defining import emit_operation, emit_region
 from minijax.lax.dimension_numbers import GatherDimensionNumbers
-from minijax.lax.elementwise import emit_operation, emit_region
 from minijax.lax.elementwise import max as larger
 from minijax.lax.elementwise import min as smaller
 from minijax.lax.gathers import gather

@@ -22,18 +22,9 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import lt, sub
+from minijax.lax.defining import emit_operation, emit_region, full, hlo_of_all
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode
-from minijax.lax.elementwise import (
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    emit_operation,
-    emit_region,
-    eq,
-    full,
-    hlo_of_all,
-    ne,
-)
+from minijax.lax.elementwise import bitwise_and, bitwise_not, bitwise_or, eq, ne
 from minijax.lax.gathers import gather
 from minijax.lax.shapes import (
     broadcasted_iota,

@@ -9,15 +9,8 @@ import numpy as np
 from minijax.core import Tangent, Value
 from minijax.jit import tensor_type
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
-from minijax.lax.elementwise import (
-    define,
-    one_minus,
-    one_plus,
-    rsqrt,
-    scalar,
-    scaled,
-    square,
-)
+from minijax.lax.defining import define, scalar
+from minijax.lax.elementwise import one_minus, one_plus, rsqrt, scaled, square
 from minijax.lowering import Emitter, stretched
 
 __all__ = [

@@ -18,7 +18,7 @@ import numpy as np
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
-from minijax.lax import basic, dynamic, elementwise, gathers, shapes, sorting
+from minijax.lax import basic, choosing, defining, dynamic, gathers, shapes, sorting
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode, known_mode
 from minijax.numpy.basic import (
     asarray,
@@ -304,7 +304,7 @@ def from_front(index: Value, n: int) -> Value:
         return index
     dtype = get_aval(index).dtype
     negative = basic.lt(index, np.asarray(0, dtype))
-    return elementwise.select(negative, basic.add(index, np.asarray(n, dtype)), index)
+    return choosing.select(negative, basic.add(index, np.asarray(n, dtype)), index)
 
 
 # x.at[...] ----------------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ class IndexUpdateRef:
         if not any(map(is_array, parts)):
             found = static_item(x, parts)
             outside = not clips and is_outside([p for p in parts if p is not None], shape(x))
-            return elementwise.full_like(found, -1) if outside else found
+            return defining.full_like(found, -1) if outside else found
         indexer = make_indexer(shape(x), parts)
         x = sliced(x, indexer.ranges) if indexer.cuts else x
         fill = GatherScatterMode.CLIP if clips else GatherScatterMode.FILL_OR_DROP

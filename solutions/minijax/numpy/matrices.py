@@ -11,7 +11,7 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
-from minijax.lax import basic, elementwise, shapes
+from minijax.lax import basic, defining, elementwise, shapes
 from minijax.lax.basic import check_precision, named
 from minijax.numpy.basic import (
     asarray,
@@ -228,7 +228,7 @@ def diag(v: Value, k: int = 0) -> Value:
     v, k = positive(v), operator.index(k)
     rows = pad(v, ((builtins.max(0, k), builtins.max(0, -k)),))
     on = eye(size(rows), k=k, dtype=bool)
-    return where(on, rows, elementwise.full_like(rows, 0))
+    return where(on, rows, defining.full_like(rows, 0))
 
 
 def trace(
@@ -371,7 +371,7 @@ def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = No
     axis, length = one_axis(axis, ndim(a)), shape(a)[one_axis(axis, ndim(a))]
     step = 1
     while step < length:  # each element becomes the product of twice as many before it
-        before = elementwise.full_like(shapes.slice_in_dim(a, 0, step, axis=axis), 1)
+        before = defining.full_like(shapes.slice_in_dim(a, 0, step, axis=axis), 1)
         earlier = shapes.slice_in_dim(a, 0, length - step, axis=axis)
         a, step = multiply(a, concatenate([before, earlier], axis)), 2 * step
     return a
@@ -567,7 +567,7 @@ def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -
 def polyval(p: Value, x: Value, *, unroll: int = 16) -> Value:
     """The polynomial with coefficients `p`, the highest first, at `x`, by Horner's rule."""
     p, x = promote_dtypes(*map(positive, (p, x)))
-    total = elementwise.full_like(x, 0)
+    total = defining.full_like(x, 0)
     for i in range(shape(p)[0]):
         total = total * x + p[i]
     return total

@@ -12,7 +12,7 @@ from minijax import dtypes
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
-from minijax.lax import basic, dynamic, elementwise, shapes
+from minijax.lax import basic, defining, dynamic, elementwise, shapes
 from minijax.numpy.basic import (
     as_indices,
     asarray,
@@ -306,12 +306,12 @@ def triangle(m: Value, k: int) -> Value:
 
 def tril(m: Value, k: int = 0) -> Value:
     """Zeros above diagonal number `k`."""
-    return where(triangle(m, k), m, elementwise.full_like(m, 0))
+    return where(triangle(m, k), m, defining.full_like(m, 0))
 
 
 def triu(m: Value, k: int = 0) -> Value:
     """Zeros below diagonal number `k`."""
-    return where(triangle(m, k - 1), elementwise.full_like(m, 0), m)
+    return where(triangle(m, k - 1), defining.full_like(m, 0), m)
 
 
 # Making arrays by primitives, so that a program has few operations and no large constants ---------
@@ -372,7 +372,7 @@ def _linspace(start: Value, stop: Value, num: int, endpoint: bool, dtype: np.dty
     first, last = broadcast_arrays(*ends)
     sizes, parts = (1, *shape(first)), num - 1 if endpoint else num
     if num < 2:
-        out = reshape(first, sizes) if num else elementwise.full((0, *sizes[1:]), 0, mixed)
+        out = reshape(first, sizes) if num else defining.full((0, *sizes[1:]), 0, mixed)
     else:
         basic.div(
             basic.sub(last, first), np.asarray(parts, mixed)
