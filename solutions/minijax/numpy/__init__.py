@@ -18,12 +18,16 @@ from minijax.numpy.functions import *
 from minijax.numpy.functions import __all__ as _functions
 from minijax.numpy.indexing import *
 from minijax.numpy.indexing import __all__ as _indexing
+from minijax.numpy.making import *
+from minijax.numpy.making import __all__ as _making
 from minijax.numpy.matrices import *
 from minijax.numpy.matrices import __all__ as _matrices
 from minijax.numpy.reductions import *
 from minijax.numpy.reductions import __all__ as _reductions
 from minijax.numpy.shapes import *
 from minijax.numpy.shapes import __all__ as _shapes
+from minijax.numpy.statistics import *
+from minijax.numpy.statistics import __all__ as _statistics
 from minijax.numpy.types import *
 from minijax.numpy.types import __all__ as _types
 
@@ -34,9 +38,11 @@ __all__ = [
     *_elementwise,
     *_functions,
     *_indexing,
+    *_making,
     *_matrices,
     *_reductions,
     *_shapes,
+    *_statistics,
     *_types,
 ]
 

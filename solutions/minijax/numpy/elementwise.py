@@ -17,24 +17,26 @@ from minijax.core import Tracer, Value, get_aval, trace_state
 from minijax.jit import jit
 from minijax.lax import basic, bits, choosing, defining, elementwise
 from minijax.numpy.basic import (
-    asarray,
     binary,
-    broadcast_to,
-    convert,
     divide,
     multiply,
     name_functions,
-    ndim,
     of_booleans,
     positive,
-    promote_dtypes,
-    promote_float,
-    promote_shapes,
     refuse_out,
-    shape,
     static,
     swapped,
     unary_float,
+)
+from minijax.numpy.making import (
+    asarray,
+    broadcast_to,
+    convert,
+    ndim,
+    promote_dtypes,
+    promote_float,
+    promote_shapes,
+    shape,
 )
 
 __all__ = [

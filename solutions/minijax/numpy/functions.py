@@ -12,19 +12,16 @@ from minijax.core import Value, get_aval
 from minijax.custom_rules import custom_jvp
 from minijax.lax import basic, bits, choosing, defining, elementwise, special
 from minijax.numpy.basic import (
-    asarray,
     binary,
-    convert,
     multiply,
     name_functions,
     positive,
-    promote_float,
-    promote_shapes,
     subtract,
     swapped,
     unary_float,
 )
 from minijax.numpy.elementwise import isinf, isnan, maximum, unless_whole, where
+from minijax.numpy.making import asarray, convert, promote_float, promote_shapes
 
 __all__ = [
     "arccos",

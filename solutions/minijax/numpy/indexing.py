@@ -20,17 +20,9 @@ from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
 from minijax.lax import basic, choosing, defining, dynamic, gathers, shapes, sorting
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode, known_mode
-from minijax.numpy.basic import (
-    asarray,
-    broadcast_to,
-    convert,
-    ndim,
-    positive,
-    refuse_out,
-    shape,
-    size,
-)
+from minijax.numpy.basic import positive, refuse_out
 from minijax.numpy.elementwise import remainder
+from minijax.numpy.making import asarray, broadcast_to, convert, ndim, shape, size
 from minijax.numpy.shapes import one_axis
 
 __all__ = ["argsort", "sort", "take", "take_along_axis"]

@@ -15,14 +15,9 @@ from minijax.numpy.basic import (
     masked,
     multiply,
     name_functions,
-    ndim,
-    normal_axes,
     number_of,
     numeric,
-    promote_float,
     refuse_out,
-    shape,
-    size,
     started,
     static,
     sum,
@@ -31,6 +26,7 @@ from minijax.numpy.basic import (
 from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
 from minijax.numpy.elementwise import where as choose
+from minijax.numpy.making import ndim, normal_axes, promote_float, shape, size
 from minijax.numpy.shapes import in_line, one_axis
 
 __all__ = [

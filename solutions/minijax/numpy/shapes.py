@@ -13,7 +13,9 @@ from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
 from minijax.lax import basic, defining, dynamic, elementwise, shapes
-from minijax.numpy.basic import (
+from minijax.numpy.basic import positive, static, subtract, transpose
+from minijax.numpy.elementwise import as_call, remainder, where
+from minijax.numpy.making import (
     as_indices,
     asarray,
     broadcast_to,
@@ -21,17 +23,12 @@ from minijax.numpy.basic import (
     integers,
     ndim,
     normal_axes,
-    positive,
     promote_dtypes,
     shape,
     size,
     sizes_of,
     staged,
-    static,
-    subtract,
-    transpose,
 )
-from minijax.numpy.elementwise import as_call, remainder, where
 
 __all__ = [
     "broadcast_arrays",
