@@ -14,7 +14,7 @@ up as what is missing. `lessons/drawing.py` makes texts and pages of a recording
 only, since it runs with a student's package and nothing else of ours:
 
     steps      what began, what ended it and what happened between
-    values     values as texts, boxes with what is in them
+    values     values as texts, boxes with what is in them, and which objects they are
     sources    the code of the functions that steps name
     package    the package that is watched, and its active interpreters
     memory     what arrays take

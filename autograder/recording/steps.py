@@ -1,17 +1,19 @@
 """The steps of a recording: what began, what ended it and what happened between."""
 
 import contextlib
+import itertools
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from autograder.recording.memory import Memory
 from autograder.recording.package import Package
 from autograder.recording.sources import Sources
-from autograder.recording.values import Shown, cut
+from autograder.recording.values import Identities, Shown, cut
 
 VERSION = 1
 LIMIT = 20_000  # steps in one recording; what happens afterwards is left out
@@ -48,6 +50,7 @@ class Record:
         self.sources = Sources()
         self.memory: Memory | None = None  # if it is measured
         self.show = Shown(package.level_of)
+        self.identities = Identities()
         self.meet: Callable[[type], None] = lambda cls: None  # a class of interpreters
 
     def document(self) -> dict[str, Any]:
@@ -58,6 +61,7 @@ class Record:
             "package": self.package.name,
             "cut": self.count > self.limit,
             "sources": self.sources.found,
+            "types": self.identities.types,
             "steps": [step.plain() for step in self.steps],
         }
 
@@ -97,18 +101,33 @@ class Record:
 
     def quietly(self, facts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What `facts` gives, computed without being recorded itself."""
-        self.asleep = True
+        before, self.asleep = self.asleep, True
         try:
             return facts()
         finally:
-            self.asleep = False
+            self.asleep = before
 
     def finish(self, step: Step, outs: Any, key: str = "results") -> None:
         """Note what a step gave."""
         if self.memory:
             self.measure(self.memory, outs)
         if self.count <= self.limit:
+            several = outs if isinstance(outs, list | tuple) else [outs]
+            self.identify(step.facts, **{key: several})
             step.facts.update(self.quietly(lambda: {key: self.show.several(outs)}))
+
+    def identify(self, facts: dict[str, Any], **values: Sequence[Any]) -> dict[str, Any]:
+        """Add to the fact `ids` which objects these values are; returns the facts.
+
+        Not while memory is measured, because objects that have a number are kept.
+        """
+        if not self.memory:
+            with contextlib.suppress(Exception):  # whatever the methods of a value do
+                found = self.quietly(
+                    lambda: {k: self.identities(list(x)) for k, x in values.items()}
+                )
+                facts["ids"] = {**facts.get("ids", {}), **found}
+        return facts
 
     def measure(self, memory: Memory, outs: Any) -> None:
         """Count new results; that may be the most that has been held during the open steps."""
@@ -132,19 +151,30 @@ class Record:
         return self.sources.of(function, self.package.folder())
 
 
-def line_in(file: str | None) -> dict[str, int]:
+def line_in(file: str | None) -> dict[str, Any]:
     """The line of a program that is being evaluated, as the fact `at`.
 
-    If it is in a function, the line that began it all is the fact `from`.
+    `part` is the expression: its columns, if it is on this line alone. If it is in a function, the
+    line that began it all is the fact `from`.
     """
     frame = sys._getframe() if file else None
-    lines = []
+    frames = []
     while frame is not None:
         if frame.f_code.co_filename == file:
-            lines.append(frame.f_lineno)
+            frames.append(frame)
         frame = frame.f_back
-    at = {"at": lines[0]} if lines else {}
-    return {**at, "from": lines[-1]} if len(lines) > 1 else at
+    if not frames:
+        return {}
+    at: dict[str, Any] = {"at": frames[0].f_lineno, **part_in(frames[0])}
+    return {**at, "from": frames[-1].f_lineno} if len(frames) > 1 else at
+
+
+def part_in(frame: FrameType) -> dict[str, Any]:
+    """The columns of the expression that a frame evaluates, as the fact `part`."""
+    places = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    line, last, begin, end = next(places, (None,) * 4)
+    whole = line == last == frame.f_lineno and begin is not None and end is not None
+    return {"part": [begin, end]} if whole else {}
 
 
 def exercise_of(error: BaseException) -> str:

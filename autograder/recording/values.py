@@ -39,10 +39,7 @@ class Shown:
 
     def box(self, value: Any, owner: Any) -> Value:
         """A tracer: its level, and the values in it by name."""
-        held = {name: x for name, x in vars(value).items() if name not in NOT_SHOWN}
-        if held.get("var", self) is None:  # a known value has no variable
-            del held["var"]
-        parts = {name: self.part(x) for name, x in held.items()}
+        parts = {name: self.part(x) for name, x in parts_of(value).items()}
         return {"box": type(value).__name__, "level": self.level_of(owner), "parts": parts}
 
     def part(self, value: Any) -> Value:
@@ -83,13 +80,66 @@ class Shown:
         """A variable of a program, under a name of its own; a literal's value."""
         if kind == "Literal":
             return self(value.val)
-        aval = getattr(value, "aval", None)
+        aval: Any = getattr(value, "aval", None)
         if aval is None:  # microjax: its variables have names
             return str(value)
         if id(value) not in self.names:
             self.kept.append(value)
             self.names[id(value)] = letters(len(self.names))
         return f"{self.names[id(value)]}:{self(aval)}"
+
+
+class Identities:
+    """Numbers for objects in the order in which they are met; of each its type, if it has one."""
+
+    def __init__(self) -> None:
+        self.types: list[str | None] = []
+        self.numbers: dict[int, int] = {}
+        self.kept: list[Any] = []  # so that no id is used twice
+
+    def __call__(self, value: Any) -> Any:
+        """A number, or a list of these; of a box its own and those of its parts; None for None."""
+        if value is None:
+            return None
+        if isinstance(value, list | tuple):
+            return [self(x) for x in value[:LONGEST]]
+        number = self.number(value)
+        if owner_of(value) is None:
+            return number
+        return {"id": number, "parts": {n: self(known(x)) for n, x in parts_of(value).items()}}
+
+    def number(self, value: Any) -> int:
+        """The number of an object, a new one if it is met for the first time."""
+        if id(value) not in self.numbers:
+            self.kept.append(value)
+            self.numbers[id(value)] = len(self.types)
+            self.types.append(type_of(value))
+        return self.numbers[id(value)]
+
+
+def parts_of(box: Any) -> dict[str, Any]:
+    """What is in a box, by name, without what only tells where it belongs."""
+    held = {name: x for name, x in vars(box).items() if name not in NOT_SHOWN}
+    if held.get("var", box) is None:  # a known value has no variable
+        del held["var"]
+    return held
+
+
+def known(value: Any) -> Any:
+    """What is known of a partial value; any other is itself."""
+    if not hasattr(value, "is_known"):
+        return value
+    return value.const if value.is_known else None
+
+
+def type_of(value: Any) -> str | None:
+    """The type of an array, of a tracer or of a variable, as a jaxpr has it."""
+    aval: Any = getattr(value, "aval", None)
+    if hasattr(aval, "str_short"):
+        return ("~" if aval.weak_type else "") + aval.str_short(short_dtypes=True)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{value.dtype.name}[{','.join(map(str, value.shape))}]"
+    return None
 
 
 def owner_of(value: Any) -> Any:

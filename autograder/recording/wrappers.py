@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def operation(
         facts["params"] = {name: cut(one_line(x), 80) for name, x in params.items()}
     if (dynamic := getattr(record.package.state("trace_state"), "dynamic_trace", None)) is not None:
         facts["dynamic"] = dynamic.level
-    return facts
+    return record.identify(facts, operands=args)
 
 
 def taken(record: Record, method: Function) -> Function:
@@ -58,12 +59,12 @@ def taken(record: Record, method: Function) -> Function:
             return apply()
         if last and last.kind == "operation" and last.taker is None:
             take(record, last, taker, operands, method)
-            last.raw = apply()
+            last.raw = appended(record, last, taker, apply)
             return last.raw
         facts = functools.partial(operation, record, primitive, operands, {})
         with record.step("operation", facts) as step:  # asked without `bind`
             take(record, step, taker, operands, method)
-            outs = apply()
+            outs = appended(record, step, taker, apply)
             record.finish(step, outs)
             return outs
 
@@ -78,6 +79,24 @@ def take(record: Record, step: Step, taker: Any, operands: Any, method: Any) -> 
     seen = record.quietly(lambda: {"seen": [record.show(x) for x in operands]})
     if seen["seen"] != step.facts.get("operands"):
         step.facts.update(seen)
+        record.identify(step.facts, seen=operands)
+
+
+def appended(record: Record, step: Step, taker: Any, apply: Function) -> Any:
+    """What `apply` gives; the equations that it adds to the interpreter's program are noted."""
+    eqns = equations_of(taker)
+    before = len(eqns)
+    outs = apply()
+    if len(eqns) > before:
+        step.facts.update(record.quietly(lambda: {"appends": record.show(eqns[before:])["list"]}))
+    return outs
+
+
+def equations_of(taker: Any) -> list[Any]:
+    """The equations of the program that an interpreter writes, if it writes one."""
+    holder = getattr(getattr(taker, "main", None), "global_data", taker)
+    found = getattr(holder, "eqns", getattr(holder, "equations", None))
+    return found if isinstance(found, list) else []
 
 
 def boxing(record: Record, method: Function, how: str) -> Function:
@@ -106,7 +125,8 @@ def boxing(record: Record, method: Function, how: str) -> Function:
 
 def boxed(record: Record, how: str, val: Any, box: Any) -> dict[str, Any]:
     """The facts of a value that was put into a box."""
-    return {"how": how, "value": record.show(val), "results": [record.show(box)]}
+    facts = {"how": how, "value": record.show(val), "results": [record.show(box)]}
+    return record.identify(facts, value=[val], results=[box])
 
 
 def ruled(record: Record, table: str, primitive: Any, rule: Function) -> Function:
@@ -141,7 +161,21 @@ def rule_facts(record: Record, table: str, primitive: Any, rule: Any, args: Sequ
     """The facts of a rule that begins: its name, where it is, and its arguments."""
     operands = [record.show(x) for x in args]
     place = {**place_of(rule, record.package.folder()), **record.source_of(rule)}
-    return {"table": table, "name": str(primitive), **place, "operands": operands}
+    facts = {"table": table, "name": str(primitive), **place, "operands": operands}
+    if table == "transpose_rules":
+        facts.update(equation_for(record, primitive))
+    return record.identify(facts, operands=args)
+
+
+def equation_for(record: Record, primitive: Any) -> dict[str, Any]:
+    """The fact `equation`: which one a rule runs for, if a function that led here holds it."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        for held in list(frame.f_locals.values()):
+            if type(held).__name__ == "JaxprEqn" and held.primitive is primitive:
+                return {"equation": record.show(held)}
+    return {}
 
 
 def looked_up(record: Record, get_rule: Function) -> Function:

@@ -105,6 +105,47 @@ def test_a_rule_that_a_program_adds_is_recorded():
     assert "cube 2.0 -> 8.0   level 0, EvalTrace: <lambda> (program.py, line 5)" in text
 
 
+def test_a_value_is_the_one_that_an_earlier_step_gave_and_not_one_that_looks_like_it():
+    _, document = lines("from minijax import jvp, lax\njvp(lax.sin, (3.0,), (1.0,))")
+    by_name = {step["name"]: step for step in every(document["steps"]) if step.get("level") == 0}
+    ids = {name: step["ids"] for name, step in by_name.items()}
+    assert by_name["mul"]["results"] == by_name["cos"]["results"] == ["-0.99"]
+    assert ids["mul"]["operands"][1] == ids["cos"]["results"][0] != ids["mul"]["results"][0]
+    (whole,) = [
+        step for step in every(document["steps"]) if step.get("level") == 1 and "name" in step
+    ]
+    sin, product = ids["sin"]["results"][0], ids["mul"]["results"][0]
+    assert whole["ids"]["results"][0]["parts"] == {"primal": sin, "tangent": product}
+    assert document["types"][product] == "~f64[]"
+
+
+def test_equations_are_told_when_they_are_appended_and_when_their_transpose_rule_runs():
+    _, document = lines(
+        "from minijax import grad, lax, make_jaxpr\n"
+        "make_jaxpr(lambda x: lax.sin(x))(3.0)\n"
+        "grad(lambda x: lax.mul(x, 2.0))(3.0)\n"
+    )
+    steps = list(every(document["steps"]))
+    assert [x["appends"] for x in steps if "appends" in x] == [["b:~f64[] = sin a:~f64[]"]]
+    assert [x["equation"] for x in steps if "equation" in x] == ["d:~f64[] = mul c:~f64[] 2.0"]
+    _, document = lines(
+        "from microjax import add, build_jaxpr\nbuild_jaxpr(lambda x: add(x, 1.0), 1)"
+    )
+    told = [x["appends"] for x in every(document["steps"]) if "appends" in x]
+    assert told == [["v_2 = add(v_1, 1.0)"]]
+
+
+def test_the_part_of_a_line_is_the_expression_that_is_evaluated():
+    source = "from minijax import lax\ny = lax.exp(lax.sin(1.0)) + lax.cos(\n    2.0)\n"
+    _, document = lines(source)
+    names = {step["name"]: step.get("part") for step in document["steps"]}
+    text = source.splitlines()[1]
+    assert {name: text[slice(*part)] for name, part in names.items() if part} == {
+        "sin": "lax.sin(1.0)",
+        "exp": "lax.exp(lax.sin(1.0))",
+    }
+
+
 def test_results_that_leave_their_boxes_are_told():
     text, _ = lines("from minijax import jvp\njvp(lambda x: x + (x > 2.0), (3.0,), (1.0,))")
     assert "-> True   (unboxed: [True | None]₁)" in text
