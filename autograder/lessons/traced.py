@@ -29,6 +29,8 @@ from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.recording import SCRIPT
 
+# Facts of steps that nothing on a page draws yet.
+UNSEEN = ("ids", "part", "appends", "equation")
 PATIENCE = 120  # seconds for one program
 DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
 
@@ -187,7 +189,7 @@ def _without(hidden: Sequence[str], steps: Sequence[drawing.Step]) -> list[drawi
         about = {step["kind"], step.get("table"), step.get("name"), step.get("interpreter")}
         if about & {*hidden}:
             continue
-        shown = dict(step)
+        shown = {key: value for key, value in step.items() if key not in UNSEEN}
         if "params" in step:
             shown["params"] = {x: text for x, text in step["params"].items() if x not in hidden}
         if "inside" in step:
