@@ -1,12 +1,12 @@
 """How the audit's made submissions must be graded: a check tells what is wrong with a result."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from autograder.grading import answers, judging, oracle, submission
 from autograder.grading.answers import Mistake, Wrong
 from autograder.grading.result import Result, Verdict
 from autograder.grading.suite_run import Call
+from autograder.grading.task import Task
 from autograder.lessons.manifest import Lesson
 
 Check = Callable[[Result], Iterator[str]]  # gives what is wrong
@@ -154,8 +154,8 @@ def _calls(mistake: Mistake, lesson: Lesson, level: str) -> Sequence[Call]:
         return False
 
     source = answers.variant_source(mistake).encode()
-    options: dict[str, Any] = {"level": level, "shrink": False, "only": mistake.exercise}
-    submission.grade(lesson, "", source, enough=note, **options)
+    task = Task.of(lesson, source, level)
+    submission.grade(task, shrink=False, only=mistake.exercise, enough=note)
     return calls[0]
 
 
