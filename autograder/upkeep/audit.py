@@ -129,8 +129,8 @@ def _examine_cases(
     outcomes = crew.each(grade, asked)
     wrong: dict[str, list[str]] = {}
     visible: dict[str, bool] = {}
-    for _, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
-        case = by_name[result["student"]]
+    for made, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
+        case = by_name[made.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
         if refused is not None:
             visible[case.name] = not refused
