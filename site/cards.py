@@ -1,4 +1,9 @@
-"""The picture that a link to a page has where it is shared: the course's card, with its title."""
+"""The picture that a link to a page has where it is shared: the course's card, with its title.
+
+For every page but the first, its title is written over the heading of `card.png`, with Pillow and
+the font that Pillow brings, in a few hundredths of a second. The theme's own cards need fonts from
+another host, and Cairo.
+"""
 
 import functools
 import html

@@ -3,10 +3,13 @@
 - A page's description is its own opening.
 - The search index holds how each section begins, and the words of each page once. Code, formulas
   and hints are left out: an index of everything is three times as large, and every page loads it.
-  Of the reference it has the names and the first sentences.
-- The theme's search worker is given the queries as `assets/search.js` prepares them.
+  Of the reference it has the names and the first sentences. Hints must not turn up in a search for
+  the exercise.
+- The theme's search worker is given the queries as `assets/search.js` prepares them: the theme
+  finds nothing for "tangnet", and for "how do I install" each page that has "how".
 - With `extra.offline`, pages can be opened from a folder: links name files, and search needs no
-  server.
+  server: its worker is started from its text, because a browser starts none from a file. The
+  theme's own plugin for this loads a script from another host.
 """
 
 import html

@@ -1,4 +1,9 @@
-"""What a result depends on besides the module: two runs with one fingerprint give one result."""
+"""What a result depends on besides the module: two runs with one fingerprint give one result.
+
+A grade from an older suite must not survive unnoticed, and an edit of the site must not invalidate
+the grades of a class. So a fingerprint is a hash of the lesson's tree, manifest, suite and answers,
+of the code that grades, and of the versions of Python, numpy, jaxlib and pytest.
+"""
 
 import hashlib
 import platform

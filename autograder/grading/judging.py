@@ -139,7 +139,8 @@ def _constant_in(value: Any) -> str | None:
 # ------------------------------------------------------------------------------------------
 # Known mistakes
 
-_NOT_A_MISTAKE = {suite.NOT_IMPLEMENTED, suite.ENDLESS, suite.CRASHED, suite.OUT_OF_MEMORY}
+# Kinds of failures after which nothing is named: what the submission would have said is not known.
+NOT_A_MISTAKE = {suite.NOT_IMPLEMENTED, suite.ENDLESS, suite.CRASHED, suite.OUT_OF_MEMORY}
 
 
 def recognize(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> dict[str, Mistake]:
@@ -147,7 +148,7 @@ def recognize(lesson: Lesson, calls: Mapping[str, list[Call]], level: str) -> di
     labels: dict[str, Mistake] = {}
     for exercise, made in calls.items():
         kinds = {call.found.kind for call in made if call.found is not None}
-        if sum(call.wrong_value for call in made) < 2 or kinds & _NOT_A_MISTAKE:
+        if sum(call.wrong_value for call in made) < 2 or kinds & NOT_A_MISTAKE:
             continue
         fitting = list(like(lesson, exercise, made, level))
         if len(fitting) == 1:
@@ -159,10 +160,11 @@ def like(lesson: Lesson, exercise: str, made: Iterable[Call], level: str) -> Ite
     """The known mistakes in an exercise that give the same replies to these calls."""
     telling = sorted(made, key=lambda call: not call.wrong_value)  # where most of them differ
     mistakes = [m for m in answers.mistakes(lesson.id) if m.exercise == exercise]
-    return (m for m in mistakes if _fits(variant(lesson, level, m), telling))
+    return (m for m in mistakes if fits(variant(lesson, level, m), telling))
 
 
-def _fits(oracle: Oracle, calls: list[Call]) -> bool:
+def fits(oracle: Oracle, calls: Iterable[Call]) -> bool:
+    """Does this tree give the same replies to these calls?"""
     try:
         return all(_same(call, oracle.ask(call.probe, call.args)[0]) for call in calls)
     finally:

@@ -120,7 +120,9 @@ def _check_inside(path: str, packages: Sequence[str]) -> None:
 
 
 # ------------------------------------------------------------------------------------------
-# The files __init__.py, written from the manifests' exports
+# The files __init__.py, written from the manifests' exports: no such file can be written by hand,
+# because the tree of each lesson must run with the names of the lessons up to it. An export may say
+# where a name goes and where it comes from, such as "numpy.* from minijax.numpy.basic".
 
 _HEAD = '''"""{title}
 
@@ -137,13 +139,10 @@ def init_files(part: Sequence[Lesson]) -> dict[str, str]:
             imports.setdefault(folder, {})
         for export in lesson.exports:
             _add_export(imports, lesson, export)
-    files = {file for lesson in part for file in lesson.files}
+    given = {file for lesson in part for file in lesson.given}
     return {
         f"{package.replace('.', '/')}/__init__.py": _init_text(
-            package,
-            names,
-            _later(part, package),
-            files,
+            package, names, _later(part, package), given
         )
         for package, names in sorted(imports.items())
     }
@@ -178,7 +177,7 @@ def _add_export(imports: dict[str, dict[str, str]], lesson: Lesson, export: str)
 
 def _star(lesson: Lesson, module: str) -> list[str]:
     """The names in a module's `__all__`, read without running it."""
-    path = f"{module.replace('.', '/')}.py"
+    path = _file(module)
     names = _public(_solution_or_skeleton(path))
     if names is None:
         raise Problem(
@@ -228,30 +227,68 @@ for _name in __all__:
 """
 
 
-def _init_text(package: str, names: Mapping[str, str], more: str, files: Collection[str]) -> str:
-    has_reasons = f"{package.partition('.')[0]}/absent.py" in files
-    is_open = f"{package.replace('.', '/')}/containers.py" in files
+def _init_text(package: str, names: Mapping[str, str], more: str, given: Collection[str]) -> str:
+    text = _HEAD.format(title=f"The public names of {package}.")
+    if not names:
+        return text
+    has_reasons = f"{package.partition('.')[0]}/absent.py" in given
+    is_open = _file(f"{package}.containers") in given
     by_module: dict[str, list[str]] = {}
     for name, module in names.items():
         by_module.setdefault(module, []).append(name)
+    whole = [m for m, found in by_module.items() if _is_whole(m, found, given)]
+    single = [name for name, module in names.items() if module not in whole]
+    by_module |= {m: ["*"] for m in whole}
     if has_reasons:
         by_module[f"{package.partition('.')[0]}.absent"] = ["missing as _missing"]
     if is_open:
         by_module[f"{package}.containers"] = ["with_containers as _with_containers"]
-    modules = sorted(by_module, key=_natural)
-    imports = [
-        _listing(f"from {m} import ", "()", sorted(by_module[m], key=_isort_name)) for m in modules
-    ]
-    public = _listing("__all__ = ", "[]", [f'"{name}"' for name in sorted(names, key=_all_name)])
-    text = _HEAD.format(title=f"The public names of {package}.")
-    if not names:
-        return text
     missing = _MISSING.format(package=package, more=more)
     if has_reasons:
         arguments = f'"{package}", name' + (f', "{more}"' if more else "")
         missing = _REASON.format(arguments=arguments)
-    text += f"\nimport typing as _typing\n\n{''.join(imports)}\n{public}"
-    return text + _OPEN * is_open + missing
+    head = f"{text}\nimport typing as _typing\n\n{_imports(by_module)}\n"
+    return head + _all(single, whole) + _OPEN * is_open + missing
+
+
+def _is_whole(module: str, names: Collection[str], given: Collection[str]) -> bool:
+    """Whether these are all names of a given module: then only its `__all__` has them.
+
+    Names of a lesson's module are repeated, so that they are there whatever a student writes.
+    """
+    return _file(module) in given and set(names) == set(
+        _public(_solution_or_skeleton(_file(module))) or ()
+    )
+
+
+def _imports(by_module: Mapping[str, list[str]]) -> str:
+    """The imports of names and of whole modules, these with their list of names."""
+    lines = []
+    for module in sorted(by_module, key=_natural):
+        if by_module[module] == ["*"]:
+            lines.append(
+                f"from {module} import *\nfrom {module} import __all__ as {_list(module)}\n"
+            )
+        else:
+            items = sorted(by_module[module], key=_isort_name)
+            lines.append(_listing(f"from {module} import ", "()", items))
+    return "".join(lines)
+
+
+def _list(module: str) -> str:
+    return f"_{module.rpartition('.')[2]}"
+
+
+def _all(names: Iterable[str], whole: Iterable[str]) -> str:
+    """The public names: some by themselves, and those of whole modules."""
+    single = [f'"{name}"' for name in sorted(names, key=_all_name)]
+    return _listing(
+        "__all__ = ", "[]", single + [f"*{_list(m)}" for m in sorted(whole, key=_natural)]
+    )
+
+
+def _file(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _isort_name(name: str) -> tuple[int, list[object]]:

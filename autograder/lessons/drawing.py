@@ -1,4 +1,4 @@
-"""Tells recordings (see recorder.py): as lines for a terminal, and step by step (see stepper.py).
+"""Tells recordings (autograder/recording): as lines for a terminal, and as steps (stepper.py).
 
 A box is written as in the lessons: `[3.0 | 1.0]₁` for a box of level 1 with the parts 3.0 and 1.0.
 """

@@ -2,6 +2,11 @@
 
 Running text becomes Markdown cells. Worked examples become code cells, with what the reference left
 below them. nbgrader takes the points from the locked cells; the student's code stays in the module.
+
+A notebook travels alone, so pictures are attached to it, and its name is the lesson's id, as that
+of nbgrader's assignment. Its first cell imports the whole package afresh when one of its files has
+changed: `%autoreload` would load that file only, and the others would keep the old rules. It ends
+with a question that a person grades, for tests cannot see whether an idea was understood.
 """
 
 import base64

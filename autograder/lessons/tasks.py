@@ -2,6 +2,11 @@
 
 Each is a small Python file in the lesson's folder. The first line of its docstring is its title,
 the rest says what is asked. `tasks.py` there holds the checks of the first two.
+
+They are files of their own, beside the module, because the module is what is graded: a grade would
+be hard to read if half of it were extras, and a program to repair must not be able to break the
+package. They cost no points unless the instructor gives some, and then a person grades them: a
+hidden suite would fix the names and types that students are to design.
 """
 
 import ast

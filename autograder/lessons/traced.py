@@ -24,10 +24,13 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.lessons import assemble, drawing, kept, manifest, recorder, skeleton, stepper
+from autograder.lessons import assemble, drawing, kept, manifest, skeleton, stepper
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
+from autograder.recording import SCRIPT
 
+# Facts of steps that nothing on a page draws yet.
+UNSEEN = ("ids", "part", "appends", "equation")
 PATIENCE = 120  # seconds for one program
 DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
 
@@ -90,7 +93,8 @@ def all_kept(lesson: Lesson) -> dict[kept.Place, dict[str, Any]]:
 def _kept(file: Path, lesson: Lesson) -> tuple[kept.Place, dict[str, Any]]:
     """What is shown of a recording, and where that is kept."""
     tree = assemble.files_of(manifest.needed(lesson))
-    makers = [Path(x).read_text(encoding="utf-8") for x in (recorder.__file__, __file__)]
+    files = [*sorted(SCRIPT.parent.glob("*.py")), Path(__file__)]
+    makers = [x.read_text(encoding="utf-8") for x in files]
     program = file.read_text(encoding="utf-8") if file.exists() else ""
     place = kept.place(lesson.id, f"traces/{lesson.id}-{file.name}", program, tree, makers)
     return place, place.left(lambda: _shown(file, lesson))
@@ -152,13 +156,13 @@ def _record(program: str, name: str, lesson: Lesson, wishes: Wishes) -> dict[str
     options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
         assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        return _recorded(Path(recorder.__file__), Path(folder), program, name, options)
+        return _recorded(Path(folder), program, name, options)
 
 
-def _recorded(script: Path, folder: Path, program: str, name: str, options: str) -> dict[str, Any]:
+def _recorded(folder: Path, program: str, name: str, options: str) -> dict[str, Any]:
     text, document = folder / "program.txt", folder / "recording.json"
     text.write_text(program, encoding="utf-8")
-    words = [str(x) for x in (script, folder, text, name, document, options)]
+    words = [str(x) for x in (SCRIPT, folder, text, name, document, options)]
     try:
         subprocess.run(
             [sys.executable, "-P", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
@@ -185,7 +189,7 @@ def _without(hidden: Sequence[str], steps: Sequence[drawing.Step]) -> list[drawi
         about = {step["kind"], step.get("table"), step.get("name"), step.get("interpreter")}
         if about & {*hidden}:
             continue
-        shown = dict(step)
+        shown = {key: value for key, value in step.items() if key not in UNSEEN}
         if "params" in step:
             shown["params"] = {x: text for x, text in step["params"].items() if x not in hidden}
         if "inside" in step:

@@ -2,6 +2,9 @@
 
 It runs as a student would run it, `python capstones/digits.py --backend mine`, and its losses are
 compared with those that the reference had, which lie beside it as JSON.
+
+With `--mine` the lesson to blame is named: each of the student's modules is tried alone among the
+reference's. The scripts draw their SVG by themselves, because students have no matplotlib.
 """
 
 import json

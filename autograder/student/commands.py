@@ -438,7 +438,11 @@ def progress(place: Workspace) -> None:
 
 
 def export_progress(place: Workspace, file: Path) -> None:
-    """Write which exercises are done, as the course's web site takes and saves it."""
+    """Write which exercises are done, as the course's web site takes and saves it.
+
+    The workspace reads no such file: here an exercise is done if its checks pass on the files that
+    are there now, and a file that says otherwise would be a second truth.
+    """
     done = {name: True for lesson in all_taught() for name in done_of(place, lesson)}
     workspace.write(file, f"{json.dumps(done, indent=1)}\n".encode())
     print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')

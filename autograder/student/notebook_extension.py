@@ -6,6 +6,10 @@
 
 A workspace holds this file as `jaxprentice.py`. It needs IPython and nothing else: the command runs
 as a program of its own, with the packages that belong to it.
+
+Values are drawn by formatters that are registered here, and have no method `_repr_html_`: JAX's
+have none, so a program that asks for it would run here only; a dict cannot have it; and in a
+lesson's module it would be about web pages. A formatter also serves a module that is half finished.
 """
 
 import html

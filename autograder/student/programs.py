@@ -18,7 +18,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import drawing, manifest, places, recorder, stepper, user_files
+from autograder import recording
+from autograder.lessons import drawing, manifest, places, stepper, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import run_program, screen, workspace
 from autograder.student.workspace import Workspace
@@ -85,7 +86,7 @@ def tell(document: dict[str, Any], steps: Sequence[drawing.Step]) -> None:
     if not steps:
         print("No operation was recorded.")
     if document.get("cut"):
-        print(f"Only the first {recorder.LIMIT} steps are shown. Try a smaller program.")
+        print(f"Only the first {recording.LIMIT} steps are shown. Try a smaller program.")
     screen.print_lines([drawing.ending(document)])
     if missing := document.get("error", {}).get("missing"):
         print(f"Next: ./jaxprentice check {missing}")
@@ -96,9 +97,11 @@ def record(place: Workspace, program: Program) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="trace-") as name:
         text, document = Path(name, "program.py"), Path(name, "recording.json")
         text.write_text(program.text, encoding="utf-8")
-        words = [recorder.__file__, str(packages(place)), str(text), program.name, str(document)]
+        words = [recording.SCRIPT, packages(place), text, program.name, document]
         status = subprocess.call(
-            [sys.executable, "-P", "-B", *words], env=environment(), stdin=subprocess.DEVNULL
+            [sys.executable, "-P", "-B", *map(str, words)],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
         )
         if not document.exists():
             raise Problem(f"The program ended Python (status {status}). Nothing was recorded.")

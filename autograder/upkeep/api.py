@@ -3,6 +3,10 @@
 What a function promises is its docstring. Which names are public is what `__all__` says; what a
 public module has among its names is a public module, too. Classes that have no public name, because
 only functions make them, are on a page of their own.
+
+mkdocstrings was tried. It reads source code, and many public names are made by a function, `sin =
+unary(sin_p, "f", ...)`: it finds no signature and no docstring for them, and takes `minijax.jit`,
+the function, for the module with this name.
 """
 
 import dataclasses
@@ -49,7 +53,7 @@ functions. `make_jaxpr` returns a `ClosedJaxpr`, `jit` a `Jitted`, and `x.at[ind
 
 def pages(package: str = "minijax") -> dict[str, str]:
     """Markdown of each page by its name: that of the module `minijax.numpy` is `numpy.md`."""
-    found = dict(_modules(importlib.import_module(package), package))
+    found = dict(public_modules(importlib.import_module(package), package))
     texts = {_file(name): _page(name, module) for name, module in found.items()}
     every = "".join(
         f"- [`{x}`]({_file(x)}): {_summary(x, found[x])[:-1]} ({_counts(found[x])}).\n"
@@ -76,14 +80,15 @@ def _file(module: str) -> str:
     return f"{module.partition('.')[2] or 'index'}.md"
 
 
-def _modules(module: ModuleType, path: str) -> Iterator[tuple[str, ModuleType]]:
+def public_modules(module: ModuleType, path: str) -> Iterator[tuple[str, ModuleType]]:
+    """A module with its path, and the public modules inside it with theirs."""
     yield path, module
-    for name in _names(module):
+    for name in public_names(module):
         if inspect.ismodule(inner := getattr(module, name)):
-            yield from _modules(inner, f"{path}.{name}")
+            yield from public_modules(inner, f"{path}.{name}")
 
 
-def _names(module: ModuleType) -> list[str]:
+def public_names(module: ModuleType) -> list[str]:
     """The public names; of a module without `__all__` those that it defines."""
     own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
     return sorted(n for n in getattr(module, "__all__", own) if not n.startswith("_"))
@@ -107,7 +112,7 @@ def _summary(path: str, module: ModuleType) -> str:
 
 
 def _counts(module: ModuleType) -> str:
-    values = [getattr(module, name) for name in _names(module)]
+    values = [getattr(module, name) for name in public_names(module)]
     kinds = Counter(_kind(x) for x in values if not inspect.ismodule(x))
     shown = {kind: kinds[kind] for kind in _KINDS if kinds[kind]}
     if inner := sum(inspect.ismodule(x) for x in values):
@@ -132,7 +137,7 @@ _SINGULAR = {
 def _page(path: str, module: ModuleType) -> str:
     kinds: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     inner = []
-    for name in _names(module):
+    for name in public_names(module):
         value = getattr(module, name)
         if inspect.ismodule(value):
             inner.append(f"[`{path}.{name}`]({_file(f'{path}.{name}')})")
@@ -150,7 +155,7 @@ def _page(path: str, module: ModuleType) -> str:
 
 def _own_name(module: ModuleType, function: Any) -> str:
     """Of a function's names in a module the one that it was given, or the first."""
-    names = [name for name in _names(module) if getattr(module, name) is function]
+    names = [name for name in public_names(module) if getattr(module, name) is function]
     given = getattr(function, "__name__", "")
     return given if given in names else names[0]
 
@@ -268,8 +273,8 @@ def _class(path: str, name: str, cls: type) -> str:
 def _homes() -> dict[type, str]:
     """Where each public class is described: its first name, from the outermost module."""
     found: dict[type, str] = {}
-    for path, module in _modules(importlib.import_module("minijax"), "minijax"):
-        for name in _names(module):
+    for path, module in public_modules(importlib.import_module("minijax"), "minijax"):
+        for name in public_names(module):
             if inspect.isclass(value := getattr(module, name)):
                 found.setdefault(value, f"{path}.{name}")
     return found

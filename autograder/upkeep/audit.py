@@ -8,7 +8,7 @@ be, and every grade that is not as it should be is a finding.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -16,19 +16,17 @@ from rich.console import Console
 from rich.progress import track
 
 from autograder.grading import answers, pool, submission
-from autograder.grading.answers import Mistake, Wrong
-from autograder.grading.result import Result, Verdict
+from autograder.grading.result import Result
 from autograder.grading.suite_run import Call
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
 from autograder.student import checks
-from autograder.upkeep import attacks, classes, mutants, sample_class, widths
+from autograder.upkeep import attacks, classes, expected, mutants, sample_class, widths
+from autograder.upkeep.expected import Check
 
 T = TypeVar("T")
-
-Check = Callable[[Result], Iterator[str]]  # gives what is wrong
 
 
 @dataclass(frozen=True)
@@ -131,8 +129,8 @@ def _examine_cases(
     outcomes = crew.each(grade, asked)
     wrong: dict[str, list[str]] = {}
     visible: dict[str, bool] = {}
-    for _, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
-        case = by_name[result["student"]]
+    for made, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
+        case = by_name[made.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
         if refused is not None:
             visible[case.name] = not refused
@@ -181,7 +179,7 @@ def grade(asked: Asked) -> tuple[Result, set[str] | None]:
 
 def _has_failed(test: str, exercise: str, calls: Sequence[Call]) -> bool:
     """Has this test failed?"""
-    return any(call.found is not None and _function(call.test) == test for call in calls)
+    return any(call.found is not None and expected.function_of(call.test) == test for call in calls)
 
 
 def refused(lesson: Lesson, source: str, exercises: Sequence[str]) -> set[str]:
@@ -246,18 +244,19 @@ def make_cases(lesson: Lesson) -> list[Case]:
     """All submissions that a lesson's suite is tried on."""
     reference = assemble.read_solution(lesson.module)
     untouched = skeleton.make_skeleton(reference, lesson)
-    lie = sample_class.cheat(untouched, lesson)
+    cheat = sample_class.cheat(untouched, lesson)
+    nothing = expected.nothing_passes
     everything = {part.id for part in lesson.graded}
     cases = [
-        Case(lesson.id, "reference", "the reference", reference, _full(everything)),
-        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, _nothing_passes),
-        Case(lesson.id, "cheat", "stubs whose results claim to be right", lie, _nothing_passes),
+        Case(lesson.id, "reference", "the reference", reference, expected.full(everything)),
+        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, nothing),
+        Case(lesson.id, "cheat", "stubs whose results claim to be right", cheat, nothing),
     ]
     for exercise in lesson.exercises:
         done = _with_those_before(lesson, exercise)
         name = f"{exercise.id} alone"
         source = _only(lesson, reference, done)
-        cases.append(Case(lesson.id, "one exercise", name, source, _exactly(done)))
+        cases.append(Case(lesson.id, "one exercise", name, source, expected.exactly(done)))
     cases += _cases_of_missing(reference, lesson)
     cases += _cases_of_constants(untouched, lesson)
     return [*cases, *cases_of_right_answers(lesson), *_cases_of_wrong_answers(lesson)]
@@ -269,7 +268,7 @@ def _cases_of_missing(reference: str, lesson: Lesson) -> Iterator[Case]:
     everything = {exercise.id for exercise in lesson.exercises}
     for exercise, tests in named.items():
         source = _only(lesson, reference, everything - {exercise})
-        check = _fail(exercise, tests)
+        check = expected.fails(exercise, tests)
         yield Case(lesson.id, "one missing", f"all but {exercise}", source, check)
 
 
@@ -279,7 +278,6 @@ _CONSTANTS = (
     *("return None", "return True", "return False", "return 0", "return 0.0", "return 1.0"),
     *("return []", "return ()", "return {}", 'return ""'),
 )
-_MOST_FOR_NOTHING = 1.0  # points in a lesson
 
 
 def _cases_of_constants(untouched: str, lesson: Lesson) -> Iterator[Case]:
@@ -288,7 +286,7 @@ def _cases_of_constants(untouched: str, lesson: Lesson) -> Iterator[Case]:
         for exercise in lesson.exercises:
             source = source.replace(f'raise NotImplementedError("{exercise.id}")', constant)
         name = f"`{constant}` everywhere"
-        yield Case(lesson.id, "constant answer", name, source, _hardly_any_points)
+        yield Case(lesson.id, "constant answer", name, source, expected.hardly_any_points)
 
 
 def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
@@ -296,18 +294,18 @@ def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
     for i, chosen in enumerate(answers.in_turn(lesson.id), 1):
         source = answers.variant_source(*chosen)
         name, own = f"right answers, number {i}", tuple(e.id for e in lesson.exercises)
-        check = _full({part.id for part in lesson.graded})
+        check = expected.full({part.id for part in lesson.graded})
         yield Case(lesson.id, "right answer", name, source, check, own)
 
 
 def _cases_of_wrong_answers(lesson: Lesson) -> Iterator[Case]:
     for mistake in answers.mistakes(lesson.id):
         source = answers.variant_source(mistake)
-        check, own = _named(mistake, lesson), (mistake.exercise,)
+        check, own = expected.named(mistake, lesson), (mistake.exercise,)
         yield Case(lesson.id, "known mistake", mistake.id, source, check, own)
     for i, answer in enumerate(answers.wrong(lesson.id), 1):
         source, name = answers.variant_source(answer), f"{answer.exercise}, wrong answer {i}"
-        check, own = _loses(answer), (answer.exercise,)
+        check, own = expected.loses(answer), (answer.exercise,)
         yield Case(lesson.id, "wrong answer", name, source, check, own, answer.fails)
 
 
@@ -321,113 +319,6 @@ def _only(lesson: Lesson, reference: str, done: set[str]) -> str:
     """The module with these exercises filled in, and no others."""
     left = tuple(e for e in lesson.exercises if e.id not in done)
     return skeleton.make_skeleton(reference, replace(lesson, exercises=left))
-
-
-# ------------------------------------------------------------------------------------------
-# What their results must be
-
-
-def _full(wanted: set[str]) -> Check:
-    def check(result: Result) -> Iterator[str]:
-        for exercise in result["exercises"]:
-            if exercise["id"] in wanted and exercise["points"] != exercise["max_points"]:
-                yield f"{exercise['id']} should have full points. {_failed(exercise)}"
-        yield from _unlabelled(result)
-
-    return check
-
-
-def _failed(exercise: Verdict) -> str:
-    tests = [f"{t['id']} ({t['class']})" for t in exercise["tests"] if not t["passed"]]
-    return f"These tests fail: {', '.join(tests)}. Repair them, or name what they need in `after`."
-
-
-def _nothing_passes(result: Result) -> Iterator[str]:
-    for exercise in result["exercises"]:
-        passed = [test["id"] for test in exercise["tests"] if test["passed"]]
-        if passed:
-            tests = ", ".join(passed)
-            name = exercise["id"]
-            yield f"{name}: these tests pass without an answer: {tests}. Let them ask for more."
-    yield from _unlabelled(result)
-
-
-def _hardly_any_points(result: Result) -> Iterator[str]:
-    if result["score"] > _MOST_FOR_NOTHING:
-        earned = [f"{e['id']} {e['points']}" for e in result["exercises"] if e["points"]]
-        yield f"it should have {_MOST_FOR_NOTHING:g} point at most, and has: {', '.join(earned)}."
-
-
-def _unlabelled(result: Result) -> Iterator[str]:
-    for exercise in result["exercises"]:
-        if exercise["misconception"]:
-            name = exercise["misconception"]["name"]
-            yield f"{exercise['id']} is labelled {name!r}. Add a test that tells the two apart."
-
-
-def _exactly(done: set[str]) -> Check:
-    # With several exercises done, programs may run that the whole module has points for.
-    free = {*done, *(f"{name.partition('.')[0]}.whole" for name in done if len(done) > 1)}
-
-    def check(result: Result) -> Iterator[str]:
-        yield from _full(done)(result)
-        for exercise in result["exercises"]:
-            if exercise["id"] not in free and exercise["points"]:
-                passed = [test["id"] for test in exercise["tests"] if test["passed"]]
-                yield (
-                    f"{exercise['id']} should have no points, but these tests pass: "
-                    f"{', '.join(passed)}. Let them ask for the exercise itself."
-                )
-
-    return check
-
-
-def _fail(exercise: str, tests: set[str]) -> Check:
-    def check(result: Result) -> Iterator[str]:
-        every = [test for part in result["exercises"] for test in part["tests"]]
-        passed = {test["id"] for test in every if test["passed"]}
-        for test in sorted(tests & passed):
-            yield f"{test} passes without {exercise}. Name another test in the table of classes."
-
-    return check
-
-
-def _loses(answer: Wrong) -> Check:
-    def check(result: Result) -> Iterator[str]:
-        (own,) = [e for e in result["exercises"] if e["id"] == answer.exercise]
-        if own["points"] == own["max_points"]:
-            yield f"{own['id']} should lose points. Add a test that this answer fails."
-        elif answer.fails not in {_function(t["id"]) for t in own["tests"] if not t["passed"]}:
-            yield f"it does not fail {answer.fails}. Name a test of {own['id']} that it fails."
-
-    return check
-
-
-def _function(test: str) -> str:
-    """A test's function: what it is called without its case."""
-    return test.partition("[")[0]
-
-
-def _named(mistake: Mistake, lesson: Lesson) -> Check:
-    others = {exercise.id for exercise in lesson.exercises} - {mistake.exercise}
-
-    def check(result: Result) -> Iterator[str]:
-        (own,) = [e for e in result["exercises"] if e["id"] == mistake.exercise]
-        if own["points"] == own["max_points"]:
-            yield f"{own['id']} should lose points. Add a test that this mistake fails."
-            return
-        label = own["misconception"]
-        if label is None or label["name"] != mistake.name:
-            found = "not recognized" if label is None else f"taken for {label['name']!r}"
-            yield (
-                f"the mistake is {found}. At least two tests must get values that differ from the "
-                "reference's (a test stops at its first difference, so two probes in one test are "
-                "not enough), and no other known mistake may give the same in all tests."
-            )
-        elsewhere = [e for e in result["exercises"] if e["id"] in others]
-        yield from _full(others)({**result, "exercises": elsewhere})
-
-    return check
 
 
 # ------------------------------------------------------------------------------------------

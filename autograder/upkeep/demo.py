@@ -1,6 +1,7 @@
 """The main job from end to end: a course directory, a sample class, and nbgrader's own commands.
 
-The course directory holds all lessons, and the sample class hands in three of them.
+The course directory holds all lessons, and the sample class hands in three of them: each takes half
+a minute, and all go the same way. That every suite sees its mistakes is what `audit` shows.
 
 It checks its own outcome: each submission of the sample class must get in nbgrader's gradebook, and
 in its feedback pages, what such a submission deserves.

@@ -23,6 +23,10 @@ since version 0.4.36 ("stackless"). Its words: `Trace`, with its `parent_trace`,
 
 What a primitive *is* does not depend on interpretation: its value in NumPy, its type, its StableHLO
 text. These facts, programs as data and pytrees come from minijax; operators from `arrays`.
+
+The call primitive has one rule for forward and reverse mode, which calls a program for values and
+residuals and then a linear one. So no program is partially evaluated; in return, forward mode runs
+two programs where minijax runs one.
 """
 
 from __future__ import annotations

@@ -92,7 +92,11 @@ def unknown(aval: ShapedArray) -> PartialVal:
 
 @dataclass(eq=False)
 class EqnRecipe:
-    """An equation of the program to be: `outvars = primitive[params] tracers_in`."""
+    """An equation of the program to be: `outvars = primitive[params] tracers_in`.
+
+    It is the only kind of recipe. A known value is its own constant, and an input has a variable
+    and no recipe; other kinds would be a case in each function that walks through them.
+    """
 
     primitive: Primitive
     tracers_in: Sequence[PartialEvalTracer]

@@ -43,7 +43,8 @@ from minijax.lax.basic import (
     sub,
     transpose,
 )
-from minijax.lax.bits import bitcast_convert_type, nextafter, shift_left
+from minijax.lax.bits import bitcast_convert_type, nextafter, shift_left, shift_right_logical
+from minijax.lax.defining import scalar
 from minijax.lax.elementwise import (
     abs,
     bitwise_or,
@@ -51,13 +52,11 @@ from minijax.lax.elementwise import (
     log1p,
     max,
     rem,
-    scalar,
-    shift_right_logical,
     sign,
     stop_gradient,
 )
-from minijax.lax.indexing import sort, top_k
 from minijax.lax.shapes import expand_dims, iota, reshape
+from minijax.lax.sorting import sort, top_k
 from minijax.lax.special import erf, erf_inv, tan
 from minijax.tree import NodeType, node_types
 
@@ -365,7 +364,10 @@ class PRNGKeyArray(Array):
     """An array of typed keys, which no arithmetic takes for numbers.
 
     It is a container of one leaf, the keys' words: a uint32 array with one axis more. So every
-    transformation takes it apart and puts it together again, and needs no rule for it.
+    transformation takes it apart and puts it together again, and needs no rule for it, where a
+    dtype of its own would be a case in each rule that moves elements. In return,
+    `jax.tree.leaves(key)` is the words, jaxprs have no `random_bits`, and functions of `lax` and
+    `jax.numpy` take no keys.
     """
 
     dtype = KeyType()  # type: ignore[assignment]

@@ -31,28 +31,15 @@ from minijax.jvp import jvp
 from minijax.linearize import linearize
 from minijax.pmap import pmap
 from minijax.tracing import make_jaxpr
-from minijax.transfers import (
-    ShapeDtypeStruct,
-    block_until_ready,
-    default_backend,
-    device_count,
-    device_get,
-    device_put,
-    eval_shape,
-    jacobian,
-    local_device_count,
-    local_devices,
-    process_index,
-)
+from minijax.transfers import *
+from minijax.transfers import __all__ as _transfers
 from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and_grad, vjp
 from minijax.vmap import jacfwd, vmap
 from minijax.xla import default_device, devices
 
 __all__ = [
     "Array",
-    "ShapeDtypeStruct",
     "ad_checkpoint",
-    "block_until_ready",
     "checkpoint",
     "checkpoint_policies",
     "closure_convert",
@@ -60,32 +47,23 @@ __all__ = [
     "custom_derivatives",
     "custom_jvp",
     "custom_vjp",
-    "default_backend",
     "default_device",
-    "device_count",
-    "device_get",
-    "device_put",
     "devices",
     "errors",
-    "eval_shape",
     "flatten_util",
     "grad",
     "hessian",
     "jacfwd",
-    "jacobian",
     "jacrev",
     "jit",
     "jvp",
     "lax",
     "linear_transpose",
     "linearize",
-    "local_device_count",
-    "local_devices",
     "make_jaxpr",
     "nn",
     "numpy",
     "pmap",
-    "process_index",
     "random",
     "remat",
     "scipy",
@@ -95,6 +73,7 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "vmap",
+    *_transfers,
 ]
 
 if not _typing.TYPE_CHECKING:

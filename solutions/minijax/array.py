@@ -7,7 +7,8 @@ Python's numbers, gives way to others. Their values may be outside Python's memo
 compiled program returns stays on its device until it is asked for.
 
 `Array` is the base class of arrays and of tracers; what both can do is in the table
-`array_methods`.
+`array_methods`, which `minijax.numpy` fills. Operators that are forwarded to abstract values, as in
+Autodidax, would be written a second time for arrays on a device.
 """
 
 from __future__ import annotations

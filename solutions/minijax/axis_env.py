@@ -4,6 +4,10 @@ A function inside `vmap(f, axis_name="i")` or `pmap(f, axis_name="i")` sees a si
 name it can speak of the axis along which all examples stand: of their sum, or of its own place
 among them. Which names can be used, and what they mean, depends on the transformations that are
 active: an environment, as for variables, and one for each thread.
+
+Batching rules pass the size of the mapped axis on. It is an `AxisSize`, an `int` with a name, so
+none of them had to change for names. A call primitive goes to the `vmap` whose name its program
+uses, even if no operand is batched.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ Tangent = Any  # a Value, or None: the zero that costs nothing
 class Primitive:
     """An operation that interpreters know by name, such as `sin`; its rules are in the tables.
 
-    Arrays go to `bind` by position, everything else (an axis, a shape) by keyword.
+    Arrays go to `bind` by position, everything else (an axis, a shape) by keyword. As in JAX,
+    `multiple_results` says whether rules return a list; the others are a line shorter without it.
     """
 
     def __init__(self, name: str, multiple_results: bool = False) -> None:

@@ -488,7 +488,7 @@ def cost(f: Callable[..., Any]) -> Callable[..., Cost]:
     """A function that returns the cost of `f` for its arguments, without running it.
 
     Counterpart: `jax.jit(f).lower(*args).compile().cost_analysis()`, which looks at the program
-    after XLA has optimized it. `NotImplementedError` for a primitive that is not in `cost_rules`.
+    after XLA has optimized it. `NotImplementedError` for a primitive without a rule.
 
     >>> cost(lambda x: lax.exp(x) * 2.0 + 1.0)(1.0)
     Cost(flops=2, transcendentals=1, bytes=48)
@@ -506,11 +506,17 @@ def equation_cost(eqn: Equation) -> Cost:
     called = called_program(eqn)
     if called:
         return jaxpr_cost(called[0])
-    if eqn.primitive.name not in cost_rules:
+    return cost_rule(eqn.primitive)(eqn)
+
+
+def cost_rule(primitive: Any) -> Callable[[Equation], Cost]:
+    """The rule by a primitive's name; else that of the class which it was defined with."""
+    rule = cost_rules.get(primitive.name) or cost_classes.get(getattr(primitive, "cost", ""))
+    if rule is None:
         raise NotImplementedError(
-            f"'{eqn.primitive.name}' has no rule in cost_rules, so its cost is not known. Add one."
+            f"'{primitive.name}' has no rule in cost_rules, so its cost is not known. Add one."
         )
-    return cost_rules[eqn.primitive.name](eqn)
+    return rule
 
 
 def size(atom: Atom) -> int:
@@ -605,7 +611,13 @@ def while_cost(eqn: Equation) -> Cost:
     )
 
 
-# Primitives whose cost is as simple as that, by name.
+# What a primitive's own `cost` may say. JAX's have none, so the names of theirs stand here.
+cost_classes: dict[str, Callable[[Equation], Cost]] = {
+    "movement": movement_cost,
+    "elementwise": elementwise_cost,
+    "transcendental": transcendental_cost,
+}
+
 MOVEMENTS = """
     all_gather all_to_all axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
     dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad ppermute reshape

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from minijax.control_flow import Scan, cond_p, scan_p, settled
+from minijax.branches import cond_p
+from minijax.control_flow import settled
 from minijax.core import Primitive
 from minijax.jaxpr import ClosedJaxpr, JaxprEqn
 from minijax.marks import Marks, chosen, groups
+from minijax.scans import Scan, scan_p
 
 # From an equation and marks of its results, some of them true, to an equation for the marked ones.
 dce_rules: dict[Primitive, Callable[[JaxprEqn, Marks], JaxprEqn]] = {}

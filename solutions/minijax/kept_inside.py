@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from minijax.control_flow import Scan, cond_p, scan_p, share_residuals
+from minijax.branches import cond_p, share_residuals
 from minijax.core import Primitive, Values, abstract_eval_rules
 from minijax.dead_code import trimmed
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, apply_equation, read
 from minijax.jit import jit_p
 from minijax.programs import Split, rearranged, stacked
+from minijax.scans import Scan, scan_p
 from minijax.tracing import trace_to_jaxpr
 
 Keep = Callable[[Jaxpr], list[Var]]  # the values that are kept of all that the results need

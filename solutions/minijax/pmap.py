@@ -70,8 +70,8 @@ from minijax.jit import (
 )
 from minijax.jvp import instantiate, linear_jvp
 from minijax.lax.basic import add, convert_element_type, div, mul, reduce_sum
-from minijax.lax.elementwise import emit_operation, emit_region
-from minijax.lax.indexing import dynamic_index_in_dim, dynamic_slice_in_dim
+from minijax.lax.defining import emit_operation, emit_region
+from minijax.lax.dynamic import dynamic_index_in_dim, dynamic_slice_in_dim
 from minijax.lax.shapes import broadcasted_iota, expand_dims, reshape, squeeze
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter

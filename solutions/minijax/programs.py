@@ -1,6 +1,6 @@
 """Programs as parameters: what the operations with inner programs have in common.
 
-`cond`, `while` and `scan` (in `minijax/control_flow.py`) hold programs, traced from the user's
+`cond`, `while` and `scan` hold programs (`branches.py`, `loops.py`, `scans.py`), traced from users'
 functions. Every rule of theirs transforms the inner programs, and binds the same primitive with the
 new ones. Here is how programs are made from functions, how inputs and results are rearranged, and
 how a program becomes a different one: `jvp_program`, `batched_program` and `split_program`.
@@ -39,7 +39,7 @@ from minijax.core import (
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun, kept_beside, raise_to_shaped
 from minijax.jit import derived, jit_impl, without_consts
 from minijax.jvp import JVPTrace, JVPTracer, instantiate
-from minijax.lax.elementwise import full
+from minijax.lax.defining import full
 from minijax.linearize import PartialEvalTracer, partial_eval_jaxpr
 from minijax.marks import Marks, chosen, either, filled, groups, mapped, moving, opposite
 from minijax.tracing import trace_to_jaxpr, trace_with_uses

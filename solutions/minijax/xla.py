@@ -1,6 +1,11 @@
 """Everything that touches jaxlib: making a client, compiling StableHLO text, moving arrays.
 
-`minijax` needs jaxlib, never jax. Some conveniences of jaxlib import jax; they are avoided here.
+`minijax` needs jaxlib, never jax, and works the same where jax is installed. jaxlib tries to import
+it on each `execute()` and for each shard that is read: so results come from handlers, and while
+shards are read `jax_hidden` makes the import fail at once.
+
+The one client is an attribute of `jaxlib.xla_client`. A notebook and a grader's worker import
+minijax afresh again and again, and each client takes a dozen threads and 50 MB of address space.
 """
 
 import functools

@@ -103,7 +103,8 @@ def test_init_files_follow_the_exports(course):
         '__all__ = ["BETWEEN", "Box", "bye", "greet", "words"]\n'
     )
     assert code_of(made["toy/text/__init__.py"]).partition("\n\n")[2] == (
-        'from toy.text.words import LIMIT, Word, loud\n\n__all__ = ["LIMIT", "Word", "loud"]\n'
+        "from toy.text.words import *\n"
+        "from toy.text.words import __all__ as _words\n\n__all__ = [*_words]\n"
     )
 
 
@@ -218,7 +219,10 @@ def test_the_init_files_are_as_ruff_wants_them(tmp_path):
     for lesson in REAL:
         assemble.write_tree(tmp_path, lesson)
     for init in [*tmp_path.glob("*/__init__.py"), *tmp_path.glob("*/*/__init__.py")]:
-        for command in (["format", "--check"], ["check", "--select", "E,F,I,RUF022,D1"]):
+        for command in (
+            ["format", "--check"],
+            ["check", "--select", "E,F,I,RUF022,D1", "--ignore", "F403"],
+        ):
             line = [
                 sys.executable,
                 "-m",

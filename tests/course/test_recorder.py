@@ -5,13 +5,16 @@ import importlib
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from autograder.lessons import assemble, drawing, places, recorder, stepper
-from autograder.lessons.recorder import recording
+from autograder.lessons import assemble, drawing, places, stepper
+from autograder.recording import PACKAGES, SCRIPT, record, recording
+from autograder.recording.package import TABLE
+from autograder.recording.values import Shown, one_line
 
 SECOND = """
 import minijax.numpy as jnp
@@ -28,7 +31,7 @@ derivative(lambda x: mul(x, derivative(lambda y: add(x, y), 1.0)), 1.0)
 
 
 def lines(source):
-    document = recorder.record(source, "program.py")
+    document = record(source, "program.py")
     return "\n".join(drawing.lines(document["steps"])), document
 
 
@@ -102,12 +105,53 @@ def test_a_rule_that_a_program_adds_is_recorded():
     assert "cube 2.0 -> 8.0   level 0, EvalTrace: <lambda> (program.py, line 5)" in text
 
 
+def test_a_value_is_the_one_that_an_earlier_step_gave_and_not_one_that_looks_like_it():
+    _, document = lines("from minijax import jvp, lax\njvp(lax.sin, (3.0,), (1.0,))")
+    by_name = {step["name"]: step for step in every(document["steps"]) if step.get("level") == 0}
+    ids = {name: step["ids"] for name, step in by_name.items()}
+    assert by_name["mul"]["results"] == by_name["cos"]["results"] == ["-0.99"]
+    assert ids["mul"]["operands"][1] == ids["cos"]["results"][0] != ids["mul"]["results"][0]
+    (whole,) = [
+        step for step in every(document["steps"]) if step.get("level") == 1 and "name" in step
+    ]
+    sin, product = ids["sin"]["results"][0], ids["mul"]["results"][0]
+    assert whole["ids"]["results"][0]["parts"] == {"primal": sin, "tangent": product}
+    assert document["types"][product] == "~f64[]"
+
+
+def test_equations_are_told_when_they_are_appended_and_when_their_transpose_rule_runs():
+    _, document = lines(
+        "from minijax import grad, lax, make_jaxpr\n"
+        "make_jaxpr(lambda x: lax.sin(x))(3.0)\n"
+        "grad(lambda x: lax.mul(x, 2.0))(3.0)\n"
+    )
+    steps = list(every(document["steps"]))
+    assert [x["appends"] for x in steps if "appends" in x] == [["b:~f64[] = sin a:~f64[]"]]
+    assert [x["equation"] for x in steps if "equation" in x] == ["d:~f64[] = mul c:~f64[] 2.0"]
+    _, document = lines(
+        "from microjax import add, build_jaxpr\nbuild_jaxpr(lambda x: add(x, 1.0), 1)"
+    )
+    told = [x["appends"] for x in every(document["steps"]) if "appends" in x]
+    assert told == [["v_2 = add(v_1, 1.0)"]]
+
+
+def test_the_part_of_a_line_is_the_expression_that_is_evaluated():
+    source = "from minijax import lax\ny = lax.exp(lax.sin(1.0)) + lax.cos(\n    2.0)\n"
+    _, document = lines(source)
+    names = {step["name"]: step.get("part") for step in document["steps"]}
+    text = source.splitlines()[1]
+    assert {name: text[slice(*part)] for name, part in names.items() if part} == {
+        "sin": "lax.sin(1.0)",
+        "exp": "lax.exp(lax.sin(1.0))",
+    }
+
+
 def test_results_that_leave_their_boxes_are_told():
     text, _ = lines("from minijax import jvp\njvp(lambda x: x + (x > 2.0), (3.0,), (1.0,))")
     assert "-> True   (unboxed: [True | None]₁)" in text
 
 
-@pytest.mark.parametrize("package", recorder.PACKAGES)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_nothing_is_left_behind(package):
     importlib.import_module(package)
     before = picture(package)
@@ -126,7 +170,7 @@ def picture(package):
             found[module.__name__, name] = value
             if isinstance(value, type):
                 found |= {(module.__name__, name, key): x for key, x in vars(value).items()}
-            if recorder.TABLE.fullmatch(name) and type(value) is dict:
+            if TABLE.fullmatch(name) and type(value) is dict:
                 found |= {(name, id(key)): rule for key, rule in value.items()}
     return {key: value for key, value in found.items() if key[-1] != "__abstractmethods__"}
 
@@ -158,10 +202,10 @@ def test_recording_does_not_change_what_is_computed():
 def test_above_the_limit_nothing_is_kept_and_that_is_said():
     from minijax import lax
 
-    with recording("minijax", limit=5) as record:
+    with recording("minijax", limit=5) as running:
         for _ in range(20):
             lax.sin(3.0)
-    document = record.document()
+    document = running.document()
     assert document["cut"]
     assert len(list(every(document["steps"]))) == 5
 
@@ -172,9 +216,9 @@ def test_a_program_that_is_cut_inside_operations_goes_on_to_its_end():
     def twice(x):
         return jvp(lambda y: lax.mul(y, lax.sin(y)), (x,), (1.0,))[1]
 
-    with recording("minijax", limit=1) as record:
+    with recording("minijax", limit=1) as running:
         got = jvp(twice, (3.0,), (1.0,))
-    assert record.document()["cut"]
+    assert running.document()["cut"]
     assert got == jvp(twice, (3.0,), (1.0,))
 
 
@@ -189,11 +233,11 @@ def skeletons(tmp_path_factory):
     return folder
 
 
-def record_in(folder, source, tmp_path):
+def record_in(folder, source, tmp_path, script=SCRIPT):
     (tmp_path / "program.py").write_text(source, encoding="utf-8")
     document = tmp_path / "document.json"
     names = [folder, tmp_path / "program.py", "program.py", document]
-    subprocess.run([sys.executable, "-P", "-B", recorder.__file__, *names], check=True)
+    subprocess.run([sys.executable, "-P", "-B", script, *names], cwd=tmp_path, check=True)
     return json.loads(document.read_text(encoding="utf-8"))
 
 
@@ -235,7 +279,7 @@ def test_an_untouched_package_has_a_recording_too(skeletons, tmp_path):
 )
 def test_a_program_that_fails_has_a_recording(source, words):
     with contextlib.redirect_stdout(io.StringIO()):
-        document = recorder.record(source, "program.py")
+        document = record(source, "program.py")
     assert words in drawing.ending(document)
 
 
@@ -282,14 +326,14 @@ def test_a_stepper_shows_the_stack_at_each_step():
 def test_a_step_in_a_function_names_the_line_that_led_there():
     function = "from minijax import jvp, lax\n\n\ndef f(x):\n    return lax.sin(x)\n\n\n"
     program = f"{function}f(3.0)\njvp(f, (3.0,), (1.0,))\n"
-    moments = list(drawing.moments(recorder.record(program, "p.py")["steps"]))
+    moments = list(drawing.moments(record(program, "p.py")["steps"]))
     lines = [(x.at, x.begun) for x in moments if x.text.startswith("`sin")]
     assert lines == [(5, 8), (5, 9), (5, 9)]
 
 
 def test_a_lowering_is_told_by_the_lines_that_it_writes():
     program = "from minijax import jit, lax\njit(lax.sin).lower(1.0)\n"
-    moments = list(drawing.moments(recorder.record(program, "p.py")["steps"]))
+    moments = list(drawing.moments(record(program, "p.py")["steps"]))
     (told,) = [x.text for x in moments if "lowering" in x.text]
     assert told.endswith(" writes `%0 = stablehlo.sine %arg0 : tensor<f64>`.")
 
@@ -305,15 +349,15 @@ def test_dtypes_devices_and_executables_are_shown_by_their_names():
     import numpy as np
     from minijax import devices
 
-    show = recorder.Shown(lambda owner: 0)
+    show = Shown(lambda owner: 0)
     assert show(devices()[0]) == "cpu:0"
-    assert recorder.one_line({"new": np.dtype("float32")}) == "{'new': float32}"
-    assert recorder.one_line(show) == "Shown"
+    assert one_line({"new": np.dtype("float32")}) == "{'new': float32}"
+    assert one_line(show) == "Shown"
 
 
 def test_the_page_shows_the_program_as_text_and_steps_with_the_sites_script():
     source = "# <script>alert(1)</script>\n" + SECOND
-    document = recorder.record(source, "<b>.py")
+    document = record(source, "<b>.py")
     page = stepper.page(document, document["steps"])
     assert "&lt;script&gt;alert(1)" in page
     assert "alert(1)</script>" not in page
@@ -322,7 +366,7 @@ def test_the_page_shows_the_program_as_text_and_steps_with_the_sites_script():
 
 
 def test_the_page_works_in_a_browser(browser, tmp_path):
-    document = recorder.record(SECOND, "second.py")
+    document = record(SECOND, "second.py")
     file = tmp_path / "page.html"
     file.write_text(stepper.page(document, document["steps"]), encoding="utf-8")
     page = browser.new_page()
@@ -337,7 +381,7 @@ def test_every_key_of_a_recording_is_documented():
     text = (places.ROOT / "docs/recordings.md").read_text(encoding="utf-8")
     known = set(re.findall(r"`(\w+)(?:: true)?`", text)) | set(re.findall(r'"(\w+)":', text))
     document = lines(SECOND + "\n1 / 0")[1]
-    missing = recorder.record("from minijax import vmap\nvmap(1)", "p.py")
+    missing = record("from minijax import vmap\nvmap(1)", "p.py")
     used = {
         *document,
         *missing,
@@ -350,9 +394,15 @@ def test_every_key_of_a_recording_is_documented():
     assert used - known == set()
 
 
-def test_the_recorder_needs_no_other_module_of_ours():
-    text = (places.PACKAGE / "lessons/recorder.py").read_text(encoding="utf-8")
-    assert "autograder" not in re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
+def test_the_room_runs_alone_and_is_not_in_the_way_of_the_programs_modules(skeletons, tmp_path):
+    room = tmp_path / "elsewhere/autograder/recording"
+    shutil.copytree(SCRIPT.parent, room, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "values.py").write_text("mine = True", encoding="utf-8")
+    program = "import sys, values, microjax\nprint(values.mine, *sys.path)"
+    document = record_in(skeletons, program, tmp_path, room / "__main__.py")
+    assert "error" not in document
+    assert [step["text"][:5] for step in document["steps"]] == ["True "]
+    assert str(tmp_path / "elsewhere") not in document["steps"][0]["text"]
 
 
 def test_the_example_in_the_documentation_runs():

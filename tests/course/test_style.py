@@ -24,6 +24,8 @@ TOOLS = {
 TURNED_ROUND = {
     "worker.wire": "lessons.places",
     "lessons.places": "worker.wire",
+    "worker.confine": "recording.values",
+    "recording.steps": "lessons.problem",
     "sandbox.cgroup": "grading.results",
     "grading.results": "student.explain",
     "student.doctor": "classroom.report",

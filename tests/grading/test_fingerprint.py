@@ -14,6 +14,7 @@ ROOMS = {
     "sandbox/session.py": True,
     "grading/judging.py": True,
     "lessons/page.py": False,
+    "recording/steps.py": False,
     "student/explain.py": False,
     "classroom/reports/report.py": False,
     "upkeep/site.py": False,

@@ -444,11 +444,25 @@ def test_a_while_loop_has_no_cost_beforehand(lib, custom):
 
 
 def test_every_primitive_of_minijax_has_a_cost():
-    modules = {p.name: getattr(x, "func", x).__module__ for p, x in abstract_eval_rules.items()}
-    names = {name for name, module in modules.items() if module.startswith("minijax")}
-    assert len(names) > 100
+    rules = abstract_eval_rules.items()
+    own = [p for p, x in rules if getattr(x, "func", x).__module__.startswith("minijax")]
+    assert len(own) > 100
     known = {*on_minijax.cost_rules, *on_minijax.called_programs}
-    assert names - known == {"custom_lin", "kept"}  # which nobody evaluates
+    unknown = [p.name for p in own if p.name not in known and not hasattr(p, "cost")]
+    assert sorted(unknown) == ["custom_lin", "kept"]  # which nobody evaluates
+
+
+def test_a_primitive_without_a_name_in_the_table_costs_what_it_was_defined_with():
+    new = types.SimpleNamespace(name="new", cost="transcendental")
+    assert on_minijax.cost_rule(new) is on_minijax.transcendental_cost
+
+
+def test_the_names_for_jax_cost_what_the_primitives_are_defined_with():
+    defined = {p.name: p.cost for p in abstract_eval_rules if hasattr(p, "cost")}
+    assert len(defined) > 40
+    named = {name: x for name, x in on_minijax.cost_rules.items() if name in defined}
+    del named["integer_pow"]  # which has a rule of its own
+    assert named == {name: on_minijax.cost_classes[defined[name]] for name in named}
 
 
 def test_an_unknown_primitive_is_named():

@@ -30,7 +30,18 @@ from autograder.lessons import places
 
 jax.config.update("jax_enable_x64", True)
 
-FAMILIES = ["basic", "elementwise", "reductions", "shapes", "indexing", "special", "bits"]
+FAMILIES = [
+    "basic",
+    "choosing",
+    "elementwise",
+    "reductions",
+    "shapes",
+    "gathers",
+    "dynamic",
+    "sorting",
+    "special",
+    "bits",
+]
 FLOATS, INTS, BOOL = ["float64", "float32"], ["int32", "int64"], ["bool"]
 NUMBERS, ALL = FLOATS + INTS, FLOATS + INTS + BOOL
 SHAPES = [(2, 3), (), (0, 3), (3,), (2, 1, 4)]

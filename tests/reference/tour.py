@@ -5,10 +5,8 @@
 
 # ruff: noqa: E402 (what hides jax comes before the imports)
 
-import importlib
 import sys
-import tomllib
-from pathlib import Path
+from types import ModuleType
 
 
 class Hidden:
@@ -28,12 +26,14 @@ import numpy as np
 from expressions import X, expressions, value_of
 
 
-def every_name():
-    surface = tomllib.loads((Path(__file__).parents[1] / "surface.toml").read_text("utf-8"))
-    for place, table in surface.items():
-        module = importlib.import_module(f"minijax.{place}".removesuffix("."))
-        for name in table["names"]:
-            getattr(module, name)
+def every_name(module=minijax):
+    for name in getattr(module, "__all__", ()):
+        value = getattr(module, name)
+        if isinstance(value, ModuleType):
+            every_name(value)
+
+
+def every_expression():
     for text in expressions():
         value_of(text, minijax)
 
@@ -91,6 +91,7 @@ def training():
 
 
 if __name__ == "__main__":
-    for stage in (every_name, every_transformation, custom_rules, several_devices, training):
+    stages = (every_name, every_expression, every_transformation, custom_rules)
+    for stage in (*stages, several_devices, training):
         stage()
     print("jax" in sys.modules)

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import re
-import tomllib
 
 import jax
 import minijax
@@ -11,11 +10,10 @@ import minijax.core
 import minijax.numpy
 import pytest
 from minijax.array import ArrayImpl, array_methods
+from surface import PLACES
 
-from autograder.lessons import places
 from autograder.upkeep import api
 
-SURFACE = tomllib.loads((places.ROOT / "tests/surface.toml").read_text(encoding="utf-8"))
 PAGES = api.pages()
 
 
@@ -30,17 +28,17 @@ def entry(place, name):
     return found and found[0]
 
 
-@pytest.mark.parametrize("place", SURFACE)
+@pytest.mark.parametrize("place", PLACES)
 def test_every_public_name_is_in_the_reference(place):
     modules = {page.removesuffix(".md").rpartition(".")[2] for page in PAGES}
-    missing = [name for name in SURFACE[place]["names"] if not entry(place, name)]
+    missing = [name for name in PLACES[place] if not entry(place, name)]
     assert set(missing) <= modules
     assert [x for x in missing if f"{place}.{x}.md".removeprefix(".") not in PAGES] == []
 
 
-@pytest.mark.parametrize("place", SURFACE)
+@pytest.mark.parametrize("place", PLACES)
 def test_every_function_is_told_in_a_sentence(place):
-    for name in SURFACE[place]["names"]:
+    for name in PLACES[place]:
         text = entry(place, name) or "- a module"
         told = re.sub(r"```.*?```|You write it in [^\n]*|^### [^\n]*", "", text, flags=re.DOTALL)
         assert text.startswith("- ") or told.strip(), name
@@ -48,9 +46,9 @@ def test_every_function_is_told_in_a_sentence(place):
 
 def public_classes():
     """Each public class by its first name, with JAX's."""
-    for place, table in SURFACE.items():
+    for place, names in PLACES.items():
         module = importlib.import_module(f"minijax.{place}".rstrip("."))
-        for name in table["names"]:
+        for name in names:
             cls = getattr(module, name)
             if inspect.isclass(cls) and cls.__module__.startswith("minijax"):
                 jaxs = importlib.import_module(f"jax.{place}".rstrip("."))

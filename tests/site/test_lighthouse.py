@@ -1,4 +1,10 @@
-"""Lighthouse's own checks of accessibility and of good practice, in Debian's Chromium."""
+"""Lighthouse's own checks of accessibility and of good practice, in Debian's Chromium.
+
+It measures three pages, with `--full` only: it is 200 packages and 185 MB, and axe, of which its
+rules are made, looks at all pages anyway. The version is 12.8.2, since 13 needs a Node that no
+Debian has yet; `overrides` in `site/lighthouse/` pins a package for which a dependency asks for
+"latest".
+"""
 
 import json
 import os

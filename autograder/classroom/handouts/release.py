@@ -39,7 +39,7 @@ MODULES = (
         "lessons/browser_names",
     ),
     *("lessons/drawing",),
-    *("lessons/manifest", "lessons/places", "lessons/problem", "lessons/recorder"),
+    *("lessons/manifest", "lessons/places", "lessons/problem"),
     *(
         "lessons/skeleton",
         "lessons/stepper",
@@ -59,6 +59,7 @@ MODULES = (
         "student/updating",
         "student/watching",
     ),
+    *(f"recording/{file.stem}" for file in sorted((places.PACKAGE / "recording").glob("*.py"))),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
 ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with

@@ -3,6 +3,9 @@
 Their colours are the page's: each is drawn in a stand-in, which becomes a CSS variable. So they
 follow the page into dark mode and onto paper. Their text stays text. What a chart shows stands
 in a table too, for those who cannot see it.
+
+The heat map has a column for each rank by frequency and none for each mistake: a mistake belongs to
+one exercise, so such a column would be empty but for one cell.
 """
 
 import io

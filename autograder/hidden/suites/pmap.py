@@ -1,9 +1,10 @@
 """Hidden tests of the `pmap` lesson: collectives, pieces, and the rules of a call on many devices.
 
-The worker has one device. What several devices would do is asked of `vmap` with a named axis: it
-runs the same program for all examples, and its collectives return the same values. Every exercise
-is tested alone: if its target needs a sibling, the probe puts a right one there meanwhile, in the
-rule tables too. Functions to be traced travel as text.
+The worker has one device, since the number of XLA's devices is fixed when its client is made: this
+lesson alone would need an environment of its own. What several devices would do is asked of `vmap`
+with a named axis: it runs the same program for all examples, and its collectives return the same
+values. Every exercise is tested alone: if its target needs a sibling, the probe puts a right one
+there meanwhile, in the rule tables too. Functions to be traced travel as text.
 """
 
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ from minijax.core import (
 )
 from minijax.jit import tensor_type
 from minijax.lax.basic import binary
-from minijax.lax.elementwise import define
+from minijax.lax.defining import define
 from minijax.lax.special import chlo
 from minijax.lowering import Emitter
 from minijax.vmap import unary_batch
@@ -38,6 +38,8 @@ __all__ = [
     "shift_left_p",
     "shift_right_arithmetic",
     "shift_right_arithmetic_p",
+    "shift_right_logical",
+    "shift_right_logical_p",
 ]
 
 # Shifts -------------------------------------------------------------------------------------------
@@ -59,6 +61,19 @@ def shift_right_arithmetic_impl(x: Value, y: Value) -> Value:
     return np.right_shift(signed, places).astype(x.dtype)
 
 
+def shift_right_impl(x: Value, y: Value) -> Value:
+    """The bits of `x` moved to the right by `y` places, with zeros coming in."""
+    x, y = np.asarray(x), np.asarray(y)
+    bits = np.dtype(f"u{x.dtype.itemsize}")
+    return np.right_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
+
+
+shift_right_logical_p = define(
+    "shift_right_logical", shift_right_impl, "shift_right_logical", operands=2
+)
+shift_right_logical = binary(
+    shift_right_logical_p, "iu", "The bits of `x`, moved `y` places to the right; zeros follow."
+)
 shift_left_p = define("shift_left", shift_left_impl, "shift_left", operands=2)
 shift_right_arithmetic_p = define(
     "shift_right_arithmetic", shift_right_arithmetic_impl, "shift_right_arithmetic", operands=2

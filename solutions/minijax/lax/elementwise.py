@@ -1,9 +1,4 @@
-"""More elementwise primitives: each with all its rules, most of them in one row of a table.
-
-A primitive that treats every element alone needs little: how NumPy computes it, what StableHLO
-calls it, and the derivative with respect to each operand. Batching and types are the same for all
-of them. So `define` takes these facts and fills all the tables of `minijax.core` at once.
-"""
+"""More elementwise primitives: each with all its rules, most of them in one row (see `define`)."""
 
 import enum
 import functools
@@ -15,31 +10,22 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.array import Array
 from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
-    UndefPrimal,
     Value,
-    Values,
     abstract_eval_rules,
     get_aval,
-    hlo_lowerings,
-    impl_rules,
-    jvp_rules,
-    not_mapped,
-    transpose_rules,
     vmap_rules,
     weak_operands,
 )
-from minijax.jaxpr import Literal, binary_type, comparison_type, raise_to_shaped, unary_type
-from minijax.jit import lower_body, tensor_type
-from minijax.jvp import add_tangents, apply_linear, stretch_like
+from minijax.jaxpr import binary_type, comparison_type, unary_type
+from minijax.jit import tensor_type
+from minijax.jvp import stretch_like
 from minijax.lax.basic import (
     add,
     binary,
-    broadcast_in_dim,
     broadcast_shapes,
     check_kind,
     convert_element_type,
@@ -53,10 +39,11 @@ from minijax.lax.basic import (
     sub,
     unary,
 )
-from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo, emit_literal
-from minijax.tracing import trace_to_jaxpr
+from minijax.lax.choosing import select
+from minijax.lax.defining import define, full_like, hlo_of, hlo_operation, scalar, zeros_like
+from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo
 from minijax.tree import tree_flatten, tree_unflatten
-from minijax.vmap import align_operand, binary_batch, move_batch_axis, unary_batch
+from minijax.vmap import align_operand, move_batch_axis
 
 __all__ = [
     "RoundingMethod",
@@ -81,8 +68,6 @@ __all__ = [
     "expm1_p",
     "floor",
     "floor_p",
-    "full",
-    "full_like",
     "ge",
     "ge_p",
     "integer_pow",
@@ -111,11 +96,6 @@ __all__ = [
     "round_p",
     "rsqrt",
     "rsqrt_p",
-    "select",
-    "select_n",
-    "select_n_p",
-    "shift_right_logical",
-    "shift_right_logical_p",
     "sign",
     "sign_p",
     "sqrt",
@@ -127,138 +107,6 @@ __all__ = [
     "tanh_p",
     "xor_p",
 ]
-
-# Means for all families ---------------------------------------------------------------------------
-
-
-def hlo_operation(
-    name: str, attributes: Callable[..., str] = lambda *avals, **params: ""
-) -> Callable[..., list[str]]:
-    """The lowering to one operation; `attributes` makes their text from types and parameters."""
-
-    def lowering(
-        emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
-    ) -> list[str]:
-        text = emit_operation(name, args, attributes(*avals, **params), "", avals, out_avals)
-        return [emitter.emit(text)]
-
-    return lowering
-
-
-def i64s(numbers: Sequence[int]) -> str:
-    """A list of numbers as an attribute of an operation."""
-    return f"array<i64: {', '.join(map(str, numbers))}>" if len(numbers) else "array<i64>"
-
-
-def emit_operation(
-    name: str, args: Sequence[str], attributes: str, region: str, avals: Any, out_avals: Any
-) -> str:
-    """An operation in the form that is the same for all: name, operands, region, attributes."""
-    inside = f"({region}) " if region else ""
-    ins, outs = (", ".join(map(tensor_type, part)) for part in (avals, out_avals))
-    operands = f"({', '.join(args)})"
-    return f'"stablehlo.{name}"{operands} {inside}{{{attributes}}} : ({ins}) -> ({outs})'
-
-
-def hlo_of(f: Callable[..., Any]) -> Callable[..., list[str]]:
-    """The lowering of a primitive that other primitives can express: `f` says how."""
-    return hlo_of_all(lambda *xs, **params: [f(*xs, **params)])
-
-
-def hlo_of_all(f: Callable[..., Any]) -> Callable[..., list[str]]:
-    """The same for a primitive with several results, of which `f` makes a list."""
-
-    def lowering(
-        emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
-    ) -> list[str]:
-        types = [raise_to_shaped(aval) for aval in avals]
-        closed = trace_to_jaxpr(lambda *xs: f(*xs, **params), types)
-        return lower_body(emitter, closed.jaxpr, args, closed.consts)
-
-    return lowering
-
-
-def emit_region(emitter: Emitter, f: Callable[..., Any], dtypes_in: Sequence[np.dtype]) -> str:
-    """A function of 0-d operands as the region of an operation; its names end with it."""
-    avals = [ShapedArray((), dtype) for dtype in dtypes_in]
-    closed = trace_to_jaxpr(lambda *xs: [f(*xs)], avals)
-    names = [f"%x{i}" for i in range(len(avals))]
-    inner = Emitter()
-    inner.lines = list(emitter.lines)
-    (out,) = lower_body(inner, closed.jaxpr, names)
-    args = ", ".join(f"{x}: {tensor_type(aval)}" for x, aval in zip(names, avals, strict=True))
-    end = f"stablehlo.return {out} : {tensor_type(closed.out_avals[0])}"
-    return "\n".join(["{", f"^bb0({args}):", *inner.lines[len(emitter.lines) :], end, "}"])
-
-
-def scalar(value: Value, like: Any) -> Value:
-    """A 0-d constant in the dtype of `like`, and as weakly typed."""
-    aval = get_aval(like)
-    constant = np.asarray(value, aval.dtype)
-    return constant.item() if aval.weak_type and aval.dtype.kind != "b" else constant
-
-
-def full(shape: Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
-    """An array of `shape` that holds `fill_value` everywhere."""
-    if dtype is not None:
-        fill_value = convert_element_type(fill_value, dtype)
-    return broadcast_in_dim(fill_value, tuple(shape), ())
-
-
-def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
-    """As `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
-    aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
-    if isinstance(fill_value, Array):
-        return full(aval.shape, fill_value, aval.dtype if dtype is None else dtype)
-    value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)
-    weak = aval.weak_type and dtype is None and aval.dtype.kind != "b"
-    return full(aval.shape, value.item() if weak else value)
-
-
-def zeros_like(x: Value) -> Value:
-    return full_like(x, 0)
-
-
-# How the primitives of this file get their rules --------------------------------------------------
-
-
-def elementwise_jvp(
-    primitive: Primitive,
-    derivatives: Sequence[Callable[..., Any]],
-    primals: Values,
-    tangents: Sequence[Tangent],
-    **params: Any,
-) -> tuple[Any, Any]:
-    """Each tangent goes through the derivative for its operand, `(t, z, *operands)`; then the sum.
-
-    Without `derivatives` the result does not move: it is a step function, or no float.
-    """
-    z = primitive.bind(*primals, **params)
-    if not derivatives:
-        return z, None
-    parts = [
-        apply_linear(lambda t, rule=rule: rule(t, z, *primals, **params), tangent)  # type: ignore
-        for rule, tangent in zip(derivatives, tangents, strict=True)
-    ]
-    return z, apply_linear(lambda t: stretch_like(t, z), functools.reduce(add_tangents, parts))
-
-
-def define(
-    name: str,
-    evaluate: Callable[..., Any],
-    hlo: str | Callable[..., list[str]],
-    *derivatives: Callable[..., Any],
-    operands: int = 1,
-) -> Primitive:
-    """A primitive of one or two operands and one dtype, with all its rules."""
-    primitive = Primitive(name)
-    impl_rules[primitive] = evaluate
-    jvp_rules[primitive] = functools.partial(elementwise_jvp, primitive, derivatives)
-    batch = unary_batch if operands == 1 else binary_batch
-    vmap_rules[primitive] = functools.partial(batch, primitive)
-    abstract_eval_rules[primitive] = unary_type if operands == 1 else binary_type
-    hlo_lowerings[primitive] = elementwise_hlo(hlo) if isinstance(hlo, str) else hlo
-    return primitive
 
 
 # Of one operand -----------------------------------------------------------------------------------
@@ -280,26 +128,50 @@ def one_plus(x: Value) -> Value:
     return add(scalar(1, x), x)
 
 
-tanh_p = define("tanh", np.tanh, "tanh", lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)))
-log1p_p = define("log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, add(x, scalar(1, x))))
-expm1_p = define(
-    "expm1", np.expm1, "exponential_minus_one", lambda t, z, x: mul(t, add(z, scalar(1, z)))
+tanh_p = define(
+    "tanh",
+    np.tanh,
+    "tanh",
+    lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)),
+    cost="transcendental",
 )
-sqrt_p = define("sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)))
+log1p_p = define(
+    "log1p",
+    np.log1p,
+    "log_plus_one",
+    lambda t, z, x: div(t, add(x, scalar(1, x))),
+    cost="transcendental",
+)
+expm1_p = define(
+    "expm1",
+    np.expm1,
+    "exponential_minus_one",
+    lambda t, z, x: mul(t, add(z, scalar(1, z))),
+    cost="transcendental",
+)
+sqrt_p = define(
+    "sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)), cost="transcendental"
+)
 rsqrt_p = define(
-    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: mul(t, scaled(-0.5, div(z, x)))
+    "rsqrt",
+    lambda x: 1 / np.sqrt(x),
+    "rsqrt",
+    lambda t, z, x: mul(t, scaled(-0.5, div(z, x))),
+    cost="transcendental",
 )
 logistic_p = define(
     "logistic",
     lambda x: 1 / (1 + np.exp(-x)),
     "logistic",
     lambda t, z, x: mul(t, mul(z, one_minus(z))),
+    cost="transcendental",
 )
 exp2_p = define(
     "exp2",
     np.exp2,
     hlo_of(lambda x: exp(scaled(math.log(2), x))),
     lambda t, z, x: scaled(math.log(2), mul(t, z)),
+    cost="transcendental",
 )
 square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
@@ -340,6 +212,7 @@ atanh_p = define(
     np.arctanh,
     hlo_of(lambda x: scaled(0.5, sub(log1p(x), log1p(neg(x))))),
     lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
+    cost="transcendental",
 )
 atanh = unary(atanh_p, "f", "The inverse of `tanh`.")
 bitwise_not = unary(not_p, "biu", "`~x`: each bit inverted, or each boolean.", "bitwise_not")
@@ -419,7 +292,9 @@ is_finite = unary(is_finite_p, "f", "Whether each element is a number, neither i
 
 
 # The value itself, which does not move.
-stop_gradient_p = define("stop_gradient", np.asarray, lambda emitter, avals, outs, args: args)
+stop_gradient_p = define(
+    "stop_gradient", np.asarray, lambda emitter, avals, outs, args: args, cost="movement"
+)
 
 
 def stop_gradient(x: Value) -> Value:
@@ -441,13 +316,6 @@ def share(x: Value, z: Value, y: Value) -> Value:
     """How much of max(x, y) = z is x's: all, nothing, or half where both are the same."""
     half = select(eq(y, z), full_like(z, 0.5), full_like(z, 1))
     return select(eq(x, z), half, zeros_like(z))
-
-
-def shift_right_impl(x: Value, y: Value) -> Value:
-    """The bits of `x` moved to the right by `y` places, with zeros coming in."""
-    x, y = np.asarray(x), np.asarray(y)
-    bits = np.dtype(f"u{x.dtype.itemsize}")
-    return np.right_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
 
 
 def rem_impl(x: Value, y: Value) -> Value:
@@ -512,14 +380,13 @@ min_p = define_binary(
     lambda t, z, x, y: mul(t, share(y, z, x)),
 )
 rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
-pow_p = define_binary("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y)
+pow_p = define_binary(
+    "pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y, cost="transcendental"
+)
 abstract_eval_rules[pow_p] = lambda x, y: binary_type(x, ShapedArray(y.shape, x.dtype, y.weak_type))
 and_p = define_binary("and", np.bitwise_and, "and")
 or_p = define_binary("or", np.bitwise_or, "or")
 xor_p = define_binary("xor", np.bitwise_xor, "xor")
-shift_right_logical_p = define_binary(
-    "shift_right_logical", shift_right_impl, "shift_right_logical"
-)
 
 max = binary(
     max_p, "biuf", "The greater of `x` and `y`, element by element; NaN if one of them is."
@@ -536,9 +403,6 @@ bitwise_or = binary(
 )
 bitwise_xor = binary(
     xor_p, "biu", "`x ^ y`, bit by bit; of booleans, whether exactly one is true.", "bitwise_xor"
-)
-shift_right_logical = binary(
-    shift_right_logical_p, "iu", "The bits of `x`, moved `y` places to the right; zeros follow."
 )
 
 
@@ -570,104 +434,6 @@ eq = binary(eq_p, "biuf", "Whether `x == y`, element by element.")
 ne = binary(ne_p, "biuf", "Whether `x != y`, element by element.")
 ge = binary(ge_p, "biuf", "Whether `x >= y`, element by element.")
 le = binary(le_p, "biuf", "Whether `x <= y`, element by element.")
-
-
-# Choosing: select_n and clamp ---------------------------------------------------------------------
-
-select_n_p = Primitive("select_n")
-
-
-def select_n(which: Any, *cases: Any) -> Any:
-    """For each element the case that `which` names: by False or True, or by its number.
-
-    `which` is 0-d, or has the shape of the cases, which share shape and dtype. A number that is too
-    small names the first case, one that is too large the last.
-    """
-    avals, choice = [get_aval(x) for x in cases], get_aval(which)
-    if not cases:
-        raise ValueError("select_n() must have at least one case.")
-    if len({(aval.shape, aval.dtype) for aval in avals}) != 1:
-        raise TypeError(f"select cases must have one shape and dtype, got {[*map(str, avals)]}.")
-    if choice.dtype.name not in ("bool", "int32", "int64"):
-        raise TypeError(f"select `which` must be boolean or int32, not {choice.dtype.name}.")
-    if choice.dtype.kind == "b" and len(cases) > 2:
-        raise TypeError("select with boolean `which` takes two cases.")
-    if choice.shape not in ((), avals[0].shape):
-        raise TypeError(f"select `which` must be 0-d or have shape {avals[0].shape}.")
-    return select_n_p.bind(which, *cases)
-
-
-def select(pred: Value, on_true: Value, on_false: Value) -> Value:
-    """`on_true` where `pred` holds, and `on_false` elsewhere."""
-    return select_n(pred, on_false, on_true)
-
-
-def select_n_impl(which: Any, *cases: Any) -> Any:
-    which = np.clip(np.asarray(which, np.intp), 0, len(cases) - 1)
-    which = np.broadcast_to(which, np.shape(cases[0]))
-    stacked = np.stack([np.asarray(case) for case in cases])
-    return np.take_along_axis(stacked, which[None], 0)[0]
-
-
-def select_n_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The tangent of the case that is chosen."""
-    which, *cases = primals
-    y = select_n(which, *cases)
-    if all(t is None for t in tangents[1:]):
-        return y, None
-    moving = [zeros_like(x) if t is None else t for x, t in zip(cases, tangents[1:], strict=True)]
-    return y, select_n(which, *moving)
-
-
-def select_n_batch(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, int]:
-    """Batched cases under one 0-d `which` need no more; else `which` gets the cases' full shape."""
-    (which, *cases), (which_dim, *case_dims) = vals, dims
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(cases, case_dims, strict=True)]
-    if which_dim is not_mapped and not get_aval(which).shape:
-        return select_n(which, *moved), 0
-    shape = get_aval(moved[0]).shape
-    which = align_operand(axis_size, which_dim, which, len(shape) - 1)
-    return select_n(stretch_like(which, moved[0]), *moved), 0
-
-
-def select_n_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
-    weak = all(case.weak_type for case in cases)
-    return ShapedArray(cases[0].shape, cases[0].dtype, weak)
-
-
-def select_n_transpose(ct: Tangent, which: Any, *cases: Any) -> list[Value]:
-    """Each case gets the cotangent where it was chosen, and zero elsewhere."""
-    zero = zeros_like(ct)
-
-    def part(number: int) -> Any:
-        return select_n(which, *(ct if i == number else zero for i in range(len(cases))))
-
-    linear = [isinstance(case, UndefPrimal) for case in cases]
-    return [None, *(part(i) if is_linear else None for i, is_linear in enumerate(linear))]
-
-
-def select_n_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
-    """StableHLO has a choice between two; an integer goes through several of them."""
-    which, out, *others = args
-    for number, case in enumerate(others, 1):
-        chosen, choice = which, avals[0]
-        if avals[0].dtype.kind != "b":
-            bound = emit_literal(emitter, Literal(number, ShapedArray((), avals[0].dtype)))
-            choice = ShapedArray(avals[0].shape, np.dtype(bool))
-            operands = [avals[0], ShapedArray((), avals[0].dtype)]
-            (chosen,) = comparison_hlo("GE")(emitter, operands, [choice], [which, bound])
-        types = [choice, avals[1], avals[1]]
-        out = emitter.emit(emit_operation("select", [chosen, case, out], "", "", types, out_avals))
-    return [out]
-
-
-impl_rules[select_n_p] = select_n_impl
-weak_operands[select_n_p] = slice(1, None)
-jvp_rules[select_n_p] = select_n_jvp
-vmap_rules[select_n_p] = select_n_batch
-abstract_eval_rules[select_n_p] = select_n_type
-transpose_rules[select_n_p] = select_n_transpose
-hlo_lowerings[select_n_p] = select_n_hlo
 
 
 def inside(low: Value, x: Value, high: Value) -> Value:

@@ -31,10 +31,11 @@ from minijax.core import (
 from minijax.jaxpr import printed_params, raise_to_shaped
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import add, check_kind, reduce_sum, transpose
-from minijax.lax.elementwise import emit_operation, emit_region
+from minijax.lax.defining import emit_operation, emit_region
+from minijax.lax.dimension_numbers import GatherDimensionNumbers
 from minijax.lax.elementwise import max as larger
 from minijax.lax.elementwise import min as smaller
-from minijax.lax.indexing import GatherDimensionNumbers, gather
+from minijax.lax.gathers import gather
 from minijax.lax.reductions import reduce_max, reduce_min
 from minijax.lax.shapes import expand_dims, reshape, squeeze
 from minijax.lowering import Emitter

@@ -38,17 +38,9 @@ from minijax.lax.basic import (
     named,
     reduce_sum,
 )
-from minijax.lax.elementwise import (
-    bitwise_or,
-    emit_operation,
-    emit_region,
-    eq,
-    full_like,
-    hlo_of,
-    i64s,
-    ne,
-    select,
-)
+from minijax.lax.choosing import select
+from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s
+from minijax.lax.elementwise import bitwise_or, eq, ne
 from minijax.lax.shapes import (
     axes_behind,
     broadcasted_iota,

@@ -31,7 +31,8 @@ from minijax.core import (
 )
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import broadcast_in_dim, check_kind, reduce_sum, sub
-from minijax.lax.elementwise import full_like, hlo_operation, i64s, select, zeros_like
+from minijax.lax.choosing import select
+from minijax.lax.defining import full_like, hlo_operation, i64s, zeros_like
 from minijax.vmap import move_batch_axis
 
 __all__ = [

@@ -9,15 +9,8 @@ import numpy as np
 from minijax.core import Tangent, Value
 from minijax.jit import tensor_type
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
-from minijax.lax.elementwise import (
-    define,
-    one_minus,
-    one_plus,
-    rsqrt,
-    scalar,
-    scaled,
-    square,
-)
+from minijax.lax.defining import define, scalar
+from minijax.lax.elementwise import one_minus, one_plus, rsqrt, scaled, square
 from minijax.lowering import Emitter, stretched
 
 __all__ = [
@@ -73,24 +66,45 @@ def cosh_derivative(t: Tangent, z: Value, x: Value) -> Value:
     return mul(t, sinh_p.bind(x))
 
 
-tan_p = define("tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))))
+tan_p = define(
+    "tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))), cost="transcendental"
+)
 asin_p = define(
-    "asin", np.arcsin, chlo("asin"), lambda t, z, x: mul(t, rsqrt(one_minus(square(x))))
+    "asin",
+    np.arcsin,
+    chlo("asin"),
+    lambda t, z, x: mul(t, rsqrt(one_minus(square(x)))),
+    cost="transcendental",
 )
 acos_p = define(
-    "acos", np.arccos, chlo("acos"), lambda t, z, x: neg(mul(t, rsqrt(one_minus(square(x)))))
+    "acos",
+    np.arccos,
+    chlo("acos"),
+    lambda t, z, x: neg(mul(t, rsqrt(one_minus(square(x))))),
+    cost="transcendental",
 )
-atan_p = define("atan", np.arctan, chlo("atan"), lambda t, z, x: div(t, one_plus(square(x))))
-sinh_p = define("sinh", np.sinh, chlo("sinh"), sinh_derivative)
-cosh_p = define("cosh", np.cosh, chlo("cosh"), cosh_derivative)
+atan_p = define(
+    "atan",
+    np.arctan,
+    chlo("atan"),
+    lambda t, z, x: div(t, one_plus(square(x))),
+    cost="transcendental",
+)
+sinh_p = define("sinh", np.sinh, chlo("sinh"), sinh_derivative, cost="transcendental")
+cosh_p = define("cosh", np.cosh, chlo("cosh"), cosh_derivative, cost="transcendental")
 asinh_p = define(
-    "asinh", np.arcsinh, chlo("asinh"), lambda t, z, x: mul(t, rsqrt(one_plus(square(x))))
+    "asinh",
+    np.arcsinh,
+    chlo("asinh"),
+    lambda t, z, x: mul(t, rsqrt(one_plus(square(x)))),
+    cost="transcendental",
 )
 acosh_p = define(
     "acosh",
     np.arccosh,
     chlo("acosh"),
     lambda t, z, x: mul(t, rsqrt(mul(sub(x, scalar(1, x)), one_plus(x)))),
+    cost="transcendental",
 )
 atan2_p = define(
     "atan2",
@@ -99,8 +113,11 @@ atan2_p = define(
     lambda t, z, x, y: mul(t, div(y, add(square(x), square(y)))),
     lambda t, z, x, y: mul(t, div(neg(x), add(square(x), square(y)))),
     operands=2,
+    cost="transcendental",
 )
-cbrt_p = define("cbrt", np.cbrt, "cbrt", lambda t, z, x: scaled(1 / 3, mul(t, div(z, x))))
+cbrt_p = define(
+    "cbrt", np.cbrt, "cbrt", lambda t, z, x: scaled(1 / 3, mul(t, div(z, x))), cost="transcendental"
+)
 
 tan = unary(tan_p, "f", "The tangent of each element.")
 asin = unary(asin_p, "f", "The inverse of `sin`, between -pi/2 and pi/2.")
@@ -145,13 +162,22 @@ def bell(x: Value) -> Value:
     return scaled(2 / math.sqrt(math.pi), exp(neg(square(x))))
 
 
-erf_p = define("erf", by_number(math.erf), chlo("erf"), lambda t, z, x: mul(t, bell(x)))
-erfc_p = define("erfc", by_number(math.erfc), chlo("erfc"), lambda t, z, x: neg(mul(t, bell(x))))
+erf_p = define(
+    "erf", by_number(math.erf), chlo("erf"), lambda t, z, x: mul(t, bell(x)), cost="transcendental"
+)
+erfc_p = define(
+    "erfc",
+    by_number(math.erfc),
+    chlo("erfc"),
+    lambda t, z, x: neg(mul(t, bell(x))),
+    cost="transcendental",
+)
 erf_inv_p = define(
     "erf_inv",
     by_number(erf_inverse),
     chlo("erf_inv"),
     lambda t, z, x: mul(t, scaled(math.sqrt(math.pi) / 2, exp(square(z)))),
+    cost="transcendental",
 )
 erf = unary(erf_p, "f", "The error function of each element.")
 erfc = unary(erfc_p, "f", "`1 - erf(x)`, exact for large `x` as well.")

@@ -14,7 +14,8 @@ from minijax import dtypes, lax
 from minijax import numpy as jnp
 from minijax.core import Value
 from minijax.custom_rules import custom_jvp
-from minijax.numpy.basic import promote_float, static
+from minijax.numpy.basic import static
+from minijax.numpy.making import promote_float
 
 __all__ = [
     "celu",

@@ -11,19 +11,9 @@ from minijax.core import Value, Values, get_aval
 from minijax.lax import basic
 from minijax.lax.basic import check_precision
 from minijax.lax.shapes import broadcasted_iota
-from minijax.numpy.basic import (
-    as_product,
-    dot,
-    multiply,
-    ndim,
-    positive,
-    product,
-    product_type,
-    shape,
-    sum,
-    zeros_like,
-)
+from minijax.numpy.basic import as_product, dot, multiply, positive, product, product_type, sum
 from minijax.numpy.elementwise import equal, where
+from minijax.numpy.making import ndim, shape, zeros_like
 from minijax.numpy.reductions import any
 from minijax.numpy.shapes import expand_dims, one_axis, ravel, squeeze
 

@@ -15,26 +15,28 @@ from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Tracer, Value, get_aval, trace_state
 from minijax.jit import jit
-from minijax.lax import basic, elementwise
+from minijax.lax import basic, bits, choosing, defining, elementwise
 from minijax.numpy.basic import (
-    asarray,
     binary,
-    broadcast_to,
-    convert,
     divide,
     multiply,
     name_functions,
-    ndim,
     of_booleans,
     positive,
-    promote_dtypes,
-    promote_float,
-    promote_shapes,
     refuse_out,
-    shape,
     static,
     swapped,
     unary_float,
+)
+from minijax.numpy.making import (
+    asarray,
+    broadcast_to,
+    convert,
+    ndim,
+    promote_dtypes,
+    promote_float,
+    promote_shapes,
+    shape,
 )
 
 __all__ = [
@@ -121,7 +123,7 @@ def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def everywhere(value: bool) -> Callable[[Any], Any]:
     """The function that is `value` for each element."""
-    return lambda x: elementwise.full_like(x, value, bool)
+    return lambda x: defining.full_like(x, value, bool)
 
 
 arctanh = unary_float(elementwise.atanh)
@@ -256,7 +258,7 @@ def integer_powers(x: Value, y: Value) -> Value:
     )
     for _ in range(6):
         result = _where(elementwise.bitwise_and(y, one), basic.mul(result, x), result)
-        x, y = basic.mul(x, x), elementwise.shift_right_logical(y, one)
+        x, y = basic.mul(x, x), bits.shift_right_logical(y, one)
     return result
 
 
@@ -268,7 +270,7 @@ def match_shapes(*args: Value) -> list[Value]:
 
 def constant_like(x: Value, value: Value) -> Value:
     """A 0-d constant of the dtype of `x`, and as weak as `x`."""
-    return elementwise.scalar(value, x)
+    return defining.scalar(value, x)
 
 
 @as_call
@@ -282,7 +284,7 @@ def remainder(x1: Value, x2: Value, /) -> Value:
     zero = constant_like(rest, 0)
     uneven = elementwise.ne(rest, zero)
     wrong = elementwise.bitwise_and(elementwise.ne(basic.lt(rest, zero), basic.lt(y, zero)), uneven)
-    return elementwise.select(wrong, basic.add(rest, y), rest)
+    return choosing.select(wrong, basic.add(rest, y), rest)
 
 
 mod = remainder
@@ -313,8 +315,8 @@ def float_floor_divide(x: Value, y: Value) -> Value:
         elementwise.ne(rest, zero), elementwise.ne(elementwise.sign(y), elementwise.sign(rest))
     )
     # The remainder, which JAX computes along with the quotient.
-    elementwise.select(wrong, basic.add(rest, y), rest)
-    quotient = elementwise.select(wrong, basic.sub(exact, constant_like(rest, 1)), exact)
+    choosing.select(wrong, basic.add(rest, y), rest)
+    quotient = choosing.select(wrong, basic.sub(exact, constant_like(rest, 1)), exact)
     return elementwise.round(quotient)
 
 
@@ -340,7 +342,7 @@ def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:
     pred = truth(condition)
     common = np.broadcast_shapes(*map(shape, (pred, x, y)))
     x, y = (v if shape(v) == common else broadcast_to(v, common) for v in (x, y))
-    return elementwise.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
+    return choosing.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
 
 
 def logical(operation: Callable[[Any, Any], Any], doc: str) -> Callable[[Any, Any], Any]:

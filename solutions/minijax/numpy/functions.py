@@ -10,21 +10,18 @@ from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
 from minijax.custom_rules import custom_jvp
-from minijax.lax import basic, bits, elementwise, special
+from minijax.lax import basic, bits, choosing, defining, elementwise, special
 from minijax.numpy.basic import (
-    asarray,
     binary,
-    convert,
     multiply,
     name_functions,
     positive,
-    promote_float,
-    promote_shapes,
     subtract,
     swapped,
     unary_float,
 )
 from minijax.numpy.elementwise import isinf, isnan, maximum, unless_whole, where
+from minijax.numpy.making import asarray, convert, promote_float, promote_shapes
 
 __all__ = [
     "arccos",
@@ -88,7 +85,7 @@ rad2deg = degrees = scaled_by(180 / math.pi, "Radians in degrees.")
 
 def imag(val: Value, /) -> Value:
     """The imaginary part of real numbers: zeros."""
-    return elementwise.full_like(positive(val), 0)
+    return defining.full_like(positive(val), 0)
 
 
 def rint(x: Value, /) -> Value:
@@ -101,8 +98,8 @@ def rint(x: Value, /) -> Value:
 def trunc(x: Value) -> Value:
     """`x` without the digits after the point: rounded towards zero."""
     towards_zero = unless_whole(
-        lambda x: elementwise.select(
-            basic.lt(x, elementwise.scalar(0, x)), elementwise.ceil(x), elementwise.floor(x)
+        lambda x: choosing.select(
+            basic.lt(x, defining.scalar(0, x)), elementwise.ceil(x), elementwise.floor(x)
         ),
         asarray,
     )
@@ -115,7 +112,7 @@ def copysign(x1: Value, x2: Value, /) -> Value:
     dtype = get_aval(y).dtype
     words = np.dtype(f"uint{8 * dtype.itemsize}")
     top = np.asarray(8 * dtype.itemsize - 1, words)
-    is_negative = elementwise.shift_right_logical(bits.bitcast_convert_type(y, words), top)
+    is_negative = bits.shift_right_logical(bits.bitcast_convert_type(y, words), top)
     size = elementwise.abs(x)
     return where(is_negative.astype(bool), basic.neg(size), size)
 
@@ -124,8 +121,8 @@ def hypot(x1: Value, x2: Value, /) -> Value:
     """`sqrt(x**2 + y**2)`, even if the squares are too large for a float."""
     x, y = map(elementwise.abs, promote_shapes(*promote_float(x1, x2)))
     high, low = maximum(x, y), elementwise.min(*broadcast(x, y))
-    is_zero = elementwise.eq(high, elementwise.full_like(high, 0))
-    ratio = basic.div(low, where(is_zero, elementwise.full_like(high, 1), high))
+    is_zero = elementwise.eq(high, defining.full_like(high, 0))
+    ratio = basic.div(low, where(is_zero, defining.full_like(high, 1), high))
     length = multiply(high, elementwise.sqrt(1 + elementwise.square(ratio)))
     return where(is_zero, high, length)
 
@@ -177,8 +174,8 @@ def nan_to_num(
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
     x = where(isnan(x), as_type(nan, x), x)
-    x = where(elementwise.eq(x, elementwise.full_like(x, np.inf)), as_type(high, x), x)
-    return where(elementwise.eq(x, elementwise.full_like(x, -np.inf)), as_type(low, x), x)
+    x = where(elementwise.eq(x, defining.full_like(x, np.inf)), as_type(high, x), x)
+    return where(elementwise.eq(x, defining.full_like(x, -np.inf)), as_type(low, x), x)
 
 
 def as_type(value: Value, x: Value) -> Value:
@@ -189,8 +186,8 @@ def as_type(value: Value, x: Value) -> Value:
 def sinc(x: Value, /) -> Value:
     """`sin(pi * x) / (pi * x)`, which is 1 at 0."""
     (x,) = promote_float(x)
-    is_zero = elementwise.eq(x, elementwise.full_like(x, 0))
-    safe = multiply(math.pi, where(is_zero, elementwise.full_like(x, 1), x))
+    is_zero = elementwise.eq(x, defining.full_like(x, 0))
+    safe = multiply(math.pi, where(is_zero, defining.full_like(x, 1), x))
     near = 1 - elementwise.square(multiply(math.pi, x)) / 6  # has sinc's first two derivatives
     return where(is_zero, near, basic.sin(safe) / safe)
 
@@ -198,7 +195,7 @@ def sinc(x: Value, /) -> Value:
 def shifted_right(x: Value, y: Value) -> Value:
     """The bits of `x`, moved `y` places to the right; the sign stays."""
     unsigned = get_aval(x).dtype.kind == "u"
-    return (elementwise.shift_right_logical if unsigned else bits.shift_right_arithmetic)(x, y)
+    return (bits.shift_right_logical if unsigned else bits.shift_right_arithmetic)(x, y)
 
 
 left_shift, right_shift = binary(bits.shift_left), binary(shifted_right)

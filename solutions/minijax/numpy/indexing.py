@@ -18,18 +18,11 @@ import numpy as np
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
-from minijax.lax import basic, elementwise, indexing, shapes
-from minijax.numpy.basic import (
-    asarray,
-    broadcast_to,
-    convert,
-    ndim,
-    positive,
-    refuse_out,
-    shape,
-    size,
-)
+from minijax.lax import basic, choosing, defining, dynamic, gathers, shapes, sorting
+from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode, known_mode
+from minijax.numpy.basic import positive, refuse_out
 from minijax.numpy.elementwise import remainder
+from minijax.numpy.making import asarray, broadcast_to, convert, ndim, shape, size
 from minijax.numpy.shapes import one_axis
 
 __all__ = ["argsort", "sort", "take", "take_along_axis"]
@@ -219,7 +212,7 @@ def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
     starts = [dtype.type(s) if isinstance(s, int) else in_dtype(s, dtype) for s in starts]
     single = [i for i, row in enumerate(rows) if row is None]
     sizes = [1 if row is None else len(row) for row in rows]
-    return shapes.squeeze(indexing.dynamic_slice(x, starts, sizes), single)
+    return shapes.squeeze(dynamic.dynamic_slice(x, starts, sizes), single)
 
 
 def in_dtype(x: Value, dtype: np.dtype) -> Value:
@@ -235,8 +228,8 @@ def gathered_item(x: Value, parts: Sequence[Any]) -> Value:
     """By `gather`, after the slices have been taken."""
     indexer = make_indexer(shape(x), parts)
     x = sliced(x, indexer.ranges) if indexer.cuts else x
-    mode = indexing.GatherScatterMode.PROMISE_IN_BOUNDS
-    y = indexing.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
+    mode = GatherScatterMode.PROMISE_IN_BOUNDS
+    y = gathers.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
     return shapes.expand_dims(y, indexer.new_axes)
 
 
@@ -247,7 +240,7 @@ class Indexer:
     ranges: list[range]
     cuts: bool
     indices: Any
-    numbers: indexing.GatherDimensionNumbers
+    numbers: GatherDimensionNumbers
     sizes: list[int]
     new_axes: list[int]
 
@@ -272,7 +265,7 @@ def make_indexer(sizes: Sequence[int], parts: Sequence[Any]) -> Indexer:
         order = ["count"] * count + order
     without_new = [kind for kind in order if kind != "new"]
     offset = tuple(i for i, kind in enumerate(without_new) if kind == "kept")
-    numbers = indexing.GatherDimensionNumbers(offset, tuple(chosen), tuple(chosen))
+    numbers = GatherDimensionNumbers(offset, tuple(chosen), tuple(chosen))
     windows = [1 if i in chosen else len(r) for i, r in enumerate(ranges)]
     cuts = any(r != range(n) for r, n in zip(ranges, sizes, strict=True))
     new_axes = [i for i, kind in enumerate(order) if kind == "new"]
@@ -303,7 +296,7 @@ def from_front(index: Value, n: int) -> Value:
         return index
     dtype = get_aval(index).dtype
     negative = basic.lt(index, np.asarray(0, dtype))
-    return elementwise.select(negative, basic.add(index, np.asarray(n, dtype)), index)
+    return choosing.select(negative, basic.add(index, np.asarray(n, dtype)), index)
 
 
 # x.at[...] ----------------------------------------------------------------------------------------
@@ -329,21 +322,21 @@ class IndexUpdateRef:
     def get(self, *, mode: Any = None, fill_value: Value = None, **flags: bool) -> Any:
         """`x[index]`; with mode "fill" it is `fill_value` (or NaN) outside the array."""
         refuse_flags(flags)
-        mode = None if mode is None else indexing.known_mode(mode)
-        if mode in (None, indexing.GatherScatterMode.PROMISE_IN_BOUNDS):
+        mode = None if mode is None else known_mode(mode)
+        if mode in (None, GatherScatterMode.PROMISE_IN_BOUNDS):
             return getitem(self.array, self.index)
         flat, places = shapes.reshape(self.array, (size(self.array),)), self.places(mode)
-        numbers = indexing.GatherDimensionNumbers((), (0,), (0,))
+        numbers = GatherDimensionNumbers((), (0,), (0,))
         indices = shapes.expand_dims(places, [ndim(places)])
-        return indexing.gather(flat, indices, numbers, (1,), mode=mode, fill_value=fill_value)
+        return gathers.gather(flat, indices, numbers, (1,), mode=mode, fill_value=fill_value)
 
     def set(self, values: Value, *, mode: Any = None, **flags: bool) -> Value:
         """`x` with `values` at `index`; values outside are dropped."""
-        return self.scattered(indexing.scatter, values, mode, flags)
+        return self.scattered(gathers.scatter, values, mode, flags)
 
     def add(self, values: Value, *, mode: Any = None, **flags: bool) -> Value:
         """`x` with `values` added at `index`, once for each time that a place is named."""
-        return self.scattered(indexing.scatter_add, values, mode, flags)
+        return self.scattered(gathers.scatter_add, values, mode, flags)
 
     def scattered(
         self, scatter: Callable[..., Any], values: Value, mode: Any, flags: dict[str, bool]
@@ -353,10 +346,10 @@ class IndexUpdateRef:
         Numbers and slices name each place once; only arrays of indices can name it again.
         """
         refuse_flags(flags)
-        places = self.places(indexing.known_mode(mode))
+        places = self.places(known_mode(mode))
         own = get_aval(self.array)
         updates = broadcast_to(convert(asarray(values), own.dtype, own.weak_type), shape(places))
-        numbers = indexing.ScatterDimensionNumbers((), (0,), (0,))
+        numbers = gathers.ScatterDimensionNumbers((), (0,), (0,))
         flat = shapes.reshape(self.array, (size(self.array),))
         indices = shapes.expand_dims(places, [ndim(places)])
         parts = expand_index(self.index, shape(self.array))
@@ -364,20 +357,20 @@ class IndexUpdateRef:
         out = scatter(flat, indices, updates, numbers, unique_indices=once)
         return shapes.reshape(out, shape(self.array))
 
-    def places(self, mode: indexing.GatherScatterMode) -> Value:
+    def places(self, mode: GatherScatterMode) -> Value:
         """Where in the flat array each element of `x[index]` is; -1 for those outside."""
         own = shape(self.array)
         numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
-        clips = mode is indexing.GatherScatterMode.CLIP
+        clips = mode is GatherScatterMode.CLIP
         x, parts = with_new_axes(asarray(numbers), expand_index(self.index, own))
         if not any(map(is_array, parts)):
             found = static_item(x, parts)
             outside = not clips and is_outside([p for p in parts if p is not None], shape(x))
-            return elementwise.full_like(found, -1) if outside else found
+            return defining.full_like(found, -1) if outside else found
         indexer = make_indexer(shape(x), parts)
         x = sliced(x, indexer.ranges) if indexer.cuts else x
-        fill = indexing.GatherScatterMode.CLIP if clips else indexing.GatherScatterMode.FILL_OR_DROP
-        found = indexing.gather(
+        fill = GatherScatterMode.CLIP if clips else GatherScatterMode.FILL_OR_DROP
+        found = gathers.gather(
             x, indexer.indices, indexer.numbers, indexer.sizes, mode=fill, fill_value=-1
         )
         return shapes.expand_dims(found, indexer.new_axes)
@@ -424,10 +417,10 @@ def take(
         indices = from_front(indices, shape(a)[axis])
     count = ndim(indices)
     offset = tuple(i for i in range(ndim(a) - 1 + count) if not axis <= i < axis + count)
-    numbers = indexing.GatherDimensionNumbers(offset, (axis,), (axis,))
+    numbers = GatherDimensionNumbers(offset, (axis,), (axis,))
     sizes = [1 if i == axis else n for i, n in enumerate(shape(a))]
     starts = shapes.expand_dims(indices, [count])
-    return indexing.gather(a, starts, numbers, sizes, mode=mode, fill_value=fill_value)
+    return gathers.gather(a, starts, numbers, sizes, mode=mode, fill_value=fill_value)
 
 
 def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
@@ -446,7 +439,7 @@ def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
         broadcast_to(v, (*common[:axis], shape(v)[axis], *common[axis + 1 :]))
         for v in (arr, indices)
     )
-    return indexing.along_axis(x, i, axis, "fill")
+    return sorting.along_axis(x, i, axis, "fill")
 
 
 def sort(
@@ -474,7 +467,7 @@ def sorted_with(a: Value, axis: int | None, stable: bool, descending: bool, *oth
     operands = (a, *others)
     if descending:  # turned round before and after, so that equal elements keep their order
         operands = tuple(shapes.rev(x, (axis,)) for x in operands)
-    outs = indexing.sort(operands, axis, is_stable=stable)
+    outs = sorting.sort(operands, axis, is_stable=stable)
     return tuple(shapes.rev(x, (axis,)) for x in outs) if descending else outs
 
 

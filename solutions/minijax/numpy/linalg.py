@@ -10,13 +10,14 @@ from typing import Any
 
 from minijax.absent import missing
 from minijax.core import Value
-from minijax.numpy.basic import asarray, broadcast_to, eye, ndim, promote_float, static
 from minijax.numpy.basic import matmul as numpy_matmul
+from minijax.numpy.basic import static
 from minijax.numpy.basic import sum as sum_of
 from minijax.numpy.contractions import outer as numpy_outer
 from minijax.numpy.contractions import tensordot as numpy_tensordot
 from minijax.numpy.elementwise import abs as abs_of
 from minijax.numpy.elementwise import inf, not_equal, sqrt
+from minijax.numpy.making import asarray, broadcast_to, eye, ndim, promote_float
 from minijax.numpy.matrices import cross as numpy_cross
 from minijax.numpy.matrices import diagonal as numpy_diagonal
 from minijax.numpy.matrices import trace as numpy_trace

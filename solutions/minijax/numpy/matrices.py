@@ -1,9 +1,7 @@
-"""`minijax.numpy`, continued: grids, diagonals, joining, comparing, and numbers about samples."""
+"""`minijax.numpy`, continued: grids, diagonals, joining, comparing and products."""
 
 import builtins
-import math
 import operator
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,39 +9,12 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
-from minijax.lax import basic, elementwise, shapes
-from minijax.lax.basic import check_precision, named
-from minijax.numpy.basic import (
-    asarray,
-    broadcast_to,
-    convert,
-    divide,
-    eye,
-    filled_like,
-    full,
-    less,
-    mean,
-    multiply,
-    name_functions,
-    ndim,
-    normal_axes,
-    positive,
-    promote_dtypes,
-    promote_float,
-    refuse_out,
-    shape,
-    size,
-    sizes_of,
-    static,
-    sum,
-    type_like,
-    zeros,
-)
+from minijax.lax import basic, defining, elementwise, shapes
+from minijax.lax.basic import check_precision
+from minijax.numpy.basic import multiply, name_functions, positive, refuse_out, static, sum
 from minijax.numpy.elementwise import (
     abs,
-    clip,
     equal,
-    floor,
     isinf,
     isnan,
     less_equal,
@@ -53,14 +24,27 @@ from minijax.numpy.elementwise import (
     power,
     where,
 )
-from minijax.numpy.indexing import sort
-from minijax.numpy.reductions import all, count_nonzero, max, min
+from minijax.numpy.making import (
+    asarray,
+    convert,
+    eye,
+    filled_like,
+    full,
+    ndim,
+    promote_dtypes,
+    promote_float,
+    shape,
+    size,
+    sizes_of,
+    type_like,
+    zeros,
+)
+from minijax.numpy.reductions import all
 from minijax.numpy.shapes import (
     broadcast_arrays,
     concatenate,
     expand_dims,
     flip,
-    in_line,
     moveaxis,
     one_axis,
     pad,
@@ -78,14 +62,11 @@ __all__ = [
     "array_split",
     "atleast_1d",
     "atleast_2d",
-    "average",
     "column_stack",
     "convolve",
     "cross",
-    "cumprod",
     "diag",
     "diagonal",
-    "diff",
     "dstack",
     "empty",
     "empty_like",
@@ -93,22 +74,12 @@ __all__ = [
     "flipud",
     "full_like",
     "identity",
-    "interp",
     "isclose",
     "kron",
     "logspace",
-    "median",
     "meshgrid",
-    "nanmax",
-    "nanmean",
-    "nanmin",
-    "nansum",
-    "percentile",
     "polyval",
-    "ptp",
-    "quantile",
     "rot90",
-    "searchsorted",
     "trace",
     "tri",
     "tril_indices",
@@ -116,7 +87,6 @@ __all__ = [
     "vander",
 ]
 
-Axis = int | Sequence[int] | None
 
 # Making arrays ------------------------------------------------------------------------------------
 
@@ -228,7 +198,7 @@ def diag(v: Value, k: int = 0) -> Value:
     v, k = positive(v), operator.index(k)
     rows = pad(v, ((builtins.max(0, k), builtins.max(0, -k)),))
     on = eye(size(rows), k=k, dtype=bool)
-    return where(on, rows, elementwise.full_like(rows, 0))
+    return where(on, rows, defining.full_like(rows, 0))
 
 
 def trace(
@@ -358,162 +328,6 @@ def array_equal(a1: Value, a2: Value, equal_nan: bool = False) -> Value:
     return all(logical_or(same, logical_and(isnan(a1), isnan(a2))) if equal_nan else same)
 
 
-# Sums along axes ----------------------------------------------------------------------------------
-
-
-def cumprod(a: Value, axis: int | None = None, dtype: Any = None, out: None = None) -> Value:
-    """The running product along `axis`, or over all elements in order."""
-    refuse_out("cumprod", out)
-    a, axis = in_line(a, axis)
-    a = positive(a)
-    wanted = int if a.dtype.kind == "b" else a.dtype
-    a = basic.convert_element_type(a, wanted if dtype is None else dtype)
-    axis, length = one_axis(axis, ndim(a)), shape(a)[one_axis(axis, ndim(a))]
-    step = 1
-    while step < length:  # each element becomes the product of twice as many before it
-        before = elementwise.full_like(shapes.slice_in_dim(a, 0, step, axis=axis), 1)
-        earlier = shapes.slice_in_dim(a, 0, length - step, axis=axis)
-        a, step = multiply(a, concatenate([before, earlier], axis)), 2 * step
-    return a
-
-
-def diff(
-    a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None
-) -> Value:
-    """The differences of neighbors along an axis, taken `n` times."""
-    a = positive(a)
-    times = operator.index(static(n))
-    if not times:
-        return a
-    axis = one_axis(axis, ndim(a))
-    ends = [
-        x
-        if x is None or ndim(x)
-        else broadcast_to(x, [1 if i == axis else m for i, m in enumerate(shape(a))])
-        for x in (prepend, append)
-    ]
-    parts = [x for x in (ends[0], a, ends[1]) if x is not None]
-    a = concatenate(parts, axis) if len(parts) > 1 else a
-    for _ in range(times):
-        length = shape(a)[axis]
-        after = shapes.slice_in_dim(a, builtins.min(1, length), length, axis=axis)
-        before = shapes.slice_in_dim(a, 0, builtins.max(length - 1, 0), axis=axis)
-        a = elementwise.ne(after, before) if get_aval(a).dtype.kind == "b" else after - before
-    return a
-
-
-def ptp(a: Value, axis: Axis = None, out: None = None, keepdims: bool = False) -> Value:
-    """The difference between the greatest and the least element."""
-    return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)
-
-
-def along_axes(weights: Value, axis: Axis, shape_of_all: Sequence[int]) -> Value:
-    """Weights for some axes, in the order of `axis`, as weights for all of them."""
-    if axis is None:
-        raise ValueError("Axis must be specified when shapes of a and weights differ.")
-    axes = [axis] if isinstance(axis, int) else axis
-    axes = [one_axis(i, len(shape_of_all)) for i in axes]
-    if shape(weights) != tuple(shape_of_all[i] for i in axes):
-        raise ValueError(
-            f"Weights of shape {shape(weights)} do not fit axes {axes} of shape {shape_of_all}."
-        )
-    weights = basic.transpose(weights, sorted(range(len(axes)), key=axes.__getitem__))
-    sizes = [n if i in axes else 1 for i, n in enumerate(shape_of_all)]
-    return broadcast_to(reshape(weights, sizes), shape_of_all)
-
-
-def average(
-    a: Value,
-    axis: Axis = None,
-    weights: Value = None,
-    returned: bool = False,
-    keepdims: bool = False,
-) -> Any:
-    """The weighted mean of the elements."""
-    if weights is None:
-        (a,) = promote_float(a)
-        found = mean(a, axis, keepdims=keepdims)
-        total = full_like(found, size(a) / builtins.max(size(found), 1))
-        return (found, total) if returned else found
-    a, weights = promote_float(a, weights)
-    if shape(weights) != shape(a):
-        weights = along_axes(weights, axis, shape(a))
-    total = sum(weights, axis, keepdims=keepdims)
-    found = divide(sum(multiply(a, weights), axis, keepdims=keepdims), total)
-    return (found, total) if returned else found
-
-
-def without_nan(
-    reduce: Callable[..., Any], instead: float, only_nan: Any = None
-) -> Callable[..., Any]:
-    """A reduction in which NaN counts as `instead`; of NaN alone it is `only_nan`, if given."""
-
-    def function(a: Value, axis: Axis, **options: Any) -> Value:
-        a, axis = positive(a), static(axis)
-        if not dtypes.is_float(a.dtype):
-            return reduce(a, axis, **options)
-        found = reduce(where(isnan(a), instead, a), axis, **options)
-        if only_nan is None:
-            return found
-        nothing = all(isnan(a), axis, keepdims=options["keepdims"])
-        return where(nothing, only_nan, found)
-
-    return function
-
-
-def nansum(
-    a: Value,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Value = None,
-    where: Value = None,
-) -> Value:
-    """The sum of all that is not NaN; see `sum`."""
-    refuse_out("nansum", out)
-    options = {"dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-    return without_nan(sum, 0.0)(a, axis, **options)
-
-
-def nanmean(
-    a: Value,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    where: Value = None,
-) -> Value:
-    """The mean of all that is not NaN, in the mask `where`."""
-    refuse_out("nanmean", out)
-    (a,) = promote_float(a)
-    own = get_aval(a).dtype
-    options = {"dtype": own if dtype is None else dtype, "keepdims": keepdims, "where": where}
-    found = divide(nansum(a, axis, **options), sum(logical_not(isnan(a)), axis, **options))
-    return basic.convert_element_type(found, options["dtype"])
-
-
-def extreme_but_nan(name: str, reduce: Callable[..., Any], instead: float) -> Callable[..., Any]:
-    def function(
-        a: Value,
-        axis: Axis = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Value = None,
-        where: Value = None,
-    ) -> Value:
-        refuse_out(name, out)
-        only_nan = math.nan if initial is None else None
-        options = {"keepdims": keepdims, "initial": initial, "where": where}
-        return without_nan(reduce, instead, only_nan)(a, axis, **options)
-
-    return named(function, name, f"`{reduce.__name__}` of all that is not NaN.")
-
-
-nanmax = extreme_but_nan("nanmax", max, -math.inf)
-nanmin = extreme_but_nan("nanmin", min, math.inf)
-
-
 # Products, polynomials ----------------------------------------------------------------------------
 
 
@@ -567,127 +381,12 @@ def convolve(a: Value, v: Value, mode: str = "full", *, precision: Any = None) -
 def polyval(p: Value, x: Value, *, unroll: int = 16) -> Value:
     """The polynomial with coefficients `p`, the highest first, at `x`, by Horner's rule."""
     p, x = promote_dtypes(*map(positive, (p, x)))
-    total = elementwise.full_like(x, 0)
+    total = defining.full_like(x, 0)
     for i in range(shape(p)[0]):
         total = total * x + p[i]
     return total
 
 
-def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None) -> Value:
-    """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order."""
-    if shape(xp) != shape(fp) or ndim(xp) != 1:
-        raise ValueError("xp and fp must be one-dimensional arrays of equal size")
-    (x, xp), (fp,) = promote_float(x, xp), promote_float(fp)
-    after = clip(searchsorted(xp, x, "right"), 1, size(xp) - 1)
-    x0, x1, f0, f1 = xp[after - 1], xp[after], fp[after - 1], fp[after]
-    width = x1 - x0
-    flat = equal(width, 0)
-    found = where(flat, f0, f0 + (x - x0) / where(flat, 1, width) * (f1 - f0))
-    found = where(less(x, xp[0]), fp[0] if left is None else left, found)
-    return where(less(xp[-1], x), fp[-1] if right is None else right, found)
-
-
-# Numbers about samples ----------------------------------------------------------------------------
-
-
-def searchsorted(
-    a: Value, v: Value, side: str = "left", sorter: Value = None, *, method: str = "scan"
-) -> Value:
-    """How many elements of `a`, which is in order, come before each element of `v`.
-
-    Elements equal to it come before it with the side "right". All of them are compared.
-    """
-    if side not in ("left", "right"):
-        raise ValueError(f"side is 'left' or 'right', not {side!r}.")
-    if ndim(a) != 1 or (sorter is not None and ndim(sorter) != 1):
-        raise ValueError("a and sorter should be 1-dimensional")
-    if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
-        raise ValueError(f"invalid argument method={method!r}")
-    a = positive(a) if sorter is None else positive(a)[sorter]
-    a, v = promote_dtypes(a, positive(v))
-    comes_before = (less if side == "left" else less_equal)(a, expand_dims(v, -1))
-    unordered = isnan(expand_dims(v, -1)) if dtypes.is_float(get_aval(v).dtype) else False
-    before = logical_or(comes_before, logical_and(unordered, logical_not(isnan(a))))
-    return count_nonzero(before, -1).astype(np.int32)
-
-
-def quantile(
-    a: Value,
-    q: Value,
-    axis: Axis = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Value:
-    """The values below which a fraction `q` of the elements is; between two elements, interpolated.
-
-    NaN among the elements makes the result NaN.
-    """
-    refuse_out("quantile", out)
-    if method != "linear" or overwrite_input:
-        raise NotImplementedError(
-            "quantile knows the method 'linear' only, and no overwrite_input."
-        )
-    if not dtypes.is_float(get_aval(q).dtype):
-        raise TypeError(f"quantile takes a fraction q, a float, not {get_aval(q).dtype.name}.")
-    (a,) = promote_float(a)
-    if ndim(q) > 1:
-        raise ValueError(f"q has one axis at most, not the shape {shape(q)}.")
-    axes = normal_axes(static(axis), ndim(a))
-    kept = [1 if i in axes else n for i, n in enumerate(shape(a))]
-    last = moveaxis(a, axes, range(ndim(a) - len(axes), ndim(a)))
-    line = reshape(
-        last, (*shape(last)[: ndim(a) - len(axes)], math.prod(shape(a)[i] for i in axes))
-    )
-    line = sort(where(isnan(line).any(-1, keepdims=True), np.nan, line), -1)
-    parts = [at_part(line, part) for part in ravel(q)]
-    found = as_float(stack(parts), get_aval(a).dtype)
-    found = reshape(found, (*shape(q), *shape(line)[:-1]))
-    return reshape(found, (*shape(q), *kept)) if keepdims else found
-
-
-def as_float(x: Value, dtype: np.dtype) -> Value:
-    """`x` in this dtype; as weak as it is, if it has it already."""
-    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
-
-
-def at_part(line: Value, part: Value) -> Value:
-    """The value at a place between two elements along the last axis, which is in order."""
-    place = multiply(part, np.asarray(shape(line)[-1] - 1, get_aval(part).dtype))
-    low = floor(place)
-    weight = place - low
-    last = shape(line)[-1] - 1
-    ends = [clip(x, 0, last).astype(int) for x in (low, elementwise.ceil(place))]
-    first, second = (line[..., i] for i in ends)
-    return first * (1 - weight) + second * weight
-
-
-def percentile(
-    a: Value,
-    q: Value,
-    axis: Axis = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Value:
-    """As `quantile`, for `q` in percent."""
-    (q,) = promote_float(q)
-    return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
-
-
-def median(
-    a: Value,
-    axis: Axis = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    keepdims: bool = False,
-) -> Value:
-    """The value in the middle, or the mean of the two in the middle."""
-    return quantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims)
-
-
-array_methods.update({"diagonal": diagonal, "trace": trace, "cumprod": cumprod, "ptp": ptp})
+array_methods.update({"diagonal": diagonal, "trace": trace})
 
 name_functions(globals())

@@ -7,7 +7,7 @@ import numpy as np
 
 from minijax.array import array_methods
 from minijax.core import Value, get_aval
-from minijax.lax import basic, elementwise, reductions, shapes
+from minijax.lax import basic, defining, elementwise, reductions, shapes
 from minijax.numpy.basic import (
     divide,
     in_wider_float,
@@ -15,14 +15,9 @@ from minijax.numpy.basic import (
     masked,
     multiply,
     name_functions,
-    ndim,
-    normal_axes,
     number_of,
     numeric,
-    promote_float,
     refuse_out,
-    shape,
-    size,
     started,
     static,
     sum,
@@ -31,6 +26,7 @@ from minijax.numpy.basic import (
 from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
 from minijax.numpy.elementwise import where as choose
+from minijax.numpy.making import ndim, normal_axes, promote_float, shape, size
 from minijax.numpy.shapes import in_line, one_axis
 
 __all__ = [
@@ -212,7 +208,7 @@ def var(
         center = mean_of(a, axes, keepdims=True, where=where) if mean is None else mean
         distance = basic.sub(a, basic.convert_element_type(center, get_aval(a).dtype))
         total = sum(square(distance), axes, keepdims=keepdims, where=where)
-        nan = elementwise.full_like(total, np.nan)
+        nan = defining.full_like(total, np.nan)
         if where is None:
             return divide(total, count) if count > 0 else nan
         return choose(count > 0, divide(total, count), nan)

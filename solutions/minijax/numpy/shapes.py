@@ -12,8 +12,10 @@ from minijax import dtypes
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
-from minijax.lax import basic, elementwise, indexing, shapes
-from minijax.numpy.basic import (
+from minijax.lax import basic, defining, dynamic, elementwise, shapes
+from minijax.numpy.basic import positive, static, subtract, transpose
+from minijax.numpy.elementwise import as_call, remainder, where
+from minijax.numpy.making import (
     as_indices,
     asarray,
     broadcast_to,
@@ -21,17 +23,12 @@ from minijax.numpy.basic import (
     integers,
     ndim,
     normal_axes,
-    positive,
     promote_dtypes,
     shape,
     size,
     sizes_of,
     staged,
-    static,
-    subtract,
-    transpose,
 )
-from minijax.numpy.elementwise import as_call, remainder, where
 
 __all__ = [
     "broadcast_arrays",
@@ -239,7 +236,7 @@ def roll_by_array(a: Value, shift: Value, axes: Sequence[int]) -> Value:
         start = subtract(
             length, remainder(basic.convert_element_type(by, np.int32), max(length, 1))
         )
-        a = indexing.dynamic_slice_in_dim(concatenate([a, a], i), start, int(length), i)
+        a = dynamic.dynamic_slice_in_dim(concatenate([a, a], i), start, int(length), i)
     return a
 
 
@@ -306,12 +303,12 @@ def triangle(m: Value, k: int) -> Value:
 
 def tril(m: Value, k: int = 0) -> Value:
     """Zeros above diagonal number `k`."""
-    return where(triangle(m, k), m, elementwise.full_like(m, 0))
+    return where(triangle(m, k), m, defining.full_like(m, 0))
 
 
 def triu(m: Value, k: int = 0) -> Value:
     """Zeros below diagonal number `k`."""
-    return where(triangle(m, k - 1), elementwise.full_like(m, 0), m)
+    return where(triangle(m, k - 1), defining.full_like(m, 0), m)
 
 
 # Making arrays by primitives, so that a program has few operations and no large constants ---------
@@ -372,7 +369,7 @@ def _linspace(start: Value, stop: Value, num: int, endpoint: bool, dtype: np.dty
     first, last = broadcast_arrays(*ends)
     sizes, parts = (1, *shape(first)), num - 1 if endpoint else num
     if num < 2:
-        out = reshape(first, sizes) if num else elementwise.full((0, *sizes[1:]), 0, mixed)
+        out = reshape(first, sizes) if num else defining.full((0, *sizes[1:]), 0, mixed)
     else:
         basic.div(
             basic.sub(last, first), np.asarray(parts, mixed)

@@ -7,7 +7,8 @@ import numpy as np
 from minijax import dtypes
 from minijax.array import Array
 from minijax.core import Value, get_aval
-from minijax.numpy.basic import int64, represented, uint64
+from minijax.numpy.basic import int64, uint64
+from minijax.numpy.making import represented
 
 __all__ = [
     "complexfloating",

@@ -9,7 +9,8 @@ from minijax import numpy as jnp
 from minijax.core import Value
 from minijax.custom_rules import custom_jvp
 from minijax.nn.functions import logsumexp
-from minijax.numpy.basic import promote_float, unary_float
+from minijax.numpy.basic import unary_float
+from minijax.numpy.making import promote_float
 
 __all__ = [
     "entr",

@@ -4,7 +4,7 @@ import math
 
 from minijax import numpy as jnp
 from minijax.core import Value
-from minijax.numpy.basic import promote_float
+from minijax.numpy.making import promote_float
 from minijax.scipy import special
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -1,0 +1,60 @@
+"""The code of the functions that steps name: where it is, and its text."""
+
+import functools
+import inspect
+import linecache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+
+class Sources:
+    """The functions that were named so far."""
+
+    def __init__(self) -> None:
+        self.found: list[dict[str, Any]] = []
+
+    def of(self, function: Any, folder: Path) -> dict[str, int]:
+        """The fact `source`: where among these a function's text is, if it has one."""
+        place = place_of(function, folder)
+        if "file" not in place:
+            return {}
+        found = {**place, "text": text_of(code_of(function))}
+        if found not in self.found:
+            self.found.append(found)
+        return {"source": self.found.index(found)}
+
+
+def place_of(rule: Any, folder: Path) -> dict[str, Any]:
+    """A rule's own name, and its file and line if it is written in Python."""
+    code = code_of(rule)
+    rule = function_of(rule)
+    if code is None:
+        owner = type(rule).__module__.split(".")[0]
+        return {"rule": f"{owner}.{getattr(rule, '__name__', type(rule).__name__)}"}
+    file = Path(code.co_filename)
+    shown = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
+    return {
+        "rule": getattr(rule, "__qualname__", code.co_qualname),
+        "file": shown,
+        "line": code.co_firstlineno,
+    }
+
+
+def function_of(rule: Any) -> Any:
+    """A rule without the arguments that are given to it beforehand."""
+    while isinstance(rule, functools.partial):
+        rule = rule.func
+    return rule
+
+
+def code_of(rule: Any) -> CodeType | None:
+    """A rule's code, if it is written in Python."""
+    function = function_of(rule)
+    return function if isinstance(function, CodeType) else getattr(function, "__code__", None)
+
+
+def text_of(code: CodeType | None) -> str:
+    """The text of a function as it is in its file, from the margin; nothing if it is not known."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :] if code else []
+    return inspect.cleandoc("\n" + "".join(inspect.getblock(lines))) + "\n" if lines else ""
