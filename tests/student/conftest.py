@@ -7,12 +7,11 @@ from importlib.util import module_from_spec, spec_from_loader
 
 import pytest
 import small_course
-from student_course import BYE_CHECKS, HELLO_CHECKS
+from student_course import BYE_CHECKS, HELLO_CHECKS, make_course
 
 from autograder import cli
 from autograder.lessons import places
 from autograder.student import workspace
-from autograder.upkeep import sync
 
 ROOT = places.ROOT
 
@@ -20,16 +19,11 @@ ROOT = places.ROOT
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """The small course with checks and everything generated, and a new workspace, to be copied."""
-    top = tmp_path_factory.mktemp("made")
     checks = {
         "course/lessons/01_hello/checks.py": HELLO_CHECKS,
         "course/lessons/03_bye/checks.py": BYE_CHECKS,
     }
-    with pytest.MonkeyPatch.context() as patch:
-        small_course.write(patch, top / "copy", checks)
-        sync.sync(False)
-        assert cli.main(["init", str(top / "work")]) == 0
-    return top
+    return make_course(tmp_path_factory.mktemp("made"), checks)
 
 
 @pytest.fixture
