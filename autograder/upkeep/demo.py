@@ -256,7 +256,7 @@ def _table(lesson: Lesson, graded: list[Graded]) -> str:
         for row in rows
     ]
     levels = ", ".join(sorted({each.result["isolation"] for each in graded}))
-    return "\n".join(["", f"{lesson.id}: {lesson.title} (isolation: {levels})", *lines, ""])
+    return "\n".join(["", f"{lesson.title} (isolation: {levels})", *lines, ""])
 
 
 def _row(graded: Graded) -> tuple[str, ...]:
