@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.course import course as courses
+from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import directory as nbgrader_course
 from autograder.classroom.nbgrader import gradebook
 from autograder.classroom.reports import report
