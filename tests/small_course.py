@@ -185,6 +185,11 @@ def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> Pat
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+    return use(monkeypatch, root)
+
+
+def use(monkeypatch, root: Path) -> Path:
+    """Make the course below `root` this process's."""
     monkeypatch.setattr(places, "ROOT", root)
     monkeypatch.setattr(places, "COURSE", root / "course")
     monkeypatch.setattr(places, "SOLUTIONS", root / "solutions")

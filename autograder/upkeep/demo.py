@@ -1,7 +1,8 @@
 """The main job from end to end: a course directory, a sample class, and nbgrader's own commands.
 
-The course directory holds all lessons, and the sample class hands in three of them: each takes half
-a minute, and all go the same way. That every suite sees its mistakes is what `audit` shows.
+The course directory holds three lessons, and the sample class hands in all of them. That every
+suite sees its mistakes is what `audit` shows. Two lessons are graded at once: while a submission
+that never ends is waited for, the other lesson's keep the processors busy.
 
 It checks its own outcome: each submission of the sample class must get in nbgrader's gradebook, and
 in its feedback pages, what such a submission deserves.
@@ -9,16 +10,22 @@ in its feedback pages, what such a submission deserves.
 
 import html
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import directory as nbgrader_course
+from autograder.classroom.nbgrader import gradebook
 from autograder.classroom.reports import report
 from autograder.grading import results
 from autograder.grading.result import Result
@@ -30,9 +37,12 @@ from autograder.upkeep import sample_class
 from autograder.upkeep.sample_class import Submission
 
 FOLDER = ROOT / "build" / "demo"
-HEAD = ("lesson", "student", "submission", "points", "lost", "named mistake")
+HEAD = ("student", "submission", "points", "lost", "named mistake")
 MARKER = ".made-by-jaxprentice-demo"
-LESSONS = ("core", "jvp", "grad")  # all lessons are graded alike, and each takes half a minute
+CLEAR = "\r\033[K"
+PAUSE = 5.0  # seconds between lines that say how far grading has come
+_GRADED = re.compile(r"Graded (.+, \d+ of \d+)")
+LESSONS = ("core", "jvp", "grad")  # all lessons are graded alike
 
 
 @dataclass(frozen=True)
@@ -60,24 +70,31 @@ def run(out: Path | None = None) -> int:
     """Run the demo in `out` (build/demo if not given) and print the grades; the exit status."""
     folder = _fresh((out or FOLDER).absolute())
     progress = Progress(folder / "nbgrader.log")
-    progress.step("writing a course directory")
-    course = folder / "course"
-    nbgrader_course.init(course, seed=0)
-    assignments = [manifest.get(name) for name in LESSONS]
-    everyone = {lesson.id: sample_class.make(lesson) for lesson in assignments}
-    for lesson in assignments:
-        _grade(course, lesson, everyone[lesson.id], progress)
-    progress.step("exporting the gradebook, writing the report")
-    _nbgrader(course, progress, "export", "--to", str(folder / "grades.csv"))
-    page = report.write(course / "results")
-    graded = list(_collect(course, assignments, everyone))
-    progress.end()
-    _print(graded, folder, page)
+    try:
+        graded = _run(folder / "course", progress)
+        page = report.write(folder / "course" / "results")
+    finally:
+        progress.end()
     wrong = [complaint for each in graded for complaint in complaints(each)]
     if wrong:
         raise Problem("The demo's grades are not what they should be: " + " ".join(wrong))
-    print(f"\nAll {len(graded)} submissions got what they deserve.")
+    print(f"\nAll {len(graded)} submissions got what they deserve. The page to open: {page}")
     return 0
+
+
+def _run(course: Path, progress: "Progress") -> list[Graded]:
+    progress.step("course", "writing it")
+    nbgrader_course.init(course, seed=0, lessons=LESSONS)
+    for name in LESSONS:  # one after the other: the first makes the gradebook
+        progress.step("course", f"releasing {name}")
+        _nbgrader(course, progress, "course", "generate_assignment", name)
+    progress.end("course")
+    everyone = [sample_class.make(manifest.get(name)) for name in LESSONS]
+    with ThreadPoolExecutor(2) as pool:  # its threads parse no code, see `examples.prepare`
+        graded = list(pool.map(partial(_grade, course, progress), LESSONS, everyone))
+    progress.step("course", "exporting the gradebook, writing the report")
+    _nbgrader(course, progress, "course", "export", "--to", str(course.parent / "grades.csv"))
+    return [each for lesson in graded for each in lesson]
 
 
 def _fresh(folder: Path) -> Path:
@@ -90,15 +107,20 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
-def _grade(course: Path, lesson: Lesson, everyone: list[Submission], progress: "Progress") -> None:
-    progress.step(f"{lesson.id}: releasing the assignment")
-    _nbgrader(course, progress, "generate_assignment", lesson.id)
+def _grade(
+    course: Path, progress: "Progress", name: str, everyone: list[Submission]
+) -> list[Graded]:
+    """What a lesson's class hands in, graded; the table is printed at once."""
+    lesson = manifest.get(name)
     for each in everyone:
         hand_in(course, lesson, each.student, each.source)
-    progress.step(f"{lesson.id}: grading {len(everyone)} submissions")
-    _nbgrader(course, progress, "autograde", lesson.id)
-    progress.step(f"{lesson.id}: writing feedback pages")
-    _nbgrader(course, progress, "generate_feedback", lesson.id)
+    progress.step(name, f"grading {len(everyone)} submissions")
+    _nbgrader(course, progress, name, "autograde", name)
+    progress.step(name, "writing feedback pages")
+    _nbgrader(course, progress, name, "generate_feedback", name)
+    graded = list(_collect(course, lesson, everyone))
+    progress.end(name, _table(lesson, graded))
+    return graded
 
 
 def hand_in(course: Path, lesson: Lesson, student: str, source: str) -> Path:
@@ -113,7 +135,7 @@ def hand_in(course: Path, lesson: Lesson, student: str, source: str) -> Path:
 # Running nbgrader
 
 
-def _nbgrader(course: Path, progress: "Progress", *arguments: str) -> None:
+def _nbgrader(course: Path, progress: "Progress", about: str, *arguments: str) -> None:
     """Run one of nbgrader's commands in the course directory, as its manual has them."""
     with subprocess.Popen(
         [sys.executable, "-m", "nbgrader", *arguments],
@@ -124,9 +146,8 @@ def _nbgrader(course: Path, progress: "Progress", *arguments: str) -> None:
         text=True,
         errors="replace",
     ) as process:
-        lines = list(progress.follow(process.stdout))
+        lines = list(progress.follow(about, process.stdout))
     if process.returncode != 0:
-        progress.end()
         raise Problem(
             f"`nbgrader {' '.join(arguments)}` failed; the whole log is {progress.log}. "
             f"It ends with:\n{''.join(lines[-15:])}"
@@ -141,60 +162,68 @@ def environment(course: Path) -> dict[str, str]:
 
 
 class Progress:
-    """Says on one line what is being done; keeps what nbgrader writes in a file."""
+    """Says what is being done, on a terminal in one line; keeps what nbgrader writes in a file."""
 
     def __init__(self, log: Path) -> None:
         self.log = log
         self.live = sys.stdout.isatty()
-        self.start = time.monotonic()
-        self.now = ""
+        self.start = self.said = time.monotonic()
+        self.now: dict[str, str] = {}  # what is being done, by what it is about
+        self.lock = threading.Lock()
 
-    def step(self, text: str) -> None:
-        """Begin a step."""
-        self.now = text
-        self._show(text, "" if self.live else "\n")
+    def step(self, about: str, text: str, pause: float = 0.0) -> None:
+        """Show it: if it takes lines of its own, only when the last is older than the pause."""
+        with self.lock:
+            self.now[about] = f"{about}: {text}"
+            now = time.monotonic()
+            if self.live:
+                print(self._line(), end="", flush=True)
+            elif now >= self.said + pause:
+                self.said = now
+                print(f"[{now - self.start:4.0f} s] {self.now[about]}", flush=True)
 
-    def follow(self, stream: Any) -> Iterator[str]:
+    def end(self, about: str = "", text: str = "") -> None:
+        """Show no longer what one is about, or all; the text stays."""
+        with self.lock:
+            self.now = {x: self.now[x] for x in self.now if about not in ("", x)}
+            if self.live:
+                print(CLEAR, end="", flush=True)
+            if text:
+                print(text, flush=True)
+            if self.live and self.now:
+                print(self._line(), end="", flush=True)
+
+    def _line(self) -> str:
+        text = f"[{time.monotonic() - self.start:4.0f} s] {', '.join(self.now.values())}"
+        return CLEAR + text[: shutil.get_terminal_size().columns - 1]
+
+    def follow(self, about: str, stream: Any) -> Iterator[str]:
         """Write the lines of a running command to the log, and show how far grading has come."""
-        with self.log.open("a", encoding="utf-8") as log:
+        with self.log.open("a", buffering=1, encoding="utf-8") as log:
             for line in stream:
                 log.write(line)
-                _, found, count = line.partition("Graded ")
-                if found and self.live:
-                    self._show(f"{self.now}: {count.strip()}", "")
+                if found := _GRADED.search(line):
+                    self.step(about, found[1], PAUSE)
                 yield line
-
-    def end(self) -> None:
-        """Leave the progress line."""
-        self._show(f"done; nbgrader's messages are in {self.log}", "\n")
-
-    def _show(self, text: str, end: str) -> None:
-        clear = "\r\033[K" if self.live else ""
-        print(f"{clear}[{time.monotonic() - self.start:4.0f} s] {text}", end=end, flush=True)
 
 
 # ------------------------------------------------------------------------------------------
 # The outcome
 
 
-def _collect(
-    course: Path, assignments: list[Lesson], everyone: dict[str, list[Submission]]
-) -> Iterator[Graded]:
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        for lesson in assignments:
-            for each in everyone[lesson.id]:
-                book = gradebook.find_submission_notebook(lesson.id, lesson.id, each.student)
-                scores = {grade.name: grade.score for grade in book.grades}
-                page = course / "feedback" / each.student / lesson.id / f"{lesson.id}.html"
-                yield Graded(
-                    each,
-                    lesson,
-                    {e.id: scores[e.id.replace(".", "-")] for e in lesson.graded},
-                    results.read(course / "results" / lesson.id / f"{each.student}.json"),
-                    page.read_text(encoding="utf-8"),
-                )
+def _collect(course: Path, lesson: Lesson, everyone: list[Submission]) -> Iterator[Graded]:
+    with gradebook.opened(course) as book:
+        for each in everyone:
+            found = book.find_submission_notebook(lesson.id, lesson.id, each.student)
+            scores = {grade.name: grade.score for grade in found.grades}
+            page = course / "feedback" / each.student / lesson.id / f"{lesson.id}.html"
+            yield Graded(
+                each,
+                lesson,
+                {e.id: scores[courses.cell_name(e.id)] for e in lesson.graded},
+                results.read(course / "results" / lesson.id / f"{each.student}.json"),
+                page.read_text(encoding="utf-8"),
+            )
 
 
 def complaints(graded: Graded) -> Iterator[str]:
@@ -218,24 +247,20 @@ def complaints(graded: Graded) -> Iterator[str]:
         yield f"{who} it is not said that it does not terminate."
 
 
-def _print(graded: list[Graded], folder: Path, page: Path) -> None:
-    print()
+def _table(lesson: Lesson, graded: list[Graded]) -> str:
+    """What each submission of a lesson got, below the level of isolation that it ran at."""
     rows = [HEAD, *map(_row, graded)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    for i, row in enumerate(rows):
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        print("  ".join([*cells, row[-1]]).rstrip())
-        if i == 0 or (i + 1 < len(rows) and rows[i + 1][0] != row[0]):
-            print("-" * (sum(widths) + 2 * len(widths) + 13))
-    course = folder / "course"
-    print(f"\nFeedback pages:    {course / 'feedback'}/STUDENT/LESSON/LESSON.html")
-    print(f"Gradebook export:  {folder / 'grades.csv'}")
-    print(f"Class report:      {page}, report.csv and students/ beside it")
-    print(f"Course directory:  {course} (run nbgrader's commands there)")
-    print(f"Isolation:         {', '.join(sorted({each.result['isolation'] for each in graded}))}")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, tuple("-" * width for width in widths))
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    levels = ", ".join(sorted({each.result["isolation"] for each in graded}))
+    return "\n".join(["", f"{lesson.title} (isolation: {levels})", *lines, ""])
 
 
-def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
+def _row(graded: Graded) -> tuple[str, ...]:
     lost = graded.lost()
     if len(lost) == len(graded.points):
         where = "everything" if graded.total == 0 else "all exercises"
@@ -244,4 +269,4 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     named = [e["misconception"]["name"] for e in graded.result["exercises"] if e["misconception"]]
     points = f"{graded.total:g} / {graded.lesson.max_points:g}"
     each = graded.submission
-    return (graded.lesson.id, each.student, each.kind, points, where, "; ".join(named))
+    return (each.student, each.kind, points, where, "; ".join(named))

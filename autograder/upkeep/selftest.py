@@ -10,9 +10,11 @@ from autograder.student import doctor
 from autograder.upkeep import pythons
 
 # Five processes keep two cores busy, although many tests wait: for a limit of time, for a browser.
-# Four leave a quarter of them idle. A file stays in one process, because its tests share expensive
-# things: a graded class, a built site. Files start in `tests/conftest.py`'s order.
-IN_PARALLEL = ("-n", "5", "--dist", "loadfile", "--no-loadscope-reorder")
+# Four leave a quarter of them idle. More than twenty wait for the longest file. A file stays in one
+# process, because its tests share expensive things: a graded class, a built site. Files start in
+# `tests/conftest.py`'s order.
+PROCESSES = min(round(2.5 * (os.cpu_count() or 1)), 20)
+IN_PARALLEL = ("-n", str(PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder")
 ALL = "--all"
 EVERY_PYTHON = "--every-python"
 

@@ -11,9 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_lines import EXAMPLES
+from sqlalchemy import text
 
 from autograder import cli
 from autograder.classroom.handouts import leaks
+from autograder.classroom.nbgrader import directory as nbgrader_course
+from autograder.classroom.nbgrader import gradebook
 from autograder.grading import answers, oracle, submission
 from autograder.grading.task import Task
 from autograder.lessons import manifest
@@ -126,10 +129,11 @@ def digits_of(value):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_a_solution_is_nowhere_in_its_own_release(folder, lesson):
-    # nbgrader makes the release from the source, and takes nothing away.
-    kind = "release" if lesson.id in LESSONS else "source"
-    released = folder / "course" / kind / lesson.id
+def test_a_solution_is_nowhere_in_its_own_release(folder, lesson, tmp_path):
+    released = folder / "course" / "release" / lesson.id
+    if lesson.id not in LESSONS:  # nbgrader makes it from the source, and takes nothing away
+        nbgrader_course.init(tmp_path / "course", lessons=[lesson.id])
+        released = tmp_path / "course" / "source" / lesson.id
     assert (released / lesson.module).exists()
     assert list(leaks.find(released, lesson)) == []
 
@@ -180,6 +184,60 @@ def test_the_demo_runs_again_in_its_own_folder_only(folder, tmp_path):
     with pytest.raises(Problem, match="is not a demo"):
         demo.run(tmp_path)
     assert (tmp_path / "thesis.txt").exists()
+
+
+# ------------------------------------------------------------------------------------------
+# What is shown meanwhile
+
+LOG = ["Grading 8 submissions\n", *(f"[WriteVerdicts] Graded ada, {i} of 8\n" for i in (1, 2, 3))]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The seconds that have passed."""
+    passed = [0.0]
+    monkeypatch.setattr(demo.time, "monotonic", lambda: passed[0])
+    return passed
+
+
+def told(capsys, clock, progress):
+    """What is said while two lessons are graded, one of which is done first."""
+    progress.step("jvp", "grading")
+    for seconds, _ in enumerate(progress.follow("core", LOG)):
+        clock[0] = 3.0 * seconds
+    progress.end("core", "A table")
+    progress.end()
+    return capsys.readouterr().out
+
+
+def test_a_terminal_has_one_line_that_is_rewritten(capsys, clock, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo.sys.stdout, "isatty", lambda: True)
+    lines = told(capsys, clock, demo.Progress(tmp_path / "log")).split(demo.CLEAR)[1:]
+    assert lines == [
+        "[   0 s] jvp: grading",
+        *(f"[{s:4} s] jvp: grading, core: ada, {i} of 8" for i, s in ((1, 0), (2, 3), (3, 6))),
+        "A table\n",
+        "[   9 s] jvp: grading",
+        "",
+    ]
+
+
+def test_elsewhere_lines_are_apart_and_the_log_has_all(capsys, clock, tmp_path):
+    out = told(capsys, clock, demo.Progress(tmp_path / "log"))
+    assert out == "[   0 s] jvp: grading\n[   6 s] core: ada, 3 of 8\nA table\n"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "".join(LOG)
+
+
+def test_a_long_line_is_cut_to_the_terminal(capsys, clock, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    demo.Progress(tmp_path / "log").step("jvp", "grading many submissions")
+    assert capsys.readouterr().out == f"{demo.CLEAR}[   0 s] jvp: gradi"
+
+
+def test_two_commands_wait_for_each_other_at_the_gradebook(tmp_path):
+    with gradebook.opened(tmp_path) as book:
+        assert book.db.execute(text("PRAGMA busy_timeout")).scalar() == 60_000
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The capstones learn, alike on minijax and on JAX; and a student's own package is examined."""
 
+import functools
 import json
 import math
 import re
@@ -27,15 +28,18 @@ def run(program, *options, folder=HERE, **settings):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Each program's output and what it saves: whole on minijax, a hundred steps on JAX."""
-    folder, found = tmp_path_factory.mktemp("runs"), {}
-    for program in PROGRAMS:
-        for backend, steps in (("minijax", ()), ("jax", ("--steps", "100"))):
-            saved = folder / f"{program}.{backend}.json"
-            done = run(program, "--backend", backend, "--save", str(saved), *steps)
-            assert done.returncode == 0, done.stderr
-            found[program, backend] = (done.stdout, json.loads(saved.read_text()))
-    return found
+    """A program's output and what it saves: whole on minijax, a hundred steps on JAX."""
+    folder = tmp_path_factory.mktemp("runs")
+
+    @functools.cache
+    def result(program, backend):
+        saved = folder / f"{program}.{backend}.json"
+        steps = ("--steps", "100") if backend == "jax" else ()
+        done = run(program, "--backend", backend, "--save", str(saved), *steps)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, json.loads(saved.read_text())
+
+    return result
 
 
 def apart(a, b):
@@ -45,19 +49,19 @@ def apart(a, b):
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_losses_on_minijax_and_on_jax_agree_for_a_hundred_steps(runs, program):
-    assert apart(*(runs[program, backend][1]["losses"] for backend in ("minijax", "jax"))) < 1e-6
+    assert apart(*(runs(program, backend)[1]["losses"] for backend in ("minijax", "jax"))) < 1e-6
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_program_learns_and_says_how_long_it_took(runs, program):
-    saved = runs[program, "minijax"][1]
+    saved = runs(program, "minijax")[1]
     assert saved["losses"][-1] < 0.5 * saved["losses"][0]
     assert sorted(saved["times"]) == ["compile", "step", "trace"]
     assert all(seconds > 0 for seconds in saved["times"].values())
 
 
 def test_at_least_96_percent_of_the_new_digits_are_read(runs):
-    before, after = (float(x) for x in re.findall(r"([\d.]+)% of", runs["digits", "minijax"][0]))
+    before, after = (float(x) for x in re.findall(r"([\d.]+)% of", runs("digits", "minijax")[0]))
     assert before < 30
     assert after >= 96
 
@@ -65,13 +69,13 @@ def test_at_least_96_percent_of_the_new_digits_are_read(runs):
 def test_the_transformer_learns_that_there_are_words(runs):
     words = [
         len([word for word in re.findall(r"[a-z]+", text) if word in ("the", "to", "that", "I")])
-        for text in re.split("step 1 of|After", runs["characters", "minijax"][0])[::2]
+        for text in re.split("step 1 of|After", runs("characters", "minijax")[0])[::2]
     ]
     assert words[0] + 3 < words[1]
 
 
 def test_a_run_shows_how_it_goes_and_what_it_has_learned_so_far(runs):
-    digits, characters = (runs[name, "minijax"][0] for name in ("digits", "characters"))
+    digits, characters = (runs(name, "minijax")[0] for name in ("digits", "characters"))
     assert re.findall(r"step (\d+) of 100", digits) == ["1", "20", "40", "60", "80", "100"]
     assert re.search(r"a \d, read as \d", digits)
     assert characters.count("Shall I compare thee") == 5  # before, three times on the way, after
@@ -86,8 +90,8 @@ def test_a_prompt_is_continued():
 
 
 def test_the_fit_finds_where_heat_cannot_pass(runs):
-    found = re.findall(r"found +(\d+)", runs["heat", "minijax"][0])[-1]
-    truth = re.findall(r"in truth +(\d+)", runs["heat", "minijax"][0])[-1]
+    found = re.findall(r"found +(\d+)", runs("heat", "minijax")[0])[-1]
+    truth = re.findall(r"in truth +(\d+)", runs("heat", "minijax")[0])[-1]
     assert "1" in found
     assert all(abs(truth.find("1") + 2 - i) <= 4 for i, x in enumerate(found) if x in "123")
 
@@ -95,7 +99,7 @@ def test_the_fit_finds_where_heat_cannot_pass(runs):
 def test_the_stored_losses_are_current(runs):
     stored = json.loads((HERE / "digits.json").read_text())["losses"]
     assert len(stored) == 100
-    assert apart(stored, runs["digits", "minijax"][1]["losses"]) < 1e-9
+    assert apart(stored, runs("digits", "minijax")[1]["losses"]) < 1e-9
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
-"""Which JAX the tests compare with: the newest that each Python gets from the lock file."""
+"""Which JAX the tests compare with, the newest that the lock file has for each Python; and how."""
 
 import jax
+import minijax
+import numpy as np
 import pytest
 
 # Jaxprs are promised to print as in JAX 0.10.2 (Python 3.11); later ones print more parameters.
@@ -12,3 +14,21 @@ prints_as_promised = pytest.mark.skipif(
 signed_as_promised = pytest.mark.skipif(
     jax.__version_info__ >= (0, 11), reason="signatures are compared with those of JAX 0.10"
 )
+
+
+def assert_same(got, want, what="", near=1e-12, single=1e-5):
+    """What minijax and JAX gave has the same structure, shapes, dtypes, and values within rounding.
+
+    `near` and `single` are how far values may be apart, relatively or absolutely: float64 and
+    float32. All else is equal.
+    """
+    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want)), what
+    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        if isinstance(y, str):
+            assert x == y, what
+            continue
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.shape, x.dtype) == (y.shape, y.dtype), what
+        if y.dtype != jax.dtypes.float0:
+            most = single if y.dtype == np.float32 else near
+            np.testing.assert_allclose(x, y, rtol=most, atol=most, err_msg=what)

@@ -1,13 +1,14 @@
 """Programs of `pmap`, of collectives and of devices, each a function of the library (or of JAX).
 
-`python pmap_programs.py LIBRARY FILE` runs them on eight devices and writes down what they gave.
-The number of devices is fixed when XLA starts, and other tests count on one: hence a process.
+`python pmap_programs.py LIBRARY` runs on eight devices those whose table and name it reads, and
+writes what each gave. How many devices there are is fixed when XLA starts, and other tests count on
+one: hence a process.
 """
 
 import importlib
+import json
 import pickle
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -537,19 +538,21 @@ def outcome(program, lib):
         return type(error).__mro__, str(error)
 
 
-def main(name, file):
+PROGRAMS = {"collectives": COLLECTIVES, "pmap": PMAP, "alone": {"training": train_alone}}
+PROGRAMS["errors"] = {key: program for key, (_, program) in ERRORS.items()}
+
+
+def main(name):
     module = importlib.import_module(name)
     if name == "jax":
         module.config.update("jax_enable_x64", True)
     lib = Library(module, module.pmap)
-    found = {"jax is there": "jax" in sys.modules, "alone": outcome(train_alone, lib)}
-    for title, table in (("collectives", COLLECTIVES), ("pmap", PMAP)):
-        found |= {(title, key): outcome(program, lib) for key, program in table.items()}
-    found |= {("errors", key): outcome(program, lib) for key, (_, program) in ERRORS.items()}
-    found = {
-        key: value if not is_error(value) else named_error(value) for key, value in found.items()
-    }
-    Path(file).write_bytes(pickle.dumps(found))
+    for line in sys.stdin:
+        table, key = json.loads(line)
+        value = outcome(PROGRAMS[table][key], lib)
+        value = named_error(value) if is_error(value) else value
+        pickle.dump((value, "jax" in sys.modules), sys.stdout.buffer)
+        sys.stdout.flush()
 
 
 def is_error(value):

@@ -10,6 +10,7 @@ import minijax.numpy as mjnp
 import numpy as np
 import pytest
 from minijax.core import trace_state
+from oracle import assert_same
 
 jax.config.update("jax_enable_x64", True)
 
@@ -47,19 +48,6 @@ BINARY = {
 def random_array(shape, dtype, seed):
     values = np.random.default_rng(seed).uniform(0.5, 2.5, shape)
     return np.asarray(values, dtype)
-
-
-def assert_same(got, want):
-    got, want = minijax.tree.leaves(got), jax.tree.leaves(want)
-    for x, y in zip(map(np.asarray, got), want, strict=True):
-        y = y if hasattr(y, "dtype") else np.asarray(y)
-        assert x.shape == y.shape
-        if y.dtype == jax.dtypes.float0:
-            assert x.dtype == minijax.core.dtypes.float0
-            continue
-        assert x.dtype == y.dtype
-        tolerance = 1e-5 if y.dtype == np.float32 else 1e-12
-        np.testing.assert_allclose(x, np.asarray(y), rtol=tolerance, atol=tolerance)
 
 
 def compare(program):

@@ -13,25 +13,14 @@ from hypothesis import given, settings
 from minijax import xla
 from minijax.array import ArrayImpl
 from minijax.core import ShapedArray
-from minijax.dtypes import float0
 from minijax.jaxpr import typecheck_jaxpr
-from oracle import prints_as_promised
+from oracle import assert_same, prints_as_promised
 from random_programs import Type, assume_tame, programs
 
 jax.config.update("jax_enable_x64", True)
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 W = np.array([[0.5, -1.0, 0.25], [1.5, 0.5, -0.5], [0.1, 0.2, 0.3]])
-
-
-def assert_same(got, want):
-    """Same structure, shapes and dtypes; values within rounding."""
-    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
-    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        x, y = np.asarray(x), np.asarray(y)
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        if y.dtype != float0:
-            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12)
 
 
 # Functions of a vector that differentiate in both modes -------------------------------------------

@@ -4,6 +4,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from oracle import assert_same
 
 jax.config.update("jax_enable_x64", True)
 
@@ -245,10 +246,3 @@ def test_the_program_shows_what_the_function_computes():
     text = str(minijax.make_jaxpr(custom_sin(minijax))(2.0))
     assert "custom_jvp_call[" in text
     assert "call_jaxpr={ lambda ; c:f64[]. let d:f64[] = sin c in (d,) }" in text
-
-
-def assert_same(got, want):
-    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        x, y = np.asarray(x), np.asarray(y)
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        np.testing.assert_allclose(x, y, rtol=1e-9)

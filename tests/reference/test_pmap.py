@@ -1,5 +1,6 @@
 """pmap, collectives, and the choice of a device, against JAX on eight devices of one process."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -19,22 +20,33 @@ jax.config.update("jax_enable_x64", True)
 EIGHT = "--xla_force_host_platform_device_count=8"
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """What all programs gave on eight devices, in minijax and in JAX."""
-    folder = tmp_path_factory.mktemp("eight")
-    env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
-    running = [
-        (
-            name,
-            subprocess.Popen(
-                [sys.executable, programs.__file__, name, str(folder / name)], env=env
-            ),
+class Eight:
+    """A library on eight devices, in a process of its own."""
+
+    def __init__(self, name):
+        env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
+        command = [sys.executable, programs.__file__, name]
+        self.process = subprocess.Popen(
+            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        for name in ("minijax", "jax")
-    ]
-    assert [process.wait() for _, process in running] == [0, 0]
-    return {name: pickle.loads((folder / name).read_bytes()) for name, _ in running}
+
+    def run(self, table, key):
+        """What the program of this name gives; and whether JAX is imported there."""
+        self.process.stdin.write(f"{json.dumps([table, key])}\n".encode())
+        self.process.stdin.flush()
+        return pickle.load(self.process.stdout)
+
+    def __getitem__(self, key):
+        return self.run(*key)[0]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """minijax and JAX, by name: what a program gives there."""
+    running = {name: Eight(name) for name in ("minijax", "jax")}
+    yield running
+    for each in running.values():
+        each.process.communicate()
 
 
 def same(got, want):
@@ -79,12 +91,13 @@ def test_an_error_says_how_to_have_more_devices(found):
 
 
 def test_jax_is_not_imported(found):
-    assert not found["minijax"]["jax is there"]
+    assert found["jax"].run("pmap", "training")[1]
+    assert not found["minijax"].run("pmap", "training")[1]
 
 
 def test_training_on_eight_devices_is_training_on_one(found):
-    parallel, alone = found["minijax"]["pmap", "training"], found["minijax"]["alone"]
-    same(alone, found["jax"]["alone"])
+    parallel, alone = (found["minijax"][table, "training"] for table in ("pmap", "alone"))
+    same(alone, found["jax"]["alone", "training"])
     for together, single in zip(parallel, alone, strict=True):
         assert together.shape == (8, *single.shape)
         np.testing.assert_allclose(together, np.stack([single] * 8), rtol=1e-9)

@@ -24,7 +24,7 @@ import minijax
 import numpy as np
 import pytest
 from minijax import core
-from oracle import prints_as_promised
+from oracle import assert_same, prints_as_promised
 
 from autograder.lessons import places
 
@@ -518,7 +518,9 @@ def test_each_primitive_under_each_transformation_gives_what_jax_gives(number, f
         for (xs, _), here, there in zip(arguments, result, want, strict=True):
             assert here.keys() == there.keys()
             for name in here:
-                assert_same(here[name], there[name], f"{name} of {[x.shape for x in xs]}")
+                assert_same(
+                    here[name], there[name], f"{name} of {[x.shape for x in xs]}", 1e-10, 1e-4
+                )
 
 
 def answers_of_jax(program, arguments, number, full):
@@ -562,14 +564,6 @@ def test_each_case_is_walked_over_two_shapes_and_two_dtypes():
         walkable = {shape for shape, _ in combinations(case, number, True)}
         assert len(set(shapes)) == min(2, len(walkable))
         assert len(set(dtypes)) == min(2, len(case.dtypes))
-
-
-def assert_same(got, want, what):
-    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        x, y = np.asarray(x), np.asarray(y)
-        assert (x.shape, x.dtype) == (y.shape, y.dtype), what
-        tolerance = 1e-4 if y.dtype == np.float32 else 1e-10
-        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=what)
 
 
 # The tables of rules ------------------------------------------------------------------------------

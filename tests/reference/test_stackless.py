@@ -11,6 +11,7 @@ from microjax import stackless
 from microjax.stackless import lax
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import typecheck_jaxpr
+from oracle import assert_same
 
 jax.config.update("jax_enable_x64", True)
 
@@ -110,14 +111,6 @@ TRANSFORMATIONS = {
 }
 
 
-def assert_same(name, got, want):
-    got, want = minijax.tree.leaves(got), jax.tree.leaves(want)
-    for x, y in zip(map(np.asarray, got), map(np.asarray, want), strict=True):
-        assert (x.shape, x.dtype) == (y.shape, y.dtype), name
-        if y.dtype != jax.dtypes.float0:
-            np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
 def test_every_primitive_under_this_transformation(transform):
@@ -129,7 +122,7 @@ def test_every_primitive_under_this_transformation(transform):
     want = jax.jit(lambda: {name: on_jax(program) for name, program in PROGRAMS.items()})()
     for name, program in PROGRAMS.items():
         got = transform(stackless, lambda x, program=program: program(lax, x))
-        assert_same(name, got, want[name])
+        assert_same(got, want[name], name)
 
 
 def results(lib):
@@ -172,7 +165,7 @@ def wanted():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_and_results_are_as_in_jax(name, wanted):
-    assert_same(name, results(stackless)[name], wanted[name])
+    assert_same(results(stackless)[name], wanted[name], name)
 
 
 def test_perturbations_are_not_confused():

@@ -1,44 +1,44 @@
 """The small course with checks, a workspace in it, and a way to run commands there."""
 
+import shutil
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 
 import pytest
 import small_course
-from student_course import BYE_CHECKS, HELLO_CHECKS
+from student_course import BYE_CHECKS, HELLO_CHECKS, make_course
 
 from autograder import cli
 from autograder.lessons import places
-from autograder.upkeep import sync
+from autograder.student import workspace
 
 ROOT = places.ROOT
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory):
-    """Where all copies of the small course keep what its examples print."""
-    return tmp_path_factory.mktemp("build")
-
-
-@pytest.fixture
-def course(monkeypatch, tmp_path, build):
-    """The small course with checks and everything generated."""
+def made(tmp_path_factory):
+    """The small course with checks and everything generated, and a new workspace, to be copied."""
     checks = {
         "course/lessons/01_hello/checks.py": HELLO_CHECKS,
         "course/lessons/03_bye/checks.py": BYE_CHECKS,
     }
-    root = small_course.write(monkeypatch, tmp_path / "copy", checks)
-    (root / "build").symlink_to(build)
-    sync.sync(False)
-    monkeypatch.chdir(tmp_path)
-    return root
+    return make_course(tmp_path_factory.mktemp("made"), checks)
 
 
 @pytest.fixture
-def work(course, tmp_path, monkeypatch):
-    """A new workspace, in which the user stands."""
-    assert cli.main(["init", "work"]) == 0
+def course(made, monkeypatch, tmp_path):
+    """A copy of the small course."""
+    shutil.copytree(made / "copy", tmp_path / "copy")
+    monkeypatch.chdir(tmp_path)
+    return small_course.use(monkeypatch, tmp_path / "copy")
+
+
+@pytest.fixture
+def work(made, course, tmp_path, monkeypatch):
+    """A new workspace of the small course, in which the user stands."""
+    shutil.copytree(made / "work", tmp_path / "work")
+    workspace.add_launcher(tmp_path / "work", str(course))
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
 

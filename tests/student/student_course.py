@@ -1,6 +1,11 @@
 """What the tests of the command share: checks of the small course, and lessons to be solved."""
 
+import pytest
+import small_course
+
+from autograder import cli
 from autograder.lessons import places
+from autograder.upkeep import sync
 
 HELLO_CHECKS = '''
 import pytest
@@ -29,6 +34,15 @@ def test_bye():
     """The parting names the person."""
     assert bye("Ada") == "Bye,\\nAda:"
 '''
+
+
+def make_course(top, files):
+    """Write the small course with these files and everything generated, and a workspace; `top`."""
+    with pytest.MonkeyPatch.context() as patch:
+        small_course.write(patch, top / "copy", files)
+        sync.sync(False)
+        assert cli.main(["init", str(top / "work")]) == 0
+    return top
 
 
 def solve(work, module="toy/hello.py", *changes):

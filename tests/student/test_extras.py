@@ -4,11 +4,10 @@ import json
 
 import pytest
 import small_course
+from student_course import make_course
 
-from autograder import cli
 from autograder.lessons import manifest, places
 from autograder.student import workspace
-from autograder.upkeep import sync
 
 CHECKS = '''
 import pytest
@@ -46,13 +45,14 @@ MILESTONE = '"""You can part from anybody."""\n\nfrom toy import bye\n\nprint(by
 TOOLBOX = 'hints = ["One.", "Two.", "Three."]\ntoolbox = ["`greet(name)`: a greeting"]'
 
 
-@pytest.fixture
-def work(monkeypatch, tmp_path):
-    """A workspace of the small course, whose last lesson has tasks and a milestone."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The small course, whose last lesson has tasks and a milestone, and a workspace."""
     folder = "course/lessons/03_bye"
     toml = small_course.BYE_TOML.replace('hints = ["One.", "Two.", "Three."]', TOOLBOX)
     files = {
         "course/lessons/01_hello/checks.py": "",
+        "course/hidden_tests.json": json.dumps({"bye.bye": 4, "hello.greet": 7}),
         f"{folder}/lesson.toml": toml,
         f"{folder}/checks.py": CHECKS,
         f"{folder}/tasks.py": TASKS,
@@ -61,30 +61,12 @@ def work(monkeypatch, tmp_path):
         f"{folder}/milestone.py": MILESTONE,
         "solutions/tasks/open_bye.py": f"{OPEN}SECRET = 1\n",
     }
-    small_course.write(monkeypatch, tmp_path / "copy", files)
-    manifest._load.cache_clear()
-    sync.sync(False)
-    counts = {"bye.bye": 4, "hello.greet": 7}
-    (places.COURSE / "hidden_tests.json").write_text(json.dumps(counts), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["init", "work"]) == 0
-    monkeypatch.chdir(tmp_path / "work")
-    return tmp_path / "work"
+    return make_course(tmp_path_factory.mktemp("extras"), files)
 
 
 def solve(work, change=("", "")):
     text = (places.SOLUTIONS / "toy/bye.py").read_text(encoding="utf-8").replace(*change)
     (work / "toy/bye.py").write_text(text, encoding="utf-8")
-
-
-@pytest.fixture
-def say(capsys):
-    def run(*arguments):
-        capsys.readouterr()
-        status = cli.main(arguments)
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 def test_a_workspace_holds_the_tasks_and_no_solution_of_them(work):

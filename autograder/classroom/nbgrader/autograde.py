@@ -252,7 +252,7 @@ class WriteVerdicts(NbGraderPreprocessor):
             for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
                 results.write(result, folder)  # those that are known come first
                 if done > 0:
-                    self.log.info("Graded %s of %s", done, len(new))
+                    self.log.info("Graded %s, %s of %s", result["student"], done, len(new))
         return {each.student: each.task for each in work}
 
     def _submission(

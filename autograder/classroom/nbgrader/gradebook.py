@@ -7,6 +7,7 @@ person gave, extra credit, extensions and penalties are all in it.
 import contextlib
 import math
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from sqlalchemy.exc import DatabaseError
 
 from autograder.classroom.course.settings import Assignment, Course
@@ -38,6 +39,13 @@ def _without_tags(student: Any, name: str | None, *_: object) -> str | None:
 # formgrader's pages take a name of the class list for HTML.
 for column in (api.Student.first_name, api.Student.last_name):
     event.listen(column, "set", _without_tags, retval=True)
+
+
+@event.listens_for(Engine, "connect")
+def _be_patient(connection: Any, _: object) -> None:
+    """Wait a minute for another command that writes; nbgrader's own five seconds are few."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA busy_timeout = 60000")
 
 
 def make_alembic_known() -> None:
