@@ -38,7 +38,7 @@ def grade(
     shrink: bool = True,
     enough: Enough | None = None,
 ) -> Result:
-    """Grade one submission and return its verdict: a result document (see `result.json`) of nobody.
+    """Grade one submission; returns its verdict, a result document (see `result.json`) of no name.
 
     With `only`, the id of an exercise, the tests of the others do not run, and the result is
     without them. `kept` is the folder that holds the generated programs, or will. Without `shrink`,

@@ -488,7 +488,7 @@ ADVICE = [
     (
         Finds.security,
         "doctor",
-        ["Dask does not insist on encryption: grade --scheduler"],
+        ["Dask does not insist on encryption: grade --scheduler accepts no address without it."],
     ),
     (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem are of no use: no cert"]),
     (
