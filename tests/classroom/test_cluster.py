@@ -174,10 +174,16 @@ def kill_after(process, out, count):
     process.kill()
 
 
-def test_a_worker_of_another_version_refuses(scheduler, workers):
-    edition = Edition(LESSON, "namespaces")
+def of_another_version(source):
+    """A task of a checkout with other tests."""
+    edition = Edition(LESSON, "process")
     vars(edition)["mark"] = "another"
-    made = cluster.grade_many([Task(edition, x.source.encode()) for x in EVERYONE], scheduler)
+    return Task(edition, source)
+
+
+def test_a_worker_of_another_version_refuses(scheduler, workers):
+    tasks = [of_another_version(each.source.encode()) for each in EVERYONE]
+    made = cluster.grade_many(tasks, scheduler)
     with pytest.raises(Problem, match="has another version of the course"):
         list(made)
 
@@ -297,7 +303,7 @@ def test_a_worker_refuses_to_work_without_encryption(monkeypatch, ours, theirs):
     monkeypatch.setattr(cluster, "get_worker", lambda: worker)
     message = "another version" if "tcp" not in ours + theirs else "is not encrypted"
     with pytest.raises(Problem, match=message):
-        cluster._grade_one(LESSON.id, "ada", None, {"level": "process", "seed": 0}, "another")
+        cluster._grade_one(of_another_version(b""))
 
 
 # ------------------------------------------------------------------------------------------

@@ -696,7 +696,7 @@ def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
 
 def test_a_damaged_result_is_refused(lesson, tmp_path):
     path = results.write({**graded(lesson, None), "student": "ada"}, tmp_path)
-    path.write_text(path.read_text().replace('"score": 0', '"score": "full"'))
+    path.write_text(path.read_text().replace('"score": 0.0', '"score": "full"'))
     with pytest.raises(Problem, match="is not a result file"):
         results.read(path)
 
