@@ -43,7 +43,7 @@ OfCourse = Annotated[
         metavar="DIR",
         exists=True,
         file_okay=False,
-        help="Take points and hints from its settings.toml.",
+        help="Take points and hints from its course.toml.",
     ),
 ]
 Course = Annotated[
@@ -77,7 +77,7 @@ def nbgrader_init(
     made = directory.init(folder, seed, _names(lessons))
     command = shlex.quote(str(Path(sys.executable).with_name("nbgrader")))
     print(f"The course directory is {folder}, with the assignments {', '.join(made)}.")
-    print("Its file settings.toml says what they hold and what they are worth. Go on with:")
+    print("Its file course.toml says what they hold and what they are worth. Go on with:")
     print(f"    cd {shlex.quote(str(folder))}")
     print(f"    {command} generate_assignment {made[0]}")
 
@@ -95,7 +95,7 @@ def nbgrader_update(
     ] = None,
     folder: Course = Path(),
 ) -> None:
-    """Bring corrected lessons and what settings.toml says into a course directory."""
+    """Bring corrected lessons and what course.toml says into a course directory."""
     from autograder.classroom.nbgrader import directory
 
     changed = directory.update(folder, names or [])
@@ -277,7 +277,7 @@ def collect(
     download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
     system: Annotated[str, typer.Option("--from", metavar="SYSTEM", help=OF_REGISTRY)],
     lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a settings.")
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
     ],
     roster: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
@@ -297,7 +297,7 @@ def collect(
 @command("return --lesson jvp --out feedback.zip")
 def return_(
     lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a settings.")
+        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The ZIP archive to write.")],
     collected: Annotated[
