@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading import generated, suite_run, telling
+from autograder.grading import generated, suite, suite_run, telling
 from autograder.grading.compare import compare
 from autograder.grading.generated import OUTCOMES, TELLING, Sample
 from autograder.grading.suite import Disagreement
@@ -42,7 +42,12 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
 
 
 def _asked_again(run: SuiteRun, silenced: Silenced) -> _More | None:
-    """What a worker that knows nothing says; None where that is no difference."""
+    """What a worker that knows nothing says; None where that is no difference.
+
+    What ran out of time says nothing more, and would only do so again.
+    """
+    if silenced.call.found is not None and silenced.call.found.kind == suite.ENDLESS:
+        return None
     if silenced.law is not None:
         pair = generated.smallest(silenced.law, functools.partial(_differences, run, silenced.law))
         return _More(pair[1], pair[0]) if pair else None

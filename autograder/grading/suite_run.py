@@ -22,7 +22,6 @@ from autograder.worker import wire
 MOST_SECONDS = 10.0  # that any probe may take
 SEARCH_SECONDS = 15.0  # for the smallest programs of all tests of a submission together
 MOST_KEPT = 1 << 20  # bytes of a submission's wrong answers, as they are written in messages
-VAIN = 3  # exercises of a submission that are asked again in vain: each may take 10 s and more
 DEATHS = 2  # of the worker in one exercise, in whatever way; its further probes are not run
 
 
@@ -130,9 +129,7 @@ class SuiteRun:
         self.stubs = {e.id for other in prefix(lesson) for e in other.exercises}
         self.calls: dict[str, list[Call]] = defaultdict(list)
         self.deaths: dict[str, list[Reply]] = defaultdict(list)
-        # How often what ran out of time may do so once more, with far more of it.
-        self.chances: dict[str, int] = defaultdict(lambda: int(generating.shrink))
-        self.vain = 0  # how often that was no use
+        self.in_vain = False  # was what ran out of time asked once more, and did so again?
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.targets = {e.id: e.target for e in lesson.exercises}
@@ -248,17 +245,16 @@ class SuiteRun:
         fresh = self.clean_for != exercise
         got = self.session.call(probe, *args, seconds=seconds, fresh=fresh)
         ran_out = got.kind == "timed_out" and got.name != ASLEEP
-        if ran_out and self._has_a_chance(exercise):
+        if ran_out and self._has_a_chance():
             got = self.session.call_again(probe, *args, seconds=seconds)
-            self.chances[exercise] -= got.kind == "timed_out"
-            self.vain += got.kind == "timed_out"
+            self.in_vain = got.kind == "timed_out"
         if got.kind in ("timed_out", "crashed"):
             self.deaths[exercise].append(got)
         return telling.reduced(got, self.lines, self.stubs)
 
-    def _has_a_chance(self, exercise: str) -> bool:
-        """May what ran out of time in this exercise be asked again?"""
-        hopeful = self.chances[exercise] > 0 and self.vain < VAIN
+    def _has_a_chance(self) -> bool:
+        """May what ran out of time be asked again?"""
+        hopeful = self.generating.shrink and not self.in_vain
         return hopeful and self.session.again < self.session.budget
 
     def know_nothing(self) -> None:

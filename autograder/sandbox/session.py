@@ -26,7 +26,7 @@ BUDGET_SECONDS = 60.0  # for all probes of one submission together
 PATIENCE = 30.0  # seconds by the clock that a worker has besides: it may wait for a processor
 SLOWER = 5.0  # times as long as by CPU may a submission take by the clock, and PAUSES besides:
 PAUSES = 120.0  # with PATIENCE alone it could sleep before each of its answers
-AGAIN = 10.0  # times as much for what ran out of time and is asked again
+AGAIN = 3.0  # times as much for what ran out of time and is asked again
 
 ASLEEP = "asleep"  # a worker had far more time by the clock than it took of CPU
 FORGED = "forged"  # the worker sent what no worker writes

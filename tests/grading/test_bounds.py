@@ -59,6 +59,25 @@ def test_a_right_answer_is_kept_as_the_references(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("seconds", "shown"), [(15.0, True), (-1.0, False)])
 def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seconds, shown):
     monkeypatch.setattr(suite_run, "SEARCH_SECONDS", seconds)
+    (mistake,) = [m for m in answers.mistakes("jvp") if m.name == "Only the first operand counts"]
+    result, searched = of_mul_rule(monkeypatch, answers.variant_source(mistake))
+    assert bool(result["exercises"][0]["counterexample"]) is shown
+    assert searched is shown
+
+
+@pytest.mark.slow
+def test_for_what_never_ends_no_smaller_program_is_looked_for(monkeypatch):
+    right = assemble.read_solution("minijax/jvp.py")
+    rule = "    from_x = apply_linear(lambda t: mul(t, y), x_dot)"
+    assert right.count(rule) == 1
+    endless = right.replace(rule, "    while True: pass")
+    result, searched = of_mul_rule(monkeypatch, endless)
+    assert result["exercises"][0]["class"] == "does_not_terminate"
+    assert not searched
+
+
+def of_mul_rule(monkeypatch, source):
+    """The result of a module's mul_rule, and whether it was asked about smaller programs."""
     asked = []
     call = Session.call
 
@@ -67,11 +86,8 @@ def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seco
         return call(self, probe, *args, **options)
 
     monkeypatch.setattr(Session, "call", counted)
-    (mistake,) = [m for m in answers.mistakes("jvp") if m.name == "Only the first operand counts"]
-    wrong = answers.variant_source(mistake).encode()
-    result = graded(manifest.get("jvp"), wrong, only="jvp.mul_rule")
-    assert bool(result["exercises"][0]["counterexample"]) is shown
-    assert any(asked) is shown
+    result = graded(manifest.get("jvp"), source.encode(), only="jvp.mul_rule")
+    return result, any(asked)
 
 
 # Right answers of other exercises ----------------------------------------------------------------
