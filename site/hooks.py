@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 # Found through the line above.
-from autograder.classroom import release  # noqa: E402
+from autograder.classroom.handouts import release  # noqa: E402
 from autograder.lessons import examples, manifest, notebook, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
