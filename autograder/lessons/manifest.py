@@ -8,7 +8,7 @@ import difflib
 import functools
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,10 @@ from autograder.lessons import places, user_files
 from autograder.lessons.problem import Problem
 
 # ------------------------------------------------------------------------------------------
-# What a lesson is
+# What a lesson is: the fields are the keys of a manifest, and those with a default may be left out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One function or method that the student writes."""
 
@@ -31,9 +31,9 @@ class Exercise:
     difficulty: int  # 1 to 3
     todo: str  # the sentence that replaces the body in the skeleton
     hints: tuple[str, ...]  # three, each saying more than the one before
-    after: tuple[str, ...]  # exercises of this lesson without which this one cannot be tested
-    toolbox: tuple[str, ...]  # given code that is useful here: "`name(args)`: what it does"
-    lesson: str
+    after: tuple[str, ...] = ()  # exercises of this lesson without which it cannot be tested
+    toolbox: tuple[str, ...] = ()  # given code that is useful here: "`name(args)`: what it does"
+    lesson: str  # the id of its lesson, which the manifest says once
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Whole:
     title: str = "The whole module"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson:
     """One lesson; without exercises it has scripts to run, or only joins the trees."""
 
@@ -53,12 +53,12 @@ class Lesson:
     title: str
     number: int  # from the folder's name; orders the lessons, identifies nothing
     folder: Path
-    module: str  # "minijax/jvp.py"; "" for given code that has no module of its own
+    module: str = ""  # "minijax/jvp.py"; "" for given code that has no module of its own
     minutes: int
     requires: tuple[str, ...]
-    exports: tuple[str, ...]
-    given: tuple[str, ...]
-    exercises: tuple[Exercise, ...]
+    exports: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    exercises: tuple[Exercise, ...]  # [[exercise]]
     scripts: tuple[str, ...] = ()  # below course/: run on the package, with what they read
     question: str = ""  # to be answered in words, and graded by a person; "" where there is none
     whole: Whole | None = None  # what the tests of the whole module are worth
@@ -190,36 +190,13 @@ def _lessons_called(name: str) -> list[str]:
 # ------------------------------------------------------------------------------------------
 # Reading one manifest
 
-_LESSON_KEYS = {
-    "id": str,
-    "title": str,
-    "module": str,
-    "minutes": int,
-    "requires": list,
-    "exports": list,
-    "given": list,
-    "scripts": list,
-    "question": str,
-    "whole": float,
-    "exercise": list,
+_TYPES: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    tuple[str, ...]: "a list of texts",
 }
-_EXERCISE_KEYS = {
-    "id": str,
-    "title": str,
-    "target": str,
-    "points": float,
-    "minutes": int,
-    "difficulty": int,
-    "todo": str,
-    "hints": list,
-    "after": list,
-    "toolbox": list,
-}
-_OPTIONAL = {
-    "module", "exports", "given", "scripts", "question", "whole", "exercise", "after", "toolbox",
-}  # fmt: skip
-_EMPTY: dict[type, object] = {str: "", float: 0.0}
-_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list of texts"}
+_DERIVED = {"number", "lesson"}  # fields of these types that no manifest holds
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _MODULE = re.compile(r"[a-z]\w*(/[a-z]\w*)*/[a-z_]\w*\.py")
@@ -247,103 +224,106 @@ def _shown(path: Path) -> Path:
 
 
 def _read(path: Path) -> Lesson:
-    where = _Where(path)
-    table = _take(user_files.toml(path), _LESSON_KEYS, where)
-    folder = path.parent
-    numbered = _FOLDER.fullmatch(folder.name)
-    where.check(numbered, "id", f"is in the folder {folder.name!r}, which should be NN_name")
+    where, table = _Where(path), user_files.toml(path)
+    entries, worth = table.pop("exercise", []), table.pop("whole", 0.0)
+    said = _take(table, Lesson, where, ("whole", "exercise"))
+    where.check(isinstance(entries, list), "exercise", "should be written as [[exercise]] tables")
+    where.check(_is(worth, float), "whole", f"should be {_TYPES[float]}")
+    numbered = _FOLDER.fullmatch(path.parent.name)
+    where.check(numbered, "id", f"is in the folder {path.parent.name!r}, which should be NN_name")
     assert numbered
-    exercises = [_read_exercise(t, i, table["id"], where) for i, t in enumerate(table["exercise"])]
-    _check_lesson(table, where)
-    return Lesson(
+    lesson = Lesson(
+        **said,
         number=int(numbered[1]),
-        folder=folder,
-        exercises=tuple(exercises),
-        whole=Whole(f"{table['id']}.whole", float(table["whole"])) if table["whole"] else None,
-        **{key: _frozen(table[key]) for key in _LESSON_KEYS if key not in ("whole", "exercise")},
+        folder=path.parent,
+        exercises=tuple(_exercise(entry, i, said["id"], where) for i, entry in enumerate(entries)),
+        whole=Whole(f"{said['id']}.whole", float(worth)) if worth else None,
     )
+    _check_lesson(lesson, where)
+    return lesson
 
 
-def _read_exercise(raw: object, index: int, lesson: str, where: _Where) -> Exercise:
+def _exercise(entry: object, index: int, lesson: str, where: _Where) -> Exercise:
     where = _Where(where.path, f"[[exercise]] number {index + 1}: ")
-    where.check(isinstance(raw, dict), "exercise", "should be written as [[exercise]] tables")
-    assert isinstance(raw, dict)
-    table = _take(raw, _EXERCISE_KEYS, where)
-    table["points"] = float(table["points"])
-    _check_exercise(table, lesson, _Where(where.path, f"exercise {table['id']!r}: "))
-    return Exercise(lesson=lesson, **{key: _frozen(value) for key, value in table.items()})
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    where.check(isinstance(entry, dict), "exercise", "should be written as [[exercise]] tables")
+    assert isinstance(entry, dict)
+    exercise = Exercise(**_take(entry, Exercise, where), lesson=lesson)
+    _check_exercise(exercise, _Where(where.path, f"exercise {exercise.id!r}: "))
+    return exercise
 
 
 # ------------------------------------------------------------------------------------------
-# Checks
+# Checks. No library does them: it would take over `_take` and `_is`, know nothing of the file and
+# the exercise, and say "Expected `str` of length >= 1 - at `$.exercise[0].todo`".
 
 
-def _take(table: dict[str, Any], keys: dict[str, type], where: _Where) -> dict[str, Any]:
-    """The table with defaults filled in, once its keys and types are found right."""
+def _take(
+    table: dict[str, Any], kind: type, where: _Where, besides: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What a table says of the fields of `kind`, once its keys and types are found right."""
+    found = [x for x in fields(kind) if x.type in _TYPES and x.name not in _DERIVED]
+    types: dict[str, Any] = {field.name: field.type for field in found}
     for key in table:
-        where.check(key in keys, key, f"is not a known key; known are {', '.join(keys)}")
-    for key, kind in keys.items():
-        where.check(key in table or key in _OPTIONAL, key, f"is missing; give {_TYPE_NAMES[kind]}")
-        where.check(_is(table.get(key, []), kind, key), key, f"should be {_TYPE_NAMES[kind]}")
-    return {key: table.get(key, _EMPTY.get(kind, [])) for key, kind in keys.items()}
+        known = f"is not a known key; known are {', '.join([*types, *besides])}"
+        where.check(key in types, key, known)
+    for field in found:
+        key, expected = field.name, _TYPES[types[field.name]]
+        there = key in table or field.default is not MISSING
+        where.check(there, key, f"is missing; give {expected}")
+        where.check(key not in table or _is(table[key], types[key]), key, f"should be {expected}")
+    return {key: types[key](value) for key, value in table.items()}
 
 
-def _is(value: object, kind: type, key: str) -> bool:
-    if key in _OPTIONAL and value == []:
-        return True
+def _is(value: object, kind: Any) -> bool:
     if isinstance(value, bool):  # to Python a bool is an int
         return False
-    if isinstance(value, list) and kind is list:
-        return key == "exercise" or all(isinstance(item, str) and item for item in value)
     if kind is float:
-        return isinstance(value, (int, float))
+        return isinstance(value, int | float)
+    if kind == tuple[str, ...]:
+        return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
     return isinstance(value, kind) and value != ""
 
 
-def _check_lesson(table: dict[str, Any], where: _Where) -> None:
-    where.check(_ID.fullmatch(table["id"]), "id", "should be lower-case letters, digits and _")
-    least = 1 if table["exercise"] or table["scripts"] else 0
-    where.check(table["minutes"] >= least, "minutes", f"should be {least} or more")
-    modules = [table["module"]] if table["module"] else []
-    alone = (table["given"] or table["scripts"]) and not table["exercise"]
+def _check_lesson(lesson: Lesson, where: _Where) -> None:
+    where.check(_ID.fullmatch(lesson.id), "id", "should be lower-case letters, digits and _")
+    least = 1 if lesson.has_page else 0
+    where.check(lesson.minutes >= least, "minutes", f"should be {least} or more")
+    alone = (lesson.given or lesson.scripts) and not lesson.exercises
     where.check(
-        modules or alone, "module", "is missing; only given code may be `given` files alone"
+        lesson.module or alone, "module", "is missing; only given code may be `given` files alone"
     )
-    package = [*modules, *table["given"], ""][0].split("/")[0]
-    for key, files in (("module", modules), ("given", table["given"])):
+    modules = [lesson.module] if lesson.module else []
+    package = [*modules, *lesson.given, ""][0].split("/")[0]
+    for key, files in (("module", modules), ("given", lesson.given)):
         for file in files:
             where.check(_MODULE.fullmatch(file), key, f"holds {file!r}, not like minijax/jvp.py")
             same = file.split("/")[0] == package
             where.check(same, key, f"holds {file!r}, which is in another package than the others")
             generated = file.endswith("/__init__.py")
             where.check(not generated, key, f"holds {file!r}, but sync writes those from `exports`")
-    for script in table["scripts"]:
+    for script in lesson.scripts:
         there = _SCRIPT.fullmatch(script) and (places.COURSE / script).is_file()
         where.check(there, "scripts", f"holds {script!r}, which is not a file below course/")
-    for export in table["exports"]:
+    for export in lesson.exports:
         shape = f"holds {export!r}, not like 'NAME', 'PACKAGE.NAME' or 'PACKAGE.* from MODULE'"
         where.check(_EXPORT.fullmatch(export), "exports", shape)
-    _check_repeats([e["id"] for e in table["exercise"]], "id", where)
-    _check_repeats([e["target"] for e in table["exercise"]], "target", where)
-    _check_whole(table, where)
-    earlier: list[str] = []
-    for exercise in table["exercise"]:
-        for other in exercise.get("after", []):
-            where.check(other in earlier, "after", f"names {other!r}, no earlier exercise here")
-        earlier.append(exercise["id"])
+    _check_exercises(lesson, where)
 
 
-def _check_whole(table: dict[str, Any], where: _Where) -> None:
-    """Check what the whole module is worth, where that is said."""
-    apart = sum(exercise["points"] for exercise in table["exercise"])
-    enough = not table["whole"] or 3 * table["whole"] >= apart
+def _check_exercises(lesson: Lesson, where: _Where) -> None:
+    """Check what exercises have to do with each other and with the whole module."""
+    _check_repeats([e.id for e in lesson.exercises], "id", where)
+    _check_repeats([e.target for e in lesson.exercises], "target", where)
+    apart = sum(exercise.points for exercise in lesson.exercises)
+    enough = not lesson.whole or 3 * lesson.whole.points >= apart
     where.check(enough, "whole", "should hold a quarter of the lesson's points or more")
-    taken = f"{table['id']}.whole" in [exercise["id"] for exercise in table["exercise"]]
-    where.check(not taken, "id", "of an exercise ends in .whole, which names the module as a whole")
+    earlier: list[str] = []
+    for exercise in lesson.exercises:
+        named = exercise.id != f"{lesson.id}.whole"
+        where.check(named, "id", "of an exercise ends in .whole, which names the module as a whole")
+        for other in exercise.after:
+            where.check(other in earlier, "after", f"names {other!r}, no earlier exercise here")
+        earlier.append(exercise.id)
 
 
 def _check_repeats(values: Sequence[str], key: str, where: _Where) -> None:
@@ -351,16 +331,17 @@ def _check_repeats(values: Sequence[str], key: str, where: _Where) -> None:
         where.check(value not in values[:i], key, f"{value!r} is given to two exercises")
 
 
-def _check_exercise(table: dict[str, Any], lesson: str, where: _Where) -> None:
-    start, _, name = table["id"].partition(".")
-    named = start == lesson and _ID.fullmatch(name)
-    where.check(named, "id", f"should be {lesson}.NAME, NAME in lower-case letters, digits and _")
-    target = _TARGET.fullmatch(table["target"])
+def _check_exercise(exercise: Exercise, where: _Where) -> None:
+    start, _, name = exercise.id.partition(".")
+    named = start == exercise.lesson and _ID.fullmatch(name)
+    expected = f"should be {exercise.lesson}.NAME, NAME in lower-case letters, digits and _"
+    where.check(named, "id", expected)
+    target = _TARGET.fullmatch(exercise.target)
     where.check(target, "target", "should be a name such as 'jvp' or 'JVPTrace.pure'")
-    where.check(table["points"] > 0, "points", "should be more than 0")
-    where.check(table["minutes"] > 0, "minutes", "should be more than 0")
-    where.check(table["difficulty"] in (1, 2, 3), "difficulty", "should be 1, 2 or 3")
-    where.check(len(table["hints"]) == 3, "hints", "should hold three texts, each saying more")
+    where.check(exercise.points > 0, "points", "should be more than 0")
+    where.check(exercise.minutes > 0, "minutes", "should be more than 0")
+    where.check(exercise.difficulty in (1, 2, 3), "difficulty", "should be 1, 2 or 3")
+    where.check(len(exercise.hints) == 3, "hints", "should hold three texts, each saying more")
 
 
 def _check_place(lesson: Lesson, before: Collection[Lesson], where: _Where) -> None:

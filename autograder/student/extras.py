@@ -35,8 +35,6 @@ def of(lesson: Lesson) -> tuple[Exercise, ...]:
             difficulty=3,
             todo=task.goal,
             hints=(),
-            after=(),
-            toolbox=(),
             lesson=lesson.id,
         )
         for kind, task in zip(

@@ -6,7 +6,7 @@ what late work, feedback and hints are like. Without it each lesson is an assign
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -201,14 +201,12 @@ def text(lessons: Iterable[Lesson]) -> str:
 # ------------------------------------------------------------------------------------------
 # Reading one
 
-_TABLES: dict[str, dict[str, type | tuple[type, ...]]] = {
+_NUMBER = (int, float)
+_TABLES: dict[str, dict[str, Any]] = {
     "students": {"hints": int},
-    "feedback": {"expected": bool, "hints": int},
+    "feedback": {option.name: option.type for option in fields(Feedback)},
     "late": {
-        "percent_per_day": (int, float),
-        "most_percent": (int, float),
-        "days": int,
-        "grace_minutes": int,
+        option.name: _NUMBER if option.type is float else option.type for option in fields(Late)
     },
 }
 _ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
@@ -217,7 +215,7 @@ _ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
     "due": datetime,
     "points": dict,
     "drop": list,
-    "question": (int, float),
+    "question": _NUMBER,
     "open": dict,
     "own_base": bool,
     "variants": int,
@@ -227,7 +225,7 @@ _ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
 _KINDS = {
     int: "a whole number",
     bool: "true or false",
-    (int, float): "a number",
+    _NUMBER: "a number",
     str: "a text",
     list: "a list of texts",
     dict: "a table of numbers, such as { NAME = 4 }",
