@@ -47,8 +47,8 @@ class Place:
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return _unwritten.get(self.local_mark)
-        return kept["left"] if kept["of"] == self.local_mark else None
+            kept = {"of": ""}
+        return kept["left"] if kept["of"] == self.local_mark else _unwritten.get(self.local_mark)
 
     def write(self, left: Any) -> None:
         """Keep it; for this process only, if this copy of the course belongs to another user."""

@@ -1,5 +1,6 @@
 """Worked examples run once on the reference, and what they left is kept as long as it is true."""
 
+import os
 import shutil
 
 import pytest
@@ -96,9 +97,21 @@ def test_what_is_kept_is_what_the_programs_of_the_page_leave_now(lesson, monkeyp
     assert kept.text(found) == before
 
 
-def test_a_copy_in_which_nothing_can_be_kept_is_good_enough(hello, tmp_path):
+def test_a_copy_in_which_nothing_can_be_kept_runs_a_program_once(hello, tmp_path, monkeypatch):
+    runs, run = [], examples._run
+    monkeypatch.setattr(examples, "_run", lambda *args: runs.append(1) or run(*args))
     (tmp_path / "build").write_text("no folder")
     assert examples.outputs(hello) == examples.outputs(hello) != {}
+    assert len(runs) == 1
+
+
+def test_what_cannot_replace_an_older_file_is_known_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "ROOT", tmp_path)
+    kept.place("hello", "examples/hello", "a program").write(["old"])
+    (tmp_path / f"build/examples/hello.{os.getpid()}").mkdir()  # so that nothing is written
+    changed = kept.place("hello", "examples/hello", "another program")
+    assert changed.left(lambda: ["new"]) == changed.left(lambda: ["run again"]) == ["new"]
+    assert kept.place("hello", "examples/hello", "a program").read() == ["old"]
 
 
 @pytest.mark.parametrize(
