@@ -10,7 +10,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import capstone, checks, explain, extras, screen, workspace
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
-from autograder.student.screen import print_lines
+from autograder.student.screen import columns, print_lines
 from autograder.student.workspace import Workspace
 
 # ------------------------------------------------------------------------------------------
@@ -412,10 +412,7 @@ def list_lessons(place: Workspace) -> None:
         else:
             count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
         rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))
-        print_lines([cells.rstrip()])
+    print_lines(columns(rows))
     print(f"\n{progress_line(place)}\nNext: ./jaxprentice check")
 
 

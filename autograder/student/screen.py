@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 PLAIN = "JAXPRENTICE_PLAIN"  # set by --plain, and for good by who wants it always
 IN_ASCII = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -29,6 +29,16 @@ def print_lines(lines: Iterable[str], indent: str = "") -> None:
     """Print lines, as the terminal can show them."""
     for line in lines:
         print(printable(indent + line))
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row, with the cells of a column below each other.
+
+    Not by rich, which folds or cuts what is wider than the terminal, and 80 characters in a pipe.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in rows)
+    return ["  ".join(cells).rstrip() for cells in padded]
 
 
 def is_plain() -> bool:

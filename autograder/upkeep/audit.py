@@ -22,7 +22,7 @@ from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.sandbox import isolation
-from autograder.student import checks
+from autograder.student import checks, screen
 from autograder.upkeep import attacks, classes, expected, mutants, sample_class, widths
 from autograder.upkeep.expected import Check
 
@@ -342,9 +342,7 @@ def table(report: Report) -> str:
     """The report as text: one line for each kind of submission, then the findings."""
     rows = [("lesson", "submissions", "as they should be")]
     rows += [(lesson, kind, f"{right} of {n}") for lesson, kind, right, n in report.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*(line.rstrip() for line in lines), "", *_summary(report)])
+    return "\n".join([*screen.columns(rows), "", *_summary(report)])
 
 
 def _summary(report: Report) -> list[str]:

@@ -33,6 +33,7 @@ from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
+from autograder.student import screen
 from autograder.upkeep import sample_class
 from autograder.upkeep.sample_class import Submission
 
@@ -250,14 +251,10 @@ def complaints(graded: Graded) -> Iterator[str]:
 def _table(lesson: Lesson, graded: list[Graded]) -> str:
     """What each submission of a lesson got, below the level of isolation that it ran at."""
     rows = [HEAD, *map(_row, graded)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, tuple("-" * width for width in widths))
-    lines = [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    rows.insert(1, tuple("-" * max(map(len, column)) for column in zip(*rows, strict=True)))
     levels = ", ".join(sorted({each.result["isolation"] for each in graded}))
-    return "\n".join(["", f"{lesson.title} (isolation: {levels})", *lines, ""])
+    title = f"{lesson.title} (isolation: {levels})"
+    return "\n".join(["", title, *screen.columns(rows), ""])
 
 
 def _row(graded: Graded) -> tuple[str, ...]:
