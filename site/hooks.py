@@ -34,7 +34,7 @@ from autograder.lessons import examples, manifest, notebook, pictures, terms  # 
 from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
-from autograder.upkeep import api, routes, runner  # noqa: E402
+from autograder.upkeep import api, pyodide, routes  # noqa: E402
 
 _LESSONS: dict[str, list[str]] = {"Lessons": []}  # where mkdocs.yml wants the parts in the menu
 
@@ -80,7 +80,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     if _has_reference():
         _add_reference(files, config)
     if not config.extra["offline"]:  # a page from a folder may start no Python
-        for path, content in runner.assets().items():
+        for path, content in pyodide.assets().items():
             files.append(File.generated(config, f"assets/runner/{path}", content=content))
     return files
 
@@ -214,7 +214,9 @@ def _definitions() -> dict[str, str]:
 def _home(markdown: str, config: MkDocsConfig) -> str:
     """The home page with its recorded program, and with how the course is tried and obtained."""
     markdown = markdown.replace("{{ obtain }}", _obtain(config.repo_url))
-    markdown = markdown.replace("{{ try }}", "" if config.extra["offline"] else runner.invitation())
+    markdown = markdown.replace(
+        "{{ try }}", "" if config.extra["offline"] else pyodide.invitation()
+    )
     lesson = manifest.load().get("capstone")  # it has every module
     try:
         if not lesson:
@@ -242,7 +244,7 @@ def _expand(markdown: str, lesson: manifest.Lesson, config: MkDocsConfig) -> str
         markdown = complete(markdown, lesson)
         check(markdown, lesson)
         page = _with_outputs(expand(markdown, lesson), lesson)
-        return page if config.extra["offline"] else runner.add_to(page, lesson)
+        return page if config.extra["offline"] else pyodide.add_to(page, lesson)
     except Problem as error:
         raise PluginError(str(error)) from None
 

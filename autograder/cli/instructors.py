@@ -352,9 +352,9 @@ def similar(
     ] = None,
 ) -> None:
     """List submissions that share code, and write a page that shows it."""
-    from autograder.classroom.reports import sharing
+    from autograder.classroom.reports.similar import find
 
-    for sentence in sharing.find(submissions, lesson, out):
+    for sentence in find(submissions, lesson, out):
         print(sentence)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
-from autograder.upkeep import runner
+from autograder.upkeep import pyodide
 
 
 def build(to: Path | None = None, offline: bool = False) -> Path:
@@ -22,7 +22,7 @@ def build(to: Path | None = None, offline: bool = False) -> Path:
     """
     to = to or places.ROOT / "build" / ("offline" if offline else "site")
     if not offline:
-        runner.prepare()
+        pyodide.prepare()
     result = subprocess.run(
         _mkdocs("build", "--strict", "--site-dir", str(to)),
         cwd=places.ROOT,
@@ -42,7 +42,7 @@ def serve(address: str = "127.0.0.1:8000") -> None:
 
     Manifests and code of the command itself are read once, at the start.
     """
-    runner.prepare()
+    pyodide.prepare()
     command = _mkdocs("serve", "--dev-addr", address)
     try:
         status = subprocess.run(

@@ -21,10 +21,12 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from autograder.classroom.course import settings
 from autograder.classroom.course.settings import Course, cell_name
 from autograder.classroom.intake import files, reading, written
+from autograder.classroom.reports import grades
 from autograder.grading import results
-from autograder.lessons import assemble, user_files
+from autograder.lessons import assemble, manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -211,6 +213,30 @@ def told(found: Likeness) -> Iterator[str]:
         yield f"    {pair.first} and {pair.second}: {same} ({', '.join(pair.exercises)})"
     for pair in found.reference[:PAIRS]:
         yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
+
+
+# ------------------------------------------------------------------------------------------
+# From a folder of submissions, and from a course directory
+
+
+def find(folder: Path, name: str, out: Path | None) -> Iterator[str]:
+    """Compare the submissions of a lesson or an assignment; what came of it, in sentences."""
+    for lesson, sources, place in _classes(folder, name):
+        found = compare(sources, lesson)
+        yield from told(found)
+        yield f"The page is {write(found, out or place)}."
+
+
+def _classes(folder: Path, name: str) -> Iterator[tuple[Lesson, dict[str, str], Path]]:
+    course = grades.directory(folder)
+    if course is None:
+        lesson = manifest.get(name)
+        yield lesson, from_submissions(folder, lesson), folder
+        return
+    for assignment in settings.read(course).chosen([name]):
+        for lesson in assignment.lessons:
+            place = course / grades.RESULTS / assignment.name
+            yield lesson, from_intake(course, assignment.name, lesson), place
 
 
 def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:

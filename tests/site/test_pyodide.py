@@ -11,9 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.classroom.handouts import leaks
 from autograder.lessons import assemble, manifest, page, places, skeleton
-from autograder.upkeep import runner
+from autograder.upkeep import pyodide
 
-LESSONS = runner.lessons()
+LESSONS = pyodide.lessons()
 
 
 class Trial:
@@ -240,18 +240,18 @@ def test_without_npm_the_site_has_all_but_the_button_and_says_so(monkeypatch, tm
 
 def told_without(capsys, reason):
     text = "\n".join(page.command(exercise.id) for exercise in LESSONS[0].exercises)
-    runner.prepare()
+    pyodide.prepare()
     assert capsys.readouterr().out.startswith(f'"Try it here" is left out of the pages: {reason}')
-    assert runner.assets() == {}
-    assert runner.add_to(text, LESSONS[0]) == text
+    assert pyodide.assets() == {}
+    assert pyodide.add_to(text, LESSONS[0]) == text
 
 
 def test_pages_that_are_read_from_files_have_no_button(try_it, monkeypatch):
-    assert runner.assets()
+    assert pyodide.assets()
     monkeypatch.setenv("SITE_OFFLINE", "true")
-    assert runner.assets() == {}
+    assert pyodide.assets() == {}
     text = page.command(LESSONS[0].exercises[0].id)
-    assert runner.add_to(text, LESSONS[0]) == text
+    assert pyodide.add_to(text, LESSONS[0]) == text
 
 
 def test_the_lock_file_of_npm_has_no_addresses():
