@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import answers, results
+from autograder.grading import answers, result_files
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -97,7 +97,7 @@ def grade(at_once: int, folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> It
 
 
 def our_scores(folder: Path, lesson: Lesson) -> dict[str, float]:
-    found = map(results.read, results.paths(folder / "results"))
+    found = map(result_files.read, result_files.paths(folder / "results"))
     return {result["student"]: result["score"] for result in found}
 
 

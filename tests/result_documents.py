@@ -1,6 +1,6 @@
 """Result documents of an invented class, as `grade` writes them."""
 
-from autograder.grading import results
+from autograder.grading import result_files
 
 
 def exercise(name, *passed, kind="wrong_value", mistake=None, program=None, points=2.0):
@@ -66,5 +66,5 @@ CLASS = [ADA, BELA, CY, ADA_JVP]
 def write(folder, documents=CLASS):
     """Write them as `grade` does for each lesson."""
     for document in documents:
-        results.write(document, folder / document["lesson"])
+        result_files.write(document, folder / document["lesson"])
     return folder

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import random_programs, random_trees, results, run_laws
+from autograder.grading import random_programs, random_trees, result_files, run_laws
 from autograder.grading.random_programs import Program
 from autograder.grading.random_trees import Tree
 from autograder.grading.suite import (
@@ -169,5 +169,5 @@ def stored(
     made = _made(kind, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
-        results.write_text(path, json.dumps(content) + "\n")
+        result_files.write_text(path, json.dumps(content) + "\n")
     return made

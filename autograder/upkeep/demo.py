@@ -27,7 +27,7 @@ from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import directory as nbgrader_course
 from autograder.classroom.nbgrader import gradebook
 from autograder.classroom.reports import report
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.result import Result
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
@@ -222,7 +222,7 @@ def _collect(course: Path, lesson: Lesson, everyone: list[Submission]) -> Iterat
                 each,
                 lesson,
                 {e.id: scores[courses.cell_name(e.id)] for e in lesson.graded},
-                results.read(course / "results" / lesson.id / f"{each.student}.json"),
+                result_files.read(course / "results" / lesson.id / f"{each.student}.json"),
                 page.read_text(encoding="utf-8"),
             )
 

@@ -29,7 +29,7 @@ from distributed.comm.core import CommClosedError
 from autograder import cli
 from autograder.classroom.run import cluster
 from autograder.classroom.run import folder as class_run
-from autograder.grading import pool, results
+from autograder.grading import pool, result_files
 from autograder.grading.task import Edition, Task
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
@@ -161,7 +161,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_no_grade(
     killer.join()
     assert workers[0].poll() is not None
     assert len(list(out.glob("*.json"))) == 18
-    assert {r["student"]: r["score"] for r in results.read_all(out)} == wanted
+    assert {r["student"]: r["score"] for r in result_files.read_all(out)} == wanted
     lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert sorted(x for x in lines if x.startswith("student-")) == sorted(wanted)
     with (out / "grades.csv").open(newline="") as file:

@@ -22,7 +22,7 @@ from autograder import cli
 from autograder.classroom.course import people
 from autograder.classroom.reports import exports
 from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, places, skeleton
 
 
@@ -44,7 +44,7 @@ def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys):
     for _ in range(2):
         assert cli.main(["export", str(folder), "--format", form]) == 0
     assert f"The export is in {folder / 'exports' / form}." in capsys.readouterr().out
-    assert results.by_lesson(folder).keys() == {"core", "jvp"}  # what was made is not read
+    assert result_files.by_lesson(folder).keys() == {"core", "jvp"}  # what was made is not read
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
 
 
 def test_two_results_of_one_submission_are_a_problem(folder, capsys):
-    results.write(ADA, folder / "again")
+    result_files.write(ADA, folder / "again")
     assert cli.main(["export", str(folder), "--format", "csv"]) == 1
     assert "holds two results of ada in core." in capsys.readouterr().err
 
@@ -327,7 +327,7 @@ def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
     assert "::notice title=Grade::0 of " in said
     assert f"::error file={lesson.module},line=" in said
     assert not (tmp_path / "work").exists()
-    kept = results.read(tmp_path / "kept" / lesson.id / "ps1-ada" / "ps1-ada.json")
+    kept = result_files.read(tmp_path / "kept" / lesson.id / "ps1-ada" / "ps1-ada.json")
     assert (kept["lesson"], kept["score"]) == (lesson.id, 0)
 
 

@@ -14,7 +14,7 @@ from nbgrader_class import feedback_page, formgrader_of, run
 from autograder.classroom.intake import written
 from autograder.classroom.nbgrader import directory
 from autograder.classroom.reports import exports, report
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest
 from autograder.upkeep import demo
 
@@ -203,7 +203,7 @@ def test_names_stay_text_in_reports_and_exports(tmp_path, browser):
     exercise["message"] = exercise["tests"][0]["message"] = bad
     for name in NAMES:
         made = result_documents.result(name, exercise, remarks=[bad], review=[bad])
-        results.write(made, tmp_path)
+        result_files.write(made, tmp_path)
     report.write(tmp_path)
     exports.export(tmp_path, "junit")
     pages = [*tmp_path.glob("*.html"), *tmp_path.rglob("students/*.html"), *tmp_path.rglob("*.xml")]

@@ -26,7 +26,7 @@ import accounts
 import pytest
 from traitlets.config import Config
 
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, places, skeleton
 
 HUB = places.COURSE / "instructor" / "hub"
@@ -347,7 +347,7 @@ def test_a_day_on_the_hub(hub):
     scores = {x["student"]: x["score"] for x in hub.formgrader(f"submissions/{LESSON.id}", "GET")}
     assert scores == {DILIGENT: LESSON.max_points, LAZY: 0.0}
     kept = hub.folder / TEACHER / "course" / "results" / LESSON.id
-    assert results.read(kept / f"{LAZY}.json")["isolation"] in ("namespaces", "landlock")
+    assert result_files.read(kept / f"{LAZY}.json")["isolation"] in ("namespaces", "landlock")
     for step in ("generate_feedback", "release_feedback"):
         assert hub.formgrader(f"assignment/{LESSON.id}/{step}")["success"], step
     assert hub.student(LAZY, "fetch_feedback")["success"]

@@ -16,7 +16,7 @@ from nbgrader import utils
 from autograder.classroom.intake import files
 from autograder.classroom.nbgrader import intake as nbgrader_intake
 from autograder.classroom.run import folder as class_run
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import manifest, notebook
 
 LESSON = manifest.get("jvp")
@@ -189,8 +189,8 @@ def test_names_refuse_themselves_and_nobody_else(tmp_path_factory, names):
     folded = [unicodedata.normalize("NFC", name).casefold() for name, _, _ in fit]
     assert len(set(folded)) == len(folded)
     for name, _, _ in fit:
-        assert results.is_file_name(name)
+        assert result_files.is_file_name(name)
     for name in unfit:
         key = unicodedata.normalize("NFC", name).casefold()
         alike = [x for x in names if unicodedata.normalize("NFC", x).casefold() == key]
-        assert len(alike) > 1 or not results.is_file_name(name)
+        assert len(alike) > 1 or not result_files.is_file_name(name)

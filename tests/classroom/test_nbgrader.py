@@ -19,7 +19,7 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files as intake
 from autograder.classroom.nbgrader import autograde as nbgrader_grading
 from autograder.classroom.nbgrader import directory
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.feedback import REASONS, message
 from autograder.lessons import assemble, manifest, notebook, skeleton
 from autograder.lessons.problem import Problem
@@ -443,7 +443,7 @@ def test_a_run_that_is_stopped_while_it_grades_leaves_the_gradebook_alone(copy, 
 
 @pytest.mark.slow
 def test_a_second_grader_of_an_assignment_is_refused(copy):
-    with results.locked(copy / ".jaxprentice/verdicts/core"):
+    with result_files.locked(copy / ".jaxprentice/verdicts/core"):
         done = nbgrader(copy, "autograde", LESSON.id)
     assert done.returncode == 1
     assert "Another grader is writing to" in done.stderr

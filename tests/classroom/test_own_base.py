@@ -5,7 +5,7 @@ from graded_course import NO_ISOLATION, graded
 
 from autograder import cli
 from autograder.classroom.intake import own_base
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, skeleton
 
 pytestmark = [
@@ -33,13 +33,15 @@ def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path)
     out = tmp_path / "out"
     command = ["grade", str(tmp_path / "work"), "--lesson", LESSON.id, "--out", str(out)]
     assert cli.main([*command, "--own-base", "--jobs", "1"]) == 0
-    scores = {path.stem: results.read(path)["score"] for path in results.paths(out)}
+    scores = {path.stem: result_files.read(path)["score"] for path in result_files.paths(out)}
     assert scores["ada"] == scores["cy"] == LESSON.max_points
     assert scores["bob"] < LESSON.max_points / 2
-    (note,) = results.read(out / "bob.json")["notes"]
+    (note,) = result_files.read(out / "bob.json")["notes"]
     credit = f"On the course's own earlier modules: {LESSON.max_points:g} points."
     assert note == f"Graded on {EARLIER.module}. {credit}"
-    assert [result["student"] for result in results.by_lesson(out)[LESSON.id]] == sorted(scores)
+    assert [result["student"] for result in result_files.by_lesson(out)[LESSON.id]] == sorted(
+        scores
+    )
 
 
 # What a hostile module of one's own does when it is imported, and what the instructor reads of it.

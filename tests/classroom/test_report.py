@@ -12,7 +12,7 @@ from result_documents import ADA, BELA, CLASS, CY, exercise, result
 
 from autograder import cli
 from autograder.classroom.reports import charts, report
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons.problem import Problem
 
 
@@ -67,7 +67,9 @@ def test_each_number_leads_to_the_students_behind_it(page):
 def test_every_link_leads_to_a_place_that_is_there():
     found = by_lesson([{**x, "variant": i + 1} for i, x in enumerate(CLASS)])
     page, students = report.render(found), report.student_pages(found)
-    pages = {f"students/{results.file_name(name)}.html": text for name, text in students.items()}
+    pages = {
+        f"students/{result_files.file_name(name)}.html": text for name, text in students.items()
+    }
     links = [html.unescape(unquote(link)) for link in re.findall(r'href="(.*?)"', page)]
     assert len(links) > 60
     for path, _, place in (link.partition("#") for link in links):

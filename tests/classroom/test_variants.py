@@ -16,7 +16,7 @@ from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import directory, people
 from autograder.classroom.reports import grades, report
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
 
@@ -140,7 +140,7 @@ def test_neighbours_have_other_programs_and_the_same_points(tmp_path, capsys):
     for _ in range(2):
         assert cli.main([*command, "--course", str(tmp_path), "--jobs", "1"]) == 0
     assert "2 of 2 were graded before" in capsys.readouterr().out
-    first, second = (results.read(out / f"{student}.json") for student in students)
+    first, second = (result_files.read(out / f"{student}.json") for student in students)
     assert first["score"] == second["score"] == CORE.max_points
     assert (first["variant"], second["variant"]) == (1, 2)
     assert first["notes"] == ["Graded as variant 1."]
@@ -180,7 +180,7 @@ def earlier(folder, student, source):
 @pytest.mark.slow
 def test_earlier_modules_of_ones_own_count_and_the_comparison_is_everywhere(graded):
     folder, alone, on_stubs = graded
-    first, second = (results.read(folder / f"results/ps2/{x}.json") for x in (alone, on_stubs))
+    first, second = (result_files.read(folder / f"results/ps2/{x}.json") for x in (alone, on_stubs))
     assert first["score"] == LESSON.max_points > 2 * second["score"]
     credit = f"On the course's own earlier modules: {LESSON.max_points:g} points."
     note = f"Graded on {EARLIER.module}. {credit}"
@@ -212,4 +212,4 @@ def test_another_earlier_module_is_graded_on_and_said(graded):
     log = run(folder, "autograde", "ps2")
     assert f"Graded again: {on_stubs} (other earlier modules)" in log
     assert f"Graded again: {alone}" not in log
-    assert results.read(folder / f"results/ps2/{on_stubs}.json")["score"] == LESSON.max_points
+    assert result_files.read(folder / f"results/ps2/{on_stubs}.json")["score"] == LESSON.max_points

@@ -20,7 +20,7 @@ from graded_course import MODULE, changed, graded
 
 from autograder.classroom.intake import files as intake
 from autograder.classroom.run import folder as class_run
-from autograder.grading import fingerprint, pool, results
+from autograder.grading import fingerprint, pool, result_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
@@ -74,7 +74,7 @@ def scores(out):
     names = [row["student"] for row in rows]
     assert names == sorted(set(names))
     found = {row["student"]: float(row["score"]) for row in rows}
-    assert found == {r["student"]: r["score"] for r in results.read_all(out)}
+    assert found == {r["student"]: r["score"] for r in result_files.read_all(out)}
     assert sorted(p.name for p in out.iterdir() if p.name.startswith(".")) == [".lock", ".verdicts"]
     return found
 
@@ -276,7 +276,7 @@ def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, mo
         patch.setattr(pool, "_grade_one", _dies)
         class_run.grade_folder(work, lesson, out, jobs=2, level=None)
     assert scores(out) == {"ada": 0, "bo": 0}
-    assert "The grader died" in results.read(out / "bo.json")["review"][0]
+    assert "The grader died" in result_files.read(out / "bo.json")["review"][0]
     class_run.grade_folder(work, lesson, out, jobs=1, level=None)
     assert scores(out) == {"ada": 6, "bo": 6}
 
@@ -380,14 +380,14 @@ def test_a_full_disk_is_one_sentence_and_then_it_goes_on(lesson, work, tmp_path)
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "grades.csv"
-    results.write_text(path, "old")
+    result_files.write_text(path, "old")
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        results.write_text(path, "new")
+        result_files.write_text(path, "new")
     assert [p.name for p in tmp_path.iterdir()] == ["grades.csv"]
     assert path.read_text() == "old"
 
@@ -458,7 +458,7 @@ def test_a_submission_that_vanishes_touches_nobody_else(
         assert grade(pair, lesson, out) == {"ada": 6, "bo": 6 * graded}
     assert not (pair / "bo").exists()
     if not graded:
-        assert results.read(out / "bo.json")["remarks"][0] == intake.VANISHED
+        assert result_files.read(out / "bo.json")["remarks"][0] == intake.VANISHED
     hand_in(pair, "bo", RIGHT)
     assert grade(pair, lesson, out) == {"ada": 6, "bo": 6}
 
@@ -519,10 +519,10 @@ def test_the_result_of_one_who_is_gone_stays_and_is_named(lesson, pair, tmp_path
 
 def test_results_of_another_lesson_are_not_overwritten(lesson, pair, tmp_path):
     out = tmp_path / "out"
-    results.write({**graded(lesson, None), "student": "zoe", "lesson": "other"}, out)
+    result_files.write({**graded(lesson, None), "student": "zoe", "lesson": "other"}, out)
     with pytest.raises(Problem, match="results of the lesson 'other'"):
         grade(pair, lesson, out)
-    assert [path.stem for path in results.paths(out)] == ["zoe"]
+    assert [path.stem for path in result_files.paths(out)] == ["zoe"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from student_course import BYE_CHECKS, HELLO_CHECKS
 
 from autograder import cli
 from autograder.classroom.nbgrader import directory, gradebook
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import places, user_files
 from autograder.upkeep import sync
 
@@ -206,7 +206,7 @@ def fill(folder, patch):
         book.add_assignment("tiny")
         book.add_student("ada")
     exercise = result_documents.exercise("tiny.double", True)
-    results.write(result_documents.result("ada", exercise, lesson="tiny"), folder / "results")
+    result_files.write(result_documents.result("ada", exercise, lesson="tiny"), folder / "results")
     (folder / "results" / "seed.txt").write_text("5\n", encoding="utf-8")
     assert cli.main(line("collect")) == 0
 

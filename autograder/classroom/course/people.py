@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
 
@@ -70,7 +70,7 @@ def read(path: Path) -> Roster:
         facts = {key: row[i].strip() for key, i in places.items() if i < len(row)}
         if not facts.get("id"):
             continue
-        if not results.is_file_name(facts["id"]):
+        if not result_files.is_file_name(facts["id"]):
             raise Problem(f"{path}, line {number}: {facts['id']!r} cannot name a folder.")
         if facts["id"] in found:
             raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
@@ -93,13 +93,13 @@ def write(folder: Path, students: Iterable[Student]) -> None:
 def _write(path: Path, rows: list[list[str]]) -> None:
     text = io.StringIO()  # ids stay as they are: this is read again
     csv.writer(text, lineterminator="\n").writerows(rows)
-    results.write_text(path, text.getvalue())
+    result_files.write_text(path, text.getvalue())
 
 
 def check_ids(students: Iterable[str]) -> None:
     """Refuse what cannot be a student's id, as it names folders."""
     for student in students:
-        if not results.is_file_name(student):
+        if not result_files.is_file_name(student):
             raise Problem(f"{student!r} cannot be a student's id. Correct it.")
 
 

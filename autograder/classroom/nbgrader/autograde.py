@@ -43,7 +43,7 @@ from autograder.classroom.nbgrader.intake import Taken, submitted_at
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import graded, is_known, recall
 from autograder.classroom.run.store import Store
-from autograder.grading import feedback, pool, results, suite
+from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task
 from autograder.lessons import manifest, user_files
@@ -110,7 +110,7 @@ def _start(converter: Autograde) -> None:
     try:
         course = courses.read(folder)
         assignment = course.get(converter.coursedir.assignment_id)
-        with results.locked(folder / VERDICTS / assignment.name):
+        with result_files.locked(folder / VERDICTS / assignment.name):
             _grade(converter, course, assignment)
     except (Problem, suite.SuiteError) as error:
         _fail(converter, str(error))
@@ -250,7 +250,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         folder = results_folder(root, assignment, lesson)
         with contextlib.closing(graded(work, known, store, self._execute)) as made:
             for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
-                results.write(result, folder)  # those that are known come first
+                result_files.write(result, folder)  # those that are known come first
                 if done > 0:
                     self.log.info("Graded %s, %s of %s", result["student"], done, len(new))
         return {each.student: each.task for each in work}
@@ -292,7 +292,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         assignment = course.get(about["assignment"])
         (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
         place = results_folder(root, assignment, lesson)
-        result = results.read(place / f"{about['student']}.json")
+        result = result_files.read(place / f"{about['student']}.json")
         verdicts = {courses.cell_name(x["id"]): x for x in result["exercises"]}
         module = root / INTAKE / about["student"] / assignment.name / lesson.module
         changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}

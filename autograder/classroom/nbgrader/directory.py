@@ -19,7 +19,7 @@ from pathlib import Path
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, examples, manifest, user_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
@@ -72,7 +72,7 @@ def init(folder: Path, seed: int | None = None, lessons: Sequence[str] = ()) -> 
     # All or nothing: written beside the goal, then moved there.
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        results.write_text(new / courses.FILE, courses.text(chosen))
+        result_files.write_text(new / courses.FILE, courses.text(chosen))
         examples.prepare(chosen)
         made = list(courses.read(new).assignments.values())
         for assignment in made:
@@ -120,7 +120,7 @@ def write_source(
 
 def _write_config(folder: Path, seed: int) -> None:
     text = _CONFIG.format(repository=str(ROOT), seed=seed)
-    results.write_text(folder / "nbgrader_config.py", text)  # the seed is not for students
+    result_files.write_text(folder / "nbgrader_config.py", text)  # the seed is not for students
 
 
 # ------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.classroom.intake import downloads
 from autograder.classroom.intake import files as intake
-from autograder.grading import results
+from autograder.grading import result_files
 
 LATER = timedelta(minutes=15)  # than its name says may a folder be made: copying takes time
 
@@ -52,7 +52,7 @@ class Collect(ExchangeCollect):
         student = record["username"]
         if not stat.S_ISDIR(found.st_mode):
             return "it is no folder"
-        if not results.is_file_name(student):
+        if not result_files.is_file_name(student):
             return "no student can have this name"
         if self.check_owner and student != (owner := _account(found.st_uid)):
             return (

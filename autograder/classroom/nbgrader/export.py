@@ -11,7 +11,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
-from autograder.grading import results
+from autograder.grading import result_files
 
 COLUMNS = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -27,7 +27,7 @@ class Table(ExportPlugin):
         path = Path(self.to or "grades.csv")
         self.log.info("Exporting grades to %s", path)
         rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
-        results.write_text(path, results.table([list(COLUMNS), *rows]))
+        result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
 
     def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
         for assignment in _wanted(gradebook.assignments, "name", self.assignment):

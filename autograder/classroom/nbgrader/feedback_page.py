@@ -25,7 +25,7 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import reading, written
 from autograder.classroom.nbgrader import gradebook
 from autograder.classroom.nbgrader.autograde import INTAKE, results_folder
-from autograder.grading import feedback, results
+from autograder.grading import feedback, result_files
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 
@@ -53,7 +53,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
     assignment = course.get(about["assignment"])
     (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
     place = results_folder(root, assignment, lesson) / f"{about['student']}.json"
-    result = results.read(place)
+    result = result_files.read(place)
     cells = {x.metadata.nbgrader.grade_id: x for x in nb.cells if "nbgrader" in x.metadata}
     module = root / INTAKE / about["student"] / assignment.name / lesson.module
     changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}

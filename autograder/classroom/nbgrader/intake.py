@@ -25,7 +25,7 @@ from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake import own_base, reading
 from autograder.classroom.intake.files import INTAKE
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.task import Base
 from autograder.lessons import tasks, user_files
 from autograder.lessons.manifest import Lesson
@@ -163,7 +163,7 @@ def _submitted(converter: Autograde, assignment: str) -> Iterator[tuple[str, Pat
     for path in sorted(glob.glob(course.format_path(step, "*", assignment))):  # noqa: PTH207
         match = pattern.fullmatch(path)  # nbgrader's own way, absolute
         student = match["student"] if match else ""
-        if results.is_file_name(student):
+        if result_files.is_file_name(student):
             yield student, Path(path)
         else:
             converter.log.warning("Skipped: %a cannot be a student's name. Rename it.", path)

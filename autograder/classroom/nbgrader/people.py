@@ -9,7 +9,7 @@ from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Course
 from autograder.classroom.nbgrader import gradebook
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
 
@@ -101,7 +101,7 @@ def variants(folder: Path, name: str) -> str:
     for student in sorted(students):
         files = [notebooks.open_files(assignment.open_task(x, student))[0] for x in lessons]
         rows.append([student, str(assignment.variant(student)), *files])
-    return results.table(rows)
+    return result_files.table(rows)
 
 
 def section(folder: Path, name: str, students: Sequence[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.classroom.course import notebooks
 from autograder.classroom.course.settings import Assignment, Feedback
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.task import Task
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
@@ -84,7 +84,7 @@ def _hash(value: Any) -> str:
 
 def write(folder: Path, assignment: str, student: str, made: Record) -> None:
     """Keep the record of what is in the gradebook now."""
-    results.write_text(_path(folder, assignment, student), json.dumps(made, indent=1) + "\n")
+    result_files.write_text(_path(folder, assignment, student), json.dumps(made, indent=1) + "\n")
 
 
 def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[str]:

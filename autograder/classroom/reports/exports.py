@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.classroom.course import people
 from autograder.classroom.reports import grades
 from autograder.classroom.systems import registry
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons.problem import Problem
 
 FOLDER = "exports"
@@ -24,6 +24,6 @@ def export(folder: Path, form: str, out: Path | None = None, source: str | None 
         raise Problem(f"There is no format {form!r}. Give one of: {', '.join(known)}.")
     found = grades.read(folder, source)
     to = out or grades.place(folder) / FOLDER / form
-    with results.made_whole(to) as new:
+    with result_files.made_whole(to) as new:
         known[form].write(found, new, people.roster(grades.directory(folder) or folder))
     return to

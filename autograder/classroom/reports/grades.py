@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.grading import feedback, results
+from autograder.grading import feedback, result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
 
@@ -41,7 +41,7 @@ def read(folder: Path, source: str | None = None) -> Class:
     if source == GRADEBOOK and course is None:
         raise Problem(f"There is no gradebook in {folder}. Give a course directory that has one.")
     if course is None or source == RESULTS:
-        return results.by_lesson(place(folder))
+        return result_files.by_lesson(place(folder))
     found = _from_gradebook(course)
     if not found:
         raise Problem(f"The gradebook in {course} has no grades yet. Run `nbgrader autograde`.")
@@ -83,7 +83,7 @@ def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Resu
 
     assignment, student = course.get(submission.name), submission.student.id
     found = [
-        results.read(results_folder(folder, assignment, lesson) / f"{student}.json")
+        result_files.read(results_folder(folder, assignment, lesson) / f"{student}.json")
         for lesson in assignment.lessons
     ]
     grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}

@@ -20,7 +20,7 @@ from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
 from autograder.classroom.reports import charts, grades
-from autograder.grading import feedback, results
+from autograder.grading import feedback, result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Whole
@@ -51,13 +51,13 @@ def write(folder: Path, source: str | None = None) -> Path:
     pages, page, table = (
         student_pages(found),
         render(found, roster, shared),
-        results.table(list(_rows(found))),
+        result_files.table(list(_rows(found))),
     )
-    with results.made_whole(folder / STUDENTS) as new:
+    with result_files.made_whole(folder / STUDENTS) as new:
         for student, text in pages.items():
-            (new / f"{results.file_name(student)}.html").write_text(text, encoding="utf-8")
-    results.write_text(folder / "report.csv", table)
-    results.write_text(folder / "report.html", page)
+            (new / f"{result_files.file_name(student)}.html").write_text(text, encoding="utf-8")
+    result_files.write_text(folder / "report.csv", table)
+    result_files.write_text(folder / "report.html", page)
     return folder / "report.html"
 
 
@@ -146,7 +146,7 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["file"] = results.file_name
+    environment.filters["file"] = result_files.file_name
     return environment.get_template(name)
 
 

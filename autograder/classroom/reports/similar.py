@@ -25,7 +25,7 @@ from autograder.classroom.course import settings
 from autograder.classroom.course.settings import Course, cell_name
 from autograder.classroom.intake import files, reading, written
 from autograder.classroom.reports import grades
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -197,7 +197,7 @@ def write(found: Likeness, folder: Path) -> Path:
         found=found, high=HIGH, rare=RARE, pairs=found.pairs[:PAIRS], most=PAIRS, least=LEAST
     )
     path = folder / f"similar-{found.lesson.id}.html"
-    results.write_text(path, page)
+    result_files.write_text(path, page)
     return path
 
 

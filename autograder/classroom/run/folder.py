@@ -24,7 +24,7 @@ from autograder.classroom.run.display import display
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import Executor, Finished, graded, is_known, recall
 from autograder.classroom.run.store import Store
-from autograder.grading import pool, results, suite
+from autograder.grading import pool, result_files, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, user_files
@@ -58,7 +58,7 @@ def grade_folder(
     taken, unfit = _fit(submissions, list(files.submissions(submissions, lesson)))
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
-    with results.locked(out):
+    with result_files.locked(out):
         before = _known(out, lesson, {student for student, _, _ in taken})
         chosen = _Editions(lesson, level, _seed(out, seed, before), assignment)
         bases = own_base.bases(submissions, lesson) if on_own else None
@@ -72,7 +72,7 @@ def grade_folder(
             execute = _executor(jobs, scheduler, out)
             made = graded(work, known, store, execute)
             _keep(made, [x.student for x in work if not is_known(x, known)], out, finished)
-            table = results.grades_csv(out)
+            table = result_files.grades_csv(out)
         students = [student for student, _, _ in taken]
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(before) - set(students)))
@@ -127,7 +127,7 @@ def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
         return user_files.whole_number(path)
     drawn = next((result["seed"] for result in known.values()), secrets.randbelow(2**31))
     seed = drawn if given is None else given
-    results.write_text(path, f"{seed}\n")
+    result_files.write_text(path, f"{seed}\n")
     return seed
 
 
@@ -147,7 +147,7 @@ def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) 
     width = max(map(len, new), default=0)
     with contextlib.closing(made), display(len(new)) as shows:
         for each, result in made:
-            results.write(result, out)
+            result_files.write(result, out)
             if each.student in new:
                 finished.append(each.student)
                 score = f"{result['score']:g} of {result['max_score']:g}"
@@ -156,7 +156,7 @@ def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:
     """Say which submissions need manual review; their results say why."""
-    odd = [s for s in students if results.read(out / f"{s}.json").get("review")]
+    odd = [s for s in students if result_files.read(out / f"{s}.json").get("review")]
     if odd:
         print(f"{len(odd)} need manual review (`review` in the result): {', '.join(odd)}.")
 
@@ -183,7 +183,7 @@ def _fit(folder: Path, taken: list[Taken]) -> tuple[list[Taken], dict[str, str]]
     alike = Counter(_folded(student) for student, _, _ in taken)
     unfit: dict[str, str] = {}
     for student, _, _ in taken:
-        if not results.is_file_name(student):
+        if not result_files.is_file_name(student):
             unfit[student] = "cannot name a file of results"
         elif alike[_folded(student)] > 1:
             unfit[student] = "is there twice, but for capitals or the ending .zip"
@@ -213,9 +213,9 @@ def _about_unfit(unfit: Mapping[str, str]) -> str:
 def _known(out: Path, lesson: Lesson, students: Collection[str]) -> dict[str, Result]:
     """The results in the folder by student, but for damaged ones that will be made again."""
     known: dict[str, Result] = {}
-    for path in results.paths(out):
+    for path in result_files.paths(out):
         try:
-            known[path.stem] = result = results.read(path)
+            known[path.stem] = result = result_files.read(path)
         except Problem:
             if path.stem not in students:
                 raise

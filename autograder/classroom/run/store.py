@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.grading import results, submission
+from autograder.grading import result_files, submission
 from autograder.grading.result import Result
 from autograder.lessons.problem import Problem
 
@@ -16,11 +16,11 @@ class Store:
     def get(self, key: str) -> Result | None:
         """The verdict with this key."""
         try:
-            verdict = results.read(self.folder / f"{key}.json")
+            verdict = result_files.read(self.folder / f"{key}.json")
         except Problem:  # there is none, or it is of an older form
             return None
         return verdict if submission.is_graded(verdict) else None
 
     def put(self, key: str, verdict: Result) -> None:
         """Keep a verdict: whole, or not at all."""
-        results.write({**verdict, "student": key}, self.folder)
+        result_files.write({**verdict, "student": key}, self.folder)

@@ -14,7 +14,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.result import Class
 
 # The look-ahead finds numbers that overlap, as in x_1_2_3_core.py.
@@ -56,7 +56,7 @@ def _write(found: Class, folder: Path, roster: Roster) -> None:
     for student, cells in tables.cells(found):
         about = roster.get(student)
         rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
-    (folder / "canvas.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+    (folder / "canvas.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
 
 
 SYSTEM = System(

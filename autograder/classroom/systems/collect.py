@@ -25,7 +25,7 @@ from autograder.classroom.intake.downloads import Download, Entry, Source
 from autograder.classroom.systems import owners, registry
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons import manifest, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import workspace
@@ -60,7 +60,7 @@ def give_back(
 
     def pages(student: str) -> list[Path]:
         if reported is not None:
-            page = reported / "students" / f"{results.file_name(student)}.html"
+            page = reported / "students" / f"{result_files.file_name(student)}.html"
             return [page] if page.is_file() else []
         return sorted((folder / "feedback" / student / name).glob("*.html"))
 
@@ -177,7 +177,7 @@ def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
     new = {row[1] for row in rows}
     old = [[row[c] for c in COLUMNS] for row in _rows(out)] if user_files.is_there(path) else []
     kept = [row for row in old if row[0] != assignment.name or row[1] not in new]
-    results.write_text(path, results.table([[*COLUMNS], *kept, *rows]))
+    result_files.write_text(path, result_files.table([[*COLUMNS], *kept, *rows]))
 
 
 def _rows(out: Path) -> list[dict[str, str]]:
@@ -185,7 +185,7 @@ def _rows(out: Path) -> list[dict[str, str]]:
     head, *rows = user_files.rows(out / LIST) or [[]]
     if tuple(head) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
         raise Problem(f"{out / LIST} is not what `collect` wrote. Remove it, and collect again.")
-    return [dict(zip(COLUMNS, map(results.as_written, row), strict=True)) for row in rows]
+    return [dict(zip(COLUMNS, map(result_files.as_written, row), strict=True)) for row in rows]
 
 
 # ------------------------------------------------------------------------------------------

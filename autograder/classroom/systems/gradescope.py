@@ -22,7 +22,7 @@ from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.run.presenting import Submission, presented
 from autograder.classroom.systems import system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
-from autograder.grading import feedback, results, submission, suite
+from autograder.grading import feedback, result_files, submission, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, user_files
@@ -198,7 +198,7 @@ def files(lesson: Lesson) -> dict[str, bytes]:
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).rglob("*.py")]
     own = [*places.PACKAGE.glob("*.py"), *rooms]
     held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in own}
-    held["autograder/grading/result.json"] = results.SCHEMA
+    held["autograder/grading/result.json"] = result_files.SCHEMA
     for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
         held[f"requirements/{name}"] = places.ROOT / "requirements" / name
     for hidden in (places.SUITES, places.ANSWERS):
@@ -265,7 +265,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
     text = json.dumps(document(result), indent=1, ensure_ascii=False)
-    results.write_text(made, text + "\n")
+    result_files.write_text(made, text + "\n")
     return 0
 
 

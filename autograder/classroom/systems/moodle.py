@@ -12,7 +12,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.result import Class
 
 _NAME = re.compile(r"(?s)((?P<who>[^_]+)_[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?")
@@ -37,7 +37,7 @@ def _write(found: Class, folder: Path, roster: Roster) -> None:
     for student, cells in tables.cells(found):
         about = roster.get(student)
         rows.append([student, about.lms_id, about.email, *cells])
-    (folder / "moodle.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+    (folder / "moodle.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
 
 
 SYSTEM = System(

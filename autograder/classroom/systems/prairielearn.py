@@ -14,7 +14,7 @@ from typing import Any
 from autograder.classroom.course.people import Roster
 from autograder.classroom.systems import gradescope, system
 from autograder.classroom.systems.system import Exports, System
-from autograder.grading import feedback, results, suite
+from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str]) -> int:
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         found, status = {"gradable": False, "format_errors": NOT_GRADED}, 1
-    results.write_text(made, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    result_files.write_text(made, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return status
 
 

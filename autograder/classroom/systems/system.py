@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import Download, Entry
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 
@@ -74,7 +74,10 @@ class System:
 
 def place(folder: Path, result: Result, suffix: str) -> Path:
     """Where the file of one submission goes: `folder/<lesson>/<student>.<suffix>`."""
-    lesson, student = results.file_name(result["lesson"]), results.file_name(result["student"])
+    lesson, student = (
+        result_files.file_name(result["lesson"]),
+        result_files.file_name(result["student"]),
+    )
     path = folder / lesson / f"{student}.{suffix}"
     path.parent.mkdir(exist_ok=True)
     return path

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.classroom.course.people import Roster
 from autograder.classroom.systems.system import Exports, System
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.grading.result import Class
 from autograder.lessons import manifest
 
@@ -16,7 +16,7 @@ def _write(found: Class, folder: Path, roster: Roster) -> None:
     for student, row in _scores(found).items():
         total = round(sum(score for score in row if score is not None), 2)
         rows.append([student, *_shown(row), total])
-    (folder / "grades.csv").write_text(results.table(rows), encoding="utf-8", newline="")
+    (folder / "grades.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
 
 
 def cells(found: Class) -> Iterator[tuple[str, list[Any]]]:

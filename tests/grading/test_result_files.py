@@ -8,7 +8,7 @@ import pytest
 import result_documents
 
 from autograder.grading import result as types
-from autograder.grading import results
+from autograder.grading import result_files
 from autograder.lessons.problem import Problem
 
 SPOILT = {
@@ -31,23 +31,23 @@ SPOILT = {
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
 def test_a_spoilt_result_is_refused_as_the_schema_has_it(tmp_path, spoil):
     document = copy.deepcopy(result_documents.ADA)
-    path = results.write(document, tmp_path)
-    assert results.read(path) == document
+    path = result_files.write(document, tmp_path)
+    assert result_files.read(path) == document
     spoil(document)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, json.loads(results.SCHEMA.read_text(encoding="utf-8")))
+        jsonschema.validate(document, json.loads(result_files.SCHEMA.read_text(encoding="utf-8")))
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(Problem, match=r"is not a result file: .*\. Grade the submission again\."):
-        results.read(path)
+        result_files.read(path)
 
 
 def test_what_is_made_from_results_is_not_read_as_results(tmp_path):
     result_documents.write(tmp_path)
-    with results.made_whole(tmp_path / "made") as new:
+    with result_files.made_whole(tmp_path / "made") as new:
         (new / "x.json").write_text("{}", encoding="utf-8")
     (tmp_path / ".hidden").mkdir()
     (tmp_path / ".hidden" / "x.json").write_text("{}", encoding="utf-8")
-    found = results.by_lesson(tmp_path)
+    found = result_files.by_lesson(tmp_path)
     assert {lesson: len(documents) for lesson, documents in found.items()} == {"core": 3, "jvp": 1}
 
 
@@ -55,7 +55,7 @@ TYPES = {"exercise": types.Verdict, "test": types.Test}
 
 
 def test_the_types_and_the_schema_name_the_same_things():
-    schema = json.loads(results.SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads(result_files.SCHEMA.read_text(encoding="utf-8"))
     for part, kind in [
         (schema, types.Result),
         *((schema["$defs"][x], t) for x, t in TYPES.items()),
