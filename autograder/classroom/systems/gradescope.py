@@ -170,7 +170,7 @@ python="$folder/source/.venv/bin/python"
 exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" {seed} "$ISOLATION"
 """
 
-ROOMS = ("lessons", "worker", "sandbox", "grading", "classroom")
+ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "classroom")
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
 
 
