@@ -361,7 +361,7 @@ def similar(
 @command("export results --format csv", cls=Choosing)
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
-    form: Annotated[
+    format_name: Annotated[
         str,
         typer.Option(
             "--format",
@@ -374,10 +374,10 @@ def export(
     ] = None,
     source: Source = None,
 ) -> None:
-    """Write grades in a form that another system reads."""
+    """Write grades in a format that another system reads."""
     from autograder.classroom.reports import exports
 
-    print(f"The export is in {exports.export(folder, form, out, source)}.")
+    print(f"The export is in {exports.export(folder, format_name, out, source)}.")
 
 
 @command("demo")

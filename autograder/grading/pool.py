@@ -36,7 +36,7 @@ def grade_many(
     tasks: Iterable[Task],
     *,
     workers: int | None = None,
-    kept: Path | None = None,
+    programs: Path | None = None,
     shrink: bool = True,
 ) -> Verdicts:
     """Grade tasks in `workers` processes; None means one for each processor.
@@ -48,13 +48,13 @@ def grade_many(
     waiting = list(tasks)
     workers = min(workers or os.cpu_count() or 1, len(waiting))
     if workers <= 1:
-        yield from ((task, grade(task, kept=kept, shrink=shrink)) for task in waiting)
+        yield from ((task, grade(task, programs=programs, shrink=shrink)) for task in waiting)
         return
     suspects: list[Task] = []
-    yield from _pooled(waiting, workers, (kept, shrink), suspects)
+    yield from _pooled(waiting, workers, (programs, shrink), suspects)
     for _ in range(ALONE):
         again: list[Task] = []
-        yield from _pooled(suspects, 1, (kept, shrink), again)
+        yield from _pooled(suspects, 1, (programs, shrink), again)
         suspects = again
     yield from ((task, ungraded(task)) for task in suspects)
 
@@ -146,5 +146,5 @@ def crew(workers: int | None = None) -> Iterator[Crew]:
         yield Crew(pool)
 
 
-def _grade_one(task: Task, kept: Path | None, shrink: bool) -> Result:
-    return grade(task, kept=kept, shrink=shrink)
+def _grade_one(task: Task, programs: Path | None, shrink: bool) -> Result:
+    return grade(task, programs=programs, shrink=shrink)

@@ -34,14 +34,14 @@ def grade(
     task: Task,
     *,
     only: str | None = None,
-    kept: Path | None = None,
+    programs: Path | None = None,
     shrink: bool = True,
     enough: Enough | None = None,
 ) -> Result:
     """Grade one submission; returns its verdict, a result document (see `result.json`) of no name.
 
     With `only`, the id of an exercise, the tests of the others do not run, and the result is
-    without them. `kept` is the folder that holds the generated programs, or will. Without `shrink`,
+    without them. `programs` is the folder that holds the generated programs, or will. Without `shrink`,
     no counterexamples are looked for, and what runs out of time is not asked again. Once `enough`
     is true after a test that fails, no more tests run, and these count as not passed.
     Raises SuiteError when the hidden suite itself is broken. Whatever the submission does is a
@@ -54,7 +54,7 @@ def grade(
     if source is None:
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
-        generating = Generating(edition.seed, kept, shrink)
+        generating = Generating(edition.seed, programs, shrink)
         rehearse(lesson, under_pytest.suite_of(lesson), edition.level, generating, only)
         examined = _examine_well(task, source, generating, only, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))

@@ -83,14 +83,14 @@ def whole_number(path: Path) -> int:
     return int(found)
 
 
-def parsed(source: str, parse: Callable[[str], T], path: Path | str, form: str) -> T:
-    """What `parse` makes of the text of a file in a form such as TOML."""
+def parsed(source: str, parse: Callable[[str], T], path: Path | str, syntax: str) -> T:
+    """What `parse` makes of the text of a file in a syntax such as TOML."""
     try:
         return parse(source)
     except RecursionError:
         raise Problem(f"{path} is nested too deeply. Correct it.") from None
     except (ValueError, OverflowError) as error:
-        raise Problem(f"{path} is not valid {form}: {_why(error)}. Correct it.") from None
+        raise Problem(f"{path} is not valid {syntax}: {_why(error)}. Correct it.") from None
 
 
 def _why(error: Exception) -> str:

@@ -8,7 +8,7 @@ import result_documents
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import reading
-from autograder.classroom.nbgrader import directory, intake, regrading
+from autograder.classroom.nbgrader import directory, regrading, submitted
 from autograder.grading.task import Edition, Task
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
@@ -134,8 +134,8 @@ def test_the_open_task_is_taken_unless_it_is_as_it_was_given(tmp_path, text, tak
     path.parent.mkdir()
     content = task.text if text is None else text
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert intake._open_task(tmp_path, [], lesson).endswith(taken)
-    assert bool(intake._open_task(tmp_path, [], lesson)) == bool(taken)
+    assert submitted._open_task(tmp_path, [], lesson).endswith(taken)
+    assert bool(submitted._open_task(tmp_path, [], lesson)) == bool(taken)
 
 
 # ------------------------------------------------------------------------------------------
@@ -152,20 +152,20 @@ def surroundings(course, marks=("a", "b"), feedback=None):
 
 
 def test_it_is_said_why_a_submission_is_graded_again(course, tmp_path):
-    around = surroundings(course)
+    common = surroundings(course)
     core, answers = manifest.get("core"), {"core-question": "1"}
     one = {"core": Task(Edition(core, "process"), b"x")}
     other = {"core": Task(Edition(core, "process"), b"y")}
     on_own = {"core": Task(Edition(core, "process"), b"x", {"minijax/a.py": b"z"})}
-    first = regrading.record("ada", one, answers, around)
+    first = regrading.record("ada", one, answers, common)
     assert regrading.reasons(tmp_path, "ps1", "ada", first) != []
     regrading.write(tmp_path, "ps1", "ada", first)
     assert regrading.reasons(tmp_path, "ps1", "ada", first) == []
     for second, why in (
-        (regrading.record("ada", other, answers, around), "another module"),
-        (regrading.record("ada", on_own, answers, around), "other earlier modules"),
-        (regrading.record("ada", one, {}, around), "other written answers"),
-        (regrading.record("bob", one, answers, around), "another member"),
+        (regrading.record("ada", other, answers, common), "another module"),
+        (regrading.record("ada", on_own, answers, common), "other earlier modules"),
+        (regrading.record("ada", one, {}, common), "other written answers"),
+        (regrading.record("bob", one, answers, common), "another member"),
         ({**first, **surroundings(course, ("a", "c"))}, "other tests"),
         ({**first, **surroundings(course, feedback=courses.Feedback(True))}, "another policy"),
     ):

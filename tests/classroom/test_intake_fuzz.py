@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nbgrader import utils
 
 from autograder.classroom.intake import files
-from autograder.classroom.nbgrader import intake as nbgrader_intake
+from autograder.classroom.nbgrader import submitted
 from autograder.classroom.run import folder as class_run
 from autograder.grading import result_files
 from autograder.lessons import manifest, notebook
@@ -150,10 +150,10 @@ DATES = st.datetimes().map(str) | st.builds(
 @example(text="0001-01-01 00:00:00 +1400")
 def test_any_timestamp_is_a_time_for_nbgrader_or_none(inbox, text):
     (inbox / "ada" / "timestamp.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
-    content = nbgrader_intake._timestamp(inbox, ["ada"])
+    content = submitted._timestamp(inbox, ["ada"])
     if content is not None:
         when = utils.parse_utc(content.decode().strip())
-        assert when == nbgrader_intake.submitted_at(inbox, ["ada"])
+        assert when == submitted.submitted_at(inbox, ["ada"])
         assert datetime(2000, 1, 1) <= when < datetime(2200, 1, 1)
 
 

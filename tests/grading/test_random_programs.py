@@ -262,13 +262,13 @@ def test_what_is_expected_stays_hidden(mistaken):
 @needs_isolation
 def test_grades_and_programs_repeat(mistaken, tmp_path):
     source, first = mistaken
-    results = [graded(source, only="jvp.mul_rule", kept=tmp_path) for _ in range(2)]
+    results = [graded(source, only="jvp.mul_rule", programs=tmp_path) for _ in range(2)]
     for result in results:
         assert result["exercises"] == first["exercises"]
     assert [p.name for p in tmp_path.rglob("*.programs")] == [
         "test_products_in_programs.program_derivative.programs"
     ]
-    other = graded(source, only="jvp.mul_rule", kept=tmp_path, seed=1)
+    other = graded(source, only="jvp.mul_rule", programs=tmp_path, seed=1)
     assert only(other, "jvp.mul_rule")["counterexample"] != only(first, "jvp.mul_rule")
     assert other["score"] == first["score"]
 

@@ -644,10 +644,10 @@ def small_pool(monkeypatch, tmp_path):
 EVE = MODULE.encode() + b"# eve\n"
 
 
-def _dies_for_eve(task, kept, shrink):
+def _dies_for_eve(task, programs, shrink):
     if task.source == EVE:
         os._exit(1)
-    return submission.grade(task, kept=kept, shrink=shrink)
+    return submission.grade(task, programs=programs, shrink=shrink)
 
 
 def test_many_submissions_each_have_one_result(lesson, small_pool):

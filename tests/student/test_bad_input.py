@@ -82,7 +82,7 @@ GOOD = {
     ),
     "report": (".", {"folder": "results"}),
     "similar": (".", {"submissions": "submissions", "lesson": "tiny", "out": "similar"}),
-    "export": (".", {"folder": "results", "form": "csv", "out": "exports"}),
+    "export": (".", {"folder": "results", "format_name": "csv", "out": "exports"}),
     "cluster": (".", {}),
     "demo": (".", {}),
     "new": (".", {"lesson": "fusion"}),

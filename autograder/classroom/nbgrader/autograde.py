@@ -3,7 +3,7 @@
 `nbgrader_config.py` of a course directory calls `configure`. From then on, however autograding is
 started (command, formgrader or Python), this happens:
 
-1. Intake: clean copies of the submissions, in `intake/` (see `intake.py`).
+1. Intake: clean copies of the submissions, in `intake/` (see `submitted.py`).
 2. Verdicts. The modules are graded in parallel, and each result is written to
    `results/<assignment>/<student>.json`. Modules that were graded before are not graded again, but
    whatever a grade was made from has changed (see `regrading`) is made again in the gradebook.
@@ -38,8 +38,8 @@ from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake import reading
 from autograder.classroom.intake.files import INTAKE
-from autograder.classroom.nbgrader import export, gradebook, intake, log, regrading
-from autograder.classroom.nbgrader.intake import Taken, submitted_at
+from autograder.classroom.nbgrader import export, gradebook, log, regrading, submitted
+from autograder.classroom.nbgrader.submitted import Submitted, submitted_at
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import graded, is_known, recall
 from autograder.classroom.run.store import Store
@@ -129,24 +129,24 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     with gradebook.opened(folder) as book:
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
-    release = intake.read_release(folder / directory.release_directory, assignment)
-    taken = list(intake.take_in(converter, course, assignment))
+    release = submitted.read_release(folder / directory.release_directory, assignment)
+    found = list(submitted.copied(converter, course, assignment))
     step = WriteVerdicts(parent=converter)
-    tasks = {x.id: step.grade(course, assignment, x, taken) for x in assignment.lessons}
-    around = _around(step, course, assignment, release)
+    tasks = {x.id: step.grade(course, assignment, x, found) for x in assignment.lessons}
+    common = _surroundings(step, course, assignment, release)
     records = {
         x.student: regrading.record(
-            x.by, {name: made[x.student] for name, made in tasks.items()}, x.answers, around
+            x.by, {name: made[x.student] for name, made in tasks.items()}, x.answers, common
         )
-        for x in taken
+        for x in found
     }
     for student, record in records.items():
         _drop_changed(converter, assignment, student, record)
-    submitted, directory.submitted_directory = directory.submitted_directory, INTAKE
+    usual, directory.submitted_directory = directory.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
     finally:
-        directory.submitted_directory = submitted
+        directory.submitted_directory = usual
     for student, record in records.items():
         if _is_done(
             Path(directory.format_path("autograded", student, assignment.name)), assignment
@@ -157,14 +157,14 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         _say(converter, gradebook.settle(book, course, before))
 
 
-def around(folder: Path, assignment: Assignment) -> regrading.Record:
+def surroundings(folder: Path, assignment: Assignment) -> regrading.Record:
     """What the grades of an assignment would be made from now, besides the submissions."""
     config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
-    release = intake.read_release(folder / "release", assignment)
-    return _around(WriteVerdicts(config=config), courses.read(folder), assignment, release)
+    release = submitted.read_release(folder / "release", assignment)
+    return _surroundings(WriteVerdicts(config=config), courses.read(folder), assignment, release)
 
 
-def _around(
+def _surroundings(
     step: "WriteVerdicts", course: Course, assignment: Assignment, release: dict[str, Any]
 ) -> regrading.Record:
     marks = {x.id: step.edition(course, assignment, x).mark for x in assignment.lessons}
@@ -235,14 +235,14 @@ class WriteVerdicts(NbGraderPreprocessor):
     )
 
     def grade(
-        self, course: Course, assignment: Assignment, lesson: Lesson, taken: list[Taken]
+        self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
     ) -> dict[str, Task]:
         """Grade a lesson of submissions, several at once, and write their results.
 
         Returns each student's task. `autograde --force` grades everything anew.
         """
         root = Path(self.parent.coursedir.root)
-        work = [self._submission(course, assignment, lesson, each) for each in taken]
+        work = [self._submission(course, assignment, lesson, each) for each in found]
         store = Store(root / VERDICTS / lesson.id)
         known = {} if self.parent.force else recall(work, store)
         new = [each.student for each in work if not is_known(each, known)]
@@ -256,7 +256,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         return {each.student: each.task for each in work}
 
     def _submission(
-        self, course: Course, assignment: Assignment, lesson: Lesson, each: Taken
+        self, course: Course, assignment: Assignment, lesson: Lesson, each: Submitted
     ) -> Submission:
         """What is to be graded of a lesson that a student, or the group, has handed in."""
         variant = assignment.variant(each.by)
@@ -282,8 +282,8 @@ class WriteVerdicts(NbGraderPreprocessor):
 
     def _execute(self, tasks: Sequence[Task]) -> pool.Verdicts:
         """The verdicts; generated programs stay in the course directory, so that grades repeat."""
-        kept = Path(self.parent.coursedir.root, PROGRAMS)
-        return pool.grade_many(tasks, workers=self.jobs or None, kept=kept)
+        programs = Path(self.parent.coursedir.root, PROGRAMS)
+        return pool.grade_many(tasks, workers=self.jobs or None, programs=programs)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""

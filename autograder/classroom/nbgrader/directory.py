@@ -163,8 +163,8 @@ def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
     found = []
     for assignment in courses.read(folder.absolute()).chosen(names):
         if (folder / "release" / assignment.name).exists():
-            around = autograde.around(folder.absolute(), assignment)
-            old = regrading.outdated(folder, assignment.name, around)
+            now = autograde.surroundings(folder.absolute(), assignment)
+            old = regrading.outdated(folder, assignment.name, now)
             why = ", ".join(sorted({reason for reasons in old.values() for reason in reasons}))
             if old:
                 command = f"nbgrader autograde {assignment.name}"

@@ -36,11 +36,11 @@ _REASONS = {
 
 
 def record(
-    by: str, tasks: Mapping[str, Task], answers: Mapping[str, str], around: Record
+    by: str, tasks: Mapping[str, Task], answers: Mapping[str, str], common: Record
 ) -> Record:
     """The record of a submission that `by` has handed in: its tasks by lesson, and its answers.
 
-    `around` is what all submissions of the assignment have in common.
+    `common` is what all submissions of the assignment have in common: its `surroundings`.
     """
     # What the other cells show is in the modules.
     said = {name: text for name, text in answers.items() if not name.endswith(notebooks.CODE)}
@@ -48,7 +48,7 @@ def record(
         name: _hash({lesson: task.parts[name] for lesson, task in tasks.items()})
         for name in ("module", "base")
     }
-    return {"student": by, **made, "answers": _hash(said), **around}
+    return {"student": by, **made, "answers": _hash(said), **common}
 
 
 def surroundings(
@@ -95,12 +95,12 @@ def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[st
     return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
 
 
-def outdated(folder: Path, assignment: str, around: Record) -> dict[str, list[str]]:
+def outdated(folder: Path, assignment: str, now: Record) -> dict[str, list[str]]:
     """The students whose grades were made with other surroundings, and what was different."""
     found = {}
     for path in sorted((folder / FOLDER / assignment).glob("*.json")):
         before = read(path) or {}
-        why = [_REASONS[name] for name in around if before.get(name) != around[name]]
+        why = [_REASONS[name] for name in now if before.get(name) != now[name]]
         if why:
             found[path.stem] = why
     return found

@@ -32,7 +32,7 @@ from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
 
-Taken = tuple[str, bytes | None, str]  # student, module, why there is none
+HandedIn = tuple[str, bytes | None, str]  # student, module, why there is none
 
 
 def grade_folder(
@@ -55,28 +55,28 @@ def grade_folder(
 
     Raises Problem at the end if some folders' names are not fit for results; the others are graded.
     """
-    taken, unfit = _fit(submissions, list(files.submissions(submissions, lesson)))
+    handed_in, unfit = _fit(submissions, list(files.submissions(submissions, lesson)))
     level = isolation.choose(level)
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with result_files.locked(out):
-        before = _known(out, lesson, {student for student, _, _ in taken})
+        before = _known(out, lesson, {student for student, _, _ in handed_in})
         chosen = _Editions(lesson, level, _seed(out, seed, before), assignment)
         bases = own_base.bases(submissions, lesson) if on_own else None
-        work = [chosen.submission(*each, bases) for each in taken if not _stays(each, before)]
+        work = [chosen.submission(*each, bases) for each in handed_in if not _stays(each, before)]
         store = Store(out / STORE)
         known = recall(work, store)
-        done = len(taken) - sum(not is_known(each, known) for each in work)
+        done = len(handed_in) - sum(not is_known(each, known) for each in work)
         if done:
-            print(f"{done} of {len(taken)} were graded before, and stay.")
-        with _breaking_off_well(lesson, done, len(taken)) as finished:
+            print(f"{done} of {len(handed_in)} were graded before, and stay.")
+        with _breaking_off_well(lesson, done, len(handed_in)) as finished:
             execute = _executor(jobs, scheduler, out)
             made = graded(work, known, store, execute)
             _keep(made, [x.student for x in work if not is_known(x, known)], out, finished)
             table = result_files.grades_csv(out)
-        students = [student for student, _, _ in taken]
+        students = [student for student, _, _ in handed_in]
         _name_the_odd(out, students)
         _name_the_absent(out, sorted(set(before) - set(students)))
-    print(f"{len(taken)} submissions graded. The results are in {out}, the grades in {table}.")
+    print(f"{len(handed_in)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
 
@@ -117,7 +117,7 @@ def _executor(jobs: int | None, scheduler: str | None, out: Path) -> Executor:
     """What grades: a cluster, or processes here, which keep generated programs in `out`."""
     if scheduler:
         return functools.partial(_cluster().grade_many, address=scheduler)
-    return functools.partial(pool.grade_many, workers=jobs, kept=out / "programs")
+    return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")
 
 
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
@@ -173,21 +173,21 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)
 
 
-def _fit(folder: Path, taken: list[Taken]) -> tuple[list[Taken], dict[str, str]]:
+def _fit(folder: Path, handed_in: list[HandedIn]) -> tuple[list[HandedIn], dict[str, str]]:
     """The submissions that can be graded under their names; and of the others why they cannot.
 
     Each needs a file of results of its own, on any file system.
     """
-    if not taken:
+    if not handed_in:
         raise Problem(f"{folder} holds no folders. It should hold one folder per student.")
-    alike = Counter(_folded(student) for student, _, _ in taken)
+    alike = Counter(_folded(student) for student, _, _ in handed_in)
     unfit: dict[str, str] = {}
-    for student, _, _ in taken:
+    for student, _, _ in handed_in:
         if not result_files.is_file_name(student):
             unfit[student] = "cannot name a file of results"
         elif alike[_folded(student)] > 1:
             unfit[student] = "is there twice, but for capitals or the ending .zip"
-    fit = [each for each in taken if each[0] not in unfit]
+    fit = [each for each in handed_in if each[0] not in unfit]
     if not fit:
         raise Problem(_about_unfit(unfit))
     return fit, unfit
@@ -228,9 +228,9 @@ def _known(out: Path, lesson: Lesson, students: Collection[str]) -> dict[str, Re
     return known
 
 
-def _stays(taken: Taken, before: Collection[str]) -> bool:
+def _stays(handed_in: HandedIn, before: Collection[str]) -> bool:
     """Is the student's result of an earlier run the last word? The submission is gone."""
-    student, _, reason = taken
+    student, _, reason = handed_in
     return reason == files.VANISHED and student in before
 
 

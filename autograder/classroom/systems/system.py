@@ -1,4 +1,4 @@
-"""What a system says of itself: whose submissions are, and in which form it takes grades."""
+"""What a system says of itself: whose submissions are, and in which format it takes grades."""
 
 import json
 from collections.abc import Callable, Sequence

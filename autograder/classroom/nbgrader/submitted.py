@@ -1,6 +1,6 @@
-"""The intake of a course directory: of every submission the clean copy that nbgrader then grades.
+"""What a course directory has in `submitted/`: a clean copy of each, which nbgrader then grades.
 
-Of what was handed in only the lessons' modules are taken, and the notebooks are made anew from the
+Of what was handed in only the lessons' modules count, and the notebooks are made anew from the
 release with the student's answers in their solution cells. The copies go to `intake/`;
 `submitted/` is only read, so that nothing that a student handed in is ever lost or changed.
 """
@@ -22,8 +22,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import files as intake
-from autograder.classroom.intake import own_base, reading
+from autograder.classroom.intake import files, own_base, reading
 from autograder.classroom.intake.files import INTAKE
 from autograder.grading import result_files
 from autograder.grading.task import Base
@@ -33,8 +32,8 @@ from autograder.lessons.problem import Problem
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What was taken of a submission."""
+class Submitted:
+    """What counts of a submission: modules, answers, and the student's own earlier modules."""
 
     student: str
     by: str  # who handed it in: the student, or another member of the group
@@ -44,39 +43,39 @@ class Taken:
     bases: Mapping[str, Base]  # by lesson the student's own modules before it, if these count
 
 
-def take_in(converter: Autograde, settings: Course, assignment: Assignment) -> Iterator[Taken]:
-    """Copy what is wanted of every submission that was asked for to `intake/`."""
+def copied(converter: Autograde, settings: Course, assignment: Assignment) -> Iterator[Submitted]:
+    """Copy what counts of every submission that was asked for to `intake/`, and yield it."""
     course = converter.coursedir
     release = read_release(Path(course.root, course.release_directory), assignment)
     for student, by, folder in _sources(converter, assignment):
         inside = list(folder.relative_to(course.root).parts)
-        taken = _take(Path(course.root), inside, settings, assignment, student, by)
-        if intake.VANISHED in taken.reasons.values():
-            converter.log.warning("Skipped: %s. %s", student, intake.VANISHED)
+        found = _read(Path(course.root), inside, settings, assignment, student, by)
+        if files.VANISHED in found.reasons.values():
+            converter.log.warning("Skipped: %s. %s", student, files.VANISHED)
             continue
         clean = Path(course.format_path(INTAKE, student, assignment.name))
         if clean.exists():
             shutil.rmtree(clean)
         for lesson in assignment.lessons:
-            notebook = intake.rebuild_notebook(release[lesson.id], taken.answers)
+            notebook = files.rebuild_notebook(release[lesson.id], found.answers)
             _set_points(notebook, assignment.cells(lesson))
             _write(clean / f"{lesson.id}.ipynb", _dump(notebook))
-            _write(clean / lesson.module, taken.modules[lesson.id])
+            _write(clean / lesson.module, found.modules[lesson.id])
         _write(clean / "timestamp.txt", _timestamp(Path(course.root), inside))
         _write(clean / _SECRET, _secret(Path(course.root), inside) if by == student else None)
-        yield taken
+        yield found
 
 
-def _take(
+def _read(
     root: Path, inside: list[str], settings: Course, assignment: Assignment, student: str, by: str
-) -> Taken:
+) -> Submitted:
     modules: dict[str, bytes | None] = {}
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
     for lesson in assignment.lessons:
-        source, reasons[lesson.id] = intake.take_module(root, inside, lesson)
+        source, reasons[lesson.id] = files.take_module(root, inside, lesson)
         modules[lesson.id] = source
-        given = intake.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
+        given = files.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
         answers |= {f"{lesson.id}-question": given.get(f"{lesson.id}-question", "")}
         answers |= _shown(source, lesson)
         if lesson.id in assignment.open:
@@ -84,7 +83,7 @@ def _take(
             answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
     bases = own_base.of_course(root, settings, assignment, by, modules)
     said = {name: text for name, text in answers.items() if text}
-    return Taken(student, by, modules, reasons, said, bases)
+    return Submitted(student, by, modules, reasons, said, bases)
 
 
 def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
@@ -101,11 +100,11 @@ def _open_task(root: Path, inside: list[str], lesson: Lesson) -> str:
     for name in notebooks.open_files(lesson):
         try:
             parts = [*inside, *name.split("/")]
-            text = intake.read(root, parts, intake.MODULE_LIMIT, name).decode()
+            text = files.read(root, parts, files.MODULE_LIMIT, name).decode()
             return "" if text == given else text
-        except intake.Missing:
+        except files.Missing:
             continue
-        except intake.Refused as refused:
+        except files.Refused as refused:
             return f"# {refused}"
         except Exception:
             return f"# {name} cannot be read."
@@ -185,7 +184,7 @@ def _timestamp(root: Path, inside: list[str]) -> bytes | None:
 def submitted_at(root: Path, inside: list[str]) -> datetime | None:
     """The time in the `timestamp.txt` of a folder; None if it has none that can be a time."""
     try:
-        text = intake.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
+        text = files.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
         when = utils.parse_utc(text) if _DATE.match(text) else None
     except Exception:
         return None
@@ -201,7 +200,7 @@ _SECRET = "submission_secret.txt"
 def _secret(root: Path, inside: list[str]) -> bytes | None:
     """What `nbgrader submit` has drawn; the exchange hides the feedback under a hash of it."""
     try:
-        text = intake.read(root, [*inside, _SECRET], 200, _SECRET)
+        text = files.read(root, [*inside, _SECRET], 200, _SECRET)
     except Exception:
         return None
     return text if re.fullmatch(rb"[0-9a-f]+", text) else None
