@@ -17,7 +17,7 @@ from autograder.classroom.run import folder as class_run
 from autograder.grading import (
     oracle,
     pool,
-    results,
+    result_files,
     submission,
     suite_run,
     telling,
@@ -108,12 +108,12 @@ def test_no_right_answer_is_lent_to_the_whole_module(monkeypatch, tmp_path):
 
 
 def test_results_follow_the_published_schema(lesson, tmp_path):
-    schema = json.loads(results.SCHEMA.read_text())
+    schema = json.loads(result_files.SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     for source in (MODULE.encode(), stubbed("double").encode(), b"(", None):
         result = {**graded(lesson, source), "student": "ada"}
-        path = results.write(result, tmp_path / "out")
-        assert results.read(path) == result
+        path = result_files.write(result, tmp_path / "out")
+        assert result_files.read(path) == result
 
 
 def test_partial_credit_is_the_share_of_the_tests(lesson):
@@ -606,9 +606,11 @@ def test_an_answer_that_no_worker_sends_stops_nobody_else(lesson, tmp_path):
         path.parent.mkdir(parents=True)
         path.write_text(source)
     class_run.grade_folder(tmp_path / "in", lesson, tmp_path / "out", jobs=1, seed=0)
-    scores = {result["student"]: result["score"] for result in results.read_all(tmp_path / "out")}
+    scores = {
+        result["student"]: result["score"] for result in result_files.read_all(tmp_path / "out")
+    }
     assert scores == {"ada": 6, "eve": 0, "zoe": 6}
-    eve = results.read(tmp_path / "out" / "eve.json")
+    eve = result_files.read(tmp_path / "out" / "eve.json")
     assert "Something in the module writes to the grader's channel." in eve["review"]
 
 
@@ -678,8 +680,8 @@ def test_grades_repeat(lesson):
 def test_results_are_written_whole_and_tabled(lesson, tmp_path):
     out = tmp_path / "out"
     for student in ("Comma, with", "ada"):
-        results.write({**graded(lesson, None), "student": student}, out)
-    lines = results.grades_csv(out).read_text().splitlines()
+        result_files.write({**graded(lesson, None), "student": student}, out)
+    lines = result_files.grades_csv(out).read_text().splitlines()
     assert lines[0].startswith("student,lesson,score,max_score,isolation,tiny.double,")
     assert lines[1].startswith('"Comma, with",tiny,0')
     names = sorted(path.name for path in out.iterdir())
@@ -689,14 +691,14 @@ def test_results_are_written_whole_and_tabled(lesson, tmp_path):
 @pytest.mark.parametrize("student", ["../eve", "a/b", "..", "", "a\0b", "x" * 300])
 def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
     with pytest.raises(Problem, match="cannot name a file"):
-        results.write({**graded(lesson, None), "student": student}, tmp_path / "out")
+        result_files.write({**graded(lesson, None), "student": student}, tmp_path / "out")
 
 
 def test_a_damaged_result_is_refused(lesson, tmp_path):
-    path = results.write({**graded(lesson, None), "student": "ada"}, tmp_path)
+    path = result_files.write({**graded(lesson, None), "student": "ada"}, tmp_path)
     path.write_text(path.read_text().replace('"score": 0.0', '"score": "full"'))
     with pytest.raises(Problem, match="is not a result file"):
-        results.read(path)
+        result_files.read(path)
 
 
 # Under plain pytest
