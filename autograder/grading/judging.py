@@ -120,12 +120,12 @@ def constant_answers(calls: Mapping[str, list[Call]]) -> dict[str, str]:
 
 
 def _constant(reply: Reply) -> str | None:
-    """Which of these the reply is; None if it tells more."""
+    """Whether a reply is just an error, None or a boolean, and which; None if it tells more."""
     return _ERROR if reply.kind == "raised" else _constant_in(reply.value)
 
 
 def _constant_in(value: Any) -> str | None:
-    """The same for a value. Probes give lists of answers, the names of errors, and reprs."""
+    """Which of these a value stands for: probes give lists of answers, names of errors, reprs."""
     if isinstance(value, (list, tuple)):
         kinds = {_constant_in(item) for item in value}
         return kinds.pop() if len(kinds) == 1 else None

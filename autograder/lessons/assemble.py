@@ -211,7 +211,7 @@ if not _typing.TYPE_CHECKING:
 """
 
 
-# The same, if the package has a module that knows reasons.
+# What refuses a name that the package lacks, with the reason where a module of its own knows it.
 _REASON = """
 if not _typing.TYPE_CHECKING:
 
@@ -297,7 +297,7 @@ def _isort_name(name: str) -> tuple[int, list[object]]:
 
 
 def _all_name(name: str) -> tuple[int, list[object]]:
-    """The same for `__all__`, where ruff also puts capital letters before small ones."""
+    """The order of names that ruff keeps in `__all__`: capital letters come before small ones."""
     return _rank(name), _natural(name)
 
 

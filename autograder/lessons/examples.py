@@ -38,7 +38,7 @@ def _page(lesson: Lesson) -> _Page:
 
 
 def _fresh_page(lesson: Lesson) -> _Page:
-    """The same examples for one who has written nothing yet."""
+    """The examples of a page, on the tree of one who has written nothing yet."""
     skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
     return _on(lesson, {**assemble.files_of(manifest.needed(lesson)), **skeleton}, ".skeleton")
 

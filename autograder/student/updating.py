@@ -100,7 +100,7 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 # ------------------------------------------------------------------------------------------
-# What was given
+# The files that the student was given, with which later ones are compared
 
 GIVEN = f"{workspace.STATE}/given.zip"
 

@@ -337,7 +337,7 @@ def add_lesson(folder: Path, lesson: Lesson) -> None:
 
 
 def add_notebooks(folder: Path, lessons: Sequence[Lesson]) -> None:
-    """The same pages as notebooks, beside them."""
+    """Write the page of each lesson as a notebook, too, into its folder."""
     from autograder.lessons import notebook
 
     for lesson, text in zip(lessons, notebook.texts(lessons, notebook.WORKSPACE), strict=True):

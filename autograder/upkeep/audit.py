@@ -183,7 +183,7 @@ def _has_failed(test: str, exercise: str, calls: Sequence[Call]) -> bool:
 
 
 def refused(lesson: Lesson, source: str, exercises: Sequence[str]) -> set[str]:
-    """Those of the exercises that a visible check refuses, with this module."""
+    """The exercises, of these, that a visible check refuses with this module."""
     alone = manifest.find_exercise(exercises[0]) if len(exercises) == 1 else None
     report = checks.run(lesson, {lesson.module: source.encode()}, alone)
     return set(exercises) - set(report.done)

@@ -126,7 +126,7 @@ def lessons(folder: Path, name: str) -> tuple[Lesson, ...]:
 
 
 def one_lesson(folder: Path, name: str) -> Lesson:
-    """The same, if it is one lesson."""
+    """The lesson that an assignment holds, or of this id; a Problem if it holds several."""
     found = lessons(folder, name)
     if len(found) > 1:
         names = ", ".join(lesson.id for lesson in found)

@@ -108,7 +108,7 @@ it with JAX, and what to do if it goes wrong. `{own}` is a slot for a program of
 
 @dataclass(frozen=True)
 class Handout:
-    """What was made."""
+    """A handout for students: its folder, the archive of that, and what is in it."""
 
     folder: Path
     archive: Path

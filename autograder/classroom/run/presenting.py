@@ -23,7 +23,7 @@ class Submission:
     lesson: Lesson  # with the points that it has in this course
     task: Task
     reason: str = ""  # why there is no module, or which file was taken for it
-    credit: Task | None = None  # the same on the course's own modules, to compare with
+    credit: Task | None = None  # the module on the course's own earlier ones, to compare with
     variant: int = 0
     by: str = ""  # who handed it in, if it was another member of the group
 

@@ -18,10 +18,10 @@ def load() -> dict[str, System]:
 
 
 def collecting() -> dict[str, Collects]:
-    """Those from which submissions are collected."""
+    """The systems from which submissions are collected, by name."""
     return {name: system.collects for name, system in load().items() if system.collects}
 
 
 def exporting() -> dict[str, Exports]:
-    """Those to which grades are exported."""
+    """The systems to which grades are exported, by name."""
     return {name: system.exports for name, system in load().items() if system.exports}
