@@ -58,7 +58,7 @@ def count(x: Any) -> int:
 
 
 def with_numbers(x: Any, numbers: Iterator[int]) -> Any:
-    """The containers of `x`, with these numbers in place of its leaves."""
+    """The containers of `x`, with these numbers as its leaves."""
     if isinstance(x, (tuple, list, dict)):
         return with_children(x, [with_numbers(child, numbers) for child in children_of(x)])
     return None if x is None else float(next(numbers))

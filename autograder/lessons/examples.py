@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, kept, manifest, page, run_examples
+from autograder.lessons import assemble, manifest, page, page_outputs, run_examples
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.page import Part
 from autograder.lessons.run_examples import Output
@@ -30,7 +30,7 @@ class _Page:
     examples: list[Part]
     codes: list[str]
     tree: dict[str, str]
-    place: kept.Place
+    place: page_outputs.Place
 
 
 def _page(lesson: Lesson) -> _Page:
@@ -47,11 +47,11 @@ def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:
     examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
     codes = [page.code(example) for example in examples]
     runner = Path(run_examples.__file__).read_text(encoding="utf-8")
-    place = kept.place(lesson.id, f"examples/{lesson.id}{kind}", codes, tree, runner)
+    place = page_outputs.place(lesson.id, f"examples/{lesson.id}{kind}", codes, tree, runner)
     return _Page(examples, codes, tree, place)
 
 
-def all_kept(lesson: Lesson) -> dict[kept.Place, Any]:
+def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, Any]:
     """What the examples of a page leave, for both who may run them."""
     pages = (_page(lesson), _fresh_page(lesson)) if lesson.has_page else ()
     return {about.place: _left(about, lesson) for about in pages if about.codes}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, describe_jaxprs, kept, layered, manifest, traced
+from autograder.lessons import assemble, describe_jaxprs, layered, manifest, page_outputs, traced
 from autograder.lessons.describe_jaxprs import Described
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
@@ -60,13 +60,13 @@ def _described(program: str, name: str, lesson: Lesson) -> list[Described]:
     return found
 
 
-def _place(program: str, name: str, lesson: Lesson) -> kept.Place:
+def _place(program: str, name: str, lesson: Lesson) -> page_outputs.Place:
     tree = assemble.files_of(manifest.needed(lesson))
     script = Path(describe_jaxprs.__file__).read_text(encoding="utf-8")
-    return kept.place(lesson.id, f"jaxprs/{lesson.id}-{name}", program, tree, script)
+    return page_outputs.place(lesson.id, f"jaxprs/{lesson.id}-{name}", program, tree, script)
 
 
-def all_kept(lesson: Lesson) -> dict[kept.Place, list[Described]]:
+def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, list[Described]]:
     """The jaxprs of all programs in the lesson's folder."""
     found = {}
     for file in sorted(lesson.folder.glob("jaxprs/*.py")):

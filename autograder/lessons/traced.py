@@ -24,7 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.lessons import assemble, drawing, kept, manifest, skeleton, stepper
+from autograder.lessons import assemble, drawing, manifest, page_outputs, skeleton, stepper
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.recording import SCRIPT
@@ -80,23 +80,23 @@ def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
     file = program_file(argument, lesson, "traces")
     title, program = split(file)
-    shown = _kept(file, lesson)[1]
+    shown = _output(file, lesson)[1]
     sources = [_source(x) for x in shown["sources"]]
     return Traced(title, _wishes(file).look, program, shown["steps"], sources)
 
 
-def all_kept(lesson: Lesson) -> dict[kept.Place, dict[str, Any]]:
+def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, dict[str, Any]]:
     """What is shown of all recordings in the lesson's folder."""
-    return dict(_kept(file, lesson) for file in sorted(lesson.folder.glob("traces/*.py")))
+    return dict(_output(file, lesson) for file in sorted(lesson.folder.glob("traces/*.py")))
 
 
-def _kept(file: Path, lesson: Lesson) -> tuple[kept.Place, dict[str, Any]]:
+def _output(file: Path, lesson: Lesson) -> tuple[page_outputs.Place, dict[str, Any]]:
     """What is shown of a recording, and where that is kept."""
     tree = assemble.files_of(manifest.needed(lesson))
     files = [*sorted(SCRIPT.parent.glob("*.py")), Path(__file__)]
     makers = [x.read_text(encoding="utf-8") for x in files]
     program = file.read_text(encoding="utf-8") if file.exists() else ""
-    place = kept.place(lesson.id, f"traces/{lesson.id}-{file.name}", program, tree, makers)
+    place = page_outputs.place(lesson.id, f"traces/{lesson.id}-{file.name}", program, tree, makers)
     return place, place.left(lambda: _shown(file, lesson))
 
 

@@ -22,9 +22,9 @@ from autograder.lessons import (
     assemble,
     examples,
     explored,
-    kept,
     manifest,
     page,
+    page_outputs,
     places,
     skeleton,
     traced,
@@ -62,20 +62,20 @@ def generated() -> dict[str, str]:
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
     files["course/map.svg"] = course_map.picture(known)
-    files.update(_kept(known))
+    files.update(_outputs(known))
     if counts := _hidden_tests():
         files["course/hidden_tests.json"] = json.dumps(counts, indent=0) + "\n"
     return {**files, **_pages(known)}
 
 
-def _kept(known: list[Lesson]) -> Iterator[tuple[str, str]]:
+def _outputs(known: list[Lesson]) -> Iterator[tuple[str, str]]:
     """What programs on pages leave, as far as it changed run now; by the path of its file."""
     examples.prepare([lesson for lesson in known if lesson.has_page])
     for lesson in known:
-        makers = (examples.all_kept, traced.all_kept, explored.all_kept)
+        makers = (examples.all_outputs, traced.all_outputs, explored.all_outputs)
         found = {place: left for make in makers for place, left in make(lesson).items()}
         if found:
-            yield f"{kept.FOLDER}/{lesson.id}.json", kept.text(found)
+            yield f"{page_outputs.FOLDER}/{lesson.id}.json", page_outputs.text(found)
 
 
 def _check(lesson: Lesson) -> None:
@@ -137,7 +137,9 @@ def _difference(path: Path, text: str) -> str:
 def _leftovers(wanted: set[str]) -> Iterator[str]:
     """Files where only generated ones are, and notebooks, which once were generated there."""
     packages = {lesson.package for lesson in manifest.load().values() if lesson.files}
-    folders = [places.COURSE / package for package in packages] + [places.ROOT / kept.FOLDER]
+    folders = [places.COURSE / package for package in packages] + [
+        places.ROOT / page_outputs.FOLDER
+    ]
     found = [file for folder in folders for file in folder.rglob("*")]
     for file in sorted([*found, *places.COURSE.glob("lessons/*/*.ipynb")]):
         path = file.relative_to(places.ROOT).as_posix()

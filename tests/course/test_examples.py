@@ -6,7 +6,7 @@ import shutil
 import pytest
 import small_course
 
-from autograder.lessons import examples, explored, kept, manifest, places, traced
+from autograder.lessons import examples, explored, manifest, page_outputs, places, traced
 from autograder.lessons.problem import Problem
 from autograder.upkeep import sync
 
@@ -80,7 +80,7 @@ def test_what_came_with_the_course_is_taken_without_a_run_until_it_is_of_another
     monkeypatch.setattr(examples, "_run", run)
     hello = manifest.get("hello")
     assert "stream" in str(examples.outputs(hello))
-    file = tmp_path / "course/kept/hello.json"
+    file = tmp_path / "course/outputs/hello.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"of": "', '"of": "other'))
     with pytest.raises(Problem, match="It was run"):
         examples.outputs(hello)
@@ -90,11 +90,11 @@ def test_what_came_with_the_course_is_taken_without_a_run_until_it_is_of_another
 @pytest.mark.parametrize("lesson", list(manifest.load().values()), ids=lambda lesson: lesson.id)
 def test_what_is_kept_is_what_the_programs_of_the_page_leave_now(lesson, monkeypatch):
     """On this Python, and with these libraries; `sync` may have run on others."""
-    before = (places.ROOT / kept.FOLDER / f"{lesson.id}.json").read_text(encoding="utf-8")
-    monkeypatch.setattr(kept.Place, "left", lambda place, run: run())
-    makers = (examples.all_kept, traced.all_kept, explored.all_kept)
+    before = (places.ROOT / page_outputs.FOLDER / f"{lesson.id}.json").read_text(encoding="utf-8")
+    monkeypatch.setattr(page_outputs.Place, "left", lambda place, run: run())
+    makers = (examples.all_outputs, traced.all_outputs, explored.all_outputs)
     found = {place: left for make in makers for place, left in make(lesson).items()}
-    assert kept.text(found) == before
+    assert page_outputs.text(found) == before
 
 
 def test_a_copy_in_which_nothing_can_be_kept_runs_a_program_once(hello, tmp_path, monkeypatch):
@@ -107,11 +107,11 @@ def test_a_copy_in_which_nothing_can_be_kept_runs_a_program_once(hello, tmp_path
 
 def test_what_cannot_replace_an_older_file_is_known_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "ROOT", tmp_path)
-    kept.place("hello", "examples/hello", "a program").write(["old"])
+    page_outputs.place("hello", "examples/hello", "a program").write(["old"])
     (tmp_path / f"build/examples/hello.{os.getpid()}").mkdir()  # so that nothing is written
-    changed = kept.place("hello", "examples/hello", "another program")
+    changed = page_outputs.place("hello", "examples/hello", "another program")
     assert changed.left(lambda: ["new"]) == changed.left(lambda: ["run again"]) == ["new"]
-    assert kept.place("hello", "examples/hello", "a program").read() == ["old"]
+    assert page_outputs.place("hello", "examples/hello", "a program").read() == ["old"]
 
 
 @pytest.mark.parametrize(

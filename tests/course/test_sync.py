@@ -10,7 +10,7 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import sync
 
 GENERATED = [
-    "course/kept/hello.json",
+    "course/outputs/hello.json",
     "course/map.svg",
     "course/toy/bye.py",
     "course/toy/hello.py",
@@ -48,7 +48,7 @@ def test_a_changed_reference_makes_the_skeleton_out_of_date(root):
     sync.sync(check=False)
     reference = root / "solutions/toy/hello.py"
     reference.write_text(reference.read_text().replace("Return one more", "Add one"))
-    out_of_date = ("course/toy/hello.py", "course/kept/hello.json")
+    out_of_date = ("course/toy/hello.py", "course/outputs/hello.json")
     assert sync.sync(check=True) == [f"{path} (out of date)" for path in out_of_date]
 
 

@@ -1,4 +1,4 @@
-"""What programs on pages left when they ran: in `course/kept/`, where `sync` writes it.
+"""What programs on pages left when they ran: in `course/outputs/`, where `sync` writes it.
 
 Running them all takes half a minute, and a page is the same on every machine. What belongs to
 another program than that in the tree, such as a page that is being written, is kept in `build/`.
@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.lessons import places
 
-FOLDER = "course/kept"
+FOLDER = "course/outputs"
 
 
 @dataclass(frozen=True)
