@@ -10,8 +10,8 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import sync
 
 GENERATED = [
-    "course/outputs/hello.json",
     "course/map.svg",
+    "course/outputs/hello.json",
     "course/toy/bye.py",
     "course/toy/hello.py",
     "solutions/toy/__init__.py",

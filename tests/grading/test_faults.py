@@ -263,7 +263,7 @@ def command_line(number):
         return b""
 
 
-def _dies(task, kept, shrink):
+def _dies(task, programs, shrink):
     os._exit(1)
 
 
