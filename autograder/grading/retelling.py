@@ -40,7 +40,7 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
     session.close()  # a worker of its own
     run.lending.shown.clear()
     try:
-        retelling = _Retelling(run)
+        retelling = Retelling(run)
         silenced = run.agreement.silenced
         asked = {test: retelling.asked_again(about) for test, about in silenced.items()}
         for test, more in asked.items():
@@ -51,7 +51,7 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
         session.seconds = seconds
 
 
-class _Retelling:
+class Retelling:
     """The questions that are asked again of one submission, and the time that they have taken."""
 
     def __init__(self, run: SuiteRun) -> None:
@@ -66,7 +66,7 @@ class _Retelling:
         if call.found is None or call.found.kind == suite.ENDLESS:
             return None
         if law is not None:
-            pair = generated.smallest(law, functools.partial(self._differences, law))
+            pair = generated.smallest(law, functools.partial(self.differences, law))
             return _More(pair[1], pair[0]) if pair else None
         if call.found.kind not in TELLING or self._is_over():
             return None
@@ -85,7 +85,7 @@ class _Retelling:
         if more.program is None or law is None or not law.siblings:
             return True
         self.lending.keep_apart(silenced.exercise, law.siblings)
-        (found,) = self._differences(law, [more.program], lent=True) or [None]
+        (found,) = self.differences(law, [more.program], lent=True) or [None]
         return found is not None and found.kind in TELLING
 
     def _is_over(self) -> bool:
@@ -97,7 +97,7 @@ class _Retelling:
         got = self.agreement.asking.reduced(self._asked(call.probe, call.args, seconds))
         return compare(got, call.want, self.agreement.stubs, call.rtol, call.atol)
 
-    def _differences(
+    def differences(
         self, test: generated.Test, chosen: Sequence[Sample], lent: bool = False
     ) -> list[Disagreement | None]:
         """How the answers to each of some programs differ.
