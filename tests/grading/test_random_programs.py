@@ -269,7 +269,7 @@ def test_grades_and_programs_repeat(mistaken, tmp_path):
     for result in results:
         assert result["exercises"] == first["exercises"]
     assert [p.name for p in tmp_path.rglob("*.programs")] == [
-        "test_products_in_programs.program_derivative.programs"
+        "test_products_in_programs.program_derivative.0.programs"
     ]
     other = graded(source, only="jvp.mul_rule", kept=tmp_path, seed=1)
     assert only(other, "jvp.mul_rule")["counterexample"] != only(first, "jvp.mul_rule")
