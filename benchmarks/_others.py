@@ -20,7 +20,8 @@ from unittest.mock import patch
 import nbformat
 
 from autograder.classroom.nbgrader import directory as nbgrader_course
-from autograder.grading import submission, suite_run
+from autograder.grading import submission
+from autograder.grading.calls import Call
 from autograder.grading.task import Task
 from autograder.lessons import assemble, skeleton
 from autograder.lessons.manifest import Lesson
@@ -59,7 +60,7 @@ def recorded(lesson: Lesson) -> dict[str, Any]:
     return {"package": lesson.package, "tests": tests}
 
 
-def _plain(call: suite_run.Call) -> dict[str, Any]:
+def _plain(call: Call) -> dict[str, Any]:
     return {
         "source": call.probe.source,
         "name": call.probe.name,

@@ -10,10 +10,10 @@ import numpy as np
 
 from autograder.grading import answers, result, suite
 from autograder.grading.answers import Mistake
+from autograder.grading.calls import Call
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, variant
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Call
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.sandbox.session import Reply
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from autograder.grading.result import Result
 from autograder.grading.submission import grade, ungraded
 from autograder.grading.task import Task
-from autograder.sandbox import isolation
+from autograder.sandbox import visible
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -88,7 +88,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     with tempfile.TemporaryDirectory(prefix="jaxprentice-", ignore_cleanup_errors=True) as folder:
         options: dict[str, Any] = {
             "initializer": _join_pool,
-            "initargs": ([folder, *isolation.folders()],),
+            "initargs": ([folder, *visible.folders()],),
         }
         with ProcessPoolExecutor(workers, context, **options) as pool:
             try:

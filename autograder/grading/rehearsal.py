@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading import generated, under_pytest
+from autograder.grading.agreement import Tolerance
 from autograder.grading.compare import compare
+from autograder.grading.laws import Generating
 from autograder.grading.oracle import reference
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Generating, SuiteRun, Tolerance
+from autograder.grading.suite_run import SuiteRun
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe
 
@@ -31,7 +33,7 @@ def rehearse(
 class Rehearsal(SuiteRun):
     """A run without a submission: the reference is compared with itself."""
 
-    def call(
+    def on_probe(
         self,
         test: str,
         exercise: str,
@@ -41,13 +43,15 @@ class Rehearsal(SuiteRun):
         raises: bool,
     ) -> Disagreement | None:
         """Ask the reference alone."""
-        whole = self._filled(args, self._siblings(exercise, args))
-        want, _ = self.wanted(probe, whole, raises)
+        whole = self.lending.filled(args, self.lending.asked_for(exercise, args))
+        want, _ = self.agreement.wanted(probe, whole, raises)
         return compare(want, want, (), *tolerance)
 
-    def law(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
+    def on_law(
+        self, test: str, exercise: str, law: Probe, recipe: dict[str, Any]
+    ) -> Disagreement | None:
         """Ask the reference alone."""
-        want, _ = self.wanted_of_law(test)
+        want, _ = self.laws.wanted(self.laws.test(test, exercise, law, recipe))
         return compare(want, want, (), None, generated.ATOL)
 
     def fault(self, test: str, error: BaseException) -> None:

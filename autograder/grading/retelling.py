@@ -7,12 +7,19 @@ smallest programs are looked for here, too.
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from autograder.grading import generated, suite, suite_run, telling
+from autograder.grading import generated, suite, telling
+from autograder.grading.agreement import Silenced
+from autograder.grading.asking import allowed
+from autograder.grading.calls import Call
 from autograder.grading.compare import compare
 from autograder.grading.generated import OUTCOMES, TELLING, Sample
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Silenced, SuiteRun
+from autograder.grading.suite_run import SuiteRun
+from autograder.sandbox.session import Probe, Reply
+
+SEARCH_SECONDS = 15.0  # for the smallest programs of all tests of a submission together
 
 
 @dataclass(frozen=True)
@@ -28,77 +35,91 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
 
     Nothing of this counts: not for the time that the submission has, nor for known mistakes.
     """
-    seconds = run.session.seconds
-    run.session.close()  # a worker of its own
-    run.shown.clear()
+    session = run.agreement.asking.session
+    seconds = session.seconds
+    session.close()  # a worker of its own
+    run.lending.shown.clear()
     try:
-        asked = {test: _asked_again(run, silenced) for test, silenced in run.quiet.items()}
+        retelling = Retelling(run)
+        silenced = run.agreement.silenced
+        asked = {test: retelling.asked_again(about) for test, about in silenced.items()}
         for test, more in asked.items():
-            exercise = run.quiet[test].exercise
-            if more is not None and _holds(run, test, more):
+            if more is not None and retelling.holds(silenced[test], more):
+                exercise = silenced[test].exercise
                 run.outcomes[test] = telling.told(more.found, exercise, properties[test])
     finally:
-        run.session.seconds = seconds
+        session.seconds = seconds
 
 
-def _asked_again(run: SuiteRun, silenced: Silenced) -> _More | None:
-    """What a worker that knows nothing says; None where that is no difference.
+class Retelling:
+    """The questions that are asked again of one submission, and the time that they have taken."""
 
-    What ran out of time says nothing more, and would only do so again.
-    """
-    if silenced.call.found is not None and silenced.call.found.kind == suite.ENDLESS:
-        return None
-    if silenced.law is not None:
-        pair = generated.smallest(silenced.law, functools.partial(_differences, run, silenced.law))
-        return _More(pair[1], pair[0]) if pair else None
-    call = silenced.call
-    if call.found is None or call.found.kind not in TELLING or _is_over(run):
-        return None
-    if any(map(run.has_failed, silenced.lent)):  # what it says could be the doing of one of these
-        return None
-    run.know_nothing()
-    begin = run.session.seconds
-    found = run.compared(call)
-    run.searched += run.session.seconds - begin
-    return _More(found) if found is not None and found.kind == call.found.kind else None
+    def __init__(self, run: SuiteRun) -> None:
+        self.agreement = run.agreement
+        self.lending = run.lending
+        self.session = run.agreement.asking.session
+        self.searched = 0.0  # seconds
 
+    def asked_again(self, silenced: Silenced) -> _More | None:
+        """What a worker that knows nothing says; None where that is no difference."""
+        call, law = silenced.call, silenced.law
+        if call.found is None or call.found.kind == suite.ENDLESS:
+            return None
+        if law is not None:
+            pair = generated.smallest(law, functools.partial(self.differences, law))
+            return _More(pair[1], pair[0]) if pair else None
+        if call.found.kind not in TELLING or self._is_over():
+            return None
+        if any(map(self.lending.has_failed, silenced.lent)):  # it could be the doing of one
+            return None
+        self.lending.know_nothing()
+        found = self._compared(call)
+        return _More(found) if found is not None and found.kind == call.found.kind else None
 
-def _holds(run: SuiteRun, test: str, more: _More) -> bool:
-    """Is it this exercise's doing? With right definitions of the others its program differs, too.
+    def holds(self, silenced: Silenced, more: _More) -> bool:
+        """Is it this exercise's doing? With right definitions of the others it differs, too.
 
-    No more is taken from a worker that knows them than this one bit.
-    """
-    exercise, law = run.quiet[test].exercise, run.quiet[test].law
-    if more.program is None or law is None or not law.siblings:
-        return True
-    run.keep_apart(exercise, law.siblings)
-    (found,) = _differences(run, law, [more.program], lent=True) or [None]
-    return found is not None and found.kind in TELLING
+        No more is taken from a worker that knows them than this one bit.
+        """
+        law = silenced.law
+        if more.program is None or law is None or not law.siblings:
+            return True
+        self.lending.keep_apart(silenced.exercise, law.siblings)
+        (found,) = self.differences(law, [more.program], lent=True) or [None]
+        return found is not None and found.kind in TELLING
 
+    def _is_over(self) -> bool:
+        return self.searched > SEARCH_SECONDS
 
-def _is_over(run: SuiteRun) -> bool:
-    return run.searched > suite_run.SEARCH_SECONDS
+    def _compared(self, call: Call) -> Disagreement | None:
+        """How the submission's answer to a call differs now."""
+        seconds = self.agreement.oracle.ask(call.probe, call.args)[1]
+        got = self.agreement.asking.reduced(self._asked(call.probe, call.args, seconds))
+        return compare(got, call.want, self.agreement.stubs, call.rtol, call.atol)
 
+    def differences(
+        self, test: generated.Test, chosen: Sequence[Sample], lent: bool = False
+    ) -> list[Disagreement | None]:
+        """How the answers to each of some programs differ.
 
-def _differences(
-    run: SuiteRun, test: generated.Test, chosen: Sequence[Sample], lent: bool = False
-) -> list[Disagreement | None]:
-    """How the answers to each of some programs differ.
+        Nothing where the call itself fails, or the time for searches is up.
+        """
+        if self._is_over():
+            return []
+        if not lent:
+            self.lending.know_nothing()
+        bare = replace(test, siblings=test.siblings if lent else {})
+        want, seconds = self.agreement.oracle.ask(OUTCOMES, test.arguments(chosen, catch=True))
+        got = self._asked(OUTCOMES, bare.arguments(chosen, catch=True), seconds)
+        pairs = zip(generated.replies(got), generated.replies(want), strict=False)
+        return [
+            compare(x, y, self.agreement.stubs, None, generated.ATOL) if y.kind == "value" else None
+            for x, y in pairs
+        ]
 
-    Nothing where the call itself fails, or the time for searches is up.
-    """
-    if _is_over(run):
-        return []
-    if not lent:
-        run.know_nothing()
-    bare = replace(test, siblings=test.siblings if lent else {})
-    arguments = bare.arguments(chosen, catch=True)
-    want, seconds = run.oracle.ask(OUTCOMES, test.arguments(chosen, catch=True))
-    begin = run.session.seconds
-    got = run.session.call(OUTCOMES, *arguments, seconds=suite_run.allowed(seconds), fresh=True)
-    run.searched += run.session.seconds - begin
-    pairs = zip(generated.replies(got), generated.replies(want), strict=False)
-    return [
-        compare(x, y, run.stubs, None, generated.ATOL) if y.kind == "value" else None
-        for x, y in pairs
-    ]
+    def _asked(self, probe: Probe, args: tuple[Any, ...], seconds: float) -> Reply:
+        """The reply in a package that is imported anew; what that takes is counted."""
+        begin = self.session.seconds
+        got = self.session.call(probe, *args, seconds=allowed(seconds), fresh=True)
+        self.searched += self.session.seconds - begin
+        return got

@@ -17,12 +17,13 @@ from typing import Any
 from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
 from autograder.grading.judging import Examined, Policy, constant_answers, judge, recognize
+from autograder.grading.laws import Generating
 from autograder.grading.oracle import given, reference
 from autograder.grading.rehearsal import rehearse
 from autograder.grading.result import Result
 from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Enough, Generating, SuiteRun
+from autograder.grading.suite_run import Enough, SuiteRun
 from autograder.grading.task import Base, Task
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
@@ -109,12 +110,12 @@ def _examine(
         layers = session.worker.layers
         run = suite_run(lesson, session, generating, only, enough, source=source)
         under_pytest.run(under_pytest.suite_of(lesson), run)
-        labels = _with_care(run, "recognize", recognize, lesson, run.calls, level)
+        labels = _with_care(run, "recognize", recognize, lesson, run.calls.by_exercise, level)
         if generating.shrink:
             properties = under_pytest.properties(under_pytest.suite_of(lesson))
             _with_care(run, "say_more", say_more, run, properties)
     notes = [*review.notes(session.signs), *review.faults(run.unhandled)]
-    constants = constant_answers(run.calls)
+    constants = constant_answers(run.calls.by_exercise)
     return Examined(run.outcomes, labels or {}, [], notes, layers, constants)
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons.problem import Problem
-from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.visible import NotIsolated
+from autograder.sandbox.worker import Died, Nonsense, TimedOut, Worker
 from autograder.worker import wire
 
 # Seconds are of CPU, the worker's and what reading its replies takes here: how busy the machine is

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.intake import files as intake
-from autograder.grading import oracle, rehearsal, submission, suite, suite_run, under_pytest
+from autograder.grading import oracle, rehearsal, retelling, submission, suite, under_pytest
 from autograder.grading.result import Result
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
@@ -230,8 +230,8 @@ def _hurry(made: Scene) -> Iterator[None]:
         for name, value in limits.items():
             undo.callback(setattr, session, name, getattr(session, name))
             setattr(session, name, value)
-        undo.callback(setattr, suite_run, "SEARCH_SECONDS", suite_run.SEARCH_SECONDS)
-        suite_run.SEARCH_SECONDS = 2.0
+        undo.callback(setattr, retelling, "SEARCH_SECONDS", retelling.SEARCH_SECONDS)
+        retelling.SEARCH_SECONDS = 2.0
         yield
 
 

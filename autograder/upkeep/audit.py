@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.progress import track
 
 from autograder.grading import answers, pool, submission
+from autograder.grading.calls import Call
 from autograder.grading.result import Result
-from autograder.grading.suite_run import Call
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from autograder.grading import answers, judging, oracle, submission
 from autograder.grading.answers import Mistake, Wrong
+from autograder.grading.calls import Call
 from autograder.grading.result import Result, Verdict
-from autograder.grading.suite_run import Call
 from autograder.grading.task import Task
 from autograder.lessons.manifest import Lesson
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading import answers, judging, pool, submission
-from autograder.grading.suite_run import Call
+from autograder.grading.calls import Call
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson

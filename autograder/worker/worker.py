@@ -1,6 +1,6 @@
 """The process in which a submission runs: imports the tree, calls probes, replies with plain data.
 
-It is started with one argument, a JSON object (see `isolation.launch`), reads requests from its
+It is started with one argument, a JSON object (see `sandbox/launch.py`), reads requests from its
 standard input and writes replies to its standard output. Before any of the student's code runs, it
 moves both to other descriptors, gives up its rights (`confine.py`), and lets prints go nowhere.
 

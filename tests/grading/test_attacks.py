@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading import suite
-from autograder.sandbox import isolation
+from autograder.sandbox import isolation, launch
 from autograder.upkeep import attacks
 
 BEST = next((x for x in ("namespaces", "landlock") if isolation.detect(x) is None), None)
@@ -46,10 +46,10 @@ def test_an_attack_is_stopped_and_reported(scene, attack, followed):
 
 def without(monkeypatch, *layers):
     """Take away layers of every rung, and the seal, which refuses all that the others do."""
-    monkeypatch.setattr(isolation, "SEALED", ())
-    kept = {k: tuple(x for x in v if x not in layers) for k, v in isolation._LAYERS.items()}
+    monkeypatch.setattr(launch, "SEALED", ())
+    kept = {k: tuple(x for x in v if x not in layers) for k, v in launch.LAYERS.items()}
     for level, left in kept.items():
-        monkeypatch.setitem(isolation._LAYERS, level, left)
+        monkeypatch.setitem(launch.LAYERS, level, left)
 
 
 def named(name):
@@ -95,7 +95,7 @@ def test_the_seal_alone_keeps_right_answers_from_the_next_submission(scene, monk
     if isolation.detect("landlock") is not None:
         pytest.skip("no seccomp")
     assert any("it earns" in fault for fault in succeeds(scene, name, "process"))
-    monkeypatch.setattr(isolation, "SEALED", isolation.LEVELS)
+    monkeypatch.setattr(launch, "SEALED", isolation.LEVELS)
     assert attacks.attempt(named(name), "process", scene, followed=False) == []
 
 

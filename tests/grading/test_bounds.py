@@ -5,9 +5,9 @@ import msgpack
 import pytest
 from graded_course import MODULE, graded
 
-from autograder.grading import answers, generated, judging, submission, suite_run
+from autograder.grading import answers, calls, generated, judging, retelling, submission
+from autograder.grading.calls import Call
 from autograder.grading.suite import Disagreement
-from autograder.grading.suite_run import Call
 from autograder.lessons import assemble, manifest
 from autograder.sandbox.session import Probe, Reply, Session
 from autograder.worker import wire
@@ -39,17 +39,17 @@ def size(reply):
 
 
 def test_of_wrong_answers_only_so_much_is_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(suite_run, "MOST_KEPT", 1000)
+    monkeypatch.setattr(calls, "MOST_KEPT", 1000)
     source = MODULE.replace("return 2.0 * np.asarray(x)", "return ['wrong' * 100]")
-    calls = calls_of(monkeypatch, tmp_path, source)
-    assert sum(size(call.got) for call in calls if call.found is not None) <= 1000
-    assert any(call.got.kind == "unsendable" for call in calls)
+    made = calls_of(monkeypatch, tmp_path, source)
+    assert sum(size(call.got) for call in made if call.found is not None) <= 1000
+    assert any(call.got.kind == "unsendable" for call in made)
 
 
 def test_a_right_answer_is_kept_as_the_references(monkeypatch, tmp_path):
-    calls = calls_of(monkeypatch, tmp_path, MODULE)
-    assert calls
-    assert all(call.got is call.want for call in calls)
+    made = calls_of(monkeypatch, tmp_path, MODULE)
+    assert made
+    assert all(call.got is call.want for call in made)
 
 
 # Time ------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def test_a_right_answer_is_kept_as_the_references(monkeypatch, tmp_path):
 # Below zero: what a search has taken is counted in hundredths of a second, and may be none.
 @pytest.mark.parametrize(("seconds", "shown"), [(15.0, True), (-1.0, False)])
 def test_searches_for_the_smallest_program_end_with_their_time(monkeypatch, seconds, shown):
-    monkeypatch.setattr(suite_run, "SEARCH_SECONDS", seconds)
+    monkeypatch.setattr(retelling, "SEARCH_SECONDS", seconds)
     (mistake,) = [m for m in answers.mistakes("jvp") if m.name == "Only the first operand counts"]
     result, searched = of_mul_rule(monkeypatch, answers.variant_source(mistake))
     assert bool(result["exercises"][0]["counterexample"]) is shown

@@ -23,7 +23,8 @@ from autograder.classroom.run import folder as class_run
 from autograder.grading import fingerprint, pool, result_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation
+from autograder.sandbox import isolation, launch
+from autograder.sandbox.worker import Worker
 
 pytestmark = [
     pytest.mark.skipif(
@@ -183,7 +184,7 @@ def kill(number):
 def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypatch):
     chance = random.Random(6)
     killed, calm = [], []
-    ask = isolation.Worker.ask
+    ask = Worker.ask
 
     def struck(worker, request, *limits):
         # Never so soon that the same is struck twice: that would count.
@@ -195,7 +196,7 @@ def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypa
             time.sleep(chance.choice([0, 0.02]))
         return ask(worker, request, *limits)
 
-    monkeypatch.setattr(isolation.Worker, "ask", struck)
+    monkeypatch.setattr(Worker, "ask", struck)
     out = tmp_path / "out"
     class_run.grade_folder(work, lesson, out, jobs=1, level=None)
     assert len(killed) > 5
@@ -203,11 +204,11 @@ def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypa
 
 
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkeypatch):
-    launch = isolation.launch
+    start = launch.launch
     launched = []
 
     def struck(*args):
-        process = launch(*args)
+        process = start(*args)
         launched.append(process)
         if len(launched) % 2:
             kill(process.pid)
@@ -215,13 +216,13 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkey
 
     level = isolation.choose()
     isolation.detect.cache_clear()  # the worker that proves the rung is killed as well
-    monkeypatch.setattr(isolation, "launch", struck)
+    monkeypatch.setattr(launch, "launch", struck)
     assert graded(lesson, RIGHT, level=level)["score"] == 6
     assert len(launched) >= 4
 
 
 def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch):
-    ask = isolation.Worker.ask
+    ask = Worker.ask
 
     def struck(worker, request, *limits):
         if request[0] == "call":
@@ -229,7 +230,7 @@ def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch
         return ask(worker, request, *limits)
 
     graded(lesson, RIGHT)  # the reference's answers are known from here on
-    monkeypatch.setattr(isolation.Worker, "ask", struck)
+    monkeypatch.setattr(Worker, "ask", struck)
     result = graded(lesson, RIGHT)
     assert {exercise["class"] for exercise in result["exercises"]} == {"crashed"}
     assert "was killed" in result["review"][0]

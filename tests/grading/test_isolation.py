@@ -19,8 +19,10 @@ from accounts import only_root, run_as
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
-from autograder.sandbox import cgroup, isolation
-from autograder.sandbox.isolation import Died, Limits, Nonsense, NotIsolated, TimedOut, Worker
+from autograder.sandbox import cgroup, isolation, launch, visible
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.visible import NotIsolated
+from autograder.sandbox.worker import Died, Nonsense, TimedOut, Worker
 from autograder.student import doctor
 from autograder.worker import confine, wire
 
@@ -51,7 +53,7 @@ def strict(request):
 def tree(tmp_path, monkeypatch):
     """A package to ask, without the seal, which hides what the layers below it refuse."""
     list(map(isolation.detect, isolation.LEVELS))
-    monkeypatch.setattr(isolation, "SEALED", ())
+    monkeypatch.setattr(launch, "SEALED", ())
     package = tmp_path / "tree" / "thing"
     package.mkdir(parents=True)
     package.joinpath("__init__.py").write_text("from thing.module import value\n")
@@ -380,7 +382,7 @@ def test_nothing_is_left_of_many_workers(tree, level, count, tmp_path, monkeypat
 def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
     script = (
         "import sys, os, time; from pathlib import Path;"
-        "from autograder.sandbox.isolation import Worker;"
+        "from autograder.sandbox.worker import Worker;"
         "w = Worker(Path(sys.argv[1]), 'thing/module.py', sys.argv[2]);"
         "endless = ['call', 'def f(t):\\n while 1: pass', 'f', ['l'], False];"
         "w.messages.put([1, 60, *endless]); time.sleep(0.5); os.kill(os.getpid(), 9)"
@@ -665,11 +667,11 @@ os.wait()
 @pytest.mark.parametrize("means", ["keeper", "group"])
 def test_a_daemon_ends_with_its_worker(tree, monkeypatch, means, closes):
     need("process")
-    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    monkeypatch.setitem(launch.LAYERS, "process", ())
     if means == "keeper":
         monkeypatch.setattr(cgroup, "places", dict)
     elif cgroup.places():
-        monkeypatch.setattr(isolation, "_keeper", list)
+        monkeypatch.setattr(launch, "_keeper", list)
     else:
         pytest.skip("no control groups here")
     marker = str(tree).encode()
@@ -697,7 +699,7 @@ def test_a_fork_bomb_is_contained_and_swept(tree, monkeypatch):
     need("process")
     if "pids" not in cgroup.held():
         pytest.skip("no control group for processes")
-    monkeypatch.setitem(isolation._LAYERS, "process", ())
+    monkeypatch.setitem(launch.LAYERS, "process", ())
     with Worker(tree, "thing/module.py", "process", Limits(threads=40)) as worker:
         with pytest.raises(TimedOut):
             run(worker, FORKS, seconds=1)
@@ -740,10 +742,10 @@ def test_the_sandbox_alone_hides_and_protects(tree):
     need("namespaces")
     python = [os.path.realpath(sys.executable), "-I", "-S", "-c", LOOK]
     places = ["/", "/dev", "/tree", "/site", "/worker", "/usr", "/tmp"]
-    found = script(*isolation._bubblewrap(tree), *python, *places)
+    found = script(*launch._bubblewrap(tree), *python, *places)
     descriptors, *packages = found  # none of the places is writable
     assert int(descriptors) == 0
-    assert set(packages) == {path.name for path in isolation._packages()}
+    assert set(packages) == {path.name for path in visible.packages()}
 
 
 def confined(layer, body):
@@ -846,7 +848,7 @@ def test_the_proof_can_fail(tree):
 def test_without_bubblewrap_the_next_rung_is_taken(monkeypatch):
     need("landlock")
     isolation.detect.cache_clear()
-    monkeypatch.setattr(isolation.shutil, "which", lambda name: None)
+    monkeypatch.setattr(launch.shutil, "which", lambda name: None)
     try:
         assert "Debian package: bubblewrap" in isolation.detect("namespaces")
         assert isolation.choose() == "landlock"
@@ -868,6 +870,6 @@ def test_strangers_work_is_refused_where_only_limits_are_left(monkeypatch):
 
 def test_a_sandbox_that_cannot_start_says_why(tree, monkeypatch):
     need("namespaces")
-    monkeypatch.setattr(isolation, "_mounts", lambda: ("--ro-bind", "/nowhere", "/nowhere"))
+    monkeypatch.setattr(launch, "_mounts", lambda: ("--ro-bind", "/nowhere", "/nowhere"))
     with pytest.raises(NotIsolated, match="nowhere"):
         Worker(tree, "thing/module.py", "namespaces")

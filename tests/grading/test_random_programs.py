@@ -16,8 +16,11 @@ from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 
 from autograder.grading import (
     answers,
+    asking,
     generated,
     in_worker,
+    laws,
+    lending,
     random_programs,
     random_trees,
     retelling,
@@ -213,12 +216,12 @@ def test_the_smallest_program_is_looked_for_where_no_answer_was_shown(monkeypatc
 
 @needs_isolation
 def test_a_program_that_others_fail_is_not_shown(monkeypatch):
-    search = retelling._differences
+    search = retelling.Retelling.differences
 
-    def differences(run, test, chosen, lent=False):
-        return [None] if lent else search(run, test, chosen)
+    def differences(self, test, chosen, lent=False):
+        return [None] if lent else search(self, test, chosen)
 
-    monkeypatch.setattr(retelling, "_differences", differences)
+    monkeypatch.setattr(retelling.Retelling, "differences", differences)
     result = graded(source_of("Only the first operand counts"), only="jvp.mul_rule")
     assert only(result, "jvp.mul_rule")["class"] == "wrong_value"
     assert only(result, "jvp.mul_rule")["counterexample"] is None
@@ -266,7 +269,7 @@ def test_grades_and_programs_repeat(mistaken, tmp_path):
     for result in results:
         assert result["exercises"] == first["exercises"]
     assert [p.name for p in tmp_path.rglob("*.programs")] == [
-        "test_products_in_programs.program_derivative.programs"
+        "test_products_in_programs.program_derivative.0.programs"
     ]
     other = graded(source, only="jvp.mul_rule", programs=tmp_path, seed=1)
     assert only(other, "jvp.mul_rule")["counterexample"] != only(first, "jvp.mul_rule")
@@ -292,16 +295,16 @@ def asked(monkeypatch):
     lesson = manifest.get("jvp")
     targets = {e.id: {e.target} for e in lesson.exercises}
     targets[lesson.whole.id] = set().union(*targets.values())
-    answer = suite_run.SuiteRun._answer
+    answer = asking.Asking.answer
 
-    def note(run, exercise, probe, args, seconds):
-        got = answer(run, exercise, probe, args, seconds)
+    def note(run, exercise, probe, args, *limits):
+        got = answer(run, exercise, probe, args, *limits)
         shown = set().union(*(arg for arg in args if isinstance(arg, dict)))
         kept.append(run.session.worker)  # so that no two have the same id
         events.append((id(run.session.worker), targets[exercise], shown))
         return got
 
-    monkeypatch.setattr(suite_run.SuiteRun, "_answer", note)
+    monkeypatch.setattr(asking.Asking, "answer", note)
     return events
 
 
@@ -341,7 +344,7 @@ def test_a_wrong_sibling_costs_a_law_nothing():
 
 @needs_isolation
 def test_a_wrong_sibling_that_has_passed_its_own_tests_costs_the_others_nothing(monkeypatch):
-    monkeypatch.setattr(suite_run.SuiteRun, "_has_passed", lambda run, target: True)
+    monkeypatch.setattr(lending.Lending, "_has_passed", lambda lent, target: True)
     result = graded(source_of("A symbolic zero swallows the other tangent"), shrink=False)
     for name in ("jvp.mul_rule", "jvp.div_rule"):
         assert only(result, name)["points"] == only(result, name)["max_points"]
@@ -394,10 +397,10 @@ def test_siblings_stand_wherever_the_package_refers_to_them(monkeypatch):
 
 
 def test_the_exercises_own_answer_does_not_travel():
-    generating = suite_run.Generating(0, None, True)
+    generating = laws.Generating(0, None, True)
     run = suite_run.SuiteRun(manifest.get("jvp"), None, None, generating, None)
     law = Probe("law", "def law(mj, f, xs): return f(*xs)")
-    test = run.law_test("test", "jvp.mul_rule", law, {})
+    test = run.laws.test("test", "jvp.mul_rule", law, {})
     sent = test.arguments(test.programs)[2]
     assert "div_jvp" in sent
     assert "mul_jvp" not in sent

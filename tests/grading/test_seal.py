@@ -14,7 +14,7 @@ from autograder.grading import under_pytest
 from autograder.grading.suite import SuiteError
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation, quiet
+from autograder.sandbox import isolation, launch, quiet, visible
 from autograder.sandbox.session import Probe, Session
 from autograder.worker import ahead
 
@@ -113,7 +113,7 @@ def test_filters_are_installed_for_all_threads_and_none_after_the_seal(asked, le
         (operation, flags, 0) for operation, flags in [(1, 1), (1, 0), (1, 8), (0, 0), (2, 0)]
     ]
     assert errors_of(asked, level, 317, *arguments) == [errno.EPERM] * 5
-    monkeypatch.setattr(isolation, "SEALED", ())
+    monkeypatch.setattr(launch, "SEALED", ())
     assert errors_of(asked, level, 317, *arguments) == [errno.EFAULT, *[errno.EPERM] * 4]
 
 
@@ -151,12 +151,12 @@ def test_without_a_seal_nothing_is_graded(monkeypatch, tmp_path, level):
         text = path.read_text().replace('"seccomp": {0: (_SET_FILTER,)', '"seccomp": {0: (9,)')
         (copy / path.name).write_text(text)
     monkeypatch.setattr(places, "WORKER", copy)
-    isolation._readable.cache_clear()
+    visible.readable.cache_clear()
     try:
         with pytest.raises(Problem, match="stopped working: the kernel refuses seccomp filters"):
             graded(lesson, MODULE.encode(), level=level)
     finally:
-        isolation._readable.cache_clear()
+        visible.readable.cache_clear()
 
 
 # What probes may import ---------------------------------------------------------------------------
@@ -227,12 +227,12 @@ def test_pages_of_libraries_are_in_memory_before_a_worker_starts(tmp_path):
 
 def test_all_that_a_worker_maps_is_kept_in_memory(asked, level, monkeypatch):
     """Asked of /proc while there is no seal, which is what a sealed worker has mapped."""
-    kept = {path.name for path in isolation._mapped()}
-    monkeypatch.setattr(isolation, "SEALED", ())
-    monkeypatch.setattr(isolation, "_readable", lambda read=isolation._readable: (*read(), "/proc"))
-    bare = isolation._bubblewrap
+    kept = {path.name for path in visible.mapped()}
+    monkeypatch.setattr(launch, "SEALED", ())
+    monkeypatch.setattr(visible, "readable", lambda read=visible.readable: (*read(), "/proc"))
+    bare = launch._bubblewrap
     monkeypatch.setattr(
-        isolation, "_bubblewrap", lambda tree: [*bare(tree)[:-1], "--proc", "/proc", "--"]
+        launch, "_bubblewrap", lambda tree: [*bare(tree)[:-1], "--proc", "/proc", "--"]
     )
     body = "return open('/proc/self/maps').read()"
     module = "import jaxlib.xla_client\n"

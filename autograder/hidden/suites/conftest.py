@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import submission, under_pytest
-from autograder.grading.suite_run import Generating, Student, SuiteRun
+from autograder.grading.laws import Generating
+from autograder.grading.suite_run import Student, SuiteRun
 from autograder.lessons import assemble, manifest
 from autograder.sandbox import isolation
 

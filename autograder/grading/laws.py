@@ -1,0 +1,66 @@
+"""Laws on random programs: what they are asked with, and what comes of it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.grading import generated, suite, telling
+from autograder.grading.agreement import Agreement, Given, Question, Silenced
+from autograder.grading.asking import allowed
+from autograder.grading.calls import Call
+from autograder.grading.suite import Disagreement
+from autograder.lessons.manifest import Lesson
+from autograder.sandbox.session import Probe, Reply
+
+
+@dataclass(frozen=True)
+class Generating:
+    """What generated tests go by: the assignment's seed, and where its programs are kept."""
+
+    seed: int
+    kept: Path | None
+    shrink: bool  # look for the smallest program that fails, and ask again what took too long
+
+
+class Laws:
+    """Asks whether a law gives on random programs what it gives on the reference."""
+
+    def __init__(self, lesson: Lesson, generating: Generating, agreement: Agreement) -> None:
+        self.lesson = lesson
+        self.generating = generating
+        self.agreement = agreement
+
+    def test(self, name: str, exercise: str, law: Probe, recipe: dict[str, Any]) -> generated.Test:
+        """A law with the programs of this assignment, and the siblings that may travel with it."""
+        about = name, law, self.generating.seed, recipe
+        chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
+        module = self.lesson.module.removesuffix(".py").replace("/", ".")
+        return generated.Test(law, chosen, self.agreement.lending.for_law(exercise), module)
+
+    def wanted(self, test: generated.Test) -> tuple[Reply, float]:
+        """What the reference answers to a law, and how long that takes it."""
+        oracle = self.agreement.oracle
+        want, seconds = oracle.ask(generated.OUTCOMES, test.arguments(test.programs))
+        test.check_reference(want)
+        return want, seconds
+
+    def on_programs(self, name: str, exercise: str, test: generated.Test) -> Disagreement | None:
+        """How the answers to a law differ from the reference's, with right siblings in place."""
+        agreement, near = self.agreement, (None, generated.ATOL)
+        want, seconds = self.wanted(test)
+        if agreement.is_untouched(exercise):
+            return Disagreement(suite.NOT_IMPLEMENTED, exercise)
+
+        def fill(given: Given) -> tuple[Any, ...]:
+            return replace(test, siblings=given).arguments(test.programs)
+
+        question = Question(
+            exercise, generated.OUTCOMES, fill, test.siblings, want, allowed(seconds), near
+        )
+        got, found = agreement.compared(question)
+        call = Call(name, generated.OUTCOMES, fill(test.siblings), got, want, *near, found)
+        agreement.calls.keep(exercise, call)
+        if found is None or agreement.is_stub(found, exercise):
+            return found
+        agreement.silenced[name] = Silenced(exercise, call, law=test)
+        return telling.by_kind(found, exercise) if agreement.lending.shown else found
