@@ -134,6 +134,12 @@ def workers(told, scheduler, tmp_path):
             end(process)
 
 
+def test_what_dask_imports_from_is_in_a_folder_that_only_its_owner_can_change(scheduler):
+    private = Path(os.environ["DASK_CONFIG"], "jaxprentice")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert list(private.glob("dask-scratch-space/scheduler-*"))  # and not in /tmp, where it was
+
+
 @pytest.fixture
 def class_of_18(tmp_path):
     """A folder of submissions, and the scores that they get from this machine's own grader."""
@@ -323,6 +329,8 @@ def test_the_key_is_private_from_the_beginning_and_stays_the_same(no_key):
     folder = cluster.make_key()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "key.pem").stat().st_mode) == 0o600
+    assert stat.S_IMODE(no_key.stat().st_mode) == 0o700
+    assert stat.S_IMODE((no_key / "jaxprentice.yaml").stat().st_mode) == 0o600
     key = (folder / "key.pem").read_bytes()
     assert (cluster.make_key() / "key.pem").read_bytes() == key
     assert sorted(path.name for path in no_key.iterdir()) == ["jaxprentice", "jaxprentice.yaml"]

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -148,6 +149,23 @@ def test_the_folder_of_clones_says_what_github_calls_the_assignment(tmp_path, ro
     said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
     assert said == ["1 submissions are collected.", "Nothing from 2 in the roster: bob, cy."]
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "ada's"
+
+
+def test_the_settings_of_a_clone_start_no_program(tmp_path, roster):
+    got = download(tmp_path / "got", DOWNLOADS["github"])
+    clone = got / "ps1-adab"
+    for command in (
+        "init -q",
+        "config core.repositoryFormatVersion 1",
+        "config extensions.partialClone origin",
+        f"config remote.origin.url {tmp_path}",
+        f"config remote.origin.uploadPack 'touch {tmp_path}/started'",
+    ):
+        subprocess.run(["git", *shlex.split(command)], cwd=clone, check=True)
+    (clone / ".git/HEAD").write_text(f"{'1' * 40}\n")  # git asks the remote for what is not there
+    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
+    assert "2 submissions are collected." in said
+    assert not (tmp_path / "started").exists()
 
 
 @pytest.mark.parametrize("when", ["@999999999999999 +0000", "@253402300800 +0000", "@-9 +0000"])

@@ -126,7 +126,7 @@ def make_key() -> Path:
     """
     settings = Path(dask.config.PATH)
     folder = settings / "jaxprentice"
-    settings.mkdir(parents=True, exist_ok=True)
+    settings.mkdir(mode=0o700, parents=True, exist_ok=True)  # settings can name programs to run
     if not folder.exists():
         made = Path(tempfile.mkdtemp(dir=settings))  # only its owner can open it
         try:
@@ -134,7 +134,9 @@ def make_key() -> Path:
             made.rename(folder)
         finally:
             shutil.rmtree(made, ignore_errors=True)
-    (settings / "jaxprentice.yaml").write_text(_settings(folder), encoding="utf-8")
+    ours = settings / "jaxprentice.yaml"
+    ours.touch(mode=0o600)
+    ours.write_text(_settings(folder), encoding="utf-8")
     return folder
 
 
@@ -153,11 +155,16 @@ def _run_openssl(folder: Path) -> None:
 
 
 def _settings(folder: Path) -> str:
-    """What Dask is told: to speak with this key only, whether it listens or calls."""
+    """What Dask is told: to speak with this key only, and to keep its files beside it.
+
+    Its own choice is a folder for all accounts in /tmp. It imports from its part of that, and
+    whoever has made the folder first can put another part in place.
+    """
     own = {"cert": f"{folder}/cert.pem", "key": f"{folder}/key.pem"}
     tls = {"ca-file": own["cert"], **dict.fromkeys(("scheduler", "worker", "client"), own)}
     comm = {"default-scheme": "tls", "require-encryption": True, "tls": tls}
-    return json.dumps({"distributed": {"comm": comm}}, indent=2)  # which is YAML, too
+    told = {"temporary-directory": str(folder), "distributed": {"comm": comm}}
+    return json.dumps(told, indent=2)  # which is YAML, too
 
 
 def how_to_start() -> list[str]:
