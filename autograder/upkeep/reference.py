@@ -29,7 +29,8 @@ TESTS = "tests/reference"
 SAMPLE = 6  # mutants of a module, by lot, when there is little time
 CHOICE = "--choice"
 
-Touching = Mapping[str, tuple[float, list[str]]]  # by test: seconds, functions
+# By test its seconds and functions, and by file of tests those of the import.
+Touching = Mapping[str, tuple[float, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ def make_mutants(module: str) -> list[Mutant]:
 
 def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outcome:
     """Run the tests that call the mutated function in the copy, with the mutant in it."""
-    own = {test: found[0] for test, found in touching.items() if mutant.exercise in found[1]}
-    # What only an import calls is called before every test.
-    chosen = own or {test: found[0] for test, found in touching.items()}
+    chosen = calling(mutant.exercise, touching)
+    if not chosen:
+        return Outcome(mutant, by_choice=False, by_all=False)
     path = copy / "solutions" / module
     original = path.read_text(encoding="utf-8")
     path.write_text(mutant.source, encoding="utf-8")
@@ -91,6 +92,14 @@ def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outc
         return Outcome(mutant, by_choice, by_choice or _fails(copy, chosen))
     finally:
         path.write_text(original, encoding="utf-8")
+
+
+def calling(function: str, touching: Touching) -> dict[str, float]:
+    """The tests that call a function, with their seconds; all of a file if its import alone does."""
+    own = [name for name, (_, called) in touching.items() if function in called]
+    if not any("::" in name for name in own):
+        own = [test for test in touching if test.partition("::")[0] in own]
+    return {test: touching[test][0] for test in own if "::" in test}
 
 
 def _fails(copy: Path, seconds: Mapping[str, float], *flags: str) -> bool:
@@ -108,7 +117,16 @@ def _pytest(copy: Path, own: Mapping[str, str], limit: float | None, *args: str)
     path = os.pathsep.join(map(str, (copy, copy / "solutions", places.PACKAGE.parent)))
     environment = {**os.environ, "PYTHONPATH": path, **own}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # it starts in half of the time with it
-    command = [sys.executable, "-m", "pytest", "-q", "-p", touched.__name__, *args]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--rootdir",
+        str(copy),
+        "-p",
+        touched.__name__,
+        *args,
+    ]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(
         command, cwd=copy, env=environment, stdout=quiet, stderr=quiet, start_new_session=True

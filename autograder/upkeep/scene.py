@@ -1,4 +1,4 @@
-"""The scene of the crime: what attacks might want, with canaries in it, and an ear at each way out."""
+"""The crime scene: what attacks might want, with canaries in it, and ears at each way out."""
 
 import contextlib
 import ctypes

@@ -23,7 +23,9 @@ SOLUTIONS = "JAXPRENTICE_SOLUTIONS"  # the folder of the functions
 def pytest_configure(config: pytest.Config) -> None:
     """Note what tests call, if that is wanted."""
     if NOTE in os.environ:
-        config.pluginmanager.register(_Notes(Path(os.environ[NOTE]), os.environ[SOLUTIONS]))
+        notes = _Notes(Path(os.environ[NOTE]), os.environ[SOLUTIONS])
+        config.pluginmanager.register(notes)
+        notes.begin()
 
 
 @pytest.hookimpl(trylast=True)
@@ -38,23 +40,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class _Notes:
     def __init__(self, path: Path, folder: str) -> None:
         self.path, self.folder = path, folder
-        self.codes: set[CodeType] = set()
         self.tests: dict[str, tuple[float, list[str]]] = {}
         self.failed: set[str] = set()
+
+    def begin(self) -> None:
+        """Note what is called from now on."""
+        self.codes: set[CodeType] = set()
+        self.since = time.perf_counter()
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+
+    def end(self, name: str) -> None:
+        """Keep what was called since the beginning under this name."""
+        sys.settrace(None)
+        threading.settrace(None)
+        called = sorted({self._function(code) for code in self.codes})
+        self.tests[name] = round(time.perf_counter() - self.since, 3), called
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Keep what the import of a file calls, under the file's name."""
+        self.end(session.config.args[0])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Note what a test calls, its fixtures included."""
-        self.codes, begin = set(), time.perf_counter()
-        threading.settrace(self._call)
-        sys.settrace(self._call)
+        self.begin()
         try:
             return (yield)
         finally:
-            sys.settrace(None)
-            threading.settrace(None)
-            called = sorted({self._function(code) for code in self.codes})
-            self.tests[item.nodeid] = round(time.perf_counter() - begin, 3), called
+            self.end(item.nodeid)
 
     def _call(self, frame: FrameType, event: str, arg: object) -> None:
         """What Python calls for each frame; None: its lines do not matter."""
