@@ -316,12 +316,8 @@ def examine(quick: bool = False) -> int:
     levels = [isolation.choose()] if quick else here
     chosen = [attack for attack in known if attack.name in names]
     findings = _findings(chosen, levels)
-    stopped = f"{len(chosen)} of {len(known)} attacks, on {', '.join(levels)}"
-    print(
-        f"Tried: {stopped}. Each rung stops what it promises to stop."
-        if not findings
-        else f"Tried: {stopped}. {len(findings)} findings:"
-    )
+    what = f"{len(findings)} findings:" if findings else "Each rung stops what it promises to stop."
+    print(f"Tried: {len(chosen)} of {len(known)} attacks, on {', '.join(levels)}. {what}")
     print("".join(f"- {attack}, {level}: {fault}\n" for attack, level, fault in findings), end="")
     if not quick:
         failed = {attack for attack, _, _ in findings}

@@ -95,7 +95,7 @@ def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outc
 
 
 def calling(function: str, touching: Touching) -> dict[str, float]:
-    """The tests that call a function, with their seconds; all of a file if its import alone does."""
+    """The seconds of each test that calls a function, or whose file does when it is imported."""
     own = [name for name, (_, called) in touching.items() if function in called]
     if not any("::" in name for name in own):
         own = [test for test in touching if test.partition("::")[0] in own]
