@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """What came of one kind of submissions to a lesson."""
+    """What came of a lesson's submissions of some kind."""
 
     lesson: str
     kind: str

@@ -32,10 +32,10 @@ def make_cases(lesson: Lesson, only: Exercise | None = None) -> list[Case]:
     reference = assemble.read_solution(lesson.module)
     untouched = skeleton.make_skeleton(reference, lesson)
     lie = sample_class.cheat(untouched, lesson)
-    everything = {part.id for part in lesson.graded}
+    nothing, everything = expected.nothing_passes, {part.id for part in lesson.graded}
     cases = [
         Case(lesson.id, "reference", "the reference", reference, expected.full(everything)),
-        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, expected.nothing_passes),
+        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, nothing),
         Case(
             lesson.id,
             "cheat",
