@@ -54,22 +54,33 @@ def sync(
 
 @command("audit jvp --quick")
 def audit(
-    lesson: Annotated[
-        str | None, typer.Argument(metavar="[LESSON]", help="A lesson; all if absent.")
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[WHAT]",
+            help="A lesson, an exercise, or a path below solutions/; all lessons if absent.",
+        ),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Every twentieth answer, mutant and attack, no lone exercise."
+            "--quick",
+            help="What changed since the last whole audit, and a sample; no lone exercise.",
         ),
     ] = False,
 ) -> int:
-    """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
-    from autograder.student import commands
-    from autograder.upkeep import audit, sweep
+    """Examine the hidden suites; without WHAT, also sweep the reference against JAX.
 
-    chosen = [commands.taught(lesson)] if lesson else commands.all_taught()
-    status = audit.run(chosen, quick, hostile=lesson is None)
+    Of a path, such as minijax/random.py, mutants are tried on the reference's own tests.
+    """
+    from autograder.student import commands
+    from autograder.upkeep import audit, reference, sweep
+
+    if what and (modules := reference.modules(what)):
+        return reference.run(modules, quick)
+    lesson, exercise = commands.resolve(what) if what else (None, None)
+    chosen = [lesson] if lesson else commands.all_taught()
+    status = audit.run(chosen, audit.Asked(exercise, quick), hostile=not lesson)
     return status if lesson or quick else sweep.run() or status
 
 

@@ -92,6 +92,16 @@ def docstring(source: str, target: str) -> str | None:
     return ast.get_docstring(_only(_places(source), target).node)
 
 
+def functions(source: str) -> list[str]:
+    """The functions and methods of a module that are defined once, in order."""
+    found = _places(source).items()
+    return [
+        target
+        for target, (first, *more) in found
+        if isinstance(first.node, ast.FunctionDef) and not more
+    ]
+
+
 def contains(outer: str, target: str) -> bool:
     """Is `target` the definition `outer` itself, or inside it?"""
     return f"{target}.".startswith(f"{outer}.")

@@ -7,31 +7,26 @@ replaced by real paths. Canaries, secret words of this run, are in every file th
 """
 
 import contextlib
-import ctypes
 import json
-import multiprocessing
 import os
-import secrets
 import shutil
-import socket
-import tempfile
-import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.classroom.intake import files as intake
-from autograder.grading import oracle, rehearsal, retelling, submission, suite, under_pytest
+from autograder.grading import submission, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import isolation, session
+from autograder.sandbox import isolation
+from autograder.upkeep import changes
+from autograder.upkeep.scene import PLANTED, Scene, content, scene
 
 
 @dataclass(frozen=True)
@@ -79,160 +74,6 @@ def _read(path: Path) -> Attack:
         if key in about:
             about[key] = tuple(about[key])
     return Attack(path.stem, "\n".join(lines[end:]) + "\n", **about)
-
-
-# ------------------------------------------------------------------------------------------
-# The scene of the crime
-
-
-@dataclass
-class Scene:
-    """Everything that an attack might want, with canaries in it, and what it managed to take."""
-
-    folder: Path
-    beside: Executor  # a second grader, which knows nothing of the scene
-    canaries: dict[str, str] = field(default_factory=dict)
-    caught: list[bytes] = field(default_factory=list)  # what came by the network
-    words: dict[str, str] = field(default_factory=dict)  # "@SOLUTION@" -> where it lies
-    planted: dict[str, bytes | None] = field(default_factory=dict)  # contents, by their words
-    state: list[Any] = field(default_factory=list)  # of files and of this process, before
-    memory: int = 0  # that this process held before
-    mark: str = field(default_factory=lambda: f"jxp{secrets.token_hex(5)}")
-
-    def canary(self, place: str) -> str:
-        """A secret word of this run for this place."""
-        return self.canaries.setdefault(place, f"canary{secrets.token_hex(12)}")
-
-
-@contextlib.contextmanager
-def scene() -> Iterator[Scene]:
-    """Plant the canaries, open a port, and shorten the time limits, for as long as this lasts."""
-    # From here on this process maps the libraries' pages, which count as memory that it holds.
-    list(map(isolation.detect, isolation.LEVELS))
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jaxprentice-")))
-        folder.chmod(0o755)
-        spawn = multiprocessing.get_context("spawn")
-        made = Scene(folder, stack.enter_context(ProcessPoolExecutor(1, spawn)))
-        for part in (_plant_edition, _plant_files, _plant_process, _listen, _read_letters, _hurry):
-            stack.enter_context(part(made))
-        made.planted = {word: _content(made, word) for word in _PLANTED}
-        yield made
-
-
-@contextlib.contextmanager
-def _plant_edition(made: Scene) -> Iterator[None]:
-    """A copy of solutions and suites with canaries in the lesson that is graded."""
-    before = {name: getattr(places, name) for name in ("SOLUTIONS", "SUITES")}
-    for name, path in before.items():
-        copy = made.folder / name.lower()
-        shutil.copytree(path, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        setattr(places, name, copy)
-    lesson = manifest.get("jvp")
-    solution, suite = places.SOLUTIONS / lesson.module, places.SUITES / "jvp.py"
-    for place, path in {"solution": solution, "suite": suite}.items():
-        with path.open("a") as file:
-            file.write(f"\n# {made.canary(place)}\n")
-    made.words |= {"@SOLUTION@": str(solution), "@SUITE@": str(suite)}
-    made.words["@SOLUTIONS@"] = str(places.SOLUTIONS)
-    try:
-        yield
-    finally:
-        for name, path in before.items():
-            setattr(places, name, path)
-        _forget()
-
-
-def _forget() -> None:
-    """Let no oracle of this scene answer later."""
-    oracle._close_oracles()
-    for cached in (oracle.reference, oracle.variant, under_pytest.collected, rehearsal.rehearse):
-        cached.cache_clear()
-
-
-@contextlib.contextmanager
-def _plant_files(made: Scene) -> Iterator[None]:
-    """Another student's work, the gradebook, a place where anybody may write."""
-    for place in ("other", "gradebook", "descriptor"):
-        path = made.folder / place
-        path.write_text(f"# {made.canary(place)}\n")
-        made.words[f"@{place.upper()}@"] = str(path)
-    drop = made.folder / "drop"
-    drop.mkdir()
-    drop.chmod(0o777)
-    made.words |= {"@DROP@": str(drop), "@ROOT@": str(places.ROOT)}
-    yield
-
-
-@contextlib.contextmanager
-def _plant_process(made: Scene) -> Iterator[None]:
-    """Canaries in the grader's environment and memory, and an open file that others may inherit."""
-    memory = ctypes.create_string_buffer(made.canary("memory").encode())
-    made.words |= {"@PARENT@": str(os.getpid()), "@ADDRESS@": str(ctypes.addressof(memory))}
-    made.words |= {"@MARK@": made.mark}
-    os.environ["JAXPRENTICE_CANARY"] = made.canary("environment")
-    file = os.open(made.words["@DESCRIPTOR@"], os.O_RDONLY)
-    os.set_inheritable(file, True)
-    try:
-        yield
-    finally:
-        os.close(file)
-        del os.environ["JAXPRENTICE_CANARY"]
-        del memory
-
-
-@contextlib.contextmanager
-def _listen(made: Scene) -> Iterator[None]:
-    """A port on this machine that takes what is sent to it."""
-    server = socket.create_server(("127.0.0.1", 0))
-    made.words["@PORT@"] = str(server.getsockname()[1])
-
-    def serve() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = server.accept()
-                with connection:
-                    connection.settimeout(1)
-                    with contextlib.suppress(OSError):
-                        made.caught.append(b"connected " + connection.recv(65536))
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield
-    finally:
-        server.close()
-
-
-@contextlib.contextmanager
-def _read_letters(made: Scene) -> Iterator[None]:
-    """A service that takes datagrams at a path where anybody may send them."""
-    place = made.folder / "letters"
-    made.words["@SOCKET@"] = str(place)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as letters:
-        letters.bind(str(place))
-        place.chmod(0o777)
-
-        def serve() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    made.caught.append(b"a letter " + letters.recv(65536))
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield
-
-
-@contextlib.contextmanager
-def _hurry(made: Scene) -> Iterator[None]:
-    """Time limits that suit attacks which do nothing but wait."""
-    limits = {"LEAST_SECONDS": 0.7, "IMPORT_SECONDS": 4.0, "BUDGET_SECONDS": 20.0}
-    limits |= {"PATIENCE": 4.0, "AGAIN": 2.0, "PAUSES": 3.0}
-    with contextlib.ExitStack() as undo:
-        for name, value in limits.items():
-            undo.callback(setattr, session, name, getattr(session, name))
-            setattr(session, name, value)
-        undo.callback(setattr, retelling, "SEARCH_SECONDS", retelling.SEARCH_SECONDS)
-        retelling.SEARCH_SECONDS = 2.0
-        yield
 
 
 # ------------------------------------------------------------------------------------------
@@ -363,10 +204,10 @@ def _clean(made: Scene) -> None:
     shutil.rmtree(made.folder / "inbox", ignore_errors=True)
     for path in Path(made.words["@DROP@"]).iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for word, content in made.planted.items():
+    for word, planted in made.planted.items():
         path = Path(made.words[word])
-        if content is not None and _content(made, word) != content:
-            path.write_bytes(content)
+        if planted is not None and content(made, word) != planted:
+            path.write_bytes(planted)
         path.chmod(0o644)
     if made.state:
         resource.setrlimit(resource.RLIMIT_NOFILE, made.state[-2])
@@ -402,7 +243,7 @@ def _leaked(result: Result, made: Scene) -> Iterator[str]:
 
 def _harmed(made: Scene) -> Iterator[str]:
     """What is not as it was: files, connections, processes."""
-    changed = [word for word in _PLANTED if _content(made, word) != made.planted[word]]
+    changed = [word for word in PLANTED if content(made, word) != made.planted[word]]
     for word in changed:
         yield f"it changes {word.strip('@').lower()}"
     if not changed and _state(made) != made.state:
@@ -429,20 +270,12 @@ def _most_memory() -> int:
 
 def _state(made: Scene) -> list[Any]:
     """Rights, owners and times of what was planted; limits and priority of this process."""
-    files = [Path(made.words[word]).stat() for word in _PLANTED]
+    files = [Path(made.words[word]).stat() for word in PLANTED]
     about = [(s.st_mode, s.st_uid, s.st_mtime_ns) for s in files]
     import resource
 
     limits = [resource.getrlimit(resource.RLIMIT_NOFILE), os.getpriority(os.PRIO_PROCESS, 0)]
     return [*about, *limits]
-
-
-def _content(made: Scene, word: str) -> bytes | None:
-    path = Path(made.words[word])
-    return path.read_bytes() if path.is_file() else None
-
-
-_PLANTED = ("@SOLUTION@", "@SUITE@", "@OTHER@", "@GRADEBOOK@")
 
 
 def _alive(mark: str) -> bool:
@@ -469,32 +302,49 @@ def _misreported(attack: Attack, result: Result) -> Iterator[str]:
 # The table
 
 
-def examine(levels: Sequence[str] = (), every: int = 1) -> int:
+def examine(quick: bool = False) -> int:
     """Try attacks on every rung that this machine has; print a table, and what went wrong.
 
-    Tried are all, or one in `every` so many. Returns how many findings there are: attacks that a
-    rung should stop and does not, and reports that do not say what they should.
+    A quick audit tries some, and those that changed since the last whole one, on the best rung.
+    Returns how many findings there are: attacks that a rung should stop and does not, and reports
+    that do not say what they should.
     """
-    levels = levels or [level for level in isolation.LEVELS if isolation.detect(level) is None]
-    attacks, findings = load()[::every], []
-    width = max(len(attack.title) for attack in attacks)
+    known = load()
+    states = {attack.name: changes.digest(repr(attack)) for attack in known}
+    names = changes.sample(TITLE, states) if quick else states
+    here = [level for level in isolation.LEVELS if isolation.detect(level) is None]
+    levels = [isolation.choose()] if quick else here
+    chosen = [attack for attack in known if attack.name in names]
+    findings = _findings(chosen, levels)
+    what = f"{len(findings)} findings:" if findings else "Each rung stops what it promises to stop."
+    print(f"Tried: {len(chosen)} of {len(known)} attacks, on {', '.join(levels)}. {what}")
+    print("".join(f"- {attack}, {level}: {fault}\n" for attack, level, fault in findings), end="")
+    if not quick:
+        failed = {attack for attack, _, _ in findings}
+        changes.keep(TITLE, {name: state for name, state in states.items() if name not in failed})
+    return len(findings)
+
+
+TITLE = "attacks"
+
+
+def _findings(chosen: Sequence[Attack], levels: Sequence[str]) -> list[tuple[str, str, str]]:
+    """What went wrong, as attack, rung and fault; the table is printed meanwhile."""
+    findings: list[tuple[str, str, str]] = []
+    width = max(len(attack.title) for attack in chosen)
     print(f"{'attack':<{width}}  {'  '.join(levels)}", flush=True)
     with scene() as made:
-        for attack in attacks:
+        for attack in chosen:
             faults = {level: attempt(attack, level, made) for level in levels}
             cells = [_cell(faults[level]).ljust(len(level)) for level in levels]
             print(f"{attack.title:<{width}}  {'  '.join(cells)}".rstrip(), flush=True)
             findings += [
-                f"{attack.name}, {level}: {fault}"
+                (attack.name, level, fault)
                 for level in levels
                 if level in attack.stops
                 for fault in faults[level]
             ]
-    print(
-        f"{len(findings)} findings:" if findings else "Every rung stops what it promises to stop."
-    )
-    print("".join(f"- {text}\n" for text in findings), end="")
-    return len(findings)
+    return findings
 
 
 def _cell(faults: Sequence[str]) -> str:

@@ -9,44 +9,41 @@ be, and every grade that is not as it should be is a finding.
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from autograder.grading import answers, pool, submission
+from autograder.grading import pool, submission
 from autograder.grading.calls import Call
 from autograder.grading.result import Result
 from autograder.grading.task import Task
-from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
-from autograder.sandbox import isolation
 from autograder.student import checks, screen
-from autograder.upkeep import attacks, classes, expected, mutants, sample_class, widths
-from autograder.upkeep.expected import Check
+from autograder.upkeep import attacks, changes, classes, expected, mutants, widths
+from autograder.upkeep.cases import Case, make_cases
+from autograder.upkeep.mutants import Mutant
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Case:
-    """A made submission, and what its result must be."""
+class Row(NamedTuple):
+    """What came of a lesson's submissions of some kind."""
 
     lesson: str
-    kind: str  # "reference", "one exercise", "known mistake" and so on
-    name: str
-    source: str
-    check: Check
-    answers: tuple[str, ...] = ()  # the exercises that visible checks are asked about as well
-    fails: str = ""  # the test whose failure says all
+    kind: str
+    right: int  # so many are as they should be
+    tried: int
+    left: int = 0  # so many were left out
 
 
 @dataclass
 class Report:
     """What came of an audit."""
 
-    rows: list[tuple[str, str, int, int]] = field(default_factory=list)  # lesson, kind, right, all
+    rows: list[Row] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
 
     @property
@@ -55,50 +52,54 @@ class Report:
         return bool(self.rows) and not self.findings
 
 
-def audit(
-    lesson_ids: Iterable[str] = (),
-    quick: bool = False,
-    *,
-    workers: int | None = None,
-    level: str | None = None,
-) -> Report:
-    """Examine the suites of these lessons, or of all.
+@dataclass(frozen=True)
+class Asked:
+    """What an audit is asked for, beside lessons."""
 
-    `quick` leaves out lone exercises, constant answers and stubs that cheat, and samples mutants
-    and answers.
+    exercise: Exercise | None = None  # the only one that tests run of
+    quick: bool = False
+    level: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Is nothing of a lesson left out?"""
+        return not (self.exercise or self.quick)
+
+
+def audit(chosen: Sequence[Lesson], asked: Asked, *, workers: int | None = None) -> Report:
+    """Examine the suites of these lessons.
+
+    A quick audit leaves out lone exercises, constant answers and stubs that cheat, and of mutants
+    and answers takes a sample and those that changed since the last whole audit.
     """
-    known = manifest.load()
-    chosen = [manifest.get(i) for i in lesson_ids] or [x for x in known.values() if x.exercises]
     report = Report()
-    with pool.crew(workers) as crew:
+    # One exercise needs less time than it takes to start processes.
+    with pool.crew(1 if asked.exercise else workers) as crew:
         if len(chosen) == 1:
-            examine(chosen[0], report, quick, crew, level)
+            examine(chosen[0], report, crew, asked)
             return report
         # A lesson stays in one process: what that has asked the reference, it asks once.
-        task = functools.partial(_examined, quick=quick, level=level)
+        task = functools.partial(_examined, asked=asked)
         # The last lessons take longest: they begin.
         outcomes = crew.each(task, chosen[::-1])
-        found = dict(_with_progress(outcomes, "Lessons", len(chosen)))
+        found = {x.id: report for x, report in _with_progress(outcomes, "Lessons", len(chosen))}
     for lesson in chosen:
-        report.rows += found[lesson].rows
-        report.findings += found[lesson].findings
+        report.rows += found[lesson.id].rows
+        report.findings += found[lesson.id].findings
     return report
 
 
-def _examined(lesson: Lesson, quick: bool, level: str | None) -> Report:
+def _examined(lesson: Lesson, asked: Asked) -> Report:
     report = Report()
-    examine(lesson, report, quick, pool.Crew(), level)
+    examine(lesson, report, pool.Crew(), asked)
     return report
 
 
-def examine(
-    lesson: Lesson, report: Report, quick: bool, crew: pool.Crew, level: str | None = None
-) -> None:
+def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
     """Examine a lesson's suite, and add what comes of it to the report."""
-    cases = _sample(make_cases(lesson)) if quick else make_cases(lesson)
     _examine_classes(lesson, report)
-    _examine_cases(lesson, cases, report, crew, level)
-    examine_mutants(lesson, report, quick, crew, level)
+    _examine_cases(lesson, report, crew, asked)
+    examine_mutants(lesson, report, crew, asked)
 
 
 # Kinds of which there are many, or whose every test runs to its end.
@@ -106,41 +107,69 @@ _LONG = ("one exercise", "one missing", "constant answer", "cheat")
 _ANSWERS = ("right answer", "known mistake", "wrong answer")  # and of which there are still more
 
 
-def _sample(cases: Sequence[Case]) -> list[Case]:
-    """The cases for a quick audit: none of the long kinds, and a few of the answers."""
-    answered = {kind: [case for case in cases if case.kind == kind] for kind in _ANSWERS}
-    short = [case for case in cases if case.kind not in (*_LONG, *_ANSWERS)]
-    return [*short, *(case for group in answered.values() for case in group[::SAMPLE])]
+def _sample(lesson: Lesson, cases: Sequence[Case]) -> list[Case]:
+    """The cases for a quick audit: none of the long kinds, and some of the answers."""
+    names = {case.name for case in cases if case.kind not in (*_LONG, *_ANSWERS)}
+    for kind in _ANSWERS:
+        states = {case.name: case.state for case in cases if case.kind == kind}
+        names |= changes.sample(f"{lesson.id} {kind}", states)
+    return [case for case in cases if case.name in names]
 
 
 def _examine_classes(lesson: Lesson, report: Report) -> None:
     """Is each class of mistakes met in each exercise, or argued away?"""
     cells = len(classes.classes()) * len(lesson.exercises)
     faults = classes.faults(lesson)
-    report.rows.append((lesson.id, "class of mistakes", max(0, cells - len(faults)), cells))
+    report.rows.append(Row(lesson.id, TABLE, max(0, cells - len(faults)), cells))
     report.findings += faults
 
 
-def _examine_cases(
-    lesson: Lesson, cases: Sequence[Case], report: Report, crew: pool.Crew, level: str | None
-) -> None:
+TABLE, AGREE = "class of mistakes", "visible checks agree"  # rows that count no submissions
+
+
+def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
+    every = make_cases(lesson, asked.exercise)
+    cases = _sample(lesson, every) if asked.quick else every
+    wrong, visible = _faults(lesson, cases, crew, asked)
+    for kind in dict.fromkeys(case.kind for case in every):
+        tried = [case for case in cases if case.kind == kind]
+        right = {case.name: case.state for case in tried if not wrong[case.name]}
+        left = sum(case.kind == kind for case in every) - len(tried)
+        report.rows.append(Row(lesson.id, kind, len(right), len(tried), left))
+        if asked.is_whole and kind in _ANSWERS:
+            changes.keep(f"{lesson.id} {kind}", right)
+    report.rows.append(Row(lesson.id, AGREE, sum(visible), len(visible)))
+    report.findings += [text for case in cases for text in wrong[case.name]]
+
+
+def _faults(
+    lesson: Lesson, cases: Sequence[Case], crew: pool.Crew, asked: Asked
+) -> tuple[dict[str, list[str]], list[bool]]:
+    """What is wrong with each case; whether visible checks agree with those they were asked of."""
     by_name = {case.name: case for case in cases}
-    asked = [Asked(lesson.id, level, c.name, c.source, c.answers, c.fails) for c in cases]
-    outcomes = crew.each(grade, asked)
+    only = asked.exercise.id if asked.exercise else None
+    sent = [
+        Sent(
+            lesson.id,
+            asked.level,
+            c.name,
+            c.source,
+            c.answers,
+            c.answers[0] if c.fails else only,
+            c.fails,
+        )
+        for c in cases
+    ]
     wrong: dict[str, list[str]] = {}
-    visible: dict[str, bool] = {}
-    for made, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(asked)):
-        case = by_name[made.name]
+    visible: list[bool] = []
+    outcomes = crew.each(grade, sent)
+    for one, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(sent)):
+        case = by_name[one.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
         if refused is not None:
-            visible[case.name] = not refused
+            visible.append(not refused)
             wrong[case.name] += [_refused(case, exercise) for exercise in sorted(refused)]
-    for kind in dict.fromkeys(case.kind for case in cases):
-        names = [case.name for case in cases if case.kind == kind]
-        right = sum(not wrong[name] for name in names)
-        report.rows.append((lesson.id, kind, right, len(names)))
-    report.rows.append((lesson.id, "visible checks agree", sum(visible.values()), len(visible)))
-    report.findings += [text for case in cases for text in wrong[case.name]]
+    return wrong, visible
 
 
 def _refused(case: Case, exercise: str) -> str:
@@ -151,7 +180,7 @@ def _refused(case: Case, exercise: str) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Sent:
     """A made submission as it travels to another process."""
 
     lesson: str
@@ -159,22 +188,22 @@ class Asked:
     name: str
     source: str
     answers: tuple[str, ...]
-    fails: str  # the test of the only answer whose failure is all that matters; "" for all tests
+    only: str | None  # the exercise whose tests run; None for all
+    fails: str  # the test whose failure is all that matters; "" for all tests
 
 
-def grade(asked: Asked) -> tuple[Result, set[str] | None]:
+def grade(sent: Sent) -> tuple[Result, set[str] | None]:
     """The result, and which of the answers with full points a visible check refuses.
 
     None where no answer has full points: what the hidden suite refuses, a visible check may.
     """
-    lesson, source = manifest.get(asked.lesson), asked.source.encode()
-    only: dict[str, Any] = {}
-    if asked.fails:
-        only = {"only": asked.answers[0], "enough": functools.partial(_has_failed, asked.fails)}
-    result = submission.grade(Task.of(lesson, source, asked.level), shrink=False, **only)
+    lesson, source = manifest.get(sent.lesson), sent.source.encode()
+    enough = functools.partial(_has_failed, sent.fails) if sent.fails else None
+    task = Task.of(lesson, source, sent.level)
+    result = submission.grade(task, shrink=False, only=sent.only, enough=enough)
     full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
-    own = full.intersection(asked.answers)
-    return result, refused(lesson, asked.source, asked.answers) & own if own else None
+    own = full.intersection(sent.answers)
+    return result, refused(lesson, sent.source, sent.answers) & own if own else None
 
 
 def _has_failed(test: str, exercise: str, calls: Sequence[Call]) -> bool:
@@ -189,28 +218,38 @@ def refused(lesson: Lesson, source: str, exercises: Sequence[str]) -> set[str]:
     return set(exercises) - set(report.done)
 
 
-SAMPLE = 20  # one mutant, answer or attack in so many is tried when there is little time
-
-
-def examine_mutants(
-    lesson: Lesson, report: Report, quick: bool, crew: pool.Crew, level: str | None = None
-) -> None:
+def examine_mutants(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
     """Does the suite notice each slip? Those argued to be none are not counted."""
     equivalent = mutants.read_equivalent(lesson)
     made = mutants.make_mutants(lesson)
     for gone in equivalent.keys() - {mutant.id for mutant in made}:
         report.findings.append(f"{lesson.id}: {gone} is not a mutant any more. Remove its entry.")
-    chosen = made[::SAMPLE] if quick else made
-    outcomes = mutants.try_out(lesson, chosen, crew, level)
-    found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
+    about = [m for m in made if asked.exercise is None or m.exercise == asked.exercise.id]
+    found = _tried(lesson, about, crew, asked)
     real = [outcome for outcome in found if outcome.mutant.id not in equivalent]
     killed = sum(outcome.killed for outcome in real)
-    report.rows.append((lesson.id, "mutant", killed, len(real)))
+    left = len(about) - len(found)
+    report.rows.append(Row(lesson.id, "mutant", killed, len(real), left))
     report.findings += [
         text
         for outcome in found
         for text in _about_mutant(outcome, outcome.mutant.id in equivalent)
     ]
+
+
+def _tried(
+    lesson: Lesson, made: list[Mutant], crew: pool.Crew, asked: Asked
+) -> list[mutants.Outcome]:
+    """What came of these mutants, or of the sample of them for a quick audit."""
+    title, tests = f"{lesson.id} mutant", changes.sections(lesson)
+    states = {m.id: changes.digest(tests.get(m.exercise, "")) for m in made}
+    names = changes.sample(title, states) if asked.quick else states
+    chosen = [mutant for mutant in made if mutant.id in names]
+    outcomes = mutants.try_out(lesson, chosen, crew, asked.level)
+    found = list(_with_progress(outcomes, f"Mutants of {lesson.id}", len(chosen)))
+    if asked.is_whole:
+        changes.keep(title, states)
+    return found
 
 
 def _with_progress(items: Iterable[T], title: str, total: int) -> Iterable[T]:
@@ -237,115 +276,47 @@ def _about_mutant(outcome: mutants.Outcome, is_equivalent: bool) -> Iterator[str
 
 
 # ------------------------------------------------------------------------------------------
-# The made submissions
-
-
-def make_cases(lesson: Lesson) -> list[Case]:
-    """All submissions that a lesson's suite is tried on."""
-    reference = assemble.read_solution(lesson.module)
-    untouched = skeleton.make_skeleton(reference, lesson)
-    cheat = sample_class.cheat(untouched, lesson)
-    nothing = expected.nothing_passes
-    everything = {part.id for part in lesson.graded}
-    cases = [
-        Case(lesson.id, "reference", "the reference", reference, expected.full(everything)),
-        Case(lesson.id, "skeleton", "the untouched skeleton", untouched, nothing),
-        Case(lesson.id, "cheat", "stubs whose results claim to be right", cheat, nothing),
-    ]
-    for exercise in lesson.exercises:
-        done = _with_those_before(lesson, exercise)
-        name = f"{exercise.id} alone"
-        source = _only(lesson, reference, done)
-        cases.append(Case(lesson.id, "one exercise", name, source, expected.exactly(done)))
-    cases += _cases_of_missing(reference, lesson)
-    cases += _cases_of_constants(untouched, lesson)
-    return [*cases, *cases_of_right_answers(lesson), *_cases_of_wrong_answers(lesson)]
-
-
-def _cases_of_missing(reference: str, lesson: Lesson) -> Iterator[Case]:
-    """Each exercise left out: the tests that the table of classes names for it ask for it."""
-    named = {} if classes.faults(lesson) else classes.cells(lesson)
-    everything = {exercise.id for exercise in lesson.exercises}
-    for exercise, tests in named.items():
-        source = _only(lesson, reference, everything - {exercise})
-        check = expected.fails(exercise, tests)
-        yield Case(lesson.id, "one missing", f"all but {exercise}", source, check)
-
-
-# What can replace every stub without any thought.
-_CONSTANTS = (
-    *("raise TypeError", "raise ValueError", "raise KeyError", "raise IndexError"),
-    *("return None", "return True", "return False", "return 0", "return 0.0", "return 1.0"),
-    *("return []", "return ()", "return {}", 'return ""'),
-)
-
-
-def _cases_of_constants(untouched: str, lesson: Lesson) -> Iterator[Case]:
-    for constant in _CONSTANTS:
-        source = untouched
-        for exercise in lesson.exercises:
-            source = source.replace(f'raise NotImplementedError("{exercise.id}")', constant)
-        name = f"`{constant}` everywhere"
-        yield Case(lesson.id, "constant answer", name, source, expected.hardly_any_points)
-
-
-def cases_of_right_answers(lesson: Lesson) -> Iterator[Case]:
-    """The right answers: in each case one to every exercise."""
-    for i, chosen in enumerate(answers.in_turn(lesson.id), 1):
-        source = answers.variant_source(*chosen)
-        name, own = f"right answers, number {i}", tuple(e.id for e in lesson.exercises)
-        check = expected.full({part.id for part in lesson.graded})
-        yield Case(lesson.id, "right answer", name, source, check, own)
-
-
-def _cases_of_wrong_answers(lesson: Lesson) -> Iterator[Case]:
-    for mistake in answers.mistakes(lesson.id):
-        source = answers.variant_source(mistake)
-        check, own = expected.named(mistake, lesson), (mistake.exercise,)
-        yield Case(lesson.id, "known mistake", mistake.id, source, check, own)
-    for i, answer in enumerate(answers.wrong(lesson.id), 1):
-        source, name = answers.variant_source(answer), f"{answer.exercise}, wrong answer {i}"
-        check, own = expected.loses(answer), (answer.exercise,)
-        yield Case(lesson.id, "wrong answer", name, source, check, own, answer.fails)
-
-
-def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
-    """An exercise and those without which it cannot be tested."""
-    by_id = {e.id: e for e in lesson.exercises}
-    return {exercise.id}.union(*(_with_those_before(lesson, by_id[i]) for i in exercise.after))
-
-
-def _only(lesson: Lesson, reference: str, done: set[str]) -> str:
-    """The module with these exercises filled in, and no others."""
-    left = tuple(e for e in lesson.exercises if e.id not in done)
-    return skeleton.make_skeleton(reference, replace(lesson, exercises=left))
-
-
-# ------------------------------------------------------------------------------------------
 # The command
 
 
-def run(chosen: Iterable[Lesson], quick: bool = False, hostile: bool = False) -> int:
+def run(chosen: Sequence[Lesson], asked: Asked, hostile: bool = False) -> int:
     """Examine these lessons and print the table; the exit status is 0 if nothing was found.
 
     With `hostile` the attacks of the corpus are tried too, on every rung that this machine has;
     when there is little time, some of them on the best one.
     """
-    report = audit([lesson.id for lesson in chosen], quick)
-    print(table(report), widths.text(), sep="\n\n")
-    sample: tuple[Any, ...] = ([isolation.choose()], SAMPLE) if quick else ()
-    findings = attacks.examine(*sample) if hostile else 0
+    report = audit(chosen, asked)
+    parts = [table(report), summary(report, chosen, asked)]
+    print(*parts, *([] if asked.exercise else [widths.text()]), sep="\n\n")
+    findings = attacks.examine(quick=asked.quick) if hostile else 0
     return 0 if report.passed and not findings else 1
 
 
 def table(report: Report) -> str:
-    """The report as text: one line for each kind of submission, then the findings."""
-    rows = [("lesson", "submissions", "as they should be")]
-    rows += [(lesson, kind, f"{right} of {n}") for lesson, kind, right, n in report.rows]
-    return "\n".join([*screen.columns(rows), "", *_summary(report)])
+    """The report as text: one line for each kind of submission."""
+    heads = ("lesson", "submissions", "as they should be", "left out")
+    rows = [(x.lesson, x.kind, f"{x.right} of {x.tried}", str(x.left or "")) for x in report.rows]
+    rows = [heads if any(x.left for x in report.rows) else (*heads[:3], ""), *rows]
+    return "\n".join(screen.columns(rows))
 
 
-def _summary(report: Report) -> list[str]:
-    if report.passed:
-        return ["Every suite gives the grades that it should."]
-    return [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]
+def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
+    """What was tried, what came of it, what was not tried, and the findings."""
+    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE)]
+    tried, left = sum(row.tried for row in counted), sum(row.left for row in counted)
+    what = asked.exercise.id if asked.exercise else ", ".join(lesson.id for lesson in chosen)
+    lines = [f"Tried: {tried} submissions to {what}."]
+    if report.passed and asked.is_whole:
+        lines.append("Every suite that was tried gives the grades that it should.")
+    elif report.passed:
+        lines.append("All of these get the grades that they should.")
+    if left:
+        lines.append(f"Left out: {left} submissions. Without --quick they are tried, too.")
+    new = [x.id for x in chosen if asked.quick and not changes.is_kept(f"{x.id} mutant")]
+    if new:
+        lines.append(
+            f"No whole audit is kept of {', '.join(new)}: nothing there counts as changed."
+        )
+    if report.findings:
+        lines += [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]
+    return "\n".join(lines)

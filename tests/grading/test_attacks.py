@@ -1,10 +1,12 @@
 """The corpus of attacks: the best rung stops them all, and each of them can succeed somewhere."""
 
+import contextlib
 from dataclasses import replace
 
 import pytest
 
 from autograder.grading import suite
+from autograder.lessons import places
 from autograder.sandbox import isolation, launch
 from autograder.upkeep import attacks
 
@@ -111,3 +113,27 @@ def test_a_daemon_that_lives_on_would_be_seen(scene, monkeypatch):
     monkeypatch.setattr(attacks.time, "monotonic", iter(range(0, 1000, 4)).__next__)
     attacks._clean(scene)
     assert "a process of it lives on" in attacks._harmed(scene)
+
+
+def test_a_table_says_which_attacks_were_tried_and_a_quick_one_has_those_that_changed(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(places, "COURSE", tmp_path / "course")
+    attack = replace(CORPUS[0], stops=("one",))
+    known = [replace(attack, name=name, title=name) for name in ("first", "second", "third")]
+    monkeypatch.setattr(attacks, "load", lambda: known)
+    monkeypatch.setattr(attacks, "scene", contextlib.nullcontext)
+    monkeypatch.setattr(isolation, "LEVELS", ("one",))
+    monkeypatch.setattr(isolation, "detect", lambda level: None)
+    monkeypatch.setattr(isolation, "choose", lambda: "one")
+    monkeypatch.setattr(attacks, "attempt", lambda *_: [])
+
+    def said(quick):
+        assert attacks.examine(quick) == 0
+        return capsys.readouterr().out.splitlines()[-1]
+
+    whole = "Each rung stops what it promises to stop."
+    assert said(quick=True) == f"Tried: 1 of 3 attacks, on one. {whole}"
+    assert said(quick=False) == f"Tried: 3 of 3 attacks, on one. {whole}"
+    known[2] = replace(known[2], body="another")
+    assert said(quick=True) == f"Tried: 2 of 3 attacks, on one. {whole}"

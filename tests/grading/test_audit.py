@@ -1,6 +1,7 @@
 """The audit finds what is wrong with a suite, and only that."""
 
 import functools
+import re
 import shlex
 
 import graded_course
@@ -11,7 +12,7 @@ from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
 from autograder import cli
 from autograder.grading import pool
 from autograder.lessons import manifest, places
-from autograder.upkeep import audit, classes, mutants, sweep
+from autograder.upkeep import audit, cases, changes, classes, mutants, sweep
 
 pytestmark = pytest.mark.skipif(
     graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
@@ -90,6 +91,8 @@ GOOD = {
     "suites/tiny.classes.toml": CLASSES,
 }
 
+WITHOUT_MUTANTS = {name: text for name, text in GOOD.items() if text is not EQUIVALENT}
+
 
 def examined(monkeypatch, tmp_path, name=None, old="", new=""):
     changes = dict(GOOD)
@@ -98,7 +101,23 @@ def examined(monkeypatch, tmp_path, name=None, old="", new=""):
         assert old in text
         changes[name] = text.replace(old, new)
     graded_course.write(monkeypatch, tmp_path, changes)
-    return audit.audit(["tiny"], workers=1)
+    return tried()
+
+
+def tried(exercise=None, quick=False):
+    """What an audit of the small course finds."""
+    found = manifest.find_exercise(exercise) if exercise else None
+    return audit.audit([manifest.get("tiny")], audit.Asked(found, quick), workers=1)
+
+
+def counts(report, *kinds):
+    """Of kinds of submissions, how many were right, tried and left out."""
+    return [row[2:] for row in report.rows if row.kind in kinds]
+
+
+def said(report, exercise=None, quick=False):
+    asked = audit.Asked(manifest.find_exercise(exercise) if exercise else None, quick)
+    return audit.summary(report, [manifest.get("tiny")], asked)
 
 
 def test_a_good_suite_passes(monkeypatch, tmp_path):
@@ -107,20 +126,111 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
     assert report.passed
     cells = 3 * len(classes.classes())
     assert report.rows == [
-        ("tiny", "class of mistakes", cells, cells),
-        ("tiny", "reference", 1, 1),
-        ("tiny", "skeleton", 1, 1),
-        ("tiny", "cheat", 1, 1),
-        ("tiny", "one exercise", 3, 3),
-        ("tiny", "one missing", 3, 3),
-        ("tiny", "constant answer", 14, 14),
-        ("tiny", "right answer", 2, 2),
-        ("tiny", "known mistake", 3, 3),
-        ("tiny", "wrong answer", 1, 1),
-        ("tiny", "visible checks agree", 2, 2),
-        ("tiny", "mutant", 26, 26),
+        ("tiny", "class of mistakes", cells, cells, 0),
+        ("tiny", "reference", 1, 1, 0),
+        ("tiny", "skeleton", 1, 1, 0),
+        ("tiny", "cheat", 1, 1, 0),
+        ("tiny", "one exercise", 3, 3, 0),
+        ("tiny", "one missing", 3, 3, 0),
+        ("tiny", "constant answer", 14, 14, 0),
+        ("tiny", "right answer", 2, 2, 0),
+        ("tiny", "known mistake", 3, 3, 0),
+        ("tiny", "wrong answer", 1, 1, 0),
+        ("tiny", "visible checks agree", 2, 2, 0),
+        ("tiny", "mutant", 26, 26, 0),
     ]
-    assert "known mistake         3 of 3" in audit.table(report)
+    assert "known mistake         3 of 3\n" in audit.table(report)
+    assert said(report).startswith(
+        "Tried: 55 submissions to tiny.\nEvery suite that was tried gives"
+    )
+
+
+def test_an_audit_of_one_exercise_tries_what_asks_for_it_and_names_it(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, GOOD)
+    report = tried("tiny.double")
+    assert report.passed
+    assert counts(report, "one exercise", "constant answer") == [(1, 1, 0), (14, 14, 0)]
+    assert counts(report, "right answer", "known mistake") == [(2, 2, 0), (2, 2, 0)]
+    every = mutants.make_mutants(manifest.get("tiny"))
+    own = sum(mutant.exercise == "tiny.double" for mutant in every)
+    assert counts(report, "mutant") == [(own - 1, own - 1, 0)]  # one is argued to be right
+    assert "submissions to tiny.double.\nAll of these get" in said(report, "tiny.double")
+
+
+def test_a_quick_audit_says_what_it_left_out_and_praises_only_what_it_tried(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, GOOD)
+    report = tried(quick=True)
+    assert report.passed
+    assert counts(report, "constant answer", "right answer", "mutant") == [
+        *[(0, 0, 14), (1, 1, 1), (2, 2, 25)]
+    ]
+    assert said(report, quick=True) == (
+        "Tried: 7 submissions to tiny.\nAll of these get the grades that they should.\n"
+        "Left out: 49 submissions. Without --quick they are tried, too.\n"
+        "No whole audit is kept of tiny: nothing there counts as changed."
+    )
+    assert "constant answer 0 of 0 14\n" in re.sub(" +", " ", audit.table(report))
+
+
+def rewritten(tmp_path, file, old, new):
+    text = (tmp_path / file).read_text()
+    assert old in text
+    (tmp_path / file).write_text(text.replace(old, new))
+
+
+def test_a_quick_audit_tries_what_changed_since_the_last_whole_one(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, WITHOUT_MUTANTS)
+    monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])
+    made = cases.make_cases(manifest.get("tiny"))
+    rewritten(tmp_path, "answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)")
+    assert tried(quick=True).passed  # the second right answer is not in the sample
+    rights = {case.name: case.state for case in made if case.kind == "right answer"}
+    changes.keep("tiny right answer", rights)
+    assert "right answers, number 2" in tried(quick=True).findings[0]
+
+
+def test_a_whole_audit_keeps_what_it_found_right_and_no_other_keeps_anything(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, WITHOUT_MUTANTS)
+    monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])
+    real, answered = cases.make_cases, lambda case: case.kind == "right answer"
+    monkeypatch.setattr(audit, "make_cases", lambda *args: list(filter(answered, real(*args))))
+    rewritten(tmp_path, "answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)")
+    assert [tried(quick=True).passed, tried("tiny.mean").passed] == [True, True]
+    assert not changes.is_kept("tiny right answer")
+    assert not tried().passed
+    assert changes.is_kept("tiny mutant")
+    assert not tried(quick=True).passed
+
+
+# By what is written instead of which piece of which file: whose answers count as changed.
+CHANGED = {
+    ("answers/tiny.py", "np.add(x, 1.5)", "np.add(x, 2.5)"): {"tiny.double, wrong answer 1"},
+    ("answers/tiny.py", "np.multiply(x, 2.0)", "2.0 * x"): {"right answers, number 2"},
+    ("suites/tiny.py", "1.0, 2.0, 6.0", "1.0, 2.0, 7.0"): {
+        *("tiny.mean/divided_by_one_less", "right answers, number 1")
+    },
+    ("suites/tiny.py", "return tiny.double(x)", "return 1 * tiny.double(x)"): set(),
+}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("change", CHANGED, ids=lambda change: change[2])
+def test_an_answer_changes_with_its_text_and_its_tests(monkeypatch, tmp_path, change):
+    lesson = graded_course.write(monkeypatch, tmp_path, GOOD)
+    before = {case.name: case.state for case in cases.make_cases(lesson)}
+    rewritten(tmp_path, *change)
+    after = {case.name: case.state for case in cases.make_cases(lesson)}
+    assert {name for name in before if before[name] != after[name]} == CHANGED[change]
+
+
+def test_a_sample_has_what_changed_what_is_new_and_every_twentieth(monkeypatch, tmp_path):
+    graded_course.write(monkeypatch, tmp_path, GOOD)
+    states = {f"{i}": "old" for i in range(50)}
+    few = {"0", "20", "40"}
+    assert changes.sample("any", states) == few
+    changes.keep("any", states)
+    now = {**states, "7": "new", "50": "old"}
+    assert changes.sample("any", now) == {*few, "7", "50"}
 
 
 @pytest.mark.slow
@@ -210,7 +320,7 @@ def test_mutants_are_killed_or_argued_away(monkeypatch, tmp_path, entry, finding
     text = EQUIVALENT.replace("tiny.double/d78ed16b", name) if entry else "# Nothing argued.\n"
     (tmp_path / "suites" / "tiny.equivalent.toml").write_text(text, encoding="utf-8")
     report = audit.Report()
-    audit.examine_mutants(manifest.get("tiny"), report, quick=False, crew=pool.Crew())
+    audit.examine_mutants(manifest.get("tiny"), report, pool.Crew(), audit.Asked())
     assert (finding is None) == (report.findings == [])
     assert finding is None or any(finding in text for text in report.findings)
 

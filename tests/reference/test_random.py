@@ -34,6 +34,7 @@ ROWS = """
     r.exponential(k, (50,)); r.laplace(k, (50,), "float32"); r.logistic(k, (50,))
     r.cauchy(k, (50,)); r.rademacher(k, (20,), "int8"); r.key_data(r.wrap_key_data(r.key_data(k)))
     r.normal(r.PRNGKey(3), (2,)); r.key_data(r.key(2**40 + 5)); r.PRNGKey(-1)
+    r.choice(k, GRID, (0, 2))
 """
 
 
@@ -51,13 +52,19 @@ def of_row(text):
     return program
 
 
-# JAX compiles a program for each row, so the usual run takes every third.
+def function(text):
+    return text.removeprefix("r.key_data(").removeprefix("r.").partition("(")[0]
+
+
+# JAX compiles a program for each row, so the choice takes the first row of each function.
+FIRST = {function(text): text for text in reversed(rows())}
 CASES = [
-    pytest.param(text, marks=() if i % 3 == 0 else pytest.mark.full)
-    for i, text in enumerate(rows())
+    pytest.param(text, marks=() if FIRST[function(text)] == text else pytest.mark.slow)
+    for text in rows()
 ]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("text", CASES)
 def test_the_numbers_have_the_bits_of_those_of_jax(text):
     assert_same(of_row(text)(minijax), of_row(text)(jax), near=0, single=0)

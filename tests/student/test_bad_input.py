@@ -87,7 +87,7 @@ GOOD = {
     "demo": (".", {}),
     "new": (".", {"lesson": "fusion"}),
     "sync": (".", {}),
-    "audit": (".", {"lesson": "tiny"}),
+    "audit": (".", {"what": "tiny"}),
     "bench": (".", {"name": "reference"}),
     "test": (".", {}),
     "site build": (".", {}),
