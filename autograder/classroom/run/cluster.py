@@ -157,8 +157,8 @@ def _run_openssl(folder: Path) -> None:
 def _settings(folder: Path) -> str:
     """What Dask is told: to speak with this key only, and to keep its files beside it.
 
-    Its own choice is a folder for all accounts in /tmp. It imports from its part of that, and
-    whoever has made the folder first can put another part in place.
+    Its own choice is a folder in /tmp that all accounts share. It imports from a part of that,
+    and the account that has made the folder first can put another part in its place.
     """
     own = {"cert": f"{folder}/cert.pem", "key": f"{folder}/key.pem"}
     tls = {"ca-file": own["cert"], **dict.fromkeys(("scheduler", "worker", "client"), own)}
