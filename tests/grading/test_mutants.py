@@ -8,7 +8,7 @@ from graded_course import graded
 
 from autograder.grading import pool, submission
 from autograder.lessons import places
-from autograder.upkeep import mutants
+from autograder.upkeep import mutants, slips
 
 # (what is written, one of the slips)
 SLIPS = [
@@ -55,12 +55,12 @@ def function(body):
 
 @pytest.mark.parametrize(("body", "slip"), SLIPS, ids=[f"{a} -> {b}" for a, b in SLIPS])
 def test_a_slip_is_made(body, slip):
-    made = [ast.unparse(mutated) for mutated in mutants.mutations(function(body))]
+    made = [ast.unparse(mutated) for mutated in slips.mutations(function(body))]
     assert ast.unparse(function(slip)) in made
 
 
 @pytest.mark.parametrize(
-    ("body", "slips"),
+    ("body", "left"),
     [
         ("raise TypeError(f'{x + 1} is wrong')", ["pass"]),
         ("if x:\n    z = y + 1\n    raise TypeError(z)", None),
@@ -69,19 +69,19 @@ def test_a_slip_is_made(body, slip):
         ("isinstance(a, (b, c))", ["pass"]),
     ],
 )
-def test_what_makes_texts_and_types_stays(body, slips):
-    made = [ast.unparse(mutated.body) for mutated in mutants.mutations(function(body))]
-    if slips is None:
+def test_what_makes_texts_and_types_stays(body, left):
+    made = [ast.unparse(mutated.body) for mutated in slips.mutations(function(body))]
+    if left is None:
         assert len(made) == 3
         assert all("z = y + 1" in text for text in made)
     else:
-        assert made == slips
+        assert made == left
 
 
 def test_the_function_itself_stays_as_it_was():
     node = function("return x - y")
     before = ast.dump(node)
-    assert len(list(mutants.mutations(node))) > 5
+    assert len(list(slips.mutations(node))) > 5
     assert ast.dump(node) == before
 
 
@@ -144,8 +144,8 @@ def test_the_line_of_an_error_does_not_tell_a_mutant_from_a_known_mistake(lesson
         "other": "Line 7 of your file raises ValueError.",
     }
 
-    def grade(lesson, name, source, **options):
-        test = {"id": "test_mean", "class": "wrong_value", "message": said[source.decode()]}
+    def grade(task, **options):
+        test = {"id": "test_mean", "class": "wrong_value", "message": said[task.source.decode()]}
         return {"exercises": [{"tests": [test]}]}
 
     monkeypatch.setattr(submission, "grade", grade)
