@@ -65,10 +65,10 @@ def audit(
     ] = False,
 ) -> int:
     """Examine the hidden suites; without LESSON, also sweep the reference against JAX."""
-    from autograder.student import commands
+    from autograder.student import names
     from autograder.upkeep import audit, sweep
 
-    chosen = [commands.taught(lesson)] if lesson else commands.all_taught()
+    chosen = [names.taught(lesson)] if lesson else names.all_taught()
     status = audit.run(chosen, quick, hostile=lesson is None)
     return status if lesson or quick else sweep.run() or status
 

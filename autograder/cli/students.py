@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Argument(
             metavar="[LESSON or EXERCISE]",
-            help="Such as jvp or jvp.mul_rule; the first incomplete lesson if absent.",
+            help="Such as jvp, jvp.mul_rule or a file; what you saved last if absent.",
         ),
     ] = None,
     mine: Annotated[
@@ -55,7 +55,7 @@ def check(
     """Check your work, and say what is not right."""
     from autograder.student import commands, workspace
 
-    return commands.check(workspace.find(), name, mine=mine)
+    return commands.check(workspace.around(name), name, mine=mine)
 
 
 @command("watch")
@@ -130,18 +130,18 @@ def run(
 @command("give core")
 def give(name: LessonName) -> None:
     """Take the solution of a lesson (your file is kept)."""
-    from autograder.student import commands, workspace
+    from autograder.student import commands, names, workspace
 
-    lesson = commands.taught(name)
+    lesson = names.taught(names.plain(name))
     commands.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
 
 
 @command("reset core")
 def reset(name: LessonName) -> None:
     """Begin a lesson again (your file is kept)."""
-    from autograder.student import commands, workspace
+    from autograder.student import commands, names, workspace
 
-    lesson = commands.taught(name)
+    lesson = names.taught(names.plain(name))
     commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
 
 
