@@ -29,7 +29,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from autograder.lessons import places
+from autograder.lessons import module_rules, places
 from autograder.lessons.problem import Problem
 from autograder.sandbox import cgroup, quiet
 from autograder.worker import wire
@@ -43,7 +43,6 @@ MEANING = {
 
 # What the worker may import besides the standard library: the run-time dependencies of minijax,
 # and msgpack. Whatever else is installed beside them (jax, the autograder's tools) is not there.
-_IMPORTABLE = ("numpy", "msgpack", "jaxlib", "ml_dtypes")
 # Parts of Python that draw windows, speak to terminals, databases or networks: what they are linked
 # to stays outside.
 _NEEDLESS = ("_tkinter", "_curses", "_sqlite3", "_ssl", "_dbm", "_gdbm", "readline", "nis")
@@ -591,7 +590,7 @@ def _foreign_packages() -> list[Path]:
 
 def _packages() -> Iterator[Path]:
     """The importable packages, with the folders of shared libraries that wheels put beside them."""
-    for name in _IMPORTABLE:
+    for name in module_rules.PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():
             yield Path(place).resolve()

@@ -7,11 +7,16 @@ all of them. `--outcomes FILE` writes a JSON line when a test begins and one whe
 a student needs to know of a failure.
 """
 
+import ast
+import builtins
+import io
 import json
 import re
 import signal
+import sys
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,7 +24,10 @@ from typing import Any
 import pytest
 
 # What is beside checks.py.
-OURS = ("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py")
+OURS = (
+    *("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py"),
+    "module_rules.py",
+)
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
@@ -42,6 +50,74 @@ def pytest_configure(config: pytest.Config) -> None:
     threads = "threads: starts threads, which Python in a browser does not have"
     config.addinivalue_line("markers", threads)
     config.stash[timed_out] = set()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse modules that a class would not take, where `nbgrader validate` runs their checks."""
+    import module_rules  # type: ignore[import-not-found]
+
+    root = session.config.rootpath
+    for file in tested(root, session.config.args):
+        label, source = file.relative_to(root).as_posix(), file.read_bytes()
+        rules = (module_rules.complaint, module_rules.import_complaint)
+        if reason := next(filter(None, (rule(source, label) for rule in rules)), ""):
+            raise pytest.UsageError(reason)
+
+
+def tested(root: Path, arguments: list[str]) -> Iterator[Path]:
+    """The files beside the checks from which they import."""
+    for file in filter(Path.is_file, (root / name for name in arguments)):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+            path = root / f"{str(module).replace('.', '/')}.py"
+            if "." in str(module) and path.is_file():
+                yield path
+
+
+# ------------------------------------------------------------------------------------------
+# No files
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Run the tests without files for the code under test, as in class."""
+    with without_files(session.config.rootpath):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Import the checks, and the modules with them, in the same way."""
+    with without_files(session.config.rootpath):
+        return (yield)
+
+
+@contextmanager
+def without_files(root: Path) -> Iterator[None]:
+    """Refuse to open a file for code in the packages of a folder."""
+    before = builtins.open
+
+    def refusing(*arguments: Any, **options: Any) -> Any:
+        if opens_itself(sys._getframe(1), root):
+            raise PermissionError(NO_FILES)
+        return before(*arguments, **options)
+
+    builtins.open = io.open = refusing
+    try:
+        yield
+    finally:
+        builtins.open = io.open = before
+
+
+NO_FILES = "a module that is graded can open no files"
+
+
+def opens_itself(frame: FrameType | None, root: Path) -> bool:
+    """Whether a package's code opens a file, if only by pathlib, and not by an import."""
+    while frame and "pathlib" in frame.f_code.co_filename:
+        frame = frame.f_back
+    file = Path(frame.f_code.co_filename) if frame else root
+    return file.is_relative_to(root) and len(file.relative_to(root).parts) > 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

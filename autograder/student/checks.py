@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons import assemble, manifest, module_rules, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import cache
@@ -30,8 +30,9 @@ LIMIT = 10.0  # seconds a test
 PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
 EXAMPLES = Path(__file__).with_name("example_checks.py")
-HELPERS = tuple(
-    places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")
+HELPERS = (
+    *(places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")),
+    Path(module_rules.__file__),
 )
 
 DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"
@@ -183,7 +184,7 @@ def run(
     """
     exercises = (exercise,) if exercise else lesson.exercises
     for path, source in overlay.items():
-        if error := syntax_error(path, source):
+        if error := unfit(path, source):
             return Report(lesson, exercises, broken=error)
     wanted = [*needed(exercise), exercise] if exercise else []
     events, end = observe(lesson, overlay, wanted, by or watch)
@@ -277,6 +278,19 @@ def add_examples(folder: Path, lesson: Lesson) -> None:
     (folder / "examples.json").write_text(
         json.dumps({"module": lesson.module_name, "exercises": about}), encoding="utf-8"
     )
+
+
+REFUSED = "Refused"  # the type of an error in the words of the intake
+
+
+def unfit(path: str, source: bytes) -> Error | None:
+    """Why a file is not taken as a submission in class, or is not Python."""
+    if reason := module_rules.complaint(source, path):
+        return Error(REFUSED, reason)
+    if error := syntax_error(path, source):
+        return error
+    reason = module_rules.import_complaint(source, path)
+    return Error(REFUSED, reason) if reason else None
 
 
 def syntax_error(path: str, source: bytes) -> Error | None:

@@ -226,7 +226,9 @@ def toolbox(exercise: Exercise) -> list[str]:
 def tell_broken(report: Report) -> None:
     """Why nothing could be checked."""
     lesson = report.lesson
-    print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
+    refused = report.broken and report.broken.type == checks.REFUSED
+    why = "is not what can be handed in" if refused else "does not work as a whole"
+    print(f"{lesson.id} cannot be checked: {lesson.module} {why}.")
     print_lines(explain.broken(report), "  ")
     print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")
 

@@ -201,6 +201,8 @@ def broken(report: Report, remedy: str = "") -> list[str]:
     """
     error, lesson = report.broken, report.lesson
     assert error
+    if error.type == checks.REFUSED:
+        return [error.message]
     if error.type == "ImportError" and (
         name := re.match("cannot import name '(.*?)'", error.message)
     ):

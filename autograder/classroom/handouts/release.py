@@ -37,6 +37,7 @@ MODULES = (
         "lessons/__init__",
         "lessons/assemble",
         "lessons/browser_names",
+        "lessons/module_rules",
     ),
     *("lessons/drawing",),
     *("lessons/manifest", "lessons/places", "lessons/problem"),
