@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth of it
 ENCODINGS = {"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"}
+COURSE = ("microjax", "minijax")
 PACKAGES = ("numpy", "msgpack", "jaxlib", "ml_dtypes")  # that there are where it is graded
 LONGEST = 40  # characters of a name in a sentence
 
@@ -63,7 +64,7 @@ def import_complaint(source: bytes, label: str) -> str:
     """The first import of a package that is not there in class, and what may be imported; or ""."""
     own = label.split("/", maxsplit=1)[0]
     for line, name in _imports(source):
-        if name not in (*PACKAGES, own, *sys.stdlib_module_names):
+        if name not in (*PACKAGES, *COURSE, own, *sys.stdlib_module_names):
             return (
                 f"{label}, line {line}, imports {name[:LONGEST]}, which is not there when it is "
                 f"graded. It may import {own}, numpy, jaxlib, ml_dtypes, and all that comes "

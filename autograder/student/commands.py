@@ -1,6 +1,5 @@
 """What the students' commands do: check, hint, list, progress, and changing a module."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from autograder.student import (
     workspace,
 )
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
-from autograder.student.names import all_taught
 from autograder.student.screen import print_lines
 from autograder.student.workspace import Workspace
 
@@ -357,63 +355,6 @@ def done_of(place: Workspace, lesson: Lesson) -> list[str]:
     if sys.stderr.isatty():
         print(f"Checking {lesson.id}, which has changed ...", file=sys.stderr)
     return run(place, lesson).done
-
-
-def list_lessons(place: Workspace) -> None:
-    """Print the lessons with how much of each is done."""
-    rows = [("lesson", "title", "time", "points", "done")]
-    for lesson in manifest.load().values():
-        if not lesson.has_page:
-            continue
-        points = f"{lesson.max_points:g}"
-        if lesson.exercises:
-            count = f"{len(done_of(place, lesson))} of {len(lesson.exercises)}"
-        else:
-            count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
-        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))
-        print_lines([cells.rstrip()])
-    print(f"\n{progress_line(place)}\nNext: ./jaxprentice check")
-
-
-def progress(place: Workspace) -> None:
-    """Print each exercise with whether it is done, and the points."""
-    points = total = 0.0
-    for lesson in all_taught():
-        done = done_of(place, lesson)
-        print_lines([lesson.title])
-        for exercise in lesson.exercises:
-            status = DONE if exercise.id in done else TO_DO
-            print(f"  {styled(f'{status:<7}', status)}{exercise.id}")
-            points += exercise.points if exercise.id in done else 0
-            total += exercise.points
-        if lesson.whole:
-            points += lesson.whole.points if len(done) == len(lesson.exercises) else 0
-            total += lesson.whole.points
-    print(f"\n{progress_line(place)}")
-    print(f"{points:g} of {total:g} points, as the checks find.")
-
-
-def export_progress(place: Workspace, file: Path) -> None:
-    """Write which exercises are done, as the course's web site takes and saves it.
-
-    The workspace reads no such file: here an exercise is done if its checks pass on the files that
-    are there now, and a file that says otherwise would be a second truth.
-    """
-    done = {name: True for lesson in all_taught() for name in done_of(place, lesson)}
-    workspace.write(file, f"{json.dumps(done, indent=1)}\n".encode())
-    print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')
-
-
-def progress_line(place: Workspace) -> str:
-    """How far the course is, with a bar; it needs no check, and takes what the last ones found."""
-    lessons = all_taught()
-    count = sum(len(lesson.exercises) for lesson in lessons)
-    done = sum(len(place.checked(lesson)[0]) for lesson in lessons)
-    said = f"{done} of {count} exercises"
-    return said if screen.is_plain() else f"[{screen.bar(done, count)}] {said}"
 
 
 def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:

@@ -1,13 +1,15 @@
-"""Where a student is in the course: the file that was saved last, and the lesson after it."""
+"""Where a student is: the file that was saved last, the lesson after it, and what was given."""
 
 from pathlib import Path
 
-from autograder.lessons import manifest
+from autograder.lessons import manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.problem import Problem
 from autograder.student import extras, workspace
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
 
+GIVEN = "given"  # exercises that `give` has put where they were not done
 TOLD = "told"  # lessons of which the student has read that they are complete
 
 
@@ -61,3 +63,22 @@ def is_complete(place: Workspace, lesson: Lesson) -> bool:
 def is_told(place: Workspace, lesson: Lesson) -> bool:
     """Whether the student has read that the lesson is complete."""
     return is_complete(place, lesson) and bool(place.record.get(TOLD, {}).get(lesson.id))
+
+
+def given(place: Workspace, lesson: Lesson) -> list[str]:
+    """The exercises that were taken by `give` and that are still as they were given."""
+    noted = place.record.get(GIVEN, {}).get(lesson.id, [])
+    if not noted or not place.file(lesson).exists():
+        return []
+    source = place.source(lesson).decode("utf-8", "replace")
+    solution = workspace.solution(lesson)
+    return [x.id for x in lesson.exercises if x.id in noted and is_same(source, solution, x)]
+
+
+def is_same(source: str, solution: str, exercise: Exercise) -> bool:
+    """Whether an exercise is in both as the same code."""
+    try:
+        first, second = (skeleton.bare(text, exercise.target) for text in (source, solution))
+    except Problem:
+        return False
+    return first.split() == second.split()

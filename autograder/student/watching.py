@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.lessons.manifest import Exercise, Lesson, get
 from autograder.lessons.problem import Problem
-from autograder.student import checks, commands, keys, latest, screen
+from autograder.student import checks, commands, keys, latest, progress, screen
 from autograder.student.checks import DONE, Report
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
@@ -79,7 +79,7 @@ class Watch:
     def wait(self) -> None:
         """Say how far the student is, and what can be done now."""
         print()
-        print(commands.progress_line(self.place))
+        print(progress.line(self.place))
         what = HELP if self.has_keys else "Ctrl-C ends this"
         print(f"Waiting for you to save a file ({what}).", flush=True)
 
@@ -115,7 +115,7 @@ class Watch:
     def list(self) -> None:
         """All lessons."""
         print()
-        commands.list_lessons(self.place)
+        progress.list_lessons(self.place)
         self.wait()
 
     def open(self) -> None:

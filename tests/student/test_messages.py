@@ -28,6 +28,7 @@ from autograder.student import (
     doctor,
     extras,
     programs,
+    progress,
     watching,
     workspace,
 )
@@ -167,7 +168,7 @@ def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, mon
     def fails(place):
         raise OSError(number, os.strerror(number), "a/file.txt")
 
-    monkeypatch.setattr(commands, "list_lessons", fails)
+    monkeypatch.setattr(progress, "list_lessons", fails)
     assert cli.main(["list"]) == 1
     remedy = REMEDIES.get(number, "Set that right")
     want = f"a/file.txt: {os.strerror(number)}. {remedy}, then run the same command again.\n"
@@ -223,6 +224,9 @@ class Finds(Scene):
     def broken(self):
         self.write("x = (")
 
+    def foreign(self):
+        self.write("import scipy\n")
+
     def renamed(self):
         self.write("def great(): pass\n")
 
@@ -263,6 +267,10 @@ class Finds(Scene):
 
     def right_loss(self):
         self.another_loss(1.0)
+
+    def right_loss_with_given(self):
+        self.right_loss()
+        cli.main(["give", "hello"])
 
     def one_file_alone(self):
         self.right_loss()
@@ -404,7 +412,16 @@ ADVICE = [
     ),
     (Finds.nothing, "init new", ["Writing the lessons and their notebooks ..."]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
-    (Finds.nothing, "progress", ["0 of 4.5 points, as the checks find."]),
+    (
+        Finds.nothing,
+        "progress",
+        [
+            "0 of 4.5 points, as the checks find.",
+            "Each exercise of a lesson: ./jaxprentice progress",
+        ],
+    ),
+    (Finds.solve, "check", ["toy/hello.py was saved last."]),
+    (Finds.foreign, "check", ["toy/hello.py is not what can be handed in.", ", imports scipy, "]),
     (
         Finds.nothing,
         "progress --export x.json",
@@ -429,6 +446,7 @@ ADVICE = [
     (Finds.silent_script, "check end", ["It ends without a word."]),
     (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
     (Finds.right_loss, "check end", ["learns on your own package as it does on the reference."]),
+    (Finds.right_loss_with_given, "check end", ["exercises that `give` has taken: 2 of hello."]),
     (
         Finds.one_file_alone,
         "check end --mine",

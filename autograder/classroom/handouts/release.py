@@ -60,6 +60,7 @@ MODULES = (
         "student/latest",
         "student/lending",
         "student/names",
+        "student/progress",
         "student/updating",
         "student/watching",
     ),
