@@ -9,6 +9,7 @@ a student needs to know of a failure.
 
 import ast
 import builtins
+import difflib
 import io
 import json
 import re
@@ -222,7 +223,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
     is_assertion, is_stub = isinstance(error, AssertionError), is_unwritten(error)
     return {
         "type": type(error).__name__,
-        "message": shown(error, str).replace(f"{config.rootpath}/", ""),
+        "message": shown(error, str).replace(f"{config.rootpath}/", "") + suggestion(excinfo),
         "exercise": shown(error, str) if is_stub else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
@@ -232,6 +233,23 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
         if is_stub
         else [describe(config, entry) for entry in telling(config, excinfo.traceback)],
     }
+
+
+def suggestion(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
+    """The name that was perhaps meant instead of one that there is not, as Python prints it."""
+    error: Any = excinfo.value
+    try:
+        if isinstance(error, NameError):
+            frame = excinfo.traceback[-1].frame
+            known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
+        elif isinstance(error, AttributeError):
+            known = dir(error.obj)
+        else:
+            return ""
+        close = difflib.get_close_matches(error.name, known, 1, 0.75)
+    except Exception:  # the object may be of any class
+        return ""
+    return f". Did you mean {close[0]!r}?" if close else ""
 
 
 def is_unwritten(error: BaseException) -> bool:
@@ -255,7 +273,7 @@ def telling(config: pytest.Config, traceback: Any) -> list[Any]:
     entries = list(own.values())
     if entries and last is not entries[0]:
         entries.append(entries.pop(entries.index(last)))
-    return entries[:1] + entries[1:][-12:]
+    return entries[:1] + entries[1:][-24:]
 
 
 def describe(config: pytest.Config, entry: Any) -> dict[str, Any]:

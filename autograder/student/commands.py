@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import manifest, places
+from autograder.lessons import manifest, places, tasks
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import (
@@ -74,6 +74,10 @@ def is_done(place: Workspace, lesson: Lesson) -> bool:
 
 def check_task(place: Workspace, task: Exercise) -> int:
     """Check a task that a lesson has beyond its exercises."""
+    if task.id.endswith(f".{tasks.KINDS[0]}") and not extras.is_begun(place, task):
+        print_lines([f"  {TO_DO}  {task.id}  {task.title}", f"\n{task.todo}"])
+        print(f"\nNext: write it in {shown(extras.file(place, task))}")
+        return 1
     report = extras.check(place, manifest.get(task.lesson), [task])
     if report.broken:
         print(f"{task.id} cannot be checked.")
@@ -203,9 +207,9 @@ def print_table(report: Report) -> None:
 
 
 def count(report: Report) -> str:
-    """How many checks there were, and how many hidden tests will grade the same."""
+    """How many checks there were, and, in a class, how many hidden tests will grade the same."""
     visible = sum(len(report.of(exercise.id)) for exercise in report.exercises)
-    known = workspace.hidden_tests()
+    known = {} if places.is_complete() else workspace.hidden_tests()
     whole = len(report.exercises) == len(report.lesson.exercises)
     graded = report.lesson.graded if whole else report.exercises
     hidden = sum(known.get(part.id, 0) for part in graded)

@@ -374,6 +374,32 @@ def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path)
     assert [x.id for x in checks.needed(third_exercise)] == ["hello.greet", "hello.grow"]
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return text + mrak", "name 'mrak' is not defined. Did you mean 'mark'?"),
+        ("return text.uper()", "has no attribute 'uper'. Did you mean 'upper'?"),
+        ("return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
+    ],
+)
+def test_a_name_with_a_slip_has_pythons_suggestion(lesson, body, words):
+    assert words in said(run(lesson, ("return text + mark", body)))
+
+
+def test_a_tracer_among_atoms_is_told_as_that():
+    text = explain.what_happened(Error("TypeError", "unhashable type: 'JaxprTracer'"))
+    assert text[1].startswith("(A JaxprTracer is where a variable or a literal belongs")
+
+
+def test_a_recursion_shows_the_students_line_among_given_code(lesson):
+    frames = [Frame("checks.py", 1, "test_colon", "greet()"), Frame(lesson.module, 5, "greet", "a")]
+    frames += [Frame(lesson.module, row, f"given{row}", "b") for row in range(10, 20)]
+    error = Error("RecursionError", "", frames=tuple(frames))
+    outcome = checks.Outcome("t", "hello.grow", "It holds.", "", False, error)
+    text = explain.explain(checks.Report(lesson, lesson.exercises, (outcome,)), outcome)
+    assert "toy/hello.py, line 5, in greet:" in text
+
+
 def test_the_courses_own_code_is_named_and_not_quoted(monkeypatch, tmp_path):
     check = '''
 import pytest

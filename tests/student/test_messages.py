@@ -76,6 +76,9 @@ class Scene:
         self.add_scripts()
         self.leave()
 
+    def no_jax_in_it(self):
+        (self.work / "x.py").write_text("import toy\n", encoding="utf-8")
+
     def no_checks_in_file(self):
         (self.course / "course/lessons/01_hello/checks.py").write_text("", encoding="utf-8")
 
@@ -119,6 +122,11 @@ class Scene:
 LEAVES = "import minijax, os; os._exit(3)"
 NO_WORKSPACE = "This is not a workspace. Make one with `./jaxprentice init DIR`, and "
 TABLE = [
+    (
+        Scene.no_jax_in_it,
+        ["run", "x.py", "--on", "jax"],
+        "x.py imports neither minijax nor jax, so",
+    ),
     (Scene.leave_with_scripts, ["check", "end"], NO_WORKSPACE + "run this there."),
     (Scene.add_scripts, ["check", "end"], "capstones/end.py is missing. Copy it from a new"),
     (Scene.no_checks_in_file, ["check", "hello"], "The checks of hello do not run. Get a complete"),
@@ -293,7 +301,7 @@ class Finds(Scene):
         self.monkeypatch.setattr(programs, "record", lambda place, program: document)
 
     def differs(self):
-        self.write("import toy\n", "x.py")
+        self.write("import minijax\n", "x.py")
         ends = {"minijax": programs.End(["1"], "", "TypeError"), "jax": programs.End(["1"], "", "")}
         self.monkeypatch.setattr(programs, "need_jax", lambda: None)
         self.monkeypatch.setattr(programs, "ended", lambda place, file, on: ends[on])
