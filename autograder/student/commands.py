@@ -74,6 +74,7 @@ def is_done(place: Workspace, lesson: Lesson) -> bool:
 
 def check_task(place: Workspace, task: Exercise) -> int:
     """Check a task that a lesson has beyond its exercises."""
+    extras.source(place, task)  # complains if there is no file
     if task.id.endswith(f".{tasks.KINDS[0]}") and not extras.is_begun(place, task):
         print_lines([f"  {TO_DO}  {task.id}  {task.title}", f"\n{task.todo}"])
         print(f"\nNext: write it in {shown(extras.file(place, task))}")

@@ -378,7 +378,7 @@ def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path)
     ("body", "words"),
     [
         ("return text + mrak", "name 'mrak' is not defined. Did you mean 'mark'?"),
-        ("return text.uper()", "has no attribute 'uper'. Did you mean 'upper'?"),
+        ("return text.capitalise()", "has no attribute 'capitalise'. Did you mean 'capitalize'?"),
         ("return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
     ],
 )

@@ -86,6 +86,7 @@ class Scene:
         (self.course / "course/lessons/01_hello/checks.py").unlink()
 
     def no_jax(self):
+        (self.work / "x.py").write_text("import minijax\n", encoding="utf-8")
         self.monkeypatch.setattr(programs, "find_spec", lambda name: None)
 
     def a_handout(self):
@@ -141,7 +142,7 @@ TABLE = [
     (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
     (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
-    (Scene.no_jax, ["run", "toy/bye.py", "--on", "jax"], "JAX is not installed beside the course."),
+    (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed beside the course."),
     (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
     (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
     (Scene.no_solution, ["give", "hello"], "This copy does not hold the solution of hello. Ask"),
