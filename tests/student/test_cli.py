@@ -89,7 +89,7 @@ def test_ctrl_c_is_one_line_and_status_130(work, say, monkeypatch):
     def interrupted(place):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "list_lessons", interrupted)
+    monkeypatch.setattr(progress, "list_lessons", interrupted)
     assert say("list") == (130, "", "Stopped.\n")
 
 
