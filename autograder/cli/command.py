@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import click
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str]) -> int:
     if not places.is_complete():
         _keep_students_commands(command)
     try:
-        status = command.main(list(arguments), prog_name="jaxprentice", standalone_mode=False)
+        status = command.main(
+            [at_home(x) for x in arguments], prog_name="jaxprentice", standalone_mode=False
+        )
     except Problem as problem:
         return _fail(str(problem), problem.status)
     except click.ClickException as error:  # something is wrong with the command line
@@ -106,6 +109,12 @@ def main(arguments: Sequence[str]) -> int:
     if status == 130:  # what typer makes of Ctrl-C
         return _fail("Stopped.", 130)
     return status if isinstance(status, int) else 0
+
+
+def at_home(argument: str) -> str:
+    """An argument with `~/` written out, which no shell does after `--out=`, nor Jupyter at all."""
+    option, path = re.fullmatch(r"(--[\w-]+=)?(.*)", argument, re.DOTALL).groups("")  # type: ignore[union-attr]
+    return option + (str(Path(path).expanduser()) if re.match(r"~([/\\]|$)", path) else path)
 
 
 def _keep_students_commands(command: Any) -> None:

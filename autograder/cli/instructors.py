@@ -192,9 +192,9 @@ def release(
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
     from autograder.classroom.course import settings
     from autograder.classroom.handouts import release
-    from autograder.student import commands
+    from autograder.student import names
 
-    chosen = settings.lessons(folder, lesson) if folder else [commands.with_page(lesson)]
+    chosen = settings.lessons(folder, lesson) if folder else [names.with_page(lesson)]
     for each in chosen:
         made = release.release(each, out)
         print(
@@ -242,11 +242,11 @@ def grade(
     """Grade a folder of submissions, in isolation."""
     from autograder.classroom.course import settings
     from autograder.classroom.run import folder as class_run
-    from autograder.student import commands
+    from autograder.student import names
 
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
-    chosen = settings.one_lesson(folder, lesson) if folder else commands.taught(lesson)
+    chosen = settings.one_lesson(folder, lesson) if folder else names.taught(lesson)
     assignment = settings.find(folder, lesson) if folder else None
     class_run.grade_folder(
         submissions,

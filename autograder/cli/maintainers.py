@@ -73,13 +73,13 @@ def audit(
 
     Of a path, such as minijax/random.py, mutants are tried on the reference's own tests.
     """
-    from autograder.student import commands
+    from autograder.student import names
     from autograder.upkeep import audit, reference, sweep
 
     if what and (modules := reference.modules(what)):
         return reference.run(modules, quick)
-    lesson, exercise = commands.resolve(what) if what else (None, None)
-    chosen = [lesson] if lesson else commands.all_taught()
+    lesson, exercise = names.resolve(what) if what else (None, None)
+    chosen = [lesson] if lesson else names.all_taught()
     status = audit.run(chosen, audit.Asked(exercise, quick), hostile=not lesson)
     return status if lesson or quick else sweep.run() or status
 

@@ -33,9 +33,9 @@ def init(
 @command("list")
 def list_() -> None:
     """List the lessons, and how far you are."""
-    from autograder.student import commands, workspace
+    from autograder.student import progress, workspace
 
-    commands.list_lessons(workspace.find())
+    progress.list_lessons(workspace.find())
 
 
 @command("check jvp.mul_rule")
@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Argument(
             metavar="[LESSON or EXERCISE]",
-            help="Such as jvp or jvp.mul_rule; the first incomplete lesson if absent.",
+            help="Such as jvp, jvp.mul_rule or a file; what you saved last if absent.",
         ),
     ] = None,
     mine: Annotated[
@@ -55,7 +55,7 @@ def check(
     """Check your work, and say what is not right."""
     from autograder.student import commands, workspace
 
-    return commands.check(workspace.find(), name, mine=mine)
+    return commands.check(workspace.around(name), name, mine=mine)
 
 
 @command("watch")
@@ -130,18 +130,17 @@ def run(
 @command("give core")
 def give(name: LessonName) -> None:
     """Take the solution of a lesson (your file is kept)."""
-    from autograder.student import commands, workspace
+    from autograder.student import names, progress, workspace
 
-    lesson = commands.taught(name)
-    commands.replace(workspace.find(), lesson, workspace.solution(lesson), "the solution")
+    progress.give(workspace.find(), names.taught(names.plain(name)))
 
 
 @command("reset core")
 def reset(name: LessonName) -> None:
     """Begin a lesson again (your file is kept)."""
-    from autograder.student import commands, workspace
+    from autograder.student import commands, names, workspace
 
-    lesson = commands.taught(name)
+    lesson = names.taught(names.plain(name))
     commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
 
 
@@ -160,18 +159,24 @@ def update(
 
 @command("progress")
 def progress(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[LESSON]", help="Show each exercise of a lesson.")
+    ] = None,
     export: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write what is done, for the course's web site."),
     ] = None,
 ) -> None:
     """Show which exercises are done, and the points."""
-    from autograder.student import commands, workspace
+    from autograder.student import names, progress, workspace
 
     place = workspace.find()
-    commands.progress(place)
+    if name:
+        progress.show_lesson(place, names.taught(names.plain(name)))
+    else:
+        progress.show(place)
     if export:
-        commands.export_progress(place, export)
+        progress.export(place, export)
 
 
 @command("doctor")

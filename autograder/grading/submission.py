@@ -25,7 +25,7 @@ from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Enough, SuiteRun
 from autograder.grading.task import Base, Task
-from autograder.lessons import assemble
+from autograder.lessons import assemble, module_rules
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox.session import Reply, Session
@@ -104,7 +104,7 @@ def _examine(
     with opened(lesson, source, level, base) as session:
         loaded = _placed(session.load(), source)
         if loaded.kind != "value":
-            found = _not_importable(loaded, lesson)
+            found = _not_importable(loaded, lesson, source)
             return replace(found, review=review.notes(session.signs))
         assert session.worker is not None
         layers = session.worker.layers
@@ -175,7 +175,7 @@ def _unexaminable(kind: str, remark: str) -> Examined:
     return Examined(remarks=[remark], otherwise=Disagreement(kind, remark))
 
 
-def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
+def _not_importable(reply: Reply, lesson: Lesson, source: bytes) -> Examined:
     """The remark about a module that cannot be imported; nothing else can be said of it."""
     if reply.kind == "raised" and reply.name == "NotImplementedError":
         return _unexaminable(suite.NOT_IMPLEMENTED, f"{lesson.module} cannot be imported yet.")
@@ -187,6 +187,10 @@ def _not_importable(reply: Reply, lesson: Lesson) -> Examined:
     elif reply.kind == "import_error":
         name = "an error" if not reply.name or "." in reply.name else reply.name
         remark = f"{lesson.module} cannot be imported: {name}{_place(reply)}."
+        if name == "ModuleNotFoundError":
+            remark = module_rules.import_complaint(source, lesson.module) or remark
+        elif name == "PermissionError":
+            remark = f"{remark} A module that is graded can open no files."
     else:
         remark = f"The import of {lesson.module} ends the Python process."
     memory = reply.name == "MemoryError"

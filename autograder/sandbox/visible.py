@@ -12,16 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import places
+from autograder.lessons import module_rules, places
 
 
 class NotIsolated(Exception):
     """The worker did not start as it should; the text says why."""
 
 
-# What the worker may import besides the standard library: the run-time dependencies of minijax,
-# and msgpack. Whatever else is installed beside them (jax, the autograder's tools) is not there.
-_IMPORTABLE = ("numpy", "msgpack", "jaxlib", "ml_dtypes")
 # Parts of Python that draw windows, speak to terminals, databases or networks: what they are linked
 # to stays outside.
 _NEEDLESS = ("_tkinter", "_curses", "_sqlite3", "_ssl", "_dbm", "_gdbm", "readline", "nis")
@@ -108,7 +105,7 @@ def foreign_packages() -> list[Path]:
 
 def packages() -> Iterator[Path]:
     """The importable packages, with the folders of shared libraries that wheels put beside them."""
-    for name in _IMPORTABLE:
+    for name in module_rules.PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():
             yield Path(place).resolve()

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import workspace
+from autograder.student import latest, workspace
 from autograder.student.workspace import Workspace
 
 SAME = 1e-6  # how far two losses may be apart
@@ -37,10 +37,18 @@ def check(place: Workspace, lesson: Lesson, look: bool) -> int:
     place.remember("capstones", lesson.id, not wrong)
     if not wrong:
         print(f"{script} learns on your own package as it does on the reference.")
+        if given := told_given(place, lesson):
+            print(f"Not your own are exercises that `give` has taken: {given}.")
         return 0
     print(f"{script} does not learn on your own package as it should.\n  {wrong}\n")
     print(culprit(place, lesson) if look else f"Next: ./jaxprentice check {lesson.id} --mine")
     return 1
+
+
+def told_given(place: Workspace, lesson: Lesson) -> str:
+    """How many exercises of each lesson before this one were given; "" if none was."""
+    counts = {part.id: len(latest.given(place, part)) for part in manifest.prefix(lesson)}
+    return ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
 
 
 def is_done(place: Workspace, lesson: Lesson) -> bool:

@@ -7,11 +7,17 @@ all of them. `--outcomes FILE` writes a JSON line when a test begins and one whe
 a student needs to know of a failure.
 """
 
+import ast
+import builtins
+import difflib
+import io
 import json
 import re
 import signal
+import sys
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,7 +25,10 @@ from typing import Any
 import pytest
 
 # What is beside checks.py.
-OURS = ("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py")
+OURS = (
+    *("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py"),
+    "module_rules.py",
+)
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
@@ -42,6 +51,74 @@ def pytest_configure(config: pytest.Config) -> None:
     threads = "threads: starts threads, which Python in a browser does not have"
     config.addinivalue_line("markers", threads)
     config.stash[timed_out] = set()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse modules that a class would not take, where `nbgrader validate` runs their checks."""
+    import module_rules  # type: ignore[import-not-found]
+
+    root = session.config.rootpath
+    for file in tested(root, session.config.args):
+        label, source = file.relative_to(root).as_posix(), file.read_bytes()
+        rules = (module_rules.complaint, module_rules.import_complaint)
+        if reason := next(filter(None, (rule(source, label) for rule in rules)), ""):
+            raise pytest.UsageError(reason)
+
+
+def tested(root: Path, arguments: list[str]) -> Iterator[Path]:
+    """The files beside the checks from which they import."""
+    for file in filter(Path.is_file, (root / name for name in arguments)):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+            path = root / f"{str(module).replace('.', '/')}.py"
+            if "." in str(module) and path.is_file():
+                yield path
+
+
+# ------------------------------------------------------------------------------------------
+# No files
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Run the tests without files for the code under test, as in class."""
+    with without_files(session.config.rootpath):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Import the checks, and the modules with them, in the same way."""
+    with without_files(session.config.rootpath):
+        return (yield)
+
+
+@contextmanager
+def without_files(root: Path) -> Iterator[None]:
+    """Refuse to open a file for code in the packages of a folder."""
+    before = builtins.open
+
+    def refusing(*arguments: Any, **options: Any) -> Any:
+        if opens_itself(sys._getframe(1), root):
+            raise PermissionError(NO_FILES)
+        return before(*arguments, **options)
+
+    builtins.open = io.open = refusing
+    try:
+        yield
+    finally:
+        builtins.open = io.open = before
+
+
+NO_FILES = "a module that is graded can open no files"
+
+
+def opens_itself(frame: FrameType | None, root: Path) -> bool:
+    """Whether a package's code opens a file, if only by pathlib, and not by an import."""
+    while frame and "pathlib" in frame.f_code.co_filename:
+        frame = frame.f_back
+    file = Path(frame.f_code.co_filename) if frame else root
+    return file.is_relative_to(root) and len(file.relative_to(root).parts) > 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -146,7 +223,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
     is_assertion, is_stub = isinstance(error, AssertionError), is_unwritten(error)
     return {
         "type": type(error).__name__,
-        "message": shown(error, str).replace(f"{config.rootpath}/", ""),
+        "message": shown(error, str).replace(f"{config.rootpath}/", "") + suggestion(excinfo),
         "exercise": shown(error, str) if is_stub else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
@@ -156,6 +233,23 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
         if is_stub
         else [describe(config, entry) for entry in telling(config, excinfo.traceback)],
     }
+
+
+def suggestion(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
+    """The name that was perhaps meant instead of one that there is not, as Python prints it."""
+    error: Any = excinfo.value
+    try:
+        if isinstance(error, NameError):
+            frame = excinfo.traceback[-1].frame
+            known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
+        elif isinstance(error, AttributeError):
+            known = dir(error.obj)
+        else:
+            return ""
+        close = difflib.get_close_matches(error.name, known, 1, 0.75)
+    except Exception:  # the object may be of any class
+        return ""
+    return f". Did you mean {close[0]!r}?" if close else ""
 
 
 def is_unwritten(error: BaseException) -> bool:
@@ -179,7 +273,7 @@ def telling(config: pytest.Config, traceback: Any) -> list[Any]:
     entries = list(own.values())
     if entries and last is not entries[0]:
         entries.append(entries.pop(entries.index(last)))
-    return entries[:1] + entries[1:][-12:]
+    return entries[:1] + entries[1:][-24:]
 
 
 def describe(config: pytest.Config, entry: Any) -> dict[str, Any]:

@@ -15,13 +15,13 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons import assemble, manifest, module_rules, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import cache
@@ -30,8 +30,9 @@ LIMIT = 10.0  # seconds a test
 PATIENCE = 3.0  # seconds that a test gets beyond its limit, before its process is ended
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
 EXAMPLES = Path(__file__).with_name("example_checks.py")
-HELPERS = tuple(
-    places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")
+HELPERS = (
+    *(places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")),
+    Path(module_rules.__file__),
 )
 
 DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"
@@ -95,6 +96,7 @@ class Report:
     outcomes: tuple[Outcome, ...] = ()
     broken: Error | None = None  # nothing could be checked
     stubs: Mapping[str, Stub] = field(default_factory=dict)
+    lent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what was right, for which
 
     @property
     def files(self) -> set[str]:
@@ -107,7 +109,12 @@ class Report:
         Examples that fail count only if the other exercises that they call are known to be right.
         """
         found = [outcome for outcome in self.outcomes if outcome.exercise == exercise_id]
-        return [x for x in found if x.passed or all(map(self.is_checked, x.uses or ()))]
+        lent = self.lent.get(exercise_id, ())
+        return [
+            x
+            for x in found
+            if x.passed or all(used in lent or self.is_checked(used) for used in x.uses or ())
+        ]
 
     def is_checked(self, exercise_id: str) -> bool:
         """Whether an exercise has passed its own checks in this run."""
@@ -131,7 +138,8 @@ class Report:
         met = {outcome.error.exercise for outcome in self.of(exercise.id) if outcome.error}
         if met and not met & {"", exercise.id}:
             return sorted(met)
-        return [other.id for other in needed(exercise) if not self.right(other.id)]
+        wrong = [other.id for other in needed(exercise) if not self.right(other.id)]
+        return [name for name in wrong if name not in self.lent.get(exercise.id, ())]
 
     def right(self, exercise_id: str) -> bool:
         """Whether no test of an exercise failed."""
@@ -176,17 +184,25 @@ def run(
     """
     exercises = (exercise,) if exercise else lesson.exercises
     for path, source in overlay.items():
-        if error := syntax_error(path, source):
+        if error := unfit(path, source):
             return Report(lesson, exercises, broken=error)
+    wanted = [*needed(exercise), exercise] if exercise else []
+    events, end = observe(lesson, overlay, wanted, by or watch)
+    return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
+
+
+def observe(
+    lesson: Lesson, overlay: Mapping[str, bytes], wanted: Sequence[Exercise], by: Watch
+) -> tuple[list[Event], str]:
+    """What the checks of some exercises tell, all if none is named; and why they ended early."""
     with tree(lesson, overlay) as folder:
         add_checks(folder, lesson)
         add_examples(folder, lesson)
-        wanted = [*needed(exercise), exercise] if exercise else []
         words = [f"--exercise={x.id}" for x in wanted]
-        events, end = (by or watch)(folder, [*words, "checks.py", EXAMPLES.name])
+        events, end = by(folder, [*words, "checks.py", EXAMPLES.name])
     if end in ("status 4", "status 5"):  # pytest found no tests
         raise Problem(f"The checks of {lesson.id} do not run. Get a complete copy of the course.")
-    return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
+    return events, end
 
 
 @contextmanager
@@ -208,6 +224,12 @@ def needed(exercise: Exercise) -> list[Exercise]:
         if other.id in ids:
             ids.update(other.after)
     return [other for other in exercises if other.id in ids]
+
+
+def ready(lesson: Lesson, done: Collection[str]) -> list[Exercise]:
+    """The exercises of a lesson that are not done, and that come after none that is not."""
+    left = [x for x in lesson.exercises if x.id not in done]
+    return [x for x in left if all(other.id in done for other in needed(x))]
 
 
 def stubs(source: bytes) -> dict[str, Stub]:
@@ -256,6 +278,19 @@ def add_examples(folder: Path, lesson: Lesson) -> None:
     (folder / "examples.json").write_text(
         json.dumps({"module": lesson.module_name, "exercises": about}), encoding="utf-8"
     )
+
+
+REFUSED = "Refused"  # the type of an error in the words of the intake
+
+
+def unfit(path: str, source: bytes) -> Error | None:
+    """Why a file is not taken as a submission in class, or is not Python."""
+    if reason := module_rules.complaint(source, path):
+        return Error(REFUSED, reason)
+    if error := syntax_error(path, source):
+        return error
+    reason = module_rules.import_complaint(source, path)
+    return Error(REFUSED, reason) if reason else None
 
 
 def syntax_error(path: str, source: bytes) -> Error | None:

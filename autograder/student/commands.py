@@ -1,65 +1,26 @@
 """What the students' commands do: check, hint, list, progress, and changing a module."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import manifest, places
+from autograder.lessons import manifest, places, tasks
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import capstone, checks, explain, extras, screen, workspace
+from autograder.student import (
+    capstone,
+    checks,
+    explain,
+    extras,
+    latest,
+    lending,
+    names,
+    screen,
+    workspace,
+)
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
-from autograder.student.screen import columns, print_lines
+from autograder.student.screen import print_lines
 from autograder.student.workspace import Workspace
-
-# ------------------------------------------------------------------------------------------
-# Names on the command line
-
-
-def all_taught() -> list[Lesson]:
-    """The lessons that have exercises, in order."""
-    return [lesson for lesson in manifest.load().values() if lesson.exercises]
-
-
-def taught(name: str) -> Lesson:
-    """The lesson of this name, which must have exercises."""
-    first, point, _ = name.partition(".")
-    if point and first in manifest.load():
-        raise Problem(f"{name} is an exercise. Give its lesson, {first}.")
-    lesson = manifest.get(name)
-    if not lesson.exercises:
-        raise Problem(f"The lesson {name} has no exercises. See `./jaxprentice list`.")
-    return lesson
-
-
-def with_page(name: str) -> Lesson:
-    """The lesson of this name, which must have something to read, and exercises or scripts."""
-    lesson = manifest.get(name)
-    return lesson if lesson.has_page else taught(name)
-
-
-def all_exercises() -> dict[str, Exercise]:
-    """The exercises of all lessons, by their ids."""
-    return {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
-
-
-def exercise_called(name: str) -> Exercise | None:
-    """The exercise with this id, or else the only one with this function or end of its id."""
-    every = all_exercises()
-    called = [x for x in every.values() if name in (x.target, x.id.rpartition(".")[2])]
-    return every.get(name, called[0] if len(called) == 1 else None)
-
-
-def resolve(name: str) -> tuple[Lesson, Exercise | None]:
-    """The lesson, and the exercise if it is one, that a name means."""
-    if name in manifest.load():
-        return taught(name), None
-    if exercise := exercise_called(name):
-        return manifest.get(exercise.lesson), exercise
-    known = [*all_exercises(), *(lesson.id for lesson in all_taught())]
-    raise manifest.unknown_name("lesson or exercise", name, known)
-
 
 # ------------------------------------------------------------------------------------------
 # Checking
@@ -67,23 +28,37 @@ def resolve(name: str) -> tuple[Lesson, Exercise | None]:
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
-    name = name or scripts_of_handout(place)
+    name = names.plain(name) if name else scripts_of_handout(place)
     if name in manifest.load() and manifest.get(name).scripts:
         return capstone.check(place, manifest.get(name), look=mine)
-    if task := extras.named(name or ""):
-        return check_task(place, task)
-    wanted = resolve(name) if name else None
     if not place.own:
         print(
             f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."
         )
-    report = run(place, *wanted) if wanted else first_incomplete(place)
+    lesson, exercise = names.resolve(name, latest.lesson(place)) if name else at_hand(place)
+    if exercise and exercise in extras.of(lesson):
+        return check_task(place, exercise)
+    report = run(place, lesson, exercise)
+    if exercise and report.complete and is_done(place, lesson):
+        report = run(place, lesson)  # the last one: now it is about the whole
     tell(report, place)
     if mine and not report.broken:
         return check_mine(place, report)
-    if report.complete and is_complete(place, report.lesson):
-        tell_end(place, report.lesson)
+    if report.complete and len(report.exercises) == len(lesson.exercises):
+        tell_end(place, lesson)
     return 0 if report.complete else 1
+
+
+def at_hand(place: Workspace) -> tuple[Lesson, Exercise | None]:
+    """The lesson or the extra whose file was saved last; after a complete lesson the next one."""
+    last = latest.saved(place)
+    if isinstance(last, Exercise):
+        print(f"{shown(extras.file(place, last))} was saved last.")
+        return manifest.get(last.lesson), last
+    if last and not latest.is_told(place, last):
+        print(f"{shown(place.file(last))} was saved last.")
+        return last, None
+    return latest.following(place, last), None
 
 
 def scripts_of_handout(place: Workspace) -> str | None:
@@ -92,13 +67,18 @@ def scripts_of_handout(place: Workspace) -> str | None:
     return lesson.id if lesson and lesson.scripts else None
 
 
-def is_complete(place: Workspace, lesson: Lesson) -> bool:
-    """Whether all exercises of a lesson were done when they were last checked."""
+def is_done(place: Workspace, lesson: Lesson) -> bool:
+    """Whether all exercises of a lesson were done when they were last checked, one by one."""
     return len(place.checked(lesson)[0]) == len(lesson.exercises)
 
 
 def check_task(place: Workspace, task: Exercise) -> int:
     """Check a task that a lesson has beyond its exercises."""
+    extras.source(place, task)  # complains if there is no file
+    if task.id.endswith(f".{tasks.KINDS[0]}") and not extras.is_begun(place, task):
+        print_lines([f"  {TO_DO}  {task.id}  {task.title}", f"\n{task.todo}"])
+        print(f"\nNext: write it in {shown(extras.file(place, task))}")
+        return 1
     report = extras.check(place, manifest.get(task.lesson), [task])
     if report.broken:
         print(f"{task.id} cannot be checked.")
@@ -116,6 +96,7 @@ def check_task(place: Workspace, task: Exercise) -> int:
 
 def tell_end(place: Workspace, lesson: Lesson) -> None:
     """What a complete lesson has besides: its milestone, and how far the tasks are."""
+    place.remember(latest.TOLD, lesson.id, True)
     if lines := extras.milestone(place, lesson):
         print()
         print_lines(lines)
@@ -138,7 +119,7 @@ def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> R
         print(
             f"There is no {lesson.module}; {taken} is taken for it. Rename it: graded is its name."
         )
-    report = checks.run(lesson, {lesson.module: place.source(lesson)}, exercise)
+    report = lending.run(lesson, {lesson.module: place.source(lesson)}, exercise)
     if not report.broken or not exercise:
         place.remember("checked", lesson.id, found(place, report))
     return report
@@ -153,25 +134,6 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
     gone = {*(x.id for x in report.exercises), *report.stubs}  # asked for, or not there any more
     done = {*report.done, *(name for name in last["done"] if name not in gone)}
     return {"of": last["of"], "done": [x.id for x in lesson.exercises if x.id in done]}
-
-
-def first_incomplete(place: Workspace) -> Report:
-    """The first lesson that is not complete, checked; the last one when all are."""
-    while True:
-        lesson = next_lesson(place)
-        report = run(place, lesson)
-        if not report.complete or lesson is next_lesson(place):
-            return report
-
-
-def next_lesson(place: Workspace) -> Lesson:
-    """The first lesson that is not known to be complete; the last one when all are.
-
-    A handout's own lesson is both the first and the last, whatever else is unfinished.
-    """
-    own = [lesson for lesson in all_taught() if lesson.id == place.identity.get("lesson")]
-    left = [x for x in all_taught() if not (place.checked(x)[1] and is_complete(place, x))]
-    return (own or [*left, all_taught()[-1]])[0]
 
 
 def check_mine(place: Workspace, base: Report) -> int:
@@ -239,14 +201,16 @@ def print_table(report: Report) -> None:
     for exercise, status in zip(report.exercises, statuses, strict=True):
         waits = report.waits_for(exercise) if status == WAITS else []
         end = f" (for {', '.join(waits)})" if waits else ""
+        if lent := report.lent.get(exercise.id):
+            end = f" (judged with a right {', '.join(lent)})"
         status = styled(f"{status:<{column}}", status)
         print(f"  {status}  {exercise.id:<{width}}  {exercise.title}{end}")
 
 
 def count(report: Report) -> str:
-    """How many checks there were, and how many hidden tests will grade the same."""
+    """How many checks there were, and, in a class, how many hidden tests will grade the same."""
     visible = sum(len(report.of(exercise.id)) for exercise in report.exercises)
-    known = workspace.hidden_tests()
+    known = {} if places.is_complete() else workspace.hidden_tests()
     whole = len(report.exercises) == len(report.lesson.exercises)
     graded = report.lesson.graded if whole else report.exercises
     hidden = sum(known.get(part.id, 0) for part in graded)
@@ -265,7 +229,9 @@ def toolbox(exercise: Exercise) -> list[str]:
 def tell_broken(report: Report) -> None:
     """Why nothing could be checked."""
     lesson = report.lesson
-    print(f"{lesson.id} cannot be checked: {lesson.module} does not work as a whole.")
+    refused = report.broken and report.broken.type == checks.REFUSED
+    why = "is not what can be handed in" if refused else "does not work as a whole"
+    print(f"{lesson.id} cannot be checked: {lesson.module} {why}.")
     print_lines(explain.broken(report), "  ")
     print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")
 
@@ -278,7 +244,8 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
     if wrong:
         again = f"./jaxprentice check {wrong.id}"
         return [f"Next: change {shown(place.file(lesson))}, then {again}", stuck(wrong, place)]
-    exercise = next(x for x in report.exercises if report.status(x) != DONE)
+    left = [x for x in report.exercises if report.status(x) != DONE]
+    exercise = next((x for x in left if report.status(x) != WAITS), left[0])
     if waits := report.waits_for(exercise) if report.status(exercise) == WAITS else []:
         return [
             f"{exercise.id} can be right only when {waits[0]} is, and that is not right yet.",
@@ -299,25 +266,22 @@ def done_step(report: Report, place: Workspace) -> list[str]:
     lesson = report.lesson
     if len(report.exercises) < len(lesson.exercises):
         return [after_one(report, place)]
-    later = [x for x in all_taught() if x.number > lesson.number]
-    rest = [x for x in all_taught() if len(place.checked(x)[0]) < len(x.exercises)]
-    end = "That was the last lesson." if places.is_complete() else f"Hand in {lesson.module}."
-    goal = f"Next: {later[0].title}." if later else end
-    if rest and not later:
-        count = f"{len(place.checked(rest[0])[0])} of {len(rest[0].exercises)}"
-        goal = f"Not complete yet: {rest[0].id} ({count}). Next: ./jaxprentice check {rest[0].id}"
-    return [f"The lesson {lesson.id} is complete. {goal}"]
+    goal = latest.following(place, lesson)
+    if goal.id == lesson.id or not places.is_complete():
+        end = "That was the last lesson." if places.is_complete() else f"Hand in {lesson.module}."
+    else:
+        done = f" ({len(place.checked(goal)[0])} of {len(goal.exercises)} done)"
+        end = f"Next: ./jaxprentice check {goal.id}{done}: {goal.title}"
+    return [f"The lesson {lesson.id} is complete. {end}"]
 
 
 def after_one(report: Report, place: Workspace) -> str:
     """How far the lesson is after an exercise that is right, and which one comes next."""
     lesson, done = report.lesson, place.checked(report.lesson)[0]
     count = f"Done, {len(done)} of {len(lesson.exercises)}."
-    left = [x for x in lesson.exercises if x.id not in done]
+    left = checks.ready(lesson, done)
     behind = lesson.exercises.index(report.exercises[-1])
     following = [x for x in left if lesson.exercises.index(x) > behind] or left
-    if not following:
-        return f"{count} Next: ./jaxprentice check {lesson.id}"
     stub = report.stubs.get(following[0].id)
     line = f", line {stub.line}" if stub else ""
     return f"{count} Next: {following[0].id} ({shown(place.file(lesson))}{line})."
@@ -354,23 +318,21 @@ def hint(place: Workspace, exercise: Exercise) -> None:
 
 def to_hint(place: Workspace, name: str | None) -> Exercise:
     """The exercise that a name means to `hint`: none, a lesson's or a function's name is enough."""
+    here = latest.lesson(place)
     if name is None:
-        return next_exercise(place, next_lesson(place))
-    if exercise := exercise_called(name):
-        return exercise
-    if name in manifest.load():
-        return next_exercise(place, taught(name))
-    if extras.named(name):
+        done_of(place, here)  # it may be complete by now
+        return next_exercise(place, latest.lesson(place))
+    lesson, exercise = names.resolve(names.plain(name), here)
+    if exercise and exercise in extras.of(lesson):
         raise Problem(
             f"{name} is an extra, and extras have no hints. Ask for those of an exercise."
         )
-    raise manifest.unknown_name("exercise", name, all_exercises())
+    return exercise or next_exercise(place, lesson)
 
 
 def next_exercise(place: Workspace, lesson: Lesson) -> Exercise:
     """The first exercise of a lesson that is not done; the last one when all are."""
-    done = done_of(place, lesson)
-    return next((x for x in lesson.exercises if x.id not in done), lesson.exercises[-1])
+    return [*checks.ready(lesson, done_of(place, lesson)), lesson.exercises[-1]][0]
 
 
 COLOURS = {DONE: "32", TO_DO: "2"}
@@ -398,60 +360,6 @@ def done_of(place: Workspace, lesson: Lesson) -> list[str]:
     if sys.stderr.isatty():
         print(f"Checking {lesson.id}, which has changed ...", file=sys.stderr)
     return run(place, lesson).done
-
-
-def list_lessons(place: Workspace) -> None:
-    """Print the lessons with how much of each is done."""
-    rows = [("lesson", "title", "time", "points", "done")]
-    for lesson in manifest.load().values():
-        if not lesson.has_page:
-            continue
-        points = f"{lesson.max_points:g}"
-        if lesson.exercises:
-            count = f"{len(done_of(place, lesson))} of {len(lesson.exercises)}"
-        else:
-            count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
-        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
-    print_lines(columns(rows))
-    print(f"\n{progress_line(place)}\nNext: ./jaxprentice check")
-
-
-def progress(place: Workspace) -> None:
-    """Print each exercise with whether it is done, and the points."""
-    points = total = 0.0
-    for lesson in all_taught():
-        done = done_of(place, lesson)
-        print_lines([lesson.title])
-        for exercise in lesson.exercises:
-            status = DONE if exercise.id in done else TO_DO
-            print(f"  {styled(f'{status:<7}', status)}{exercise.id}")
-            points += exercise.points if exercise.id in done else 0
-            total += exercise.points
-        if lesson.whole:
-            points += lesson.whole.points if len(done) == len(lesson.exercises) else 0
-            total += lesson.whole.points
-    print(f"\n{progress_line(place)}")
-    print(f"{points:g} of {total:g} points, as the checks find.")
-
-
-def export_progress(place: Workspace, file: Path) -> None:
-    """Write which exercises are done, as the course's web site takes and saves it.
-
-    The workspace reads no such file: here an exercise is done if its checks pass on the files that
-    are there now, and a file that says otherwise would be a second truth.
-    """
-    done = {name: True for lesson in all_taught() for name in done_of(place, lesson)}
-    workspace.write(file, f"{json.dumps(done, indent=1)}\n".encode())
-    print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')
-
-
-def progress_line(place: Workspace) -> str:
-    """How far the course is, with a bar; it needs no check, and takes what the last ones found."""
-    lessons = all_taught()
-    count = sum(len(lesson.exercises) for lesson in lessons)
-    done = sum(len(place.checked(lesson)[0]) for lesson in lessons)
-    said = f"{done} of {count} exercises"
-    return said if screen.is_plain() else f"[{screen.bar(done, count)}] {said}"
 
 
 def replace(place: Workspace, lesson: Lesson, text: str, what: str) -> None:

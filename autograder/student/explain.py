@@ -73,11 +73,20 @@ def raised(error: Error) -> str:
         return f"it stops at breakpoint(), {NO_KEYBOARD}"
     if error.message.startswith("pytest: reading from stdin"):
         return f"it waits for input(), {NO_KEYBOARD}"
+    if found := re.match(r"cannot import name '(\w+)' from '\w+' \((\w+\.py)\)", error.message):
+        return f"there is no {found[1]} in tasks/{found[2]}."
     return f"it {raises(error.type, error.message)}"
 
 
 def no_return(error: Error) -> list[str]:
-    """A hint where the check itself stumbles over a None; `with` does over a missing generator."""
+    """A hint for a tracer among atoms, and for a check that stumbles over a None.
+
+    `with` stumbles over a missing generator.
+    """
+    if found := re.match(r"unhashable type: '(\w*Tracer)'", error.message):
+        return [
+            f"(A {found[1]} is where a variable or a literal belongs: take the atom it is for.)"
+        ]
     at_the_check = error.frames and error.frames[-1].file in CHECKS
     hint = missing(error.message) if at_the_check else ""
     return [hint] if hint else []
@@ -169,6 +178,9 @@ def where(report: Report, outcome: Outcome) -> list[str]:
     in_module = [frame for frame in frames if frame.file in report.files]
     chosen = [*in_checks[:1], *in_checks[-1:], *in_module[-3:]]
     chosen += [frame for frame in in_module if frame.name in targets][-1:]
+    if outcome.error.type == "RecursionError":  # its last lines may all be given code
+        written = {x.target.split(".")[-1] for x in report.lesson.exercises}
+        chosen += [frame for frame in in_module if frame.name in written][-3:]
     return places([x for x in frames if x in chosen], frames, report)
 
 
@@ -201,6 +213,8 @@ def broken(report: Report, remedy: str = "") -> list[str]:
     """
     error, lesson = report.broken, report.lesson
     assert error
+    if error.type == checks.REFUSED:
+        return [error.message]
     if error.type == "ImportError" and (
         name := re.match("cannot import name '(.*?)'", error.message)
     ):

@@ -114,12 +114,18 @@ def record(place: Workspace, program: Program) -> dict[str, Any]:
 
 def run(place: Workspace, file: Path, on: str | None) -> int:
     """Run a program on the student's minijax; with `on="jax"` on JAX as well, and compare."""
-    need_modules(place, read(file, None))
+    program = read(file, None)
+    need_modules(place, program)
     if on is None:
         status = subprocess.call(command(place, file, "minijax"), env=environment())
         return status if status >= 0 else 1
     if on != "jax":
         raise Problem(f"There is no {on} to run it on. Write --on jax, or leave it out.")
+    if not re.search(r"(?m)^\s*(import|from) +(minijax|jax)\b", program.text):
+        raise Problem(
+            f"{file} imports neither minijax nor jax, so there is nothing to compare. "
+            "Leave out --on jax."
+        )
     need_jax()
     return compare(*(ended(place, file, backend) for backend in ("minijax", "jax")))
 

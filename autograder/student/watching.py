@@ -6,8 +6,9 @@ from pathlib import Path
 
 from autograder.lessons.manifest import Exercise, Lesson, get
 from autograder.lessons.problem import Problem
-from autograder.student import commands, keys, screen
+from autograder.student import checks, commands, keys, latest, progress, screen
 from autograder.student.checks import DONE, Report
+from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
 
 HELP = "h hint, n next exercise, l list, o open the page, r run again, q quit"
@@ -21,7 +22,7 @@ class Watch:
         self.place = place
         self.has_keys = has_keys
         self.exercise: Exercise | None = None
-        self.modules = {place.file(lesson): lesson for lesson in commands.all_taught()}
+        self.modules = {place.file(lesson): lesson for lesson in all_taught()}
 
     def run(self) -> None:
         """Check, then go on with every save and every key, until the user has had enough."""
@@ -39,10 +40,8 @@ class Watch:
 
     @property
     def lesson(self) -> Lesson:
-        """The lesson of the exercise, or the first that is not complete."""
-        if self.exercise:
-            return get(self.exercise.lesson)
-        return commands.next_lesson(self.place)
+        """The lesson of the exercise, or the one that the student works on."""
+        return get(self.exercise.lesson) if self.exercise else latest.lesson(self.place)
 
     def check(self, lesson: Lesson) -> None:
         """Check a lesson and say what was found; a file may be missing while it is being saved."""
@@ -61,8 +60,8 @@ class Watch:
         here = before in report.lesson.exercises
         if before and here and report.status(before) != DONE:
             return
-        open_ = [x for x in report.exercises if report.status(x) != DONE]
-        if not open_:
+        open_ = checks.ready(report.lesson, report.done)
+        if not open_ and not latest.is_told(self.place, report.lesson):
             commands.tell_end(self.place, report.lesson)
         self.exercise = (self.following(before, open_) if here else None) or next(iter(open_), None)
         if before and here and self.exercise:
@@ -80,7 +79,7 @@ class Watch:
     def wait(self) -> None:
         """Say how far the student is, and what can be done now."""
         print()
-        print(commands.progress_line(self.place))
+        print(progress.line(self.place))
         what = HELP if self.has_keys else "Ctrl-C ends this"
         print(f"Waiting for you to save a file ({what}).", flush=True)
 
@@ -97,15 +96,18 @@ class Watch:
 
     def next(self) -> None:
         """Go to the next exercise that is not done, and check its lesson."""
-        done = {x for lesson in commands.all_taught() for x in self.place.checked(lesson)[0]}
-        every = [x for lesson in commands.all_taught() for x in lesson.exercises]
+        done = {x for lesson in all_taught() for x in self.place.checked(lesson)[0]}
+        every = [x for lesson in all_taught() for x in lesson.exercises]
         start = every.index(self.exercise) + 1 if self.exercise else 0
-        left = [x for x in [*every[start:], *every[:start]] if x.id not in done]
+        ready = {x for lesson in all_taught() for x in checks.ready(lesson, done)}
+        left = [x for x in [*every[start:], *every[:start]] if x in ready]
         if not left or left[0] == self.exercise:
             print("\nThere is no other exercise to do.")
             return
         self.exercise = left[0]
-        print(f"\nNow: {self.exercise.id}, {self.exercise.title}.")
+        exercises = get(self.exercise.lesson).exercises
+        number = f"{exercises.index(self.exercise) + 1} of {len(exercises)}"
+        print(f"\nNow: {self.exercise.id} ({number}), {self.exercise.title}.")
         report = commands.run(self.place, get(self.exercise.lesson), self.exercise)
         commands.tell(report, self.place)
         self.wait()
@@ -113,7 +115,7 @@ class Watch:
     def list(self) -> None:
         """All lessons."""
         print()
-        commands.list_lessons(self.place)
+        progress.list_lessons(self.place)
         self.wait()
 
     def open(self) -> None:

@@ -60,7 +60,7 @@ Read `lessons/{first}/lesson.md`, or open the notebook beside it in Jupyter, whi
 with code to run. Write the functions that it asks for, and look whether they are right:
 
     ./jaxprentice list             all lessons, and how far you are
-    ./jaxprentice check            check the first lesson that is not complete
+    ./jaxprentice check            check the file that you saved last
     ./jaxprentice watch            the same, again each time you save a file; it has keys
     ./jaxprentice hint             a hint for the next exercise, then a better one
     ./jaxprentice trace FILE       see what a program does inside your own interpreters
@@ -222,6 +222,14 @@ def find(start: Path | None = None) -> Workspace:
         if (folder / IDENTITY).is_file():
             return Workspace(folder, own=True)
     return Workspace(places.COURSE, own=False)
+
+
+def around(name: str | None) -> Workspace:
+    """The workspace that holds a file of this name, else the one around the current folder."""
+    with contextlib.suppress(OSError, ValueError):  # it may be any text
+        if name and Path(name).exists() and (far := find(Path(name).parent)).own:
+            return far
+    return find()
 
 
 def skeleton(lesson: Lesson) -> str:

@@ -17,7 +17,7 @@ import small_course
 from autograder import cli
 from autograder.classroom.handouts import leaks, release
 from autograder.lessons import assemble, manifest, places
-from autograder.student import commands
+from autograder.student import names
 
 CHECKS = """
 import pytest
@@ -259,7 +259,7 @@ def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name
 
 
 @pytest.mark.sampled  # `release` looks for leaks whenever it releases
-@pytest.mark.parametrize("lesson", commands.all_taught(), ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", names.all_taught(), ids=lambda lesson: lesson.id)
 def test_the_course_can_be_released(lesson, tmp_path, monkeypatch):
     made = release.release(lesson, tmp_path)
     text = (made.folder / lesson.module).read_text(encoding="utf-8")

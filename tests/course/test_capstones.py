@@ -14,7 +14,7 @@ from autograder.classroom.handouts import release
 from autograder.lessons import manifest
 from autograder.lessons.places import COURSE, SOLUTIONS
 from autograder.lessons.problem import Problem
-from autograder.student import capstone, commands, workspace
+from autograder.student import capstone, commands, progress, workspace
 
 HERE = COURSE / "capstones"
 LESSON = manifest.get("capstone")
@@ -153,7 +153,7 @@ def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path
 def test_a_right_package_passes_and_the_list_says_so(place, capsys):
     assert commands.check(place, "capstone", mine=False) == 0
     assert "learns on your own package as it does" in capsys.readouterr().out
-    commands.list_lessons(place)
+    progress.list_lessons(place)
     rows = capsys.readouterr().out.splitlines()
     assert next(row for row in rows if row.startswith("capstone")).endswith("yes")
 

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.classroom.handouts import release
 from autograder.lessons import manifest
-from autograder.student import commands
+from autograder.student import commands, progress
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.has_page]
 CORE = manifest.get("core").exercises
@@ -110,7 +110,7 @@ def test_progress_comes_from_a_file_and_goes_to_one(visit, tmp_path):
 def test_progress_can_be_pasted_as_a_text(visit, tmp_path, monkeypatch):
     done = {"core": [CORE[0].id]}
     monkeypatch.setattr(commands, "done_of", lambda place, lesson: done.get(lesson.id, []))
-    commands.export_progress(None, exported := tmp_path / "progress.json")
+    progress.export(None, exported := tmp_path / "progress.json")
     tab = visit("path/")
     tab.add_style_tag(content="* { transition: none !important }")  # for axe, which sees colors
     panel = tab.locator("#progress-file")

@@ -7,7 +7,7 @@ import time
 import pytest
 import small_course
 
-from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons import assemble, manifest, module_rules, skeleton
 from autograder.student import cache, check_plugin, checks, explain
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
 
@@ -266,6 +266,63 @@ def test_a_module_that_fails_on_import_says_where(lesson):
     assert explain.broken(report)[1].startswith("toy/hello.py, line 4")
 
 
+@pytest.mark.parametrize("package", ["scipy", "jax", "pytest", "jax.numpy", "autograder"])
+@pytest.mark.parametrize("line", ["import {}", "from {} import x", "def f():\n    import {}"])
+def test_an_import_that_a_class_does_not_have_is_refused_by_name(lesson, package, line):
+    source = f"{small_course.HELLO}\n{line.format(package)}\n"
+    report = checks.run(lesson, {lesson.module: source.encode()})
+    (text,) = explain.broken(report)
+    assert f", imports {package.split('.')[0]}, which is not there when it is graded." in text
+    assert "It may import toy, numpy, jaxlib, ml_dtypes, and all that comes with Python." in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import scipy\nexcept ImportError:\n    scipy = None",
+        "try:\n    import scipy\nexcept (ValueError, ModuleNotFoundError):\n    scipy = None",
+        "try:\n    import scipy\nexcept:\n    scipy = None",
+        "import typing\nif typing.TYPE_CHECKING:\n    import scipy",
+        "import numpy.linalg, bisect\nfrom ml_dtypes import bfloat16\nfrom . import hello",
+    ],
+)
+def test_what_a_module_can_do_without_is_not_refused(lesson, text):
+    source = f"{small_course.HELLO}\n{text}\n"
+    assert checks.run(lesson, {lesson.module: source.encode()}).complete
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (b"# \xe9\n", "toy/hello.py is not a UTF-8 text: the byte in line 1, column 3, is none."),
+        (b"# -*- coding: utf-7 -*-\n", "names an encoding other than UTF-8 in its first lines"),
+        (b"#" * (module_rules.LIMIT + 1), "toy/hello.py is larger than 256 KiB."),
+        (b"\0", "toy/hello.py is not a text file: the byte in line 1, column 1, is 0."),
+    ],
+)
+def test_what_the_intake_does_not_take_is_not_complete_at_home(lesson, source, words):
+    report = checks.run(lesson, {lesson.module: source + small_course.HELLO.encode()})
+    (text,) = explain.broken(report)
+    assert words in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open(__file__)",
+        "import io; io.open(__file__)",
+        "from pathlib import Path; Path(__file__).read_text()",
+        "from pathlib import Path; Path('new.txt').write_text('')",
+    ],
+)
+def test_a_module_opens_no_file(lesson, text):
+    source = f"{small_course.HELLO}\n{text}\n"
+    report = checks.run(lesson, {lesson.module: source.encode()})
+    first, place, *_ = explain.broken(report)
+    assert first == "It raises PermissionError: a module that is graded can open no files"
+    assert place.startswith("toy/hello.py, line 44")
+
+
 def test_a_renamed_function_is_named(lesson):
     text = "\n".join(explain.broken(run(lesson, ("def greet(", "def great("))))
     assert "toy/hello.py has no greet, which the checks use. Was it renamed or removed?" in text
@@ -315,6 +372,32 @@ def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path)
     small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.toml": toml})
     third_exercise = manifest.load()["hello"].exercises[2]
     assert [x.id for x in checks.needed(third_exercise)] == ["hello.greet", "hello.grow"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return text + mrak", "name 'mrak' is not defined. Did you mean 'mark'?"),
+        ("return text.capitalise()", "has no attribute 'capitalise'. Did you mean 'capitalize'?"),
+        ("return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
+    ],
+)
+def test_a_name_with_a_slip_has_pythons_suggestion(lesson, body, words):
+    assert words in said(run(lesson, ("return text + mark", body)))
+
+
+def test_a_tracer_among_atoms_is_told_as_that():
+    text = explain.what_happened(Error("TypeError", "unhashable type: 'JaxprTracer'"))
+    assert text[1].startswith("(A JaxprTracer is where a variable or a literal belongs")
+
+
+def test_a_recursion_shows_the_students_line_among_given_code(lesson):
+    frames = [Frame("checks.py", 1, "test_colon", "greet()"), Frame(lesson.module, 5, "greet", "a")]
+    frames += [Frame(lesson.module, row, f"given{row}", "b") for row in range(10, 20)]
+    error = Error("RecursionError", "", frames=tuple(frames))
+    outcome = checks.Outcome("t", "hello.grow", "It holds.", "", False, error)
+    text = explain.explain(checks.Report(lesson, lesson.exercises, (outcome,)), outcome)
+    assert "toy/hello.py, line 5, in greet:" in text
 
 
 def test_the_courses_own_code_is_named_and_not_quoted(monkeypatch, tmp_path):
@@ -427,13 +510,33 @@ def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
 def test_plain_pytest_beside_the_notebook_runs_one_exercise(
     lesson, tmp_path, exercise, status, words
 ):
-    folder = tmp_path / "notebook"
     source = small_course.HELLO.replace("return text + mark", "return 0")
-    assemble.write_tree(folder, lesson, {lesson.module: source})
-    checks.add_checks(folder, lesson)
-    command = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = beside_the_notebook(lesson, tmp_path, source, exercise)
     assert done.returncode == status
+    assert words in done.stdout + done.stderr
+
+
+def beside_the_notebook(lesson, folder, source, exercise):
+    """What the cell says that `nbgrader validate` runs."""
+    assemble.write_tree(folder / "notebook", lesson, {lesson.module: source})
+    checks.add_checks(folder / "notebook", lesson)
+    words = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
+    return subprocess.run(
+        words, cwd=folder / "notebook", capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("import scipy", "toy/hello.py, line 43, imports scipy, which is not there when"),
+        ("#" * module_rules.LIMIT, "toy/hello.py is larger than 256 KiB."),
+        ("open(__file__)", "a module that is graded can open no files"),
+    ],
+)
+def test_nbgrader_validate_refuses_what_is_not_taken_either(lesson, tmp_path, more, words):
+    done = beside_the_notebook(lesson, tmp_path, small_course.HELLO + more, "hello.grow")
+    assert done.returncode not in (0, 1)
     assert words in done.stdout + done.stderr
 
 

@@ -81,7 +81,7 @@ def test_a_complete_lesson_shows_its_milestone_and_the_tasks_apart(work, say):
     solve(work)
     status, out, _ = say("check", "bye")
     assert status == 0
-    assert "1 visible check; 4 hidden tests will grade it." in out
+    assert "  1 visible check.\n" in out
     assert "Milestone: You can part from anybody.\n    Bye,\n    Grace:\n" in out
     assert "Extra, without points:\n  to do  bye.open  Parting from all: tasks/open_bye.py" in out
     (work / "tasks/repair_bye.py").write_text(REPAIR.replace("bye(name)\n", "bye(name).upper()\n"))
@@ -109,6 +109,28 @@ def test_a_task_is_checked_alone_on_the_students_module(work, say):
     assert say("check", "bye.open")[0] == 0
     solve(work, ("Bye", "Ciao"))
     assert say("check", "bye.open")[0] == 1
+
+
+def test_in_a_class_the_number_of_hidden_tests_is_said(work, say, monkeypatch):
+    solve(work)
+    monkeypatch.setattr(places, "is_complete", lambda: False)
+    assert "1 visible check; 4 hidden tests will grade it." in say("check", "bye")[1]
+
+
+def test_an_open_task_that_is_untouched_is_to_do(work, say):
+    solve(work)
+    status, out, _ = say("check", "bye.open")
+    assert status == 1
+    assert out.startswith("  to do  bye.open  Parting from all\n")
+    assert "cannot import" not in out
+    assert "Next: write it in tasks/open_bye.py\n" in out
+
+
+def test_a_task_without_its_function_says_which_is_not_there(work, say):
+    solve(work)
+    (work / "tasks/open_bye.py").write_text("x = 1\n", encoding="utf-8")
+    out = say("check", "bye.open")[1]
+    assert "there is no bye_all in tasks/open_bye.py." in out
 
 
 def test_an_extra_has_no_hints_and_that_is_said(work, say):

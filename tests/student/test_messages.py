@@ -28,6 +28,7 @@ from autograder.student import (
     doctor,
     extras,
     programs,
+    progress,
     watching,
     workspace,
 )
@@ -75,6 +76,9 @@ class Scene:
         self.add_scripts()
         self.leave()
 
+    def no_jax_in_it(self):
+        (self.work / "x.py").write_text("import toy\n", encoding="utf-8")
+
     def no_checks_in_file(self):
         (self.course / "course/lessons/01_hello/checks.py").write_text("", encoding="utf-8")
 
@@ -82,6 +86,7 @@ class Scene:
         (self.course / "course/lessons/01_hello/checks.py").unlink()
 
     def no_jax(self):
+        (self.work / "x.py").write_text("import minijax\n", encoding="utf-8")
         self.monkeypatch.setattr(programs, "find_spec", lambda name: None)
 
     def a_handout(self):
@@ -118,6 +123,11 @@ class Scene:
 LEAVES = "import minijax, os; os._exit(3)"
 NO_WORKSPACE = "This is not a workspace. Make one with `./jaxprentice init DIR`, and "
 TABLE = [
+    (
+        Scene.no_jax_in_it,
+        ["run", "x.py", "--on", "jax"],
+        "x.py imports neither minijax nor jax, so",
+    ),
     (Scene.leave_with_scripts, ["check", "end"], NO_WORKSPACE + "run this there."),
     (Scene.add_scripts, ["check", "end"], "capstones/end.py is missing. Copy it from a new"),
     (Scene.no_checks_in_file, ["check", "hello"], "The checks of hello do not run. Get a complete"),
@@ -132,7 +142,7 @@ TABLE = [
     (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
     (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
-    (Scene.no_jax, ["run", "toy/bye.py", "--on", "jax"], "JAX is not installed beside the course."),
+    (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed beside the course."),
     (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
     (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
     (Scene.no_solution, ["give", "hello"], "This copy does not hold the solution of hello. Ask"),
@@ -167,7 +177,7 @@ def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, mon
     def fails(place):
         raise OSError(number, os.strerror(number), "a/file.txt")
 
-    monkeypatch.setattr(commands, "list_lessons", fails)
+    monkeypatch.setattr(progress, "list_lessons", fails)
     assert cli.main(["list"]) == 1
     remedy = REMEDIES.get(number, "Set that right")
     want = f"a/file.txt: {os.strerror(number)}. {remedy}, then run the same command again.\n"
@@ -223,6 +233,9 @@ class Finds(Scene):
     def broken(self):
         self.write("x = (")
 
+    def foreign(self):
+        self.write("import scipy\n")
+
     def renamed(self):
         self.write("def great(): pass\n")
 
@@ -264,6 +277,10 @@ class Finds(Scene):
     def right_loss(self):
         self.another_loss(1.0)
 
+    def right_loss_with_given(self):
+        self.right_loss()
+        cli.main(["give", "hello"])
+
     def one_file_alone(self):
         self.right_loss()
         (self.work / "mark").touch()
@@ -285,7 +302,7 @@ class Finds(Scene):
         self.monkeypatch.setattr(programs, "record", lambda place, program: document)
 
     def differs(self):
-        self.write("import toy\n", "x.py")
+        self.write("import minijax\n", "x.py")
         ends = {"minijax": programs.End(["1"], "", "TypeError"), "jax": programs.End(["1"], "", "")}
         self.monkeypatch.setattr(programs, "need_jax", lambda: None)
         self.monkeypatch.setattr(programs, "ended", lambda place, file, on: ends[on])
@@ -404,7 +421,16 @@ ADVICE = [
     ),
     (Finds.nothing, "init new", ["Writing the lessons and their notebooks ..."]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
-    (Finds.nothing, "progress", ["0 of 4.5 points, as the checks find."]),
+    (
+        Finds.nothing,
+        "progress",
+        [
+            "0 of 4.5 points, as the checks find.",
+            "Each exercise of a lesson: ./jaxprentice progress",
+        ],
+    ),
+    (Finds.solve, "check", ["toy/hello.py was saved last."]),
+    (Finds.foreign, "check", ["toy/hello.py is not what can be handed in.", ", imports scipy, "]),
     (
         Finds.nothing,
         "progress --export x.json",
@@ -429,6 +455,7 @@ ADVICE = [
     (Finds.silent_script, "check end", ["It ends without a word."]),
     (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
     (Finds.right_loss, "check end", ["learns on your own package as it does on the reference."]),
+    (Finds.right_loss_with_given, "check end", ["exercises that `give` has taken: 2 of hello."]),
     (
         Finds.one_file_alone,
         "check end --mine",

@@ -173,3 +173,11 @@ def test_lines_are_compared_by_their_numbers():
     assert not programs.alike("Array([0.1, 2.0])", "Array([0.1001, 2.0])")
     assert not programs.alike("1.0", "one")
     assert not programs.alike("1 2", "1")
+
+
+def test_a_program_on_part_one_is_not_compared_with_jax(work, say, monkeypatch):
+    monkeypatch.setattr(programs, "need_jax", lambda: None)
+    (work / "small.py").write_text("import toy\nprint(1)\n", encoding="utf-8")
+    status, out, err = say("run", "small.py", "--on", "jax")
+    assert (status, out) == (1, "")
+    assert err.startswith("small.py imports neither minijax nor jax, so there is nothing to")

@@ -9,13 +9,11 @@ Readers of strange files raise more kinds of exceptions than anybody lists. So e
 that takes something catches all of them: they refuse that one submission, and no other.
 """
 
-import codecs
 import io
 import json
 import os
 import re
 import stat
-import tokenize
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -23,16 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.intake import written
-from autograder.lessons import browser_names
+from autograder.lessons import browser_names, module_rules
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
 INTAKE = "intake"  # the folder of a course directory with the clean copies
-MODULE_LIMIT = 256 * 1024  # bytes; the longest module of the course has a tenth of it
+MODULE_LIMIT = module_rules.LIMIT
 NOTEBOOK_LIMIT = 8 * 1024 * 1024
 ARCHIVE_LIMIT = 8 * 1024 * 1024
 ARCHIVE_ENTRIES = 2000  # files of a submission, packed or not
-ENCODINGS = {"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"}  # of a module
 _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -124,38 +121,10 @@ def _renamed(root: Path, inside: list[str], lesson: Lesson, missing: Missing) ->
 
 
 def _checked(source: bytes, lesson: Lesson) -> bytes:
-    """The module, if it is a text, and the same one for people as for Python."""
-    try:
-        text = source.decode("utf-8")
-    except UnicodeDecodeError as error:
-        reason = f"{lesson.module} is not a UTF-8 text: {_place(source, error.start)} is none."
-        raise Refused(reason) from None
-    if b"\0" in source:
-        place = _place(source, source.index(b"\0"))
-        raise Refused(f"{lesson.module} is not a text file: {place} is 0.")
-    if _as_python_reads(source) != text.removeprefix("\ufeff"):
-        raise Refused(
-            f"{lesson.module} names an encoding other than UTF-8 in its first lines, "
-            "which may make it a different text. Remove the comment."
-        )
+    """The module, if it is one that is taken."""
+    if reason := module_rules.complaint(source, lesson.module):
+        raise Refused(reason)
     return source
-
-
-def _as_python_reads(source: bytes) -> str | None:
-    """The text of a module in the encoding that it names; None if it cannot be read in that.
-
-    In UTF-7 a comment, as everybody sees it, may hold a program; Punycode takes seconds to read.
-    """
-    try:
-        encoding = codecs.lookup(tokenize.detect_encoding(io.BytesIO(source).readline)[0])
-        return source.decode(encoding.name) if encoding.name in ENCODINGS else None
-    except (SyntaxError, LookupError, ValueError):
-        return None
-
-
-def _place(source: bytes, index: int) -> str:
-    before = source[:index].decode("utf-8", "replace").split("\n")
-    return f"the byte in line {len(before)}, column {len(before[-1]) + 1},"
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:

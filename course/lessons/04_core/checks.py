@@ -201,8 +201,9 @@ def test_find_top_trace_takes_the_highest():
     """Of several tracers the one with the highest level decides, not the height of the stack."""
     _, *mains = push(Toy, Toy, Toy, Toy)
     one, two, three, _ = (tracer_of(main) for main in mains)
-    levels = [find_top_trace(x).main.level for x in ([one], [one, 4.0, three, two], [two, one])]
-    assert levels == [1, 3, 2]
+    operands = {"1": [one], "1, a number, 3, 2": [one, 4.0, three, two], "2, 1": [two, one]}
+    level = {of: find_top_trace(x).main.level for of, x in operands.items()}
+    assert level == {"1": 1, "1, a number, 3, 2": 3, "2, 1": 2}
     assert type(find_top_trace([one])) is Toy
 
 
@@ -212,8 +213,9 @@ def test_find_top_trace_and_the_dynamic_trace():
     _, *mains = push(Toy, Toy, Toy)
     one, two, three = (tracer_of(main) for main in mains)
     trace_state.dynamic_trace = mains[1]
-    levels = [find_top_trace(x).main.level for x in ([], [1.0], [one], [two, one], [one, three])]
-    assert levels == [2, 2, 2, 2, 3]
+    operands = {"none": [], "a number": [1.0], "1": [one], "2, 1": [two, one], "1, 3": [one, three]}
+    level = {of: find_top_trace(x).main.level for of, x in operands.items()}
+    assert level == {"none": 2, "a number": 2, "1": 2, "2, 1": 2, "1, 3": 3}
 
 
 @pytest.mark.exercise("core.find_top_trace")
