@@ -1,5 +1,6 @@
 """What a layer of `requirements/` holds: the packages that it names, and all that these need."""
 
+import sysconfig
 from importlib import metadata
 from pathlib import Path
 
@@ -59,5 +60,11 @@ def needs(name, extras):
 def others(layer):
     """The modules installed here that come with no package of a layer."""
     theirs = packages(layer)
-    found = metadata.packages_distributions().items()
-    return {m for m, owners in found if not theirs & {*map(canonicalize_name, owners)}}
+    # setuptools, once it is imported, adds a folder of what it brings along to sys.path.
+    installed = {x.name for x in metadata.distributions(path=[sysconfig.get_path("purelib")])}
+    found = {m: installed & {*x} for m, x in metadata.packages_distributions().items()}
+    return {
+        m
+        for m, owners in found.items()
+        if owners and not theirs & {*map(canonicalize_name, owners)}
+    }

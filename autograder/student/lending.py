@@ -73,7 +73,7 @@ def with_right(lesson: Lesson, source: str, targets: Collection[str]) -> str:
 
 
 def own_lines(own: str, lent: str, targets: Collection[str]) -> dict[int, int]:
-    """The line in the student's file for each line outside of the functions that were lent."""
+    """The line in the student's file for each line outside the functions that were lent."""
     lines: dict[int, int] = {}
     row = mine = 1
     for (target, text), (_, other) in zip(

@@ -113,7 +113,7 @@ def term(browser):
         place.said["update"] = place.ours("nbgrader", "update")
         place.hand_in(DILIGENT, SOLUTION)
         place.teacher("collect", "ps1", "--update")
-        place.said["extend"] = place.ours("nbgrader", "extend", "ps1", DILIGENT, "--days", "9999")
+        place.said["extend"] = place.ours("nbgrader", "extend", "ps1", DILIGENT, "--days", "3650")
         place.said["again"] = place.teacher("autograde", "ps1")
         place.said["nothing"] = place.teacher("autograde", "ps1")
         for command in ("generate_feedback", "release_feedback"):
@@ -159,7 +159,7 @@ def test_what_is_graded_again_and_why_is_said(term):
     assert f"ps1, {LAZY}: " not in term.said["collect"]
     assert "ps1 is renewed." in term.said["update"]
     assert "will grade 2 again: other points" in term.said["update"]
-    assert f"{DILIGENT} has 9999 days more for ps1." in term.said["extend"]
+    assert f"{DILIGENT} has 3650 days more for ps1." in term.said["extend"]
     assert f"Graded again: {LAZY} (other points)" in term.said["again"]
     assert f"Graded again: {DILIGENT} (another module, other points)" in term.said["again"]
     assert "points off" not in term.said["again"]

@@ -129,7 +129,7 @@ def test_the_finished_lesson_is_graded(finished, tmp_path):
         (tmp_path / "in" / student).mkdir(parents=True)
         shutil.copy(finished.root / folder / "minijax/fusion.py", tmp_path / "in" / student)
     finished.run("grade", tmp_path / "in", "--lesson", "fusion", "--out", tmp_path / "out")
-    results = [json.loads(path.read_text()) for path in Path(tmp_path, "out").rglob("*.json")]
+    results = [json.loads(path.read_text()) for path in Path(tmp_path, "out").glob("*.json")]
     scores = {each["student"]: each["score"] for each in results if "student" in each}
     assert scores == {"ada": 1, "ben": 0}
 

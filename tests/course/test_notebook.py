@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +14,7 @@ import small_course
 
 from autograder.lessons import assemble, manifest, notebook
 from autograder.lessons.problem import Problem
-from autograder.student import check_plugin
+from autograder.student import check_plugin, checks
 
 PAGE = """# Greeting people { #top .big }
 
@@ -144,6 +145,8 @@ def test_a_check_cell_writes_to_stderr_when_a_check_fails_and_only_then(hello, t
     # nbgrader validate calls a cell failed, and shows what it wrote, if that went to stderr.
     (tmp_path / "conftest.py").write_text(Path(check_plugin.__file__).read_text())
     (tmp_path / "checks.py").write_text(CHECKS)
+    for helper in checks.HELPERS:
+        shutil.copy(helper, tmp_path)
     greet, grow = (cell for cell in sources(notebook.make(hello), "code") if "pytest" in cell)
     wrong, right = (
         subprocess.run(

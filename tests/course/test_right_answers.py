@@ -11,7 +11,7 @@ import pytest
 from autograder.grading import answers, under_pytest
 from autograder.grading.submission import grade
 from autograder.lessons import manifest
-from autograder.upkeep import audit
+from autograder.upkeep import audit, cases
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
 LONG = {"random"}  # takes a minute and a half
@@ -23,7 +23,7 @@ CASES = [
 @pytest.mark.sampled  # `audit` grades them all
 @pytest.mark.parametrize("lesson", CASES)
 def test_the_suite_and_the_visible_checks_accept_them(lesson):
-    case = next(audit.cases_of_right_answers(lesson))
+    case = next(cases.cases_of_right_answers(lesson))
     result = grade(lesson, "other", case.source.encode(), shrink=False)
     assert list(case.check(result)) == []
     assert audit.refused(lesson, case.source, case.answers) == set()
