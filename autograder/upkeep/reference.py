@@ -9,6 +9,7 @@ large changes of the reference.
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import os
 import random
@@ -86,12 +87,18 @@ def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outc
         return Outcome(mutant, by_choice=False, by_all=False)
     path = copy / "solutions" / module
     original = path.read_text(encoding="utf-8")
-    path.write_text(mutant.source, encoding="utf-8")
+    _replace(path, mutant.source)
     try:
         by_choice = _fails(copy, chosen, CHOICE)
         return Outcome(mutant, by_choice, by_choice or _fails(copy, chosen))
     finally:
-        path.write_text(original, encoding="utf-8")
+        _replace(path, original)
+
+
+def _replace(path: Path, source: str) -> None:
+    """Write a module; bytecode of another one of its length, in the same second, would be taken."""
+    path.write_text(source, encoding="utf-8")
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def calling(function: str, touching: Touching) -> dict[str, float]:
