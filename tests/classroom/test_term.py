@@ -187,7 +187,7 @@ def test_each_student_gets_the_feedback_on_their_own_work(term):
         *_, page = sorted(found)
         pages[user] = html.unescape(page.read_text(encoding="utf-8"))
     assert f"Score: {MAXIMUM - 3:g} of {MAXIMUM:g} points" in pages[DILIGENT]
-    assert "Extension of 9999 days" in pages[DILIGENT]
+    assert "Extension of 3650 days" in pages[DILIGENT]
     assert "Score: 0 of" in pages[LAZY]
     assert "not implemented" in pages[LAZY]
     assert "<code>with</code> block would be shorter." in pages[LAZY]

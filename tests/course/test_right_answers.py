@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from autograder.grading import answers, under_pytest
-from autograder.grading.submission import grade
+from autograder.grading import answers, submission, under_pytest
+from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.upkeep import audit, cases
 
@@ -24,7 +24,7 @@ CASES = [
 @pytest.mark.parametrize("lesson", CASES)
 def test_the_suite_and_the_visible_checks_accept_them(lesson):
     case = next(cases.cases_of_right_answers(lesson))
-    result = grade(lesson, "other", case.source.encode(), shrink=False)
+    result = submission.grade(Task.of(lesson, case.source.encode()), shrink=False)
     assert list(case.check(result)) == []
     assert audit.refused(lesson, case.source, case.answers) == set()
 
