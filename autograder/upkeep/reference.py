@@ -96,7 +96,7 @@ def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outc
 
 
 def _replace(path: Path, source: str) -> None:
-    """Write a module; bytecode of an equally long text of the same second would be taken for its own."""
+    """Write a module without its bytecode, which Python may take for that of the new text."""
     path.write_text(source, encoding="utf-8")
     Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
