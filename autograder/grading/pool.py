@@ -121,7 +121,7 @@ def _end_with_parent(folders: Sequence[str]) -> None:
     for folder in folders:
         gone = f"{folder}-gone"
         with contextlib.suppress(OSError):  # a neighbour was first
-            os.rename(folder, gone)
+            Path(folder).rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
     os._exit(1)
 

@@ -38,10 +38,11 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
 
 
 def write_files(dest: Path, files: Files) -> None:
-    """Write files, given by their paths below `dest`."""
+    """Write files, given by their paths below `dest`, whose own parent is there already."""
     for path, content in files.items():
         file = dest / path
-        file.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(PurePosixPath(path).parents):  # none above `dest`: it may be gone
+            (dest / folder).mkdir(exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 

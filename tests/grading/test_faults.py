@@ -266,7 +266,7 @@ def test_processes_of_the_pool_that_are_killed_cost_no_grade(lesson, work, tmp_p
 
 
 def files(folder):
-    return [name for _, _, names in os.walk(folder) for name in names]
+    return [str(Path(at, name)) for at, _, names in os.walk(folder) for name in names]
 
 
 def command_line(number):
