@@ -112,8 +112,8 @@ def _join_pool(folders: Sequence[str]) -> None:
 def _end_with_parent(folders: Sequence[str]) -> None:
     """Leave nothing when the first process was killed; the workers end with their parent.
 
-    A folder is renamed first: whoever still writes into it by its name, as this process's other
-    threads and its neighbours do, can put nothing back.
+    A folder is renamed first: other threads and processes that still write into it by its name can
+    put nothing back.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -258,7 +258,7 @@ def all_to_all_over(
     """`all_to_all` over several named axes: over one after the other.
 
     The axis that is cut becomes one axis for each name and one for what is left of it. Each
-    exchange puts where a part is from in the place of where it goes.
+    exchange turns the axis of where parts go into the axis of where they are from.
     """
     sizes, shape = [axis_frame(name).size for name in names], get_aval(x).shape
     count = math.prod(sizes)

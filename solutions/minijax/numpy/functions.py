@@ -321,7 +321,7 @@ def lcm(x1: Value, x2: Value) -> Value:
 
 
 def two_integers(name: str, x1: Value, x2: Value) -> list[Value]:
-    """The operands as integers of one type and shape; `ValueError` if they are others."""
+    """The operands as integers with the same type and shape; `ValueError` if they are others."""
     x, y = promote_dtypes(x1, x2)
     if get_aval(x).dtype.kind not in "iu":
         raise ValueError(f"{name} takes integers, not {get_aval(x).dtype.name}.")
