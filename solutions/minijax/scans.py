@@ -370,9 +370,9 @@ def reduce(
 ) -> Any:
     """`init_values` and all elements along `dimensions`, two at a time, by `computation`.
 
-    Operands and initial values are trees of the same structure, all operands of one shape. The
-    computation takes and returns single elements; its order is not promised, so it should be
-    associative. Counterpart: `jax.lax.reduce`.
+    Operands and initial values are trees of the same structure; all operands have the same shape.
+    The computation takes and returns single elements. Their order is not promised, so it should
+    be associative. Counterpart: `jax.lax.reduce`.
 
     >>> print(reduce(np.array([1.0, 5.0, 2.0]), 0.0, lambda x, y: x + y * y, (0,)))
     30.0

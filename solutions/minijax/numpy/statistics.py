@@ -237,7 +237,7 @@ nanmin = extreme_but_nan("nanmin", min, math.inf)
 def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None) -> Value:
     """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order.
 
-    Outside of them it is `left` or `right`: a value, None for that of the nearest point, or
+    Outside them it is `left` or `right`: a value, None for that of the nearest point, or
     "extrapolate" for the line that goes on.
     """
     for name, beyond in {"left": left, "right": right}.items():
