@@ -210,7 +210,7 @@ def print_table(report: Report) -> None:
 def count(report: Report) -> str:
     """How many checks there were, and, in a class, how many hidden tests will grade the same."""
     visible = sum(len(report.of(exercise.id)) for exercise in report.exercises)
-    known = {} if places.is_complete() else workspace.hidden_tests()
+    known = workspace.hidden_tests() if places.is_handout() else {}
     whole = len(report.exercises) == len(report.lesson.exercises)
     graded = report.lesson.graded if whole else report.exercises
     hidden = sum(known.get(part.id, 0) for part in graded)
@@ -267,8 +267,8 @@ def done_step(report: Report, place: Workspace) -> list[str]:
     if len(report.exercises) < len(lesson.exercises):
         return [after_one(report, place)]
     goal = latest.following(place, lesson)
-    if goal.id == lesson.id or not places.is_complete():
-        end = "That was the last lesson." if places.is_complete() else f"Hand in {lesson.module}."
+    if goal.id == lesson.id or places.is_handout():
+        end = f"Hand in {lesson.module}." if places.is_handout() else "That was the last lesson."
     else:
         done = f" ({len(place.checked(goal)[0])} of {len(goal.exercises)} done)"
         end = f"Next: ./jaxprentice check {goal.id}{done}: {goal.title}"
