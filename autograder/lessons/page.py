@@ -24,6 +24,7 @@ from autograder.lessons import (
     manifest,
     pictures,
     places,
+    references,
     skeleton,
     tasks,
     terms,
@@ -79,7 +80,9 @@ def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
-        terms.link_first(part.raw, text, seen) if part.kind == "text" else expanded(part, lesson)
+        terms.link_first(expanded(part, lesson), text, seen)
+        if part.kind == "text"
+        else expanded(part, lesson)
         for part in found
     )
 
@@ -97,7 +100,9 @@ def check(text: str, lesson: Lesson) -> None:
 
 def expanded(part: Part, lesson: Lesson) -> str:
     """The Markdown of one part."""
-    if part.kind in ("text", "example"):
+    if part.kind == "text":
+        return references.linked(part.raw)
+    if part.kind == "example":
         return part.raw
     try:
         return _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
@@ -116,8 +121,9 @@ def _lesson(argument: str, lesson: Lesson) -> str:
         rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
     rows += about_examples(lesson)
     rows.append(
-        f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder that needs nothing "
-        "but Python: this page, the modules, the checks, and the command that runs them"
+        f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder with this page, "
+        "the modules, the checks, and the command that runs them. It needs Python; its first "
+        "command installs the packages"
     )
     items = "".join(f"    - {row}\n" for row in rows)
     return f'!!! abstract "This lesson"\n\n{items}'
