@@ -126,9 +126,10 @@ def of(lesson: Lesson) -> Iterator[Secret]:
     """What a handout of this lesson must not hold."""
     texts = list(_published(lesson))
     public = Text("\n".join(texts))
-    hinted = Text("\n".join([*texts, *(hint for e in lesson.exercises for hint in e.hints)]))
+    helps = (text for e in lesson.exercises for text in (*e.hints, *e.toolbox))
+    hinted = Text("\n".join([*texts, *helps]))
     for secret in {*_solutions(lesson), *_hidden_tests(), *_answers()}:
-        # A hint may give a line away, and not all of a solution.
+        # A hint and the toolbox may give a line away, and not all of a solution.
         known = hinted if isinstance(secret, Sentence) else public
         if secret.lines and not secret.is_in(known):
             yield secret
