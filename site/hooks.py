@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 # Found through the line above.
 from autograder.classroom.handouts import release  # noqa: E402
-from autograder.lessons import examples, manifest, notebook, pictures, terms  # noqa: E402
+from autograder.lessons import examples, manifest, notebook, nothing, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
@@ -48,7 +48,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     try:
         sources = {lesson.id: source for source, lesson in _published().items()}
         entries = [
-            {part: [{routes.titled(lesson): sources[lesson.id]} for lesson in lessons]}
+            {part: [entry for lesson in lessons for entry in _menu(lesson, sources)]}
             for part, lessons in routes.parts(list(manifest.load().values())).items()
         ]
     except Problem as error:
@@ -61,6 +61,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if not config.repo_url:
         config.edit_uri = None
     return config
+
+
+def _menu(lesson: manifest.Lesson, sources: dict[str, str]) -> list[dict[str, str]]:
+    """A lesson in the menu, and what is written from nothing after it."""
+    page = nothing.after(lesson)
+    more = [{page.title: f"{nothing.FOLDER}/{page.id}.md"}] if page else []
+    return [{routes.titled(lesson): sources[lesson.id]}, *more]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -139,7 +139,7 @@ def opened(
 ) -> Iterator[Session]:
     """A session with the lesson's tree, in which `source` is the module, on a base of one's own."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
-        own = {**(base or {}), lesson.module: source}
+        own = assemble.completed({**(base or {}), lesson.module: source})
         assemble.write_files(Path(folder), {**_without_bytecode(given(lesson), own), **own})
         imports = under_pytest.imports(under_pytest.suite_of(lesson))
         with Session(Path(folder), lesson.module, level, imports=imports) as session:

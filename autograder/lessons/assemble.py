@@ -62,6 +62,15 @@ def with_bytecode(files: Mapping[str, str]) -> dict[str, str | bytes]:
     return found
 
 
+def completed(own: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Modules of a student's own, each with a stand-in for what is not written in it yet."""
+    lessons = {lesson.module: lesson for lesson in manifest.load().values() if lesson.exercises}
+    return {
+        path: skeleton.completed(source, lessons[path]) if path in lessons else source
+        for path, source in own.items()
+    }
+
+
 def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
     """The reference's files after `lesson` by path, `__init__.py` files too; `but` those named."""
     return files_of(prefix(lesson), but)
@@ -108,6 +117,11 @@ def skeleton_of(lesson: Lesson) -> str:
     """A lesson's module as students get it: what is worth nothing in a course is complete."""
     asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
     return skeleton.make_skeleton(read_solution(lesson.module), replace(lesson, exercises=asked))
+
+
+def released(lesson: Lesson) -> str:
+    """The same for a class: its notebooks import it, so what is not there has a stand-in."""
+    return skeleton.completed(skeleton_of(lesson).encode(), lesson, apart="\n").decode()
 
 
 def _check_inside(path: str, packages: Sequence[str]) -> None:

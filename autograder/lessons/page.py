@@ -30,7 +30,7 @@ from autograder.lessons import (
     terms,
     traced,
 )  # fmt: skip
-from autograder.lessons.manifest import Exercise, Lesson, Whole
+from autograder.lessons.manifest import GUIDED, Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
 _Found = TypeVar("_Found")
@@ -151,11 +151,10 @@ def _exercise(argument: str, lesson: Lesson) -> str:
     blocks = [
         heading(exercise) + f" {{ #{exercise.id} }}",
         *specification(exercise, lesson),
-        *toolbox(exercise),
+        *(toolbox(exercise) if lesson.way == GUIDED else ()),
         command(exercise.id),
+        *hints(exercise, lesson.way),
     ]
-    for number, hint in enumerate(exercise.hints, 1):
-        blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}\n')
     return "\n".join(f"{block.rstrip()}\n" for block in blocks)
 
 
@@ -287,6 +286,12 @@ def toolbox(exercise: Exercise) -> list[str]:
     """The given code that is useful in an exercise, as a block of Markdown if there is any."""
     items = "".join(f"- {tool}\n" for tool in exercise.toolbox)
     return [f"**Toolbox**\n\n{items}"] if items else []
+
+
+def hints(exercise: Exercise, way: str) -> list[str]:
+    """A folded box for each hint; unless the toolbox is shown, it is the second."""
+    texts = enumerate(exercise.helps(way), 1)
+    return [f'??? tip "Hint {i}"\n\n{textwrap.indent(x.strip(), "    ")}\n' for i, x in texts]
 
 
 def command(name: str) -> str:

@@ -137,10 +137,6 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
     >>> len(trace_state.stack)
     1
     """
-    # Toolbox:
-    # - MainTrace(level, trace_type, global_data): one use of an interpreter
-    # - trace_state.stack: this thread's active interpreters, a list with the bottom first
-    # TODO(core.new_main): yield a new MainTrace, which is on the stack while the block runs.
     raise NotImplementedError("core.new_main")
 
 
@@ -369,10 +365,6 @@ def get_aval(x: Value) -> ShapedArray:
     Traceback (most recent call last):
     TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type
     """
-    # Toolbox:
-    # - x.aval: what a tracer says of itself
-    # - type(x).__mro__: the class of x and its base classes, nearest first
-    # TODO(core.get_aval): return what is known of x, or raise the TypeError of the docstring.
     raise NotImplementedError("core.get_aval")
 
 
@@ -394,13 +386,6 @@ def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
     """
-    # Toolbox:
-    # - find_top_trace(args): a trace of the interpreter that takes the operation
-    # - full_lower(val): a value without its box, if the box adds nothing
-    # - full_raise(trace, val): a value in a box of trace
-    # - trace.process_primitive(primitive, tracers, params): what an interpreter makes of boxed
-    #   operands
-    # TODO(core.bind): return what the right interpreter makes of the operation.
     raise NotImplementedError("core.bind")
 
 
@@ -426,13 +411,6 @@ def find_top_trace(args: Values) -> Trace:
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
     """
-    # Toolbox:
-    # - main_of(tracer): the MainTrace of a tracer; raises the error if its use has ended
-    # - main.level, main.trace_type: the place of a MainTrace on the stack, and the class of its
-    #   traces
-    # - trace_state.dynamic_trace: the MainTrace of the dynamic trace, or None
-    # - trace_state.stack: the active interpreters, the bottom first
-    # TODO(core.find_top_trace): return a trace of the interpreter that takes the operation.
     raise NotImplementedError("core.find_top_trace")
 
 
@@ -446,11 +424,6 @@ def full_raise(trace: Trace, val: Value) -> Value:
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
     """
-    # Toolbox:
-    # - isinstance(val, Tracer): is it a box at all?
-    # - main.level: the place of a MainTrace on the stack
-    # - val._trace.main: the MainTrace of a tracer; a trace's own is trace.main
-    # TODO(core.full_raise): return val in a box of the trace's use, or raise UnexpectedTracerError.
     raise NotImplementedError("core.full_raise")
 
 
@@ -489,12 +462,6 @@ class EvalTrace(Trace):
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [np.array([2.0])], {})
         Array([-2.], dtype=float64)
         """
-        # Toolbox:
-        # - as_result(out, weak_type): a result as an array of our own, weakly typed or not
-        # - computed(rule, primitive, operands, params): what a rule returns, without warnings
-        # - get_rule(impl_rules, primitive, "Evaluation rule"): the primitive's rule, or the error
-        # - weak_result(primitive, operands, params): is the result weakly typed?
-        # TODO(core.evaluate): return the result, or the list of results, as arrays of our own.
         raise NotImplementedError("core.evaluate")
 
 
@@ -562,12 +529,6 @@ def div_impl(x: Value, y: Value) -> Value:
     >>> div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
     array([  4, 255], dtype=uint8)
     """
-    # Toolbox:
-    # - dtypes.is_float(dtype): is it a dtype of floats?
-    # - np.array(-1).astype(dtype): -1 as a dtype has it, even an unsigned one
-    # - np.floor_divide(x, y): quotients rounded down; of integers, integers
-    # - np.where(condition, x, y): elements of x where the condition is true, of y elsewhere
-    # TODO(core.div_impl): return the quotients of floats or integers.
     raise NotImplementedError("core.div_impl")
 
 
@@ -589,11 +550,6 @@ def broadcast_in_dim_impl(
     array([[1., 1., 1.],
            [2., 2., 2.]])
     """
-    # Toolbox:
-    # - np.broadcast_to(x, shape): x with axes of size 1 repeated; shapes are aligned at the right
-    # - np.reshape(x, shape): the same elements in a different shape
-    # - np.shape(x): the shape of an array or of a Python number
-    # TODO(core.broadcast_impl): return x repeated, each of its axes in the place that is named.
     raise NotImplementedError("core.broadcast_impl")
 
 
@@ -677,14 +633,6 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     >>> counted(f)(3.0)
     (Array(8., dtype=float64, weak_type=True), 2)
     """
-    # Toolbox:
-    # - CountTracer(trace, value): a box with nothing but its value
-    # - full_raise(trace, val): any value as a box of trace
-    # - main.global_data: the data that new_main was given; in a trace, self.main.global_data
-    # - new_main(trace_type, global_data): a block with an interpreter on the stack
-    # - primitive.bind(*values, **params): the operation, one level further down
-    # TODO(core.counted): return a function that runs f under an interpreter of your own, which
-    # counts.
     raise NotImplementedError("core.counted")
 
 

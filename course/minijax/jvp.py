@@ -96,9 +96,6 @@ def add_tangents(a: Value, b: Value) -> Value:
     >>> print(add_tangents(None, None), add_tangents(None, 2.0), add_tangents(3.0, 2.0))
     None 2.0 5.0
     """
-    # Toolbox:
-    # - add(a, b): the sum of two tangents that are numbers, arrays or tracers
-    # TODO(jvp.add_tangents): return the sum; either tangent may be None.
     raise NotImplementedError("jvp.add_tangents")
 
 
@@ -144,9 +141,6 @@ class JVPTrace(Trace):
         ...     print(box.primal, box.tangent)
         3.0 None
         """
-        # Toolbox:
-        # - JVPTracer(trace, primal, tangent): a box
-        # TODO(jvp.pure): box val with the tangent of a constant.
         raise NotImplementedError("jvp.pure")
 
     lift = pure
@@ -166,13 +160,6 @@ class JVPTrace(Trace):
         ...     print(out.primal, out.tangent)
         -3.0 -1.0
         """
-        # Toolbox:
-        # - get_rule(jvp_rules, primitive, "Differentiation rule"): the primitive's rule, or a clear
-        #   error
-        # - rule(primals, tangents, **params): a pair, the value and its tangent (or two lists)
-        # - primitive.bind(*primals, **params): the operation, one level further down
-        # - primitive.multiple_results: does the primitive return a list?
-        # TODO(jvp.process_primitive): return the box, or boxes, for what the operation computes.
         raise NotImplementedError("jvp.process_primitive")
 
 
@@ -210,9 +197,6 @@ def cos_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     >>> print(round(float(primal_out), 6), float(tangent_out))
     0.0 -5.0
     """
-    # Toolbox:
-    # - sin(x), cos(x), mul(x, y), neg(x): operations that take numbers, arrays and tracers
-    # TODO(jvp.cos_rule): return the value and its tangent.
     raise NotImplementedError("jvp.cos_rule")
 
 
@@ -278,12 +262,6 @@ def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     >>> print(*mul_jvp([np.inf, 4.0], [1.0, None]))
     inf 4.0
     """
-    # Toolbox:
-    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
-    # - add_tangents(a, b): the sum of two tangents, each of which may be None
-    # - mul(x, y): the product of numbers, arrays or tracers
-    # TODO(jvp.mul_rule): return the value and its tangent; a tangent that is None contributes
-    # nothing.
     raise NotImplementedError("jvp.mul_rule")
 
 
@@ -298,13 +276,6 @@ def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
     3.0 -1.5
     """
-    # Toolbox:
-    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
-    # - add_tangents(a, b): the sum of two tangents, each of which may be None
-    # - div(x, y), mul(x, y), neg(x): operations on numbers, arrays or tracers; x / y of two Python
-    #   numbers can raise
-    # TODO(jvp.div_rule): return the value and its tangent; a tangent that is None contributes
-    # nothing.
     raise NotImplementedError("jvp.div_rule")
 
 
@@ -338,9 +309,6 @@ def linear_jvp(
     >>> print(*linear_jvp(reduce_sum_p, [np.ones(3)], [np.arange(3.0)], axes=(0,)))
     3.0 3.0
     """
-    # Toolbox:
-    # - primitive.bind(x, **params): the operation on a number, an array or a tracer
-    # TODO(jvp.linear_rule): return the value and its tangent.
     raise NotImplementedError("jvp.linear_rule")
 
 
@@ -389,14 +357,6 @@ def jvp_flat(
     >>> print(*primals_out, *tangents_out)
     12.0 7.0 34.0 0.0
     """
-    # Toolbox:
-    # - with new_main(JVPTrace) as main: a new level on the stack of interpreters
-    # - JVPTrace(main): the interpreter of that level, to which boxes belong
-    # - drop_float0(tangent): the tangent, or None for one of dtype float0
-    # - full_raise(trace, out): any value as a box of trace
-    # - instantiate(tangent, aval): the tangent as an array, even if it is None; get_aval(x) is an
-    #   aval
-    # TODO(jvp.flat): return the results of f and their tangents.
     raise NotImplementedError("jvp.flat")
 
 
@@ -458,13 +418,4 @@ def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -
     >>> print(y["y"], y_dot["y"])
     6.0 2.0
     """
-    # Toolbox:
-    # - jvp_flat(f, primals, tangents): the same for a function from arrays to a list of arrays
-    # - tree_flatten(x): the leaves of a container, and its structure; tree_unflatten(tree, leaves)
-    #   is the way back
-    # - flatten_fun(fun, tree): fun on flat leaves, and a function that returns the structure of the
-    #   result afterwards
-    # - check_tangent(primal, tangent): raises the errors for one leaf
-    # TODO(jvp.jvp): check the arguments, then return the value and its derivative, both in
-    # containers.
     raise NotImplementedError("jvp.jvp")

@@ -104,9 +104,6 @@ def dict_to_children(d: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
     >>> dict_to_children({"b": 10, "a": 20})
     ([20, 10], ('a', 'b'))
     """
-    # Toolbox:
-    # - sorted(d): the sorted keys of a dict, as a list; TypeError if two of them cannot be compared
-    # TODO(pytrees.dict): return the values in order, and the keys.
     raise NotImplementedError("pytrees.dict")
 
 
@@ -147,10 +144,6 @@ def register_pytree_node(
     >>> node_types[Interval].to_children(Interval(1.0, 2.0))
     ((1.0, 2.0), None)
     """
-    # Toolbox:
-    # - NodeType(to_children, from_children): a kind of container
-    # - node_types: the table of kinds, a dict from classes to NodeTypes
-    # TODO(pytrees.register): add the class to the table of kinds, or refuse it.
     raise NotImplementedError("pytrees.register")
 
 
@@ -171,10 +164,6 @@ def node_type(cls: type) -> NodeType | None:
     >>> node_type(float) is None
     True
     """
-    # Toolbox:
-    # - hasattr(cls, name): does a class have this attribute?
-    # - issubclass(cls, tuple): is it a class of tuples?
-    # TODO(pytrees.node_type): return the kind of container, or None.
     raise NotImplementedError("pytrees.node_type")
 
 
@@ -234,11 +223,6 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     >>> tree_flatten([None, (), 4.0])
     ([4.0], PyTreeDef([None, (), *]))
     """
-    # Toolbox:
-    # - PyTreeDef(node_class, data, child_treedefs): a structure; those of its children are a tuple
-    # - kind.take_apart(container): the children, in any iterable, and the data; or the ValueError
-    # - node_type(type(x)): the kind of container that x is, or None
-    # TODO(pytrees.flatten): return the list of leaves, and the structure.
     raise NotImplementedError("pytrees.flatten")
 
 
@@ -253,12 +237,6 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
     ['a', ('b', 'c')]
     """
-    # Toolbox:
-    # - kind.from_children(data, children): a container of this kind
-    # - next(iterator): what comes next; iter(xs) is an iterator over xs
-    # - node_type(cls): the kind of container of a class
-    # - treedef.num_leaves: how many leaves the structure has
-    # TODO(pytrees.unflatten): return the tree.
     raise NotImplementedError("pytrees.unflatten")
 
 
@@ -285,13 +263,6 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
     """
-    # Toolbox:
-    # - kind.take_apart(container): the children, in any iterable, and the data
-    # - node_type(cls): the kind of container of a class
-    # - treedef.node_class, treedef.data, treedef.child_treedefs: what a structure knows; a leaf's
-    #   class is None
-    # TODO(pytrees.flatten_up_to): return what is in the tree at the structure's leaves, or raise
-    # ValueError.
     raise NotImplementedError("pytrees.flatten_up_to")
 
 
@@ -306,11 +277,6 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
     """
-    # Toolbox:
-    # - flatten_up_to(treedef, tree): what is in a tree at the places of a structure's leaves
-    # - tree_flatten(tree, is_leaf): the leaves and the structure
-    # - tree_unflatten(treedef, leaves): the tree again
-    # TODO(pytrees.map): return the tree of the results.
     raise NotImplementedError("pytrees.map")
 
 
@@ -335,11 +301,6 @@ def flatten_fun(
     >>> out_tree()
     PyTreeDef({'sum': *})
     """
-    # Toolbox:
-    # - nonlocal name: lets an inner function assign a variable of the outer one
-    # - tree_flatten(tree): the leaves and the structure
-    # - tree_unflatten(treedef, leaves): the tree; ValueError for a wrong number of leaves
-    # TODO(pytrees.flatten_fun): return the two functions.
     raise NotImplementedError("pytrees.flatten_fun")
 
 

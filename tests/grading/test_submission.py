@@ -71,6 +71,14 @@ def test_the_reference_has_full_points(lesson):
     assert result["isolation"] == isolation.choose()
 
 
+def test_a_function_that_is_not_there_costs_no_other_its_points(lesson):
+    blank = MODULE[: MODULE.index("def mean")] + MODULE[MODULE.index("def spread") :]
+    result = graded(lesson, blank.encode())
+    assert points(result) == points(graded(lesson, stubbed("mean").encode()))
+    assert points(result)["double"] == 3
+    assert exercise(result, "mean")["class"] == "not_implemented"
+
+
 def test_settings_that_somebody_has_for_pytest_change_no_grade(lesson, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")

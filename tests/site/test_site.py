@@ -190,11 +190,11 @@ def what_students_get():
 def distinctive_lines(lesson):
     """The long lines of the solutions that stand neither in what students get nor in a hint.
 
-    Hints of the lessons before it are no secret either.
+    Hints of the lessons before it are no secret either. Toolboxes count as hints.
     """
     source = assemble.read_solution(lesson.module)
     before = [e for other in assemble.prefix(lesson) for e in other.exercises]
-    hints = " ".join(hint for exercise in before for hint in exercise.hints)
+    hints = " ".join(hint for exercise in before for hint in (*exercise.hints, *exercise.toolbox))
     known = normal(f"{what_students_get()} {hints}")
     lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
     return {line for line in lines if len(line) > 25 and line not in known}
