@@ -252,7 +252,8 @@ def small(monkeypatch, tmp_path):
         copy(places.ROOT / name, tmp_path / name)
     # These pages name the lessons of the real course.
     for name in (
-        "index.md", "path.md", "gallery.md", "from-autodidax.md", "instructor/teaching.md"
+        "index.md", "path.md", "gallery.md", "refusals.md", "from-autodidax.md",
+        "instructor/teaching.md",
     ):  # fmt: skip
         (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
     small_course.write(monkeypatch, tmp_path)
@@ -374,7 +375,7 @@ def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
     tab.set_viewport_size({"width": 1280, "height": 800})
     tab.evaluate("scrollTo(0, 0)")
     bottom = "e => e.getBoundingClientRect().bottom"
-    for part in (".home img", ".home .md-button--primary", ".home blockquote"):
+    for part in (".hero", ".home .md-button--primary"):
         assert 0 < tab.locator(part).evaluate(bottom) <= 800
     hours = sum(lesson.minutes for lesson in LESSONS) / 60
     assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()
