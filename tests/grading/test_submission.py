@@ -38,8 +38,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "LEAST_SECONDS", 0.5)
-    monkeypatch.setattr(session, "IMPORT_SECONDS", 2.0)
+    monkeypatch.setattr(session, "LEAST_SECONDS", 0.3)
+    monkeypatch.setattr(session, "IMPORT_SECONDS", 1.0)
     return graded_course.write(monkeypatch, tmp_path)
 
 
@@ -412,11 +412,11 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
 def test_what_takes_long_has_more_time_until_that_was_in_vain_once(lesson, monkeypatch):
     begin = "import time; end = time.process_time() + "
     wait = "\n    while time.process_time() < end: pass\n    return 2.0"
-    source = changed("    return 2.0", f"    {begin}0.8{wait}")
+    source = changed("    return 2.0", f"    {begin}0.5{wait}")
     assert graded(lesson, source, only="tiny.double")["score"] == 3
     assert graded(lesson, source, only="tiny.double", shrink=False)["score"] == 0
-    monkeypatch.setattr(session, "BUDGET_SECONDS", 1.5)
-    assert graded(lesson, source, only="tiny.double")["score"] == 2
+    monkeypatch.setattr(session, "BUDGET_SECONDS", 1.0)
+    assert graded(lesson, source, only="tiny.double")["score"] in (1, 2)  # of 3
 
 
 @pytest.mark.slow
