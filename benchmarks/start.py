@@ -51,7 +51,8 @@ STEPS = (
     Step("demo, with set-up", "./jaxprentice demo", 100),
     Step("demo again", "./jaxprentice demo", 60),
     Step("nbgrader export", f"{NBGRADER} export", 1.7, of_cpu=True, folder=COURSE),
-    Step("nbgrader roster", f"{NBGRADER} roster", 1.7, of_cpu=True, folder=COURSE),
+    Step("", f"echo id,name > {COURSE}/class.csv; echo ada,Ada >> {COURSE}/class.csv"),
+    Step("nbgrader roster", f"{NBGRADER} roster class.csv", 1.7, of_cpu=True, folder=COURSE),
     Step("nbgrader late-days", f"{NBGRADER} late-days", 1.7, of_cpu=True, folder=COURSE),
     Step(
         "nbgrader generate_assignment",
@@ -63,7 +64,7 @@ STEPS = (
     Step("", endless(ENDLESS)),
     Step("grade what never ends", GRADE, 8),
     Step("", endless(PRINTING)),
-    Step("grade what prints without end", GRADE, 20),
+    Step("grade what prints for ever", GRADE, 20),
     Step("set-up for tests", "./jaxprentice test --version"),
     Step("test", "./jaxprentice test", 270),
 )
