@@ -64,7 +64,7 @@ STEPS = (
     Step("", endless(ENDLESS)),
     Step("grade what never ends", GRADE, 8),
     Step("", endless(PRINTING)),
-    Step("grade what prints for ever", GRADE, 20),
+    Step("grade what prints endlessly", GRADE, 20),
     Step("set-up for tests", "./jaxprentice test --version"),
     Step("test", "./jaxprentice test", 270),
 )
