@@ -43,7 +43,7 @@ def grade(
 
     With `only`, the id of an exercise, the tests of the others do not run, and the result is
     without them. `programs` is the folder that holds the generated programs, or will. Without
-    `shrink`, no counterexamples are looked for, and what runs out of time is not asked again. Once
+    `shrink`, no counterexamples are looked for, and no probe has more time than others. Once
     `enough` is true after a test that fails, no more tests run, and these count as not passed.
     Raises SuiteError when the hidden suite itself is broken. Whatever the submission does is a
     result, never an exception.

@@ -212,6 +212,11 @@ def published_text(folder):
             yield path, normal(html.unescape(re.sub("<[^>]*>", "", " ".join(strings(document)))))
 
 
+@pytest.fixture(scope="module")
+def texts(built):
+    return dict(published_text(built))
+
+
 def leaks(texts, secret):
     return [(path, line) for path, text in texts.items() for line in secret if line in text]
 
@@ -225,11 +230,10 @@ def strings(document):
 
 
 @pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_no_line_of_a_solution_is_published(built, lesson):
+def test_no_line_of_a_solution_is_published(built, texts, lesson):
     secret = distinctive_lines(lesson)
     assert len(secret) >= len(lesson.exercises) / 2
     assert leaks({"a leak": normal(assemble.read_solution(lesson.module))}, secret)
-    texts = dict(published_text(built))
     assert {built / "index.html", built / "search" / "search_index.json"} <= texts.keys()
     assert leaks(texts, secret) == []
 

@@ -8,6 +8,7 @@ counts if it has its name. Of the lesson's own solutions each line counts that i
 """
 
 import ast
+import functools
 import json
 import re
 import tomllib
@@ -184,14 +185,16 @@ def _answers() -> Iterator[Secret]:
             yield from (Secret(what, body, name) for name, body in _bodies(answer.source))
 
 
-def _bodies(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+@functools.cache  # each handout of a course asks for nearly all of them
+def _bodies(source: str) -> list[tuple[str, tuple[str, ...]]]:
     """The functions and methods of a source with their bodies, docstrings left out."""
-    lines = source.split("\n")
+    lines, found = source.split("\n"), []
     for name, node in _functions(ast.parse(source).body, ""):
         statements = skeleton.code(node)
         if statements:
             first, last = statements[0].lineno - 1, node.end_lineno
-            yield name, _normal("\n".join(lines[first:last]))
+            found.append((name, _normal("\n".join(lines[first:last]))))
+    return found
 
 
 def _functions(body: Iterable[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:
