@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,12 @@ def judged(name, text):
 @each_task
 def test_the_courses_own_file_is_right(task):
     assert judged(task.id, RIGHT[task.id]) == [*task.lessons]
+
+
+@each_task
+def test_a_right_file_in_another_style_is_right(task):
+    text = Path(__file__).with_name("from_nothing").joinpath(f"{task.id}.py").read_text("utf-8")
+    assert judged(task.id, text) == [*task.lessons]
 
 
 @each_task
