@@ -1,6 +1,6 @@
 """`way`: how much help a lesson gives. A lesson that was begun is never overwritten."""
 
-from autograder.lessons import manifest, places, user_files
+from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import updating, workspace
@@ -15,7 +15,7 @@ def choose(place: Workspace, lesson: Lesson, way: str) -> None:
         raise Problem(
             "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
         )
-    if not places.is_complete():
+    if place.identity.get("lesson"):
         raise Problem("A handout has the way that your teacher chose. It cannot be changed here.")
     if way != place.way(lesson):
         _refuse_begun(place, lesson, way)

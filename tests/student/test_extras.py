@@ -113,7 +113,7 @@ def test_a_task_is_checked_alone_on_the_students_module(work, say):
 
 def test_in_a_class_the_number_of_hidden_tests_is_said(work, say, monkeypatch):
     solve(work)
-    monkeypatch.setattr(places, "is_complete", lambda: False)
+    monkeypatch.setattr(places, "is_handout", lambda: True)
     assert "1 visible check; 4 hidden tests will grade it." in say("check", "bye")[1]
 
 

@@ -134,9 +134,6 @@ class Scene:
         with (self.work / "toy/hello.py").open("a", encoding="utf-8") as file:
             file.write("# mine\n")
 
-    def released(self):
-        self.monkeypatch.setattr(places, "is_complete", lambda: False)
-
     def a_page(self):
         folder = self.course / "course/nothing"
         folder.mkdir()
@@ -151,7 +148,7 @@ TABLE = [
     (Scene.nothing, ["init", "other", "--way", "easy"], "There is no way 'easy'. Give one of "),
     (Scene.leave, ["way", "hello", "blank"], NO_WORKSPACE + "work there."),
     (
-        Scene.released,
+        Scene.a_handout,
         ["way", "hello", "blank"],
         "A handout has the way that your teacher chose. It cannot be changed here.",
     ),
