@@ -156,7 +156,12 @@ def way(
         str, typer.Argument(metavar="WAY", help="How much help: guided, contract or blank.")
     ],
 ) -> None:
-    """Choose how much help a lesson gives, before you begin it."""
+    """Choose how much help a lesson gives, before you begin it.
+
+    guided: the module has each exercise's signature, contract and toolbox. contract: without the
+    toolbox, which is the second hint. blank: the exercises are not there, and the page says what
+    to write.
+    """
     from autograder.student import names, ways, workspace
 
     ways.choose(workspace.find(), names.taught(names.plain(name)), way)
