@@ -308,20 +308,29 @@ def _stand_in(exercise: Exercise) -> str:
 
 def _add(lines: list[str], body: Sequence[ast.stmt], statements: Iterable[str], apart: str) -> None:
     """Put simple statements into a body after its docstring and what must be at the very top."""
-    imports = [x for x in body if isinstance(x, ast.ImportFrom) and x.module == "__future__"]
-    first = [*imports[-1:], *body][:1]
-    if first and isinstance(first[0], ast.Expr | ast.ImportFrom):
-        row = (first[0].end_lineno or 1) - 1
-        line = lines[row].encode()
-        before, after = line[: first[0].end_col_offset], line[first[0].end_col_offset :]
+    top: list[ast.stmt] = [x for x in body if getattr(x, "module", "") == "__future__"][-1:]
+    top = top or [x for x in body[:1] if _is_text(x)]
+    more = [*statements]
+    if top or (body and not hasattr(body[0], "body")):  # in the line of a simple statement
+        place = [*top, *body][0]
+        row = (place.end_lineno if top else place.lineno) or 1
+        column = (place.end_col_offset if top else place.col_offset) or 0
+        line = lines[row - 1].encode()
+        before, after = line[:column].decode(), line[column:].decode()
         if apart == "\n":
-            apart += " " * first[0].col_offset
-        lines[row] = apart.join([before.decode(), *statements]) + after.decode()
+            apart += " " * place.col_offset
+        told = apart.join([before, *more]) + after if top else before + apart.join([*more, after])
+        lines[row - 1] = told
     else:
-        above = [x.lineno for x in _decorators(first[0])] if first else []
-        row = min([*above, *(x.lineno for x in first[:1]), len(lines) + 1]) - 1
-        indent = _indent(lines[row]) if first else ""
-        lines.insert(row, f"{indent}{'; '.join(statements)}\n")
+        rows = [part.lineno for part in body[:1]]
+        rows += [x.lineno for part in body[:1] for x in _decorators(part)]
+        row = min([*rows, len(lines) + 1]) - 1
+        lines.insert(row, f"{_indent(lines[row]) if rows else ''}{'; '.join(more)}\n")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Expr) and isinstance(getattr(value, "value", None), str)
 
 
 def _decorators(node: ast.stmt) -> list[ast.expr]:

@@ -209,6 +209,18 @@ def test_stand_ins_find_a_place_in_any_module(hello, source, calls):
             eval(call, names)
 
 
+@pytest.mark.parametrize(
+    "source", ["x = greet\n", "import sys; x = greet\n", "'Doc.'\nx = greet\n"]
+)
+def test_stand_ins_are_there_from_the_first_statement_on_in_its_line(hello, source):
+    whole = skeleton.completed(source.encode(), hello).decode()
+    names = {}
+    exec(whole, names)
+    assert whole.count("\n") == source.count("\n")
+    with pytest.raises(NotImplementedError):
+        names["x"]()
+
+
 def test_what_is_written_anywhere_replaces_its_stand_in(hello):
     source = b"import sys\nif sys:\n    greet = len\n"
     names = {}
