@@ -65,7 +65,7 @@ def completed(source: bytes, lesson: Lesson, apart: str = "; ") -> bytes:
     if not by_owner:
         return source
     text = source.decode()
-    lines, known = _lines(text), _places(text)
+    lines, known = _lines(text), _found(text)
     for owner, exercises in sorted(by_owner.items(), reverse=True):  # the module comes last
         if owner in known or not owner:
             body = known[owner][0].node.body if owner else ast.parse(text).body
@@ -76,7 +76,7 @@ def completed(source: bytes, lesson: Lesson, apart: str = "; ") -> bytes:
 def missing(source: bytes, lesson: Lesson) -> list[Exercise]:
     """The exercises that a module does not define; of one that is not Python nothing is said."""
     try:
-        known = _places(source.decode())
+        known = _found(source.decode())
     except (Problem, ValueError, RecursionError, MemoryError):
         return []  # told by those who run it
     return [exercise for exercise in lesson.exercises if exercise.target not in known]
@@ -163,7 +163,14 @@ def _lines(source: str) -> list[str]:
 
 @functools.lru_cache(maxsize=64)  # a page asks for many definitions of few files
 def _places(source: str) -> dict[str, list[Place]]:
-    """Where each qualified name is defined; properties and overloads are defined repeatedly."""
+    return _found(source)
+
+
+def _found(source: str) -> dict[str, list[Place]]:
+    """Where each qualified name is defined; properties and overloads are defined repeatedly.
+
+    Of a submission this is asked once, and it is not kept: a class's modules are large together.
+    """
     lines = _lines(source)
     places: dict[str, list[Place]] = {}
     for name, node in _definitions(_parse(source), ""):
