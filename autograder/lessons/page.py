@@ -78,6 +78,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
+    text = _GOALS.sub(_folded, text)
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
         terms.link_first(expanded(part, lesson), text, seen)
@@ -85,6 +86,16 @@ def expand(text: str, lesson: Lesson) -> str:
         else expanded(part, lesson)
         for part in found
     )
+
+
+_GOALS = re.compile(
+    r"^## (What you will be able to do)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
+)
+
+
+def _folded(found: re.Match[str]) -> str:
+    """A section as one line that is unfolded where it stands."""
+    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(found[2], "    ")}\n'
 
 
 def check(text: str, lesson: Lesson) -> None:
@@ -126,7 +137,13 @@ def _lesson(argument: str, lesson: Lesson) -> str:
         "command installs the packages"
     )
     items = "".join(f"    - {row}\n" for row in rows)
-    return f'!!! abstract "This lesson"\n\n{items}'
+    return f'??? abstract "{_in_short(lesson)}"\n\n{items}'
+
+
+def _in_short(lesson: Lesson) -> str:
+    """The line that is seen of the facts before they are unfolded."""
+    worth = f", {lesson.max_points:g} points" if lesson.exercises else ""
+    return f"This lesson: about {lesson.minutes} minutes{worth}, downloads, how to check"
 
 
 def _download(file: str) -> str:
