@@ -129,6 +129,10 @@ FREE = {
     "nextafter": ("value vmap single", lambda x, y: (x == 0) & (y == 0), ZEROS),
     "reduce_sum": ("vmap", lambda x: x == 0, "NumPy adds the only element, -0.0, to 0.0."),
 }
+MORE = dict.fromkeys(
+    [("reduce_sum", "bool"), ("reduce_prod", "bool")],
+    "JAX's lax refuses booleans, and its numpy takes them; here the same function serves both.",
+)
 
 
 def large(x):
@@ -267,6 +271,8 @@ def function_of(lib, name):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [*UNARY, *BINARY, *ALONG])
 def test_the_ends_of_numbers_are_those_of_jax(name, dtype):
+    if (name, dtype) in MORE:
+        pytest.skip(MORE[name, dtype])
     assert differences(name, operands(name, dtype)) == {}
 
 

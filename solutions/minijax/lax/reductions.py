@@ -215,7 +215,7 @@ reduce_max = reduction(
     reduce_max_p, "iufb", "The greatest element along `axes`, which are not kept."
 )
 reduce_min = reduction(reduce_min_p, "iufb", "The least element along `axes`, which are not kept.")
-reduce_prod = reduction(reduce_prod_p, "iuf", "The product along `axes`, which are not kept.")
+reduce_prod = reduction(reduce_prod_p, "iufb", "The product along `axes`, which are not kept.")
 reduce_and = reduction(reduce_and_p, "iub", "`bitwise_and` of all elements along `axes`.")
 reduce_or = reduction(reduce_or_p, "iub", "`bitwise_or` of all elements along `axes`.")
 
