@@ -13,7 +13,9 @@ hooks: directives stay as text, formulas are not MathML, and 381 links of such p
 import functools
 import html
 import json
+import os
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -26,11 +28,12 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
+HERO = ROOT / "site" / "hero"
 sys.path.insert(0, str(ROOT))
 
 # Found through the line above.
 from autograder.classroom.handouts import release  # noqa: E402
-from autograder.lessons import examples, manifest, notebook, pictures, terms  # noqa: E402
+from autograder.lessons import examples, manifest, notebook, nothing, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
@@ -48,7 +51,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     try:
         sources = {lesson.id: source for source, lesson in _published().items()}
         entries = [
-            {part: [{routes.titled(lesson): sources[lesson.id]} for lesson in lessons]}
+            {part: [entry for lesson in lessons for entry in _menu(lesson, sources)]}
             for part, lessons in routes.parts(list(manifest.load().values())).items()
         ]
     except Problem as error:
@@ -61,6 +64,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if not config.repo_url:
         config.edit_uri = None
     return config
+
+
+def _menu(lesson: manifest.Lesson, sources: dict[str, str]) -> list[dict[str, str]]:
+    """A lesson in the menu, and what is written from nothing after it."""
+    page = nothing.after(lesson)
+    more = [{page.title: f"{nothing.FOLDER}/{page.id}.md"}] if page else []
+    return [{routes.titled(lesson): sources[lesson.id]}, *more]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -79,6 +89,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     if _has_reference():
         _add_reference(files, config)
+    files.append(File.generated(config, "assets/hero.js", content=(HERO / "hero.js").read_text()))
     if not config.extra["offline"]:  # a page from a folder may start no Python
         for path, content in pyodide.assets().items():
             files.append(File.generated(config, f"assets/runner/{path}", content=content))
@@ -214,6 +225,8 @@ def _definitions() -> dict[str, str]:
 def _home(markdown: str, config: MkDocsConfig) -> str:
     """The home page with its recorded program, and with how the course is tried and obtained."""
     markdown = markdown.replace("{{ obtain }}", _obtain(config.repo_url))
+    if _HERO in markdown:
+        markdown = markdown.replace(_HERO, _hero(live=not config.extra["offline"]))
     markdown = markdown.replace(
         "{{ try }}", "" if config.extra["offline"] else pyodide.invitation()
     )
@@ -225,6 +238,31 @@ def _home(markdown: str, config: MkDocsConfig) -> str:
         return "".join(expanded(x, lesson) if x.kind == "trace" else x.raw for x in pieces)
     except Problem as error:
         raise PluginError(str(error)) from None
+
+
+def _hero(live: bool) -> str:
+    """The function that a reader changes, with what microjax made of it when the site was built."""
+    microjax = SOLUTIONS / "nothing" / "microjax.py"
+    asked = f"import hero; print(hero.table({_EXAMPLE!r}))"
+    paths = os.pathsep.join([str(HERO), str(microjax.parent)])
+    ran = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    made = json.loads(ran.stdout)
+    place = made["at"].index(2.0)
+    live = live and bool(pyodide.invitation())
+    facts = {name: made[name][place] for name in ("at", "value", "derivative", "batch")}
+    facts |= {"program": made["program"], "place": place, "last": len(made["at"]) - 1}
+    facts |= {"table": ran.stdout.strip(), "text": _EXAMPLE, "locked": "" if live else "readonly"}
+    facts["note"] = "Move x." + (" Change f." if live else " On the course's site f changes, too.")
+    texts = {name: f"{x:g}" if isinstance(x, float) else str(x) for name, x in facts.items()}
+    screen = (HERO / "hero.html").read_text(encoding="utf-8")
+    return screen.format_map({name: html.escape(text) for name, text in texts.items()})
+
+
+_HERO = "{{ hero }}"
+_EXAMPLE = "x * (x + 3)"  # what the first screen begins with
 
 
 def _obtain(repository: str | None) -> str:

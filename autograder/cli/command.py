@@ -118,9 +118,11 @@ def at_home(argument: str) -> str:
 
 
 def _keep_students_commands(command: Any) -> None:
-    """A handout is a workspace, and holds nothing for those who teach."""
+    """There is nothing for those who teach; and a handout is a workspace already."""
     kept = {n: c for n, c in command.commands.items() if c.rich_help_panel == STUDENTS}
-    command.commands = {name: kept[name] for name in kept if name != "init"}
+    if places.is_handout():
+        kept.pop("init")
+    command.commands = kept
 
 
 def _hang_up() -> int:

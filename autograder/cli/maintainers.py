@@ -1,5 +1,6 @@
 """The commands for maintainers: generated files, audits, benchmarks, tests and the site."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -109,6 +110,17 @@ def test(context: typer.Context) -> int:
     from autograder.upkeep import selftest
 
     return selftest.run(context.args)
+
+
+@command("archives --out build/archives")
+def archives(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where they are written.")],
+) -> None:
+    """Pack a release: one archive for students, one for instructors."""
+    from autograder.upkeep import archives
+
+    for path in archives.build(out):
+        print(f"Written: {path}")
 
 
 @site_command("site build")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from autograder.cli.command import STUDENTS, LessonName, Whole, adds, app
+from autograder.lessons.manifest import CONTRACT
 
 command = adds(app, STUDENTS)
 
@@ -20,11 +21,14 @@ ProgramText = Annotated[
 @command("init my-jax")
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    way: Annotated[
+        str, typer.Option(metavar="WAY", help="How much help: guided, contract or blank.")
+    ] = CONTRACT,
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    updating.keep_given(workspace.init(folder).root)
+    updating.keep_given(workspace.init(folder, way).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")
     print("    ./jaxprentice list")
@@ -140,8 +144,27 @@ def reset(name: LessonName) -> None:
     """Begin a lesson again (your file is kept)."""
     from autograder.student import commands, names, workspace
 
-    lesson = names.taught(names.plain(name))
-    commands.replace(workspace.find(), lesson, workspace.skeleton(lesson), "the skeleton")
+    place, lesson = workspace.find(), names.taught(names.plain(name))
+    what = "an empty page, for all" if place.page(lesson) else "the skeleton"
+    commands.replace(place, lesson, place.skeleton(lesson), what)
+
+
+@command("way jvp blank")
+def way(
+    name: LessonName,
+    way: Annotated[
+        str, typer.Argument(metavar="WAY", help="How much help: guided, contract or blank.")
+    ],
+) -> None:
+    """Choose how much help a lesson gives, before you begin it.
+
+    guided: the module has each exercise's signature, contract and toolbox. contract: without the
+    toolbox, which is the second hint. blank: the exercises are not there, and the page says what
+    to write.
+    """
+    from autograder.student import names, ways, workspace
+
+    ways.choose(workspace.find(), names.taught(names.plain(name)), way)
 
 
 @command("update minijax/jvp.py")

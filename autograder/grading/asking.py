@@ -1,13 +1,14 @@
-"""Asks a submission: how long it may take, what ends it, and when it gets a second try."""
+"""Asks a submission: how long it may take, and what ends it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograder.grading import telling
-from autograder.sandbox.session import ASLEEP, Probe, Reply, Session
+from autograder.sandbox.session import Probe, Reply, Session
 
 MOST_SECONDS = 10.0  # that any probe may take
+PATIENCE = 3.0  # times as much it may take until one has run out of it
 DEATHS = 2  # of the worker in one exercise, in whatever way; its further probes are not run
 
 
@@ -19,8 +20,8 @@ def allowed(seconds: float) -> float:
 class Asking:
     """Gets a reply to each probe from a submission, whatever it does, in little time.
 
-    What runs out of time may be slow and right, so it is asked again with more time, until that was
-    in vain once: a submission that never ends must not keep the grader.
+    What takes long may be right, so it has more time until that was in vain once: a submission that
+    never ends must not keep the grader.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Asking:
         self.session = session
         self.lines = lines  # of the student's file
         self.stubs = stubs  # ids of all exercises so far
-        self.second_tries = patient
+        self.patience = PATIENCE if patient else 1.0
         self.deaths: dict[str, list[Reply]] = defaultdict(list)  # by exercise
 
     def answer(
@@ -38,10 +39,9 @@ class Asking:
         """What the submission replies, unless it has ended too many workers in this exercise."""
         if len(self.deaths[exercise]) >= DEATHS:
             return self.deaths[exercise][-1]
-        got = self.session.call(probe, *args, seconds=seconds, fresh=fresh)
-        if self._gets_second_try(got):
-            got = self.session.call_again(probe, *args, seconds=seconds)
-            self.second_tries = got.kind != "timed_out"
+        got = self.session.call(probe, *args, seconds=seconds, fresh=fresh, patience=self.patience)
+        if got.kind == "timed_out":
+            self.patience = 1.0
         if got.kind in ("timed_out", "crashed"):
             self.deaths[exercise].append(got)
         return self.reduced(got)
@@ -49,7 +49,3 @@ class Asking:
     def reduced(self, got: Reply) -> Reply:
         """The reply with no more text and lines than may be told."""
         return telling.reduced(got, self.lines, self.stubs)
-
-    def _gets_second_try(self, got: Reply) -> bool:
-        out_of_time = got.kind == "timed_out" and got.name != ASLEEP
-        return out_of_time and self.second_tries and self.session.again < self.session.budget

@@ -36,6 +36,7 @@ def fingerprint(lesson: Lesson, level: str, seed: int = 0) -> str:
 def _graders_files() -> Iterator[Path]:
     for room in ROOMS:
         yield from sorted((places.PACKAGE / room).glob("*.py"))
+    yield places.PACKAGE / "lessons/module_rules.py"  # which packages a worker can import
 
 
 def versions() -> dict[str, str]:

@@ -110,12 +110,19 @@ def _join_pool(folders: Sequence[str]) -> None:
 
 
 def _end_with_parent(folders: Sequence[str]) -> None:
-    """Leave nothing when the first process was killed; the workers end with their parent."""
+    """Leave nothing when the first process was killed; the workers end with their parent.
+
+    A folder is renamed first: other threads and processes that still write into it by its name can
+    put nothing back.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+        gone = f"{folder}-gone"
+        with contextlib.suppress(OSError):  # a neighbour was first
+            Path(folder).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
     os._exit(1)
 
 

@@ -43,7 +43,7 @@ def grade(
 
     With `only`, the id of an exercise, the tests of the others do not run, and the result is
     without them. `programs` is the folder that holds the generated programs, or will. Without
-    `shrink`, no counterexamples are looked for, and what runs out of time is not asked again. Once
+    `shrink`, no counterexamples are looked for, and no probe has more time than others. Once
     `enough` is true after a test that fails, no more tests run, and these count as not passed.
     Raises SuiteError when the hidden suite itself is broken. Whatever the submission does is a
     result, never an exception.
@@ -139,7 +139,7 @@ def opened(
 ) -> Iterator[Session]:
     """A session with the lesson's tree, in which `source` is the module, on a base of one's own."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
-        own = {**(base or {}), lesson.module: source}
+        own = assemble.completed({**(base or {}), lesson.module: source})
         assemble.write_files(Path(folder), {**_without_bytecode(given(lesson), own), **own})
         imports = under_pytest.imports(under_pytest.suite_of(lesson))
         with Session(Path(folder), lesson.module, level, imports=imports) as session:

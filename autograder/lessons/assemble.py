@@ -38,10 +38,11 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
 
 
 def write_files(dest: Path, files: Files) -> None:
-    """Write files, given by their paths below `dest`."""
+    """Write files, given by their paths below `dest`, whose own parent is there already."""
     for path, content in files.items():
         file = dest / path
-        file.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(PurePosixPath(path).parents):  # none above `dest`: it may be gone
+            (dest / folder).mkdir(exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
@@ -59,6 +60,15 @@ def with_bytecode(files: Mapping[str, str]) -> dict[str, str | bytes]:
             assert made is not None
             found[Path(made).relative_to(folder).as_posix()] = Path(made).read_bytes()
     return found
+
+
+def completed(own: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Modules of a student's own, each with a stand-in for what is not written in it yet."""
+    lessons = {lesson.module: lesson for lesson in manifest.load().values() if lesson.exercises}
+    return {
+        path: skeleton.completed(source, lessons[path]) if path in lessons else source
+        for path, source in own.items()
+    }
 
 
 def tree(lesson: Lesson, but: Collection[str] = ()) -> dict[str, str]:
@@ -107,6 +117,11 @@ def skeleton_of(lesson: Lesson) -> str:
     """A lesson's module as students get it: what is worth nothing in a course is complete."""
     asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
     return skeleton.make_skeleton(read_solution(lesson.module), replace(lesson, exercises=asked))
+
+
+def released(lesson: Lesson) -> str:
+    """The same for a class: its notebooks import it, so what is not there has a stand-in."""
+    return skeleton.completed(skeleton_of(lesson).encode(), lesson, apart="\n").decode()
 
 
 def _check_inside(path: str, packages: Sequence[str]) -> None:

@@ -19,6 +19,15 @@ from autograder.lessons.problem import Problem
 # What a lesson is: the fields are the keys of a manifest, and those with a default may be left out
 
 
+# The ways through a lesson, and what a student finds where an exercise is to be written.
+GUIDED, CONTRACT, BLANK = "guided", "contract", "blank"
+WAYS = {
+    GUIDED: "signature, contract and toolbox",
+    CONTRACT: "signature and contract; the toolbox is the second hint",
+    BLANK: "nothing; the page says what to write",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One function or method that the student writes."""
@@ -34,6 +43,13 @@ class Exercise:
     after: tuple[str, ...] = ()  # exercises of this lesson without which it cannot be tested
     toolbox: tuple[str, ...] = ()  # given code that is useful here: "`name(args)`: what it does"
     lesson: str  # the id of its lesson, which the manifest says once
+
+    def helps(self, way: str) -> tuple[str, ...]:
+        """The hints of a way: unless the toolbox is beside the exercise, it is the second."""
+        if way == GUIDED or not self.toolbox:
+            return self.hints
+        tools = "".join(f"\n- {tool}" for tool in self.toolbox)
+        return (*self.hints[:1], f"Useful here:\n{tools}", *self.hints[1:])
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,7 @@ class Lesson:
     scripts: tuple[str, ...] = ()  # below course/: run on the package, with what they read
     question: str = ""  # to be answered in words, and graded by a person; "" where there is none
     whole: Whole | None = None  # what the tests of the whole module are worth
+    way: str = CONTRACT  # a student's or a course's choice, in no manifest
 
     @property
     def has_page(self) -> bool:
@@ -196,7 +213,7 @@ _TYPES: dict[Any, str] = {
     float: "a number",
     tuple[str, ...]: "a list of texts",
 }
-_DERIVED = {"number", "lesson"}  # fields of these types that no manifest holds
+_DERIVED = {"number", "lesson", "way"}  # fields of these types that no manifest holds
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _MODULE = re.compile(r"[a-z]\w*(/[a-z]\w*)*/[a-z_]\w*\.py")

@@ -63,7 +63,7 @@ def _place(source: bytes, index: int) -> str:
 def import_complaint(source: bytes, label: str) -> str:
     """The first import of a package that is not there in class, and what may be imported; or ""."""
     own = label.split("/", maxsplit=1)[0]
-    for line, name in _imports(source):
+    for line, name in imported(source):
         if name not in (*PACKAGES, *COURSE, own, *sys.stdlib_module_names):
             return (
                 f"{label}, line {line}, imports {name[:LONGEST]}, which is not there when it is "
@@ -73,7 +73,7 @@ def import_complaint(source: bytes, label: str) -> str:
     return ""
 
 
-def _imports(source: bytes) -> list[tuple[int, str]]:
+def imported(source: bytes) -> list[tuple[int, str]]:
     """The packages that a module imports, with the lines; not those that it can do without."""
     try:
         return sorted(_imports_in(ast.parse(source)))

@@ -17,7 +17,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from autograder.lessons import examples, page, tasks, terms
-from autograder.lessons.manifest import Exercise, Lesson, Whole
+from autograder.lessons.manifest import GUIDED, Exercise, Lesson, Whole
 from autograder.lessons.page import Part
 from autograder.lessons.problem import Problem
 from autograder.lessons.run_examples import Output
@@ -183,10 +183,11 @@ def _lines(output: Output) -> list[str]:
 def _exercise(part: Part, lesson: Lesson, command: str) -> Iterator[Cell]:
     exercise = page.own_exercise(part.argument, lesson)
     blocks = [
-        page.heading(exercise), *page.specification(exercise, lesson), *page.toolbox(exercise)
-    ]  # fmt: skip
-    for number, hint in enumerate(exercise.hints, 1):
-        blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}')
+        page.heading(exercise),
+        *page.specification(exercise, lesson),
+        *(page.toolbox(exercise) if lesson.way == GUIDED else ()),
+        *page.hints(exercise, lesson.way),
+    ]
     yield from _markdown("\n\n".join(blocks))
     yield _check(exercise.id, exercise, command)
 

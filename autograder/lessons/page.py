@@ -24,12 +24,13 @@ from autograder.lessons import (
     manifest,
     pictures,
     places,
+    references,
     skeleton,
     tasks,
     terms,
     traced,
 )  # fmt: skip
-from autograder.lessons.manifest import Exercise, Lesson, Whole
+from autograder.lessons.manifest import GUIDED, Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
 
 _Found = TypeVar("_Found")
@@ -77,11 +78,24 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
+    text = _GOALS.sub(_folded, text)
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
-        terms.link_first(part.raw, text, seen) if part.kind == "text" else expanded(part, lesson)
+        terms.link_first(expanded(part, lesson), text, seen)
+        if part.kind == "text"
+        else expanded(part, lesson)
         for part in found
     )
+
+
+_GOALS = re.compile(
+    r"^## (What you will be able to do)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
+)
+
+
+def _folded(found: re.Match[str]) -> str:
+    """A section as one line that is unfolded where it stands."""
+    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(found[2], "    ")}\n'
 
 
 def check(text: str, lesson: Lesson) -> None:
@@ -97,7 +111,9 @@ def check(text: str, lesson: Lesson) -> None:
 
 def expanded(part: Part, lesson: Lesson) -> str:
     """The Markdown of one part."""
-    if part.kind in ("text", "example"):
+    if part.kind == "text":
+        return references.linked(part.raw)
+    if part.kind == "example":
         return part.raw
     try:
         return _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
@@ -116,11 +132,18 @@ def _lesson(argument: str, lesson: Lesson) -> str:
         rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
     rows += about_examples(lesson)
     rows.append(
-        f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder that needs nothing "
-        "but Python: this page, the modules, the checks, and the command that runs them"
+        f"**Download this lesson**: {_download(f'{lesson.id}.zip')}, a folder with this page, "
+        "the modules, the checks, and the command that runs them. It needs Python; its first "
+        "command installs the packages"
     )
     items = "".join(f"    - {row}\n" for row in rows)
-    return f'!!! abstract "This lesson"\n\n{items}'
+    return f'??? abstract "{_in_short(lesson)}"\n\n{items}'
+
+
+def _in_short(lesson: Lesson) -> str:
+    """The line that is seen of the facts before they are unfolded."""
+    worth = f", {lesson.max_points:g} points" if lesson.exercises else ""
+    return f"This lesson: about {lesson.minutes} minutes{worth}, downloads, how to check"
 
 
 def _download(file: str) -> str:
@@ -145,11 +168,10 @@ def _exercise(argument: str, lesson: Lesson) -> str:
     blocks = [
         heading(exercise) + f" {{ #{exercise.id} }}",
         *specification(exercise, lesson),
-        *toolbox(exercise),
+        *(toolbox(exercise) if lesson.way == GUIDED else ()),
         command(exercise.id),
+        *hints(exercise, lesson.way),
     ]
-    for number, hint in enumerate(exercise.hints, 1):
-        blocks.append(f'??? tip "Hint {number}"\n\n{textwrap.indent(hint.strip(), "    ")}\n')
     return "\n".join(f"{block.rstrip()}\n" for block in blocks)
 
 
@@ -281,6 +303,12 @@ def toolbox(exercise: Exercise) -> list[str]:
     """The given code that is useful in an exercise, as a block of Markdown if there is any."""
     items = "".join(f"- {tool}\n" for tool in exercise.toolbox)
     return [f"**Toolbox**\n\n{items}"] if items else []
+
+
+def hints(exercise: Exercise, way: str) -> list[str]:
+    """A folded box for each hint; unless the toolbox is shown, it is the second."""
+    texts = enumerate(exercise.helps(way), 1)
+    return [f'??? tip "Hint {i}"\n\n{textwrap.indent(x.strip(), "    ")}\n' for i, x in texts]
 
 
 def command(name: str) -> str:

@@ -85,8 +85,11 @@ def _given(lesson: str) -> Mapping[str, Any]:
 
 @functools.lru_cache(64)
 def _parsed(path: Path, changed: int) -> Mapping[str, Any]:
-    """A file as it was at this time."""
-    found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """A file as it was at this time; nothing of one that a merge has left in pieces."""
+    try:
+        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
     return found
 
 

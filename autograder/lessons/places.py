@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-VERSION = "0.2.0.dev0"
+VERSION = "0.2.0"
 
 PACKAGE = Path(__file__).resolve().parents[1]
 WORKER = PACKAGE / "worker"
@@ -17,5 +17,10 @@ ASSETS = ROOT / "site" / "theme" / "assets"
 
 
 def is_complete() -> bool:
-    """Is this the whole repository? A handout has the students' part of it."""
+    """Is this the whole repository? Archives for students and handouts have a part of it."""
     return SUITES.is_dir()
+
+
+def is_handout() -> bool:
+    """Is this what a handout brings along, for one lesson and those that it stands on?"""
+    return not (COURSE / "routes.toml").is_file()

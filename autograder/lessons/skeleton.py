@@ -9,10 +9,10 @@ import io
 import re
 import textwrap
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import BLANK, GUIDED, Exercise, Lesson
 from autograder.lessons.problem import Problem
 
 WIDTH = 100
@@ -35,12 +35,57 @@ class Place:
 
 @functools.lru_cache(maxsize=64)
 def make_skeleton(source: str, lesson: Lesson) -> str:
-    """The module as the student gets it: every exercise's body is a TODO and an error."""
+    """The module as the student gets it, by the lesson's way.
+
+    Every exercise's body is an error (contract), below its toolbox and a TODO (guided); or the
+    exercise is not there (blank).
+    """
     lines = _lines(source)
     places = _places(source)
     found = [(_only(places, e.target, lesson.module), e) for e in lesson.exercises]
     for place, exercise in sorted(found, key=lambda pair: -pair[0].start):
-        lines[place.start : place.end] = [_stub(lines, place, exercise)]
+        if lesson.way == BLANK:
+            _cut(lines, place)
+        else:
+            stub = _stub(lines, place, exercise, lesson.way == GUIDED)
+            lines[place.start : place.end] = [stub]
+    return "".join(lines)
+
+
+def completed(source: bytes, lesson: Lesson, apart: str = "; ") -> bytes:
+    """The module with a function that says "to do" for each exercise that is not there.
+
+    So it can be imported. Lines keep their numbers: a stand-in is one more statement at the end of
+    a line near the top of its module or class, and whatever is defined below replaces it. With a
+    line's end as `apart`, each has a line of its own.
+    """
+    by_owner: dict[str, list[Exercise]] = {}
+    for exercise in missing(source, lesson):
+        by_owner.setdefault(exercise.target.rpartition(".")[0], []).append(exercise)
+    if not by_owner:
+        return source
+    text = source.decode()
+    lines, known = _lines(text), _found(text)
+    for owner, exercises in sorted(by_owner.items(), reverse=True):  # the module comes last
+        if owner in known or not owner:
+            body = known[owner][0].node.body if owner else ast.parse(text).body
+            _add(lines, body, map(_stand_in, exercises), apart)
+    return "".join(lines).encode()
+
+
+def missing(source: bytes, lesson: Lesson) -> list[Exercise]:
+    """The exercises that a module does not define; of one that is not Python nothing is said."""
+    try:
+        known = _found(source.decode())
+    except (Problem, ValueError, RecursionError, MemoryError):
+        return []  # told by those who run it
+    return [exercise for exercise in lesson.exercises if exercise.target not in known]
+
+
+def with_statement(source: str, statement: str) -> str:
+    """The module with one more simple statement near its top; lines keep their numbers."""
+    lines = _lines(source)
+    _add(lines, _parse(source).body, [statement], "; ")
     return "".join(lines)
 
 
@@ -118,7 +163,14 @@ def _lines(source: str) -> list[str]:
 
 @functools.lru_cache(maxsize=64)  # a page asks for many definitions of few files
 def _places(source: str) -> dict[str, list[Place]]:
-    """Where each qualified name is defined; properties and overloads are defined repeatedly."""
+    return _found(source)
+
+
+def _found(source: str) -> dict[str, list[Place]]:
+    """Where each qualified name is defined; properties and overloads are defined repeatedly.
+
+    Of a submission this is asked once, and it is not kept: a class's modules are large together.
+    """
     lines = _lines(source)
     places: dict[str, list[Place]] = {}
     for name, node in _definitions(_parse(source), ""):
@@ -169,8 +221,8 @@ def _only(places: dict[str, list[Place]], target: str, module: str = "the module
 # Writing a stub
 
 
-def _stub(lines: Sequence[str], place: Place, exercise: Exercise) -> str:
-    """Decorators, signature and docstring as they are, then the TODO and the error."""
+def _stub(lines: Sequence[str], place: Place, exercise: Exercise, guided: bool) -> str:
+    """Decorators, signature and docstring as they are, then the guide's comments and the error."""
     node = place.node
     if not isinstance(node, ast.FunctionDef):
         raise Problem(f"The target of {exercise.id!r} is a class. Name one of its methods.")
@@ -178,12 +230,17 @@ def _stub(lines: Sequence[str], place: Place, exercise: Exercise) -> str:
     text = ast.get_docstring(node, clean=False)
     if text is not None:
         head += indent + _statement(lines, node.body[0])
+    end = "\n" if lines[place.end - 1].endswith("\n") else ""
+    guide = _guide(exercise, indent) if guided else []
+    stub = [*guide, f'{indent}raise NotImplementedError("{exercise.id}")']
+    return head + "\n".join(stub) + end
+
+
+def _guide(exercise: Exercise, indent: str) -> list[str]:
+    """The comments above the error of a guided exercise: its toolbox, and what to do."""
     tools = [_comment(f"- {tool.replace('`', '')}", indent, "  ") for tool in exercise.toolbox]
     toolbox = [_comment("Toolbox:", indent), *tools] if tools else []
-    todo = _comment(f"TODO({exercise.id}): {exercise.todo}", indent)
-    end = "\n" if lines[place.end - 1].endswith("\n") else ""
-    stub = [*toolbox, todo, f'{indent}raise NotImplementedError("{exercise.id}")']
-    return head + "\n".join(stub) + end
+    return [*toolbox, _comment(f"TODO({exercise.id}): {exercise.todo}", indent)]
 
 
 def _comment(text: str, indent: str, hanging: str = "") -> str:
@@ -235,6 +292,56 @@ def _statement(lines: Sequence[str], node: ast.stmt) -> str:
     text = [*lines[node.lineno - 1 : node.end_lineno - 1], last[: node.end_col_offset].decode()]
     text[0] = text[0].encode()[node.col_offset :].decode()
     return "".join(text) + rest + "\n"
+
+
+# ------------------------------------------------------------------------------------------
+# Exercises that are not there
+
+
+def _cut(lines: list[str], place: Place) -> None:
+    """Take a definition out, with the empty lines that parted it from what is before it."""
+    start = place.start
+    while start and not lines[start - 1].strip():
+        start -= 1
+    lines[start : place.end] = []
+
+
+def _stand_in(exercise: Exercise) -> str:
+    """A simple statement that defines an exercise's function: its error says that it is to do."""
+    name = exercise.target.rpartition(".")[2]
+    error = f'raise NotImplementedError("{exercise.id}")'
+    return f"exec('def {name}(*args, **kwargs): {error}')"
+
+
+def _add(lines: list[str], body: Sequence[ast.stmt], statements: Iterable[str], apart: str) -> None:
+    """Put simple statements into a body after its docstring and what must be at the very top."""
+    top: list[ast.stmt] = [x for x in body if getattr(x, "module", "") == "__future__"][-1:]
+    top = top or [x for x in body[:1] if _is_text(x)]
+    more = [*statements]
+    if top or (body and not hasattr(body[0], "body")):  # in the line of a simple statement
+        place = [*top, *body][0]
+        row = (place.end_lineno if top else place.lineno) or 1
+        column = (place.end_col_offset if top else place.col_offset) or 0
+        line = lines[row - 1].encode()
+        before, after = line[:column].decode(), line[column:].decode()
+        if apart == "\n":
+            apart += " " * place.col_offset
+        told = apart.join([before, *more]) + after if top else before + apart.join([*more, after])
+        lines[row - 1] = told
+    else:
+        rows = [part.lineno for part in body[:1]]
+        rows += [x.lineno for part in body[:1] for x in _decorators(part)]
+        row = min([*rows, len(lines) + 1]) - 1
+        lines.insert(row, f"{_indent(lines[row]) if rows else ''}{'; '.join(more)}\n")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Expr) and isinstance(getattr(value, "value", None), str)
+
+
+def _decorators(node: ast.stmt) -> list[ast.expr]:
+    return node.decorator_list if isinstance(node, Definition) else []
 
 
 # ------------------------------------------------------------------------------------------

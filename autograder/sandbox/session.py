@@ -22,13 +22,14 @@ from autograder.worker import wire
 
 # Seconds are of CPU, the worker's and what reading its replies takes here: how busy the machine is
 # does not change what is in time.
-LEAST_SECONDS = 1.0  # that any probe may take
+LEAST_SECONDS = 0.7  # that any probe may take
 IMPORT_SECONDS = 10.0
-BUDGET_SECONDS = 60.0  # for all probes of one submission together
+BUDGET_SECONDS = 120.0  # for all probes of one submission together
 PATIENCE = 30.0  # seconds by the clock that a worker has besides: it may wait for a processor
 SLOWER = 5.0  # times as long as by CPU may a submission take by the clock, and PAUSES besides:
 PAUSES = 120.0  # with PATIENCE alone it could sleep before each of its answers
-AGAIN = 3.0  # times as much for what ran out of time and is asked again
+
+OUT_OF_TIME = {-getattr(signal, name, 0) for name in ("SIGPROF", "SIGXCPU")} - {0}  # statuses
 
 ASLEEP = "asleep"  # a worker had far more time by the clock than it took of CPU
 FORGED = "forged"  # the worker sent what no worker writes
@@ -83,7 +84,6 @@ class Session:
         self.imports = imports  # what the probes may import
         self.budget = BUDGET_SECONDS if budget is None else budget
         self.seconds = 0.0  # spent on probes so far
-        self.again = 0.0  # spent on those that were asked again
         self.paused = 0.0  # seconds by the clock beyond SLOWER times those of CPU
         self.trouble: Reply | None = None  # what came of the import, if it failed
         self.signs: set[str] = set()  # of tampering, see grading/review.py
@@ -111,32 +111,26 @@ class Session:
         self.untouched = reply.kind == "value"
         return reply
 
-    def call(self, probe: Probe, *args: Any, seconds: float = 0.0, fresh: bool = False) -> Reply:
+    def call(
+        self,
+        probe: Probe,
+        *args: Any,
+        seconds: float = 0.0,
+        fresh: bool = False,
+        patience: float = 1.0,
+    ) -> Reply:
         """Run a probe; `fresh` imports the package again, so that nothing is left of earlier calls.
 
-        It may take `seconds` of CPU, but at least LEAST_SECONDS.
+        It may take `patience` times as many `seconds` of CPU, which are at least LEAST_SECONDS.
         """
         if self.trouble is not None:
             return self.trouble
         if self._is_over():
             return Reply("timed_out")
         request = ["call", probe.source, probe.name, wire.encode(list(args))]
-        seconds = max(seconds, LEAST_SECONDS)
+        seconds = patience * max(seconds, LEAST_SECONDS)
         reply = self._call(request, fresh, seconds)
         return self._call(request, fresh, seconds) if self.killed else reply
-
-    def call_again(self, probe: Probe, *args: Any, seconds: float = 0.0) -> Reply:
-        """Run a probe that ran out of time in a new worker, with AGAIN times as much.
-
-        That does not count for what all probes may take together.
-        """
-        spent = self.seconds
-        self.close()
-        try:
-            return self.call(probe, *args, seconds=AGAIN * max(seconds, LEAST_SECONDS))
-        finally:
-            self.again += self.seconds - spent
-            self.seconds = spent
 
     def _is_over(self) -> bool:
         """Has the submission had its time? The reference has no end of it."""
@@ -227,7 +221,7 @@ class Session:
         self.killed = status == -getattr(signal, "SIGKILL", 0)
         if self.killed:
             self.signs.add(KILLED)
-        out_of_time = status == -getattr(signal, "SIGXCPU", 0)
+        out_of_time = status in OUT_OF_TIME
         return Reply("timed_out" if out_of_time else "crashed")
 
 

@@ -1,7 +1,6 @@
 """The handle of a running worker: it is asked, and answers in time or is ended."""
 
 import contextlib
-import math
 import os
 import signal
 import subprocess
@@ -97,10 +96,8 @@ class Worker:
         machine does decides nothing. By the clock it has ten times as much, and `patience` seconds.
         """
         self.number += 1
-        cpu = math.ceil(seconds)
-        reply = self._exchange(
-            [self.number, cpu, *request], 10 * seconds + patience if patience else seconds
-        )
+        clock = 10 * seconds + patience if patience else seconds
+        reply = self._exchange([self.number, seconds, *request], clock)
         if type(reply) is not list or len(reply) < 2 or reply[0] != self.number:
             raise Nonsense
         return reply[1:]

@@ -83,7 +83,7 @@ class Outcome:
 class Stub:
     """The line `raise NotImplementedError("...")` of an exercise, where it still stands."""
 
-    line: int
+    line: int  # 0: there is no such function at all
     alone: bool  # there is no other code in the function
 
 
@@ -127,11 +127,17 @@ class Report:
         failed = not all(outcome.passed for outcome in outcomes)
         if outcomes and not failed:
             return DONE
-        if failed and exercise.id in self.stubs and self.stubs[exercise.id].alone:
+        if failed and exercise.id in self.stubs and self.is_to_do(exercise):
             return TO_DO
         if self.waits_for(exercise):
             return WAITS
         return WRONG if failed else NOT_RUN
+
+    def is_to_do(self, exercise: Exercise) -> bool:
+        """Whether nothing of an exercise is written: neither in its stub nor without one."""
+        stub = self.stubs[exercise.id]
+        called = any(x.error and x.error.exercise == exercise.id for x in self.of(exercise.id))
+        return stub.alone and (stub.line > 0 or called)
 
     def waits_for(self, exercise: Exercise) -> list[str]:
         """The exercises that have to be right before this one can be told to be."""
@@ -188,7 +194,8 @@ def run(
             return Report(lesson, exercises, broken=error)
     wanted = [*needed(exercise), exercise] if exercise else []
     events, end = observe(lesson, overlay, wanted, by or watch)
-    return make_report(lesson, exercises, events, end, stubs(overlay.get(lesson.module, b"")))
+    found = stubs(overlay.get(lesson.module, b""), lesson)
+    return make_report(lesson, exercises, events, end, found)
 
 
 def observe(
@@ -207,11 +214,14 @@ def observe(
 
 @contextmanager
 def tree(lesson: Lesson, own: Mapping[str, bytes]) -> Iterator[Path]:
-    """A folder with the reference up to a lesson and the student's own files, for a time."""
+    """A folder with the reference up to a lesson and the student's own files, for a time.
+
+    What is not there in these is "to do", as the others cannot be imported without it.
+    """
     with tempfile.TemporaryDirectory(prefix="check-") as name:
         folder = Path(name).resolve()
         given = assemble.tree(lesson, own)
-        assemble.write_files(folder, {**given, **own})
+        assemble.write_files(folder, {**given, **assemble.completed(own)})
         cache.add_bytecode(folder, given)
         yield folder
 
@@ -232,9 +242,10 @@ def ready(lesson: Lesson, done: Collection[str]) -> list[Exercise]:
     return [x for x in left if all(other.id in done for other in needed(x))]
 
 
-def stubs(source: bytes) -> dict[str, Stub]:
-    """The lines that a student has to replace, by exercise."""
-    found: dict[str, Stub] = {}
+def stubs(source: bytes, lesson: Lesson) -> dict[str, Stub]:
+    """The lines that a student has to replace, by exercise; and what is not there."""
+    missing = skeleton.missing(source, lesson)
+    found = {exercise.id: Stub(0, alone=True) for exercise in missing}
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
             code = skeleton.code(function)
@@ -258,6 +269,11 @@ def add_checks(folder: Path, lesson: Lesson, name: str = "checks.py") -> None:
     if not checks.exists():
         raise Problem(f"The lesson {lesson.id} has no {name}. Get a complete copy of the course.")
     shutil.copyfile(checks, folder / name)
+    add_runner(folder)
+
+
+def add_runner(folder: Path) -> None:
+    """What checks run with: pytest's plugin, its settings, and what checks import."""
     shutil.copyfile(PLUGIN, folder / "conftest.py")
     helpers = {helper.name: helper.read_text(encoding="utf-8") for helper in HELPERS}
     assemble.write_files(folder, helpers)

@@ -4,18 +4,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import manifest, places, tasks
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons import manifest, nothing, places, tasks
+from autograder.lessons.manifest import BLANK, GUIDED, Exercise, Lesson
+from autograder.lessons.nothing import Task
 from autograder.lessons.problem import Problem
 from autograder.student import (
     capstone,
     checks,
     explain,
     extras,
+    from_nothing,
     latest,
     lending,
     names,
-    screen,
+    table,
     workspace,
 )
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, Report
@@ -28,6 +30,8 @@ from autograder.student.workspace import Workspace
 
 def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     """Check what was asked for, say what was found, and return the exit status."""
+    if page := from_nothing.named(place, name):
+        return from_nothing.check(place, page)
     name = names.plain(name) if name else scripts_of_handout(place)
     if name in manifest.load() and manifest.get(name).scripts:
         return capstone.check(place, manifest.get(name), look=mine)
@@ -35,7 +39,12 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
         print(
             f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."
         )
-    lesson, exercise = names.resolve(name, latest.lesson(place)) if name else at_hand(place)
+    found = names.resolve(name, latest.lesson(place)) if name else at_hand(place)
+    if isinstance(found, Task):
+        return from_nothing.check(place, found)
+    lesson, exercise = found
+    if page := place.page(lesson):
+        return from_nothing.check(place, page, lesson)
     if exercise and exercise in extras.of(lesson):
         return check_task(place, exercise)
     report = run(place, lesson, exercise)
@@ -49,9 +58,14 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
     return 0 if report.complete else 1
 
 
-def at_hand(place: Workspace) -> tuple[Lesson, Exercise | None]:
-    """The lesson or the extra whose file was saved last; after a complete lesson the next one."""
+def at_hand(place: Workspace) -> tuple[Lesson, Exercise | None] | Task:
+    """What has the file that was saved last; after a complete lesson the next one."""
     last = latest.saved(place)
+    if isinstance(last, Task):
+        if not from_nothing.is_done(place, last):
+            print(f"{last.file} was saved last.")
+            return last
+        last = manifest.get(last.after)
     if isinstance(last, Exercise):
         print(f"{shown(extras.file(place, last))} was saved last.")
         return manifest.get(last.lesson), last
@@ -84,7 +98,7 @@ def check_task(place: Workspace, task: Exercise) -> int:
         print(f"{task.id} cannot be checked.")
         print_lines(explain.broken(report), "  ")
         return 1
-    print_table(report)
+    table.show(report)
     if failure := report.failure(task):
         print(f"\n{task.id} is not right yet.")
         print_lines(explain.explain(report, failure), "  ")
@@ -100,6 +114,9 @@ def tell_end(place: Workspace, lesson: Lesson) -> None:
     if lines := extras.milestone(place, lesson):
         print()
         print_lines(lines)
+    if page := nothing.after(lesson):
+        left = "" if from_nothing.is_done(place, page) else f" (./jaxprentice check {page.id})"
+        print(f"\n{page.title}, one file from an empty page: {page.file}{left}")
     found = extras.of(lesson)
     if not found:
         return
@@ -139,7 +156,7 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
 def check_mine(place: Workspace, base: Report) -> int:
     """Check again with all of the student's modules, and name the earlier lesson that breaks it."""
     lesson, exercise = base.lesson, base.exercises[0] if len(base.exercises) == 1 else None
-    earlier = [x for x in manifest.prefix(lesson)[:-1] if x.exercises and place.file(x).exists()]
+    earlier = [x for x in manifest.prefix(lesson)[:-1] if place.has_module(x)]
     own = {x.module: place.source(x) for x in [*earlier, lesson]}
     report = checks.run(lesson, own, exercise)
     lost = lost_against(report, base)
@@ -160,7 +177,8 @@ def check_mine(place: Workspace, base: Report) -> int:
 def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
     """Why an earlier lesson is the reason that exercises are not done."""
     exercises = {exercise.id for exercise in lesson.exercises}
-    if not checks.syntax_error(lesson.module, source) and exercises & checks.stubs(source).keys():
+    is_python = not checks.syntax_error(lesson.module, source)
+    if is_python and exercises & checks.stubs(source, lesson).keys():
         return f"Your own {lesson.module} has exercises to do, which {', '.join(lost)} may need."
     return f"Your own {lesson.module} breaks {', '.join(lost)}."
 
@@ -182,35 +200,21 @@ def tell(report: Report, place: Workspace) -> None:
         return
     if len(report.exercises) > 1:
         print(lesson.title)
-    print_table(report)
+    table.show(report)
     print(f"  {count(report)}")
     wrong = next((x for x in report.exercises if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
         print(f"\n{wrong.id} is not right yet.")
         print_lines(explain.explain(report, failure), "  ")
-        print_lines(toolbox(wrong), "  ")
+        print_lines(toolbox(wrong) if place.way(lesson) == GUIDED else [], "  ")
     print()
     print_lines(next_step(report, place, wrong))
-
-
-def print_table(report: Report) -> None:
-    """A line for each exercise."""
-    width = max(len(exercise.id) for exercise in report.exercises)
-    statuses = [report.status(exercise) for exercise in report.exercises]
-    column = max(map(len, statuses))
-    for exercise, status in zip(report.exercises, statuses, strict=True):
-        waits = report.waits_for(exercise) if status == WAITS else []
-        end = f" (for {', '.join(waits)})" if waits else ""
-        if lent := report.lent.get(exercise.id):
-            end = f" (judged with a right {', '.join(lent)})"
-        status = styled(f"{status:<{column}}", status)
-        print(f"  {status}  {exercise.id:<{width}}  {exercise.title}{end}")
 
 
 def count(report: Report) -> str:
     """How many checks there were, and, in a class, how many hidden tests will grade the same."""
     visible = sum(len(report.of(exercise.id)) for exercise in report.exercises)
-    known = {} if places.is_complete() else workspace.hidden_tests()
+    known = workspace.hidden_tests() if places.is_handout() else {}
     whole = len(report.exercises) == len(report.lesson.exercises)
     graded = report.lesson.graded if whole else report.exercises
     hidden = sum(known.get(part.id, 0) for part in graded)
@@ -254,10 +258,29 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
     if report.status(exercise) == NOT_RUN:
         return [f"There are no checks of {exercise.id}. Get a complete copy of the course."]
     line = report.stubs[exercise.id].line
+    if not line:
+        return absent(report, place, exercise)
     return [
         f"Next: {exercise.target} in {shown(place.file(lesson))}: {exercise.todo}",
         f"Replace line {line}, which raises NotImplementedError, by your code.",
         f"Then: ./jaxprentice check {exercise.id}",
+    ]
+
+
+def absent(report: Report, place: Workspace, exercise: Exercise) -> list[str]:
+    """What to do about a function that is not in the module at all."""
+    lesson, file = report.lesson, shown(place.file(report.lesson))
+    owner, _, name = exercise.target.rpartition(".")
+    where = f"the class {owner} of {file}" if owner else f"{file}"
+    if place.way(lesson) == BLANK:
+        return [
+            f"Next: {name} is not there yet. Write it in {where}: {exercise.todo}",
+            f"Its contract is in lessons/{lesson.folder.name}/lesson.md.",
+            f"Then: ./jaxprentice check {exercise.id}",
+        ]
+    return [
+        f"There is no {name} in {where}. Was it renamed or removed?",
+        f"Write it again, or: `./jaxprentice reset {lesson.id}` {explain.RESET}",
     ]
 
 
@@ -267,8 +290,8 @@ def done_step(report: Report, place: Workspace) -> list[str]:
     if len(report.exercises) < len(lesson.exercises):
         return [after_one(report, place)]
     goal = latest.following(place, lesson)
-    if goal.id == lesson.id or not places.is_complete():
-        end = "That was the last lesson." if places.is_complete() else f"Hand in {lesson.module}."
+    if goal.id == lesson.id or places.is_handout():
+        end = f"Hand in {lesson.module}." if places.is_handout() else "That was the last lesson."
     else:
         done = f" ({len(place.checked(goal)[0])} of {len(goal.exercises)} done)"
         end = f"Next: ./jaxprentice check {goal.id}{done}: {goal.title}"
@@ -283,7 +306,7 @@ def after_one(report: Report, place: Workspace) -> str:
     behind = lesson.exercises.index(report.exercises[-1])
     following = [x for x in left if lesson.exercises.index(x) > behind] or left
     stub = report.stubs.get(following[0].id)
-    line = f", line {stub.line}" if stub else ""
+    line = f", line {stub.line}" if stub and stub.line else ""
     return f"{count} Next: {following[0].id} ({shown(place.file(lesson))}{line})."
 
 
@@ -295,7 +318,7 @@ def shown(path: Path) -> Path:
 
 def stuck(exercise: Exercise, place: Workspace) -> str:
     """Where help is: in the hints while there are some, then in the solution."""
-    if place.hints_seen(exercise) < len(exercise.hints):
+    if place.hints_seen(exercise) < len(helps(exercise, place)):
         return f"Stuck? ./jaxprentice hint {exercise.id}"
     module = manifest.get(exercise.lesson).module
     if not (places.SOLUTIONS / module).exists():
@@ -306,12 +329,19 @@ def stuck(exercise: Exercise, place: Workspace) -> str:
     )
 
 
+def helps(exercise: Exercise, place: Workspace) -> tuple[str, ...]:
+    """The hints for an exercise, in the way of its lesson."""
+    return exercise.helps(place.way(manifest.get(exercise.lesson)))
+
+
 def hint(place: Workspace, exercise: Exercise) -> None:
     """Print the next hint for an exercise; the last one again when there is no other."""
-    count = len(exercise.hints)
+    texts = helps(exercise, place)
+    count = len(texts)
     number = min(place.hints_seen(exercise) + 1, count)
     place.remember("hints", exercise.id, number)
-    print_lines([f"Hint {number} of {count} for {exercise.id}: {exercise.hints[number - 1]}"])
+    text = f"Hint {number} of {count} for {exercise.id}: {texts[number - 1]}"
+    print_lines(row for row in text.splitlines() if row)
     if number == count:
         print(stuck(exercise, place))
 
@@ -335,14 +365,6 @@ def next_exercise(place: Workspace, lesson: Lesson) -> Exercise:
     return [*checks.ready(lesson, done_of(place, lesson)), lesson.exercises[-1]][0]
 
 
-COLOURS = {DONE: "32", TO_DO: "2"}
-
-
-def styled(text: str, status: str) -> str:
-    """The text in the colour of a status, on a terminal that wants colours."""
-    return screen.coloured(text, COLOURS.get(status, "33"))
-
-
 # ------------------------------------------------------------------------------------------
 # Other commands
 
@@ -354,11 +376,14 @@ def done_of(place: Workspace, lesson: Lesson) -> list[str]:
         return done
     if not place.file(lesson).exists():
         return place.forget(lesson)
-    if place.source(lesson) == workspace.skeleton(lesson).encode():
+    if place.source(lesson) == place.skeleton(lesson).encode():
         place.remember("checked", lesson.id, {"of": place.fingerprint(lesson), "done": []})
         return []
     if sys.stderr.isatty():
         print(f"Checking {lesson.id}, which has changed ...", file=sys.stderr)
+    if page := place.page(lesson):
+        from_nothing.run(place, page)
+        return place.checked(lesson)[0]
     return run(place, lesson).done
 
 

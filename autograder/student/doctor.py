@@ -60,10 +60,13 @@ def install(package: str) -> str:
     return f"On Debian: sudo apt install {package}"
 
 
+NEWEST = (3, 14)  # of the Pythons on which the course is tested
+
+
 def python() -> Finding:
     """Whether this Python is one that the pins were tried on."""
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info[:2] > (3, 13):
+    if sys.version_info[:2] > NEWEST:
         return NOTE, f"Python {version} is newer than those that the course is tested on."
     return OK, f"Python {version}: {sys.executable}"
 

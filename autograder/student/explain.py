@@ -12,7 +12,6 @@ from autograder.lessons.manifest import Lesson
 from autograder.student import checks
 from autograder.student.checks import Error, Frame, Outcome, Report
 
-CHECKS = ("checks.py", "tasks.py")
 NO_KEYBOARD = "and a check has no keyboard. Take it out; print() works."
 
 RESET = "begins with a new skeleton, and keeps your file."
@@ -87,7 +86,7 @@ def no_return(error: Error) -> list[str]:
         return [
             f"(A {found[1]} is where a variable or a literal belongs: take the atom it is for.)"
         ]
-    at_the_check = error.frames and error.frames[-1].file in CHECKS
+    at_the_check = error.frames and is_check(error.frames[-1].file)
     hint = missing(error.message) if at_the_check else ""
     return [hint] if hint else []
 
@@ -174,7 +173,7 @@ def where(report: Report, outcome: Outcome) -> list[str]:
     assert outcome.error
     frames = outcome.error.frames
     targets = {x.target.split(".")[-1] for x in report.exercises if x.id == outcome.exercise}
-    in_checks = [frame for frame in frames if frame.file in CHECKS]
+    in_checks = [frame for frame in frames if is_check(frame.file)]
     in_module = [frame for frame in frames if frame.file in report.files]
     chosen = [*in_checks[:1], *in_checks[-1:], *in_module[-3:]]
     chosen += [frame for frame in in_module if frame.name in targets][-1:]
@@ -193,10 +192,15 @@ def places(chosen: list[Frame], frames: tuple[Frame, ...], report: Report) -> li
     return told
 
 
+def is_check(file: str) -> bool:
+    """Whether a file holds checks: of a lesson, of its tasks, or of what is from nothing."""
+    return file in ("checks.py", "tasks.py") or file.endswith("_checks.py")
+
+
 def place(frame: Frame, lesson: Lesson) -> list[str]:
     """A file, a line, and the code there; of a long import, how it begins."""
     file = frame.file
-    if file in CHECKS:
+    if is_check(file) and "/" not in file:
         file = f"lessons/{lesson.folder.name}/{file}"
     elif "/" not in file:
         file = f"tasks/{file}"

@@ -101,7 +101,8 @@ def complete_before(place: Workspace, lesson: Lesson) -> list[Lesson]:
     found = []
     for part in manifest.prefix(lesson)[:-1]:
         done, current = place.checked(part)
-        if part.exercises and current and len(done) == len(part.exercises):
+        complete = current and len(done) == len(part.exercises)
+        if complete and place.has_module(part):
             found.append(part)
     return found
 

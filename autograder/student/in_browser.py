@@ -60,9 +60,12 @@ def as_data(report: Report) -> dict[str, object]:
     exercise, done = report.exercises[0], [*report.done]
     done += [x.id for x in checks.needed(exercise) if report.right(x.id) and report.of(x.id)]
     failure = report.failure(exercise)
+    stub = report.stubs.get(exercise.id)
+    is_gone = stub and not stub.line and report.status(exercise) == checks.TO_DO
+    gone = [f"There is no {exercise.target} in {report.lesson.module}.", RENAMED] if is_gone else []
     return {
         "status": report.status(exercise),
-        "lines": explain.explain(report, failure) if failure else [],
+        "lines": explain.explain(report, failure) if failure else gone,
         "waits": report.waits_for(exercise),
         "done": done,
         "checks": len(report.of(exercise.id)),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.lessons import manifest, skeleton
+from autograder.lessons import manifest, nothing, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import extras, workspace
@@ -13,8 +13,8 @@ GIVEN = "given"  # exercises that `give` has put where they were not done
 TOLD = "told"  # lessons of which the student has read that they are complete
 
 
-def saved(place: Workspace) -> Lesson | Exercise | None:
-    """The lesson or the extra whose file was saved last, of those that the student has changed.
+def saved(place: Workspace) -> Lesson | Exercise | nothing.Task | None:
+    """What has the file that was saved last, of those that the student has changed.
 
     In a handout only its own lesson counts.
     """
@@ -23,8 +23,12 @@ def saved(place: Workspace) -> Lesson | Exercise | None:
     own = place.identity.get("lesson")
     lessons = [x for x in all_taught() if own in (None, x.id)]
     tasks = [task for lesson in lessons for task in extras.of(lesson)]
-    files: dict[Path, Lesson | Exercise] = {place.file(x): x for x in lessons if is_begun(place, x)}
+    files: dict[Path, Lesson | Exercise | nothing.Task] = {
+        place.file(x): x for x in lessons if is_begun(place, x)
+    }
     files |= {extras.file(place, x): x for x in tasks if extras.is_begun(place, x)}
+    pages = nothing.all_tasks().values() if place.own else ()
+    files |= {place.root / x.file: x for x in pages if is_written(place, x)}
     newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=None)
     return files[newest] if newest else None
 
@@ -32,7 +36,13 @@ def saved(place: Workspace) -> Lesson | Exercise | None:
 def is_begun(place: Workspace, lesson: Lesson) -> bool:
     """Whether the student's module is there and is not as it was given."""
     file = place.file(lesson)
-    return file.exists() and place.source(lesson) != workspace.skeleton(lesson).encode()
+    return file.exists() and place.source(lesson) != place.skeleton(lesson).encode()
+
+
+def is_written(place: Workspace, task: nothing.Task) -> bool:
+    """Whether something is on a page that was empty."""
+    file = place.root / task.file
+    return file.is_file() and file.read_bytes() != task.begin.encode()
 
 
 def lesson(place: Workspace) -> Lesson:
@@ -40,6 +50,8 @@ def lesson(place: Workspace) -> Lesson:
     last = saved(place)
     if isinstance(last, Exercise):
         last = manifest.get(last.lesson)
+    elif isinstance(last, nothing.Task):
+        last = manifest.get(last.lessons[0] if last.replaces else last.after)
     return last if last and not is_complete(place, last) else following(place, last)
 
 
@@ -68,7 +80,7 @@ def is_told(place: Workspace, lesson: Lesson) -> bool:
 def given(place: Workspace, lesson: Lesson) -> list[str]:
     """The exercises that were taken by `give` and that are still as they were given."""
     noted = place.record.get(GIVEN, {}).get(lesson.id, [])
-    if not noted or not place.file(lesson).exists():
+    if not noted or place.page(lesson) or not place.file(lesson).exists():
         return []
     source = place.source(lesson).decode("utf-8", "replace")
     solution = workspace.solution(lesson)

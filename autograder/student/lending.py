@@ -28,9 +28,10 @@ def run(lesson: Lesson, overlay: Mapping[str, bytes], exercise: Exercise | None 
 
 
 def blockers(report: Report) -> set[str]:
-    """The exercises that others wait for, and that do not wait themselves."""
+    """The exercises that others wait for, that do not wait themselves, and that are there."""
     waits = waiting(report)
-    return {name for x in waits for name in report.waits_for(x)} - {x.id for x in waits}
+    absent = {name for name, stub in report.stubs.items() if not stub.line}
+    return {name for x in waits for name in report.waits_for(x)} - {x.id for x in waits} - absent
 
 
 def waiting(report: Report) -> list[Exercise]:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder import recording
-from autograder.lessons import drawing, manifest, places, stepper, user_files
+from autograder.lessons import assemble, drawing, manifest, places, stepper, user_files
+from autograder.lessons.manifest import BLANK, Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import run_program, screen, workspace
+from autograder.student import from_nothing, run_program, screen, workspace
 from autograder.student.workspace import Workspace
 
 
@@ -59,7 +61,8 @@ def read(file: Path | None, code: str | None) -> Program:
 def need_modules(place: Workspace, program: Program) -> None:
     """Complain if the program's package lacks a module, under its own name."""
     for lesson in manifest.load().values():
-        if lesson.exercises and lesson.package in program.text and not place.file(lesson).exists():
+        uses = lesson.exercises and lesson.package in program.text
+        if uses and not place.page(lesson) and not place.file(lesson).exists():
             found = place.renamed(lesson)
             raise Problem(f"There is no {lesson.module}. Rename {found} to {lesson.module}.")
 
@@ -213,8 +216,30 @@ def alike(own: str, jax: str) -> bool:
 
 
 def packages(place: Workspace) -> Path:
-    """Where the packages are; outside a workspace the course's own are taken."""
-    return place.root if place.own else places.SOLUTIONS
+    """Where the packages are; outside a workspace the course's own are taken.
+
+    In the blank way it is a copy, in which all that is not written yet has a stand-in.
+    """
+    if not place.own:
+        return places.SOLUTIONS
+    lessons = [x for x in manifest.load().values() if x.exercises and place.way(x) == BLANK]
+    return blank_copy(place, lessons) if lessons else place.root
+
+
+def blank_copy(place: Workspace, lessons: Sequence[Lesson]) -> Path:
+    """A copy of the packages that can be imported; one file from nothing is its whole package."""
+    folder = place.folder / "packages"
+    shutil.rmtree(folder, ignore_errors=True)
+    pages = {page for lesson in lessons if (page := place.page(lesson))}
+    for package in {x.package for x in manifest.load().values() if x.package} - {
+        x.id for x in pages
+    }:
+        shutil.copytree(place.root / package, folder / package)
+    for page in pages:
+        workspace.write(folder / f"{page.id}.py", from_nothing.source(place, page))
+    own = {x.module: place.source(x) for x in lessons if not place.page(x)}
+    assemble.write_files(folder, assemble.completed(own))
+    return folder
 
 
 def environment() -> dict[str, str]:

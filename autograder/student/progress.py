@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.lessons import manifest, places
-from autograder.lessons.manifest import Lesson
-from autograder.student import capstone, commands, latest, screen, workspace
+from autograder.lessons.manifest import CONTRACT, Lesson
+from autograder.lessons.problem import Problem
+from autograder.student import capstone, commands, latest, screen, table, workspace
 from autograder.student.checks import DONE, TO_DO
 from autograder.student.names import all_taught
 from autograder.student.screen import print_lines
@@ -18,6 +19,11 @@ WIDTH = 88  # of a part's lessons
 
 def give(place: Workspace, lesson: Lesson) -> None:
     """Put the solution where the student's module is, and note what was not done before."""
+    if page := place.page(lesson):
+        raise Problem(
+            f"{lesson.id} is a part of {page.file}, which is all your own. To take the course's "
+            f"module: `./jaxprentice way {lesson.id} contract`, and give again."
+        )
     solution = workspace.solution(lesson)
     own = commands.done_of(place, lesson) if place.own and place.file(lesson).exists() else []
     own = [name for name in own if name not in latest.given(place, lesson)]
@@ -31,7 +37,7 @@ def give(place: Workspace, lesson: Lesson) -> None:
 
 def list_lessons(place: Workspace) -> None:
     """Print the lessons with how much of each is done."""
-    rows = [("lesson", "title", "time", "points", "done")]
+    rows = [("lesson", "title", "time", "points", "way", "done")]
     for lesson in manifest.load().values():
         if not lesson.has_page:
             continue
@@ -40,7 +46,8 @@ def list_lessons(place: Workspace) -> None:
             count = said(place, lesson)
         else:
             count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
-        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, count))
+        way = place.way(lesson) if lesson.exercises else ""
+        rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, way, count))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))
@@ -55,12 +62,18 @@ def said(place: Workspace, lesson: Lesson) -> str:
     return f"{len(done)} of {len(lesson.exercises)}" + f", {taken} given" * bool(taken)
 
 
+def by_way(place: Workspace, lesson: Lesson) -> str:
+    """The same, with the way if it is not the usual one."""
+    way = place.way(lesson)
+    return said(place, lesson) + f" ({way})" * (way != CONTRACT)
+
+
 def show(place: Workspace) -> None:
     """Print the parts with their lessons, the points, and what comes next: a screen's worth."""
     for title, lessons in parts():
         print_lines([title] if title else [])
         rows = [""]
-        for told in (f"{lesson.id} {said(place, lesson)}" for lesson in lessons):
+        for told in (f"{lesson.id} {by_way(place, lesson)}" for lesson in lessons):
             rows += [""] if len(f"{rows[-1]}; {told}") > WIDTH else []
             rows[-1] += f"; {told}" if rows[-1] else told
         print_lines(rows, "  ")
@@ -111,7 +124,7 @@ def show_lesson(place: Workspace, lesson: Lesson) -> None:
         status = (
             TO_DO if exercise.id not in done else latest.GIVEN if exercise.id in taken else DONE
         )
-        print(f"  {commands.styled(f'{status:<7}', status)}{exercise.id}")
+        print(f"  {table.styled(f'{status:<7}', status)}{exercise.id}")
 
 
 def export(place: Workspace, file: Path) -> None:

@@ -12,10 +12,11 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.lessons import manifest, places, skeleton
+from autograder.lessons.manifest import BLANK, GUIDED
 from autograder.lessons.problem import Problem
 from autograder.student import screen, workspace
 from autograder.student.workspace import Workspace
@@ -61,7 +62,7 @@ def _check_place(place: Workspace) -> None:
         raise Problem(
             "This is not a workspace. Make one with `./jaxprentice init DIR`, and run this there."
         )
-    if place.identity.get("lesson") or not places.is_complete():
+    if place.identity.get("lesson") or places.is_handout():
         raise Problem("A handout is not updated. Ask your teacher for a new one.")
 
 
@@ -76,19 +77,19 @@ def _check_names(names: Sequence[str], versions: Sequence[Versions]) -> None:
 def _versions(place: Workspace) -> list[Versions]:
     given = _given(place)
     found = []
-    for path, new in sorted(_fresh().items()):
+    for path, new in sorted(_fresh(place).items()):
         file = place.root / path
         mine = file.read_bytes() if file.is_file() else None
         found.append(Versions(path, given.get(path), mine, new))
     return found
 
 
-def _fresh() -> Files:
-    """The files of a workspace that is made now."""
+def _fresh(place: Workspace) -> Files:
+    """The files of a workspace that is made now, with the same ways."""
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as name:
         folder = Path(name, "new")
         folder.mkdir()
-        workspace.fill(folder)
+        workspace.fill(folder, place.identity.get("way", GUIDED), place.way)
         return dict(_files(folder))
 
 
@@ -108,6 +109,12 @@ GIVEN = f"{workspace.STATE}/given.zip"
 def keep_given(folder: Path) -> None:
     """Note everything in a new workspace as what was given."""
     _pack(folder / GIVEN, dict(_files(folder)))
+
+
+def note_given(place: Workspace, path: str, content: bytes | None) -> None:
+    """Note that a file was given anew, or that there is none any more."""
+    files = {name: text for name, text in _given(place).items() if name != path}
+    _pack(place.root / GIVEN, files if content is None else {**files, path: content})
 
 
 def _keep_given(place: Workspace, files: Mapping[str, bytes]) -> None:
@@ -149,10 +156,10 @@ def _take(place: Workspace, versions: Versions) -> None:
             number += 1
         shutil.copyfile(file, copy)
         print(f"What you had in {versions.path} is kept in {copy.relative_to(place.root)}.")
-    workspace.write(file, carried(versions))
+    workspace.write(file, carried(versions, place))
 
 
-def carried(versions: Versions) -> bytes:
+def carried(versions: Versions, place: Workspace) -> bytes:
     """The course's version of a lesson's module with the student's exercises; others as they are.
 
     An exercise counts as the student's if its definition is not the one that was given.
@@ -160,17 +167,27 @@ def carried(versions: Versions) -> bytes:
     lesson = next((x for x in manifest.load().values() if x.module == versions.path), None)
     if lesson is None or versions.mine is None:
         return versions.new
-    given, mine, new = (
-        (x or b"").decode("utf-8", "replace") for x in (versions.given, versions.mine, versions.new)
-    )
+    is_blank = place.way(lesson) == BLANK
+    new = workspace.skeleton(lesson) if is_blank else versions.new.decode("utf-8", "replace")
+    given, mine = ((x or b"").decode("utf-8", "replace") for x in (versions.given, versions.mine))
+    left = []
     for exercise in lesson.exercises:
-        try:
-            own = skeleton.definition(mine, exercise.target)
-            if not given or own != skeleton.definition(given, exercise.target):
-                new = skeleton.replace_function(new, exercise.target, own)
-        except Problem:  # it cannot be read, or has another name: then the backup has it
-            continue
+        own = _definition(mine, exercise.target)
+        if own and own != _definition(given, exercise.target):
+            new = skeleton.replace_function(new, exercise.target, own)
+        else:
+            left.append(exercise)
+    if is_blank:
+        new = skeleton.make_skeleton(new, replace(lesson, exercises=tuple(left), way=BLANK))
     return new.encode()
+
+
+def _definition(source: str, target: str) -> str:
+    """A definition's text; "" if it cannot be read, or has another name: the backup has it."""
+    try:
+        return skeleton.definition(source, target)
+    except Problem:
+        return ""
 
 
 # ------------------------------------------------------------------------------------------

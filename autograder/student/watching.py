@@ -4,9 +4,11 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from autograder.lessons import nothing
 from autograder.lessons.manifest import Exercise, Lesson, get
+from autograder.lessons.nothing import Task
 from autograder.lessons.problem import Problem
-from autograder.student import checks, commands, keys, latest, progress, screen
+from autograder.student import checks, commands, from_nothing, keys, latest, progress, screen
 from autograder.student.checks import DONE, Report
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
@@ -22,7 +24,8 @@ class Watch:
         self.place = place
         self.has_keys = has_keys
         self.exercise: Exercise | None = None
-        self.modules = {place.file(lesson): lesson for lesson in all_taught()}
+        self.modules: dict[Path, Lesson | Task] = {place.file(x): x for x in all_taught()}
+        self.modules |= {place.root / page.file: page for page in nothing.all_tasks().values()}
 
     def run(self) -> None:
         """Check, then go on with every save and every key, until the user has had enough."""
@@ -36,15 +39,26 @@ class Watch:
                 KEYS.get(event, Watch.tell_keys)(self)
             elif saved := [self.modules[path] for path in event if path in self.modules]:
                 print("\n" + ("" if screen.is_plain() else "-" * 72))
-                self.check(saved[0])
+                self.checked(saved[0])
 
     @property
     def lesson(self) -> Lesson:
         """The lesson of the exercise, or the one that the student works on."""
         return get(self.exercise.lesson) if self.exercise else latest.lesson(self.place)
 
+    def checked(self, saved: Lesson | Task) -> None:
+        """Check what was saved: a lesson, or what is written from nothing."""
+        if isinstance(saved, Lesson):
+            self.check(saved)
+            return
+        from_nothing.check(self.place, saved)
+        self.wait()
+
     def check(self, lesson: Lesson) -> None:
         """Check a lesson and say what was found; a file may be missing while it is being saved."""
+        if page := self.place.page(lesson):
+            self.checked(page)
+            return
         try:
             report = commands.run(self.place, lesson)
             commands.tell(report, self.place)
@@ -108,6 +122,9 @@ class Watch:
         exercises = get(self.exercise.lesson).exercises
         number = f"{exercises.index(self.exercise) + 1} of {len(exercises)}"
         print(f"\nNow: {self.exercise.id} ({number}), {self.exercise.title}.")
+        if self.place.page(get(self.exercise.lesson)):
+            self.again()
+            return
         report = commands.run(self.place, get(self.exercise.lesson), self.exercise)
         commands.tell(report, self.place)
         self.wait()

@@ -11,20 +11,21 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, places, tasks, user_files
+from autograder.lessons import assemble, manifest, nothing, places, tasks, user_files
 from autograder.lessons.browser_names import alike
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import BLANK, CONTRACT, GUIDED, Exercise, Lesson
 from autograder.lessons.problem import Problem
 
 STATE = ".jaxprentice"
 IDENTITY = f"{STATE}/workspace.json"
+WAYS = "ways"  # of the record: lessons that have another way than the workspace
 
 LAUNCHER = '''\
 #!/usr/bin/env python3
@@ -66,9 +67,11 @@ with code to run. Write the functions that it asks for, and look whether they ar
     ./jaxprentice trace FILE       see what a program does inside your own interpreters
     ./jaxprentice run FILE         run a program on your own JAX (--on jax: and compare with JAX)
     ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
+    ./jaxprentice way LESSON WAY   more or less help with a lesson: guided, contract, blank
     ./jaxprentice update           get corrected pages and new lessons (your work stays)
 
-Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair.
+Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair, in
+`nothing/` what you write from an empty page: `./jaxprentice check nothing`.
 In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`.
 
 `glossary.md` explains the words that the lessons use.
@@ -89,9 +92,29 @@ class Workspace:
         """Which copy of the course made this workspace, and its version."""
         return read_object(self.root / IDENTITY)
 
+    def way(self, lesson: Lesson) -> str:
+        """By which of the three ways a lesson is done: its own one, or that of the workspace."""
+        if not self.own:
+            return CONTRACT
+        usual = self.identity.get("way", GUIDED)  # before there were ways, there was the toolbox
+        return str(self.record.get(WAYS, {}).get(lesson.id, usual))
+
+    def page(self, lesson: Lesson) -> nothing.Task | None:
+        """The one file that a lesson is a part of in the blank way, if it has no module there."""
+        return page_of(lesson, self.way(lesson))
+
     def file(self, lesson: Lesson) -> Path:
         """The student's module of a lesson."""
-        return self.root / lesson.module
+        page = self.page(lesson)
+        return self.root / (page.file if page else lesson.module)
+
+    def has_module(self, lesson: Lesson) -> bool:
+        """Whether the student has a module of a lesson to write, with the name of the course's."""
+        return bool(lesson.exercises) and not self.page(lesson) and self.file(lesson).exists()
+
+    def skeleton(self, lesson: Lesson) -> str:
+        """The student's module as it is before the student begins."""
+        return skeleton(lesson, self.way(lesson))
 
     def source(self, lesson: Lesson) -> bytes:
         """What the student wrote."""
@@ -115,7 +138,8 @@ class Workspace:
 
     def fingerprint(self, lesson: Lesson) -> str:
         """Changes when the student's module or the lesson's checks do."""
-        checks = lesson.folder / "checks.py"
+        page = self.page(lesson)
+        checks = page.checks_file if page else lesson.folder / "checks.py"
         parts = [self.source(lesson), checks.read_bytes() if checks.exists() else b""]
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
@@ -232,8 +256,17 @@ def around(name: str | None) -> Workspace:
     return find()
 
 
-def skeleton(lesson: Lesson) -> str:
-    """A lesson's module as it is before the student begins."""
+def page_of(lesson: Lesson, way: str) -> nothing.Task | None:
+    """What a lesson is a part of in a way in which it has no module."""
+    return nothing.instead_of(lesson) if way == BLANK else None
+
+
+def skeleton(lesson: Lesson, way: str = CONTRACT) -> str:
+    """A lesson's module as it is before the student begins; a handout has it in one way only."""
+    if page := page_of(lesson, way):
+        return page.begin
+    if way != CONTRACT and (places.SOLUTIONS / lesson.module).exists():
+        return assemble.skeleton_of(replace(lesson, way=way))
     file = places.COURSE / lesson.module
     try:
         return file.read_bytes().decode()
@@ -254,8 +287,9 @@ def solution(lesson: Lesson) -> str:
 # Making one
 
 
-def init(folder: Path) -> Workspace:
+def init(folder: Path, way: str = CONTRACT) -> Workspace:
     """Write a workspace at `folder`, new or empty: whole, or not at all."""
+    check_way(way)
     folder = folder.absolute()
     if user_files.is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty. Give a new folder for your work.")
@@ -263,7 +297,7 @@ def init(folder: Path) -> Workspace:
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        fill(new)
+        fill(new, way)
         new.chmod(0o755)
         if folder.exists():
             folder.rmdir()
@@ -274,14 +308,27 @@ def init(folder: Path) -> Workspace:
     return Workspace(folder, own=True)
 
 
-def fill(folder: Path) -> None:
-    """Write everything that a workspace holds."""
+def check_way(way: str) -> None:
+    """Complain about a way that there is not."""
+    if way not in manifest.WAYS:
+        raise Problem(f"There is no way {way!r}. Give one of {', '.join(manifest.WAYS)}.")
+
+
+def fill(folder: Path, way: str, chosen: Callable[[Lesson], str] | None = None) -> None:
+    """Write everything that a workspace holds; `chosen` says which lessons go another way."""
     from autograder.student import editors
 
     readable = [lesson for lesson in manifest.load().values() if lesson.has_page]
     if not readable:
         raise Problem("This copy holds no lessons. Get a complete copy of the course.")
-    assemble.write_files(folder, assemble.handout({lesson.package for lesson in readable}))
+    files = assemble.handout({lesson.package for lesson in readable})
+    for lesson in (lesson for lesson in readable if lesson.exercises):
+        its_way = chosen(lesson) if chosen else way
+        files[lesson.module] = skeleton(lesson, its_way)
+        if page_of(lesson, its_way):
+            del files[lesson.module]
+    assemble.write_files(folder, files)
+    add_nothing(folder)
     add_glossary(folder)
     for lesson in readable:
         add_tasks(folder, lesson)
@@ -291,7 +338,7 @@ def fill(folder: Path) -> None:
     (folder / "README.md").write_text(
         README.format(first=readable[0].folder.name), encoding="utf-8"
     )
-    add_launcher(folder, str(places.ROOT))
+    add_launcher(folder, str(places.ROOT), way=way)
     editors.add(folder)
 
 
@@ -303,7 +350,19 @@ def add_tasks(folder: Path, lesson: Lesson) -> None:
             (folder / "tasks" / task.name).write_text(task.text, encoding="utf-8")
 
 
-def add_launcher(folder: Path, place: str, lesson: str = "") -> None:
+def add_nothing(folder: Path) -> None:
+    """The empty pages of what is written from nothing, with what to read and the checks."""
+    from autograder.lessons import notebook
+
+    for task in nothing.all_tasks().values():
+        (folder / nothing.FOLDER).mkdir(exist_ok=True)
+        (folder / task.file).write_text(task.begin, encoding="utf-8")
+        text = task.page_file.read_text(encoding="utf-8")
+        (folder / task.file).with_suffix(".md").write_text(notebook.plain(text), encoding="utf-8")
+        shutil.copy(task.checks_file, folder / nothing.FOLDER)
+
+
+def add_launcher(folder: Path, place: str, lesson: str = "", way: str = CONTRACT) -> None:
     """The command of a workspace, and where it finds the copy of the course that it starts.
 
     A handout notes its lesson.
@@ -312,7 +371,7 @@ def add_launcher(folder: Path, place: str, lesson: str = "") -> None:
     launcher.write_text(LAUNCHER, encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     (folder / STATE).mkdir(exist_ok=True)
-    identity = {"copy": place, "version": places.VERSION}
+    identity = {"copy": place, "version": places.VERSION, "way": way}
     identity |= {"lesson": lesson} if lesson else {}
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 

@@ -124,10 +124,21 @@ def assets() -> dict[str, bytes]:
     found = {x.relative_to(folder).as_posix(): x for x in folder.rglob("*") if x.is_file()}
     files = {path: file.read_bytes() for path, file in found.items()}
     files["checks.zip"] = _zip(_tool())
+    files |= _hero()
     for lesson in lessons():
         files[f"{lesson.id}.zip"] = _zip(_course(lesson))
         files[f"{lesson.id}.json"] = json.dumps(work(lesson)).encode()
     return files
+
+
+def _hero() -> dict[str, bytes]:
+    """What the first screen runs, packed as the lessons' files are: a solution is among it."""
+    parts = [places.ROOT / "site/hero/hero.py", places.SOLUTIONS / "nothing/microjax.py"]
+    if not all(file.exists() for file in parts):
+        return {}
+    worker = (places.ROOT / "site/hero/worker.js").read_bytes()
+    packed = _zip((file.name, file.read_bytes()) for file in parts)
+    return {"hero.zip": packed, "hero-worker.js": worker}
 
 
 def add_to(markdown: str, lesson: Lesson) -> str:

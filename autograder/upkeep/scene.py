@@ -159,14 +159,14 @@ def _read_letters(made: Scene) -> Iterator[None]:
 @contextlib.contextmanager
 def _hurry(made: Scene) -> Iterator[None]:
     """Time limits that suit attacks which do nothing but wait."""
-    limits = {"LEAST_SECONDS": 0.7, "IMPORT_SECONDS": 4.0, "BUDGET_SECONDS": 20.0}
-    limits |= {"PATIENCE": 4.0, "AGAIN": 2.0, "PAUSES": 3.0}
+    limits = {"LEAST_SECONDS": 0.4, "IMPORT_SECONDS": 2.0, "BUDGET_SECONDS": 20.0}
+    limits |= {"PATIENCE": 4.0, "PAUSES": 3.0}
     with contextlib.ExitStack() as undo:
         for name, value in limits.items():
             undo.callback(setattr, session, name, getattr(session, name))
             setattr(session, name, value)
         undo.callback(setattr, retelling, "SEARCH_SECONDS", retelling.SEARCH_SECONDS)
-        retelling.SEARCH_SECONDS = 2.0
+        retelling.SEARCH_SECONDS = 1.0
         yield
 
 

@@ -31,7 +31,7 @@ from autograder.lessons import (
 )
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.upkeep import course_map, routes
+from autograder.upkeep import course_map, refusals, routes
 
 
 def sync(check: bool) -> list[str]:
@@ -189,6 +189,8 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         "seeds": lambda: routes.seed_tables(file.parent, known),
         "downloads": _downloads,
         "formats": _formats,
+        "absent": refusals.names,
+        "refused": refusals.cases,
     }
     names = {found[2] for found in _TABLE.finditer(text)}
     if not names <= makers.keys():

@@ -9,6 +9,7 @@ import ctypes
 import math
 import os
 import platform
+import signal
 import struct
 import sys
 import time
@@ -52,16 +53,18 @@ def limit(limits: Mapping[str, int]) -> None:
             resource.setrlimit(number, (value, value))
 
 
-def allow_cpu(seconds: int) -> None:
-    """Let this process take so many seconds of CPU from now on, then SIGXCPU ends it.
+def allow_cpu(seconds: float) -> None:
+    """Let this process take so many seconds of CPU from now on, then SIGPROF ends it.
 
-    Code that comes after may lift this limit, but not above the one that `limit` has set.
+    Where code that comes after stops that timer, SIGXCPU follows, by a limit of whole seconds. It
+    may be lifted as well, but not above the one that `limit` has set.
     """
     try:
         import resource
     except ImportError:
         return
-    most = math.ceil(time.process_time()) + seconds
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    most = math.ceil(time.process_time() + seconds)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard - 1)  # at `hard` it is SIGKILL

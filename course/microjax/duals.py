@@ -68,9 +68,6 @@ def add_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, A
     >>> add_jvp((3.0, 4.0), (1.0, 10.0))
     (7.0, 11.0)
     """
-    # Toolbox:
-    # - add(x, y), mul(x, y): sum and product, as the current interpreter computes them
-    # TODO(duals.add_rule): return the sum, and how fast it moves.
     raise NotImplementedError("duals.add_rule")
 
 
@@ -83,9 +80,6 @@ def mul_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, A
     >>> mul_jvp((3.0, 4.0), (1.0, 10.0))
     (12.0, 34.0)
     """
-    # Toolbox:
-    # - add(x, y), mul(x, y): sum and product, as the current interpreter computes them
-    # TODO(duals.mul_rule): return the product, and how fast it moves.
     raise NotImplementedError("duals.mul_rule")
 
 
@@ -118,10 +112,6 @@ class JVPInterpreter(Interpreter):
         >>> inner.lift(DualNumber(outer, 3.0, 1.0))
         DualNumber(primal=DualNumber(primal=3.0, tangent=1.0), tangent=0.0)
         """
-        # Toolbox:
-        # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
-        # - x.interpreter: the interpreter to which a dual number belongs
-        # TODO(duals.lift): return x as a dual number of this interpreter.
         raise NotImplementedError("duals.lift")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
@@ -136,13 +126,6 @@ class JVPInterpreter(Interpreter):
         >>> interpreter.interpret_op(Op.mul, (x, 4.0))
         DualNumber(primal=12.0, tangent=4.0)
         """
-        # Toolbox:
-        # - jvp_rules[op]: the rule, a function of two tuples, primals and tangents; it returns a
-        #   pair
-        # - self.lift(x): any value as a dual number of this interpreter
-        # - with set_interpreter(interpreter): makes it current for the time of the block
-        # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
-        # TODO(duals.interpret_op): return the dual number that the rule of op computes.
         raise NotImplementedError("duals.interpret_op")
 
 
@@ -164,13 +147,6 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     >>> jvp(lambda x: 5.0, 2.0, 1.0)
     (5.0, 0.0)
     """
-    # Toolbox:
-    # - JVPInterpreter(prev_interpreter): an interpreter of dual numbers, above another interpreter
-    # - DualNumber(interpreter, primal, tangent): a dual number that belongs to interpreter
-    # - interpreter.lift(x): any value as a dual number of that interpreter
-    # - current_interpreter(): the interpreter that is in charge at this moment
-    # - with set_interpreter(interpreter): makes it current for the time of the block
-    # TODO(duals.jvp): return the value of f, and how fast it moves.
     raise NotImplementedError("duals.jvp")
 
 
@@ -189,9 +165,6 @@ def derivative(f: Callable[[Any], Any], x: Any) -> Any:
     >>> derivative(f, 0.0)
     0.0
     """
-    # Toolbox:
-    # - jvp(f, primal, tangent): the value of f, and how fast it moves: a pair
-    # TODO(duals.derivative): return the derivative of f at x.
     raise NotImplementedError("duals.derivative")
 
 
@@ -206,7 +179,4 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
     >>> [nth_order_derivative(n, foo, 2.0) for n in range(4)]
     [10.0, 7.0, 2.0, 0.0]
     """
-    # Toolbox:
-    # - derivative(f, x): the derivative of a function at a point; the function may take derivatives
-    # TODO(duals.nth_order): return the n-th derivative of f at x.
     raise NotImplementedError("duals.nth_order")

@@ -60,10 +60,6 @@ class EvalInterpreter(Interpreter):
         >>> EvalInterpreter().interpret_op(Op.mul, (2.0, 3.0))
         6.0
         """
-        # Toolbox:
-        # - check_floats(op, args): raises TypeError, with a good message, unless all operands are
-        #   floats
-        # TODO(interpreters.evaluate): return the sum or the product.
         raise NotImplementedError("interpreters.evaluate")
 
 
@@ -124,11 +120,6 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
     >>> current_interpreter() is other
     False
     """
-    # Toolbox:
-    # - context.interpreter: the current interpreter of this thread, to read and to assign
-    # - yield: in a generator with @contextmanager, the moment when the with block runs
-    # TODO(interpreters.set_interpreter): make new_interpreter current while the block runs, and not
-    # longer.
     raise NotImplementedError("interpreters.set_interpreter")
 
 
@@ -148,10 +139,6 @@ def bind(op: Op, *args: Any) -> Any:
     ...     bind(Op.mul, 2.0, "x")
     "mul of (2.0, 'x')"
     """
-    # Toolbox:
-    # - current_interpreter(): the interpreter that is in charge at this moment
-    # - interpreter.interpret_op(op, args): its answer to an operation; args is a tuple
-    # TODO(interpreters.bind): return the current interpreter's answer.
     raise NotImplementedError("interpreters.bind")
 
 
@@ -197,11 +184,6 @@ class CountingInterpreter(Interpreter):
         >>> counting.count
         2
         """
-        # Toolbox:
-        # - self.prev_interpreter: the interpreter that was current before this one
-        # - self.count: the number of operations so far
-        # - interpreter.interpret_op(op, args): its answer to an operation; args is a tuple
-        # TODO(interpreters.count_op): count the operation, and return its result.
         raise NotImplementedError("interpreters.count_op")
 
 
@@ -217,10 +199,4 @@ def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
     >>> count_ops(lambda x: count_ops(lambda y: mul(y, y), add(x, 3.0)), 2.0)
     ((25.0, 1), 2)
     """
-    # Toolbox:
-    # - CountingInterpreter(prev_interpreter): a counter above another interpreter; its count begins
-    #   at 0
-    # - current_interpreter(): the interpreter that is in charge at this moment
-    # - with set_interpreter(interpreter): makes it current for the time of the block
-    # TODO(interpreters.count_ops): return the result of f and the number of its operations.
     raise NotImplementedError("interpreters.count_ops")

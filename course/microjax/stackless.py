@@ -217,17 +217,6 @@ class BoxInterpreter(Interpreter):
         >>> interpreter.interpret_op(core.add_p, [2.0, 3.0], {})
         Array(5., dtype=float64, weak_type=True)
         """
-        # Toolbox:
-        # - self.open(args): two lists, the values and what is beside each; self.box(value, extra):
-        #   the way back
-        # - get_rule(self.rules, primitive, self.task): the rule, or the error; rule(values, extras,
-        #   **params) returns two results, or two lists
-        # - bind(primitive, *values, **params): the operation, for the interpreter that is current
-        # - with set_interpreter(self.prev_interpreter): the previous interpreter is current for a
-        #   while
-        # - each(primitive, f, *outs): f of the results; or, with multiple_results, of the items of
-        #   lists, side by side
-        # TODO(stackless.box_op): return the result of one operation on values and boxes.
         raise NotImplementedError("stackless.box_op")
 
     def run(self, f: Fun, values: Any, extras: Any) -> Pairs:
@@ -498,13 +487,6 @@ class LinearInterpreter(StagingInterpreter):
         >>> LinearInterpreter().run(f, types_of([2.0]))[0]
         { lambda ; a:f64[]. let b:f64[] = mul 1.0:f64[] a in (b,) }
         """
-        # Toolbox:
-        # - self.owns(x): is x a variable of this program?
-        # - super().interpret_op(primitive, args, params): records the operation
-        # - bind(primitive, *args, **params): the operation, for the interpreter that is current
-        # - with set_interpreter(self.prev_interpreter): the previous interpreter is current for a
-        #   while
-        # TODO(stackless.linear_op): return the result of one operation, recorded or computed.
         raise NotImplementedError("stackless.linear_op")
 
 
@@ -518,16 +500,6 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     >>> print(program, *values)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) } 6.0
     """
-    # Toolbox:
-    # - JVPInterpreter().run(f, primals, tangents): the results of f, and their tangents; each
-    #   tangent may be None
-    # - LinearInterpreter().run(g, avals): calls g with a variable per type; g returns outputs and
-    #   anything else; returns the program and the latter
-    # - merge(flags, xs): an item of xs for each flag that is true, None for the others;
-    #   compress(xs, flags): the way back, an iterator
-    # - types_of(xs): the types of values; are_floats(avals): a flag for each of them
-    # - instantiate(tangents, avals): tangents as arrays, even if they are None
-    # TODO(stackless.linearize_flat): return the linear program and the results of f.
     raise NotImplementedError("stackless.linearize_flat")
 
 
@@ -546,17 +518,6 @@ def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
     >>> backward_pass(program, [2.0])
     [Array(8., dtype=float64, weak_type=True), Array(0., dtype=float64, weak_type=True)]
     """
-    # Toolbox:
-    # - get_rule(transpose_rules, primitive, "Transpose rule"): the rule; rule(ct, *operands,
-    #   **params) returns a cotangent, or None, per operand
-    # - value_of(atom, known): a literal's value, the value in the dict known, or an UndefPrimal for
-    #   a linear operand
-    # - add_up(terms): a sum in which None is zero
-    # - instantiate(cotangents, avals): cotangents as arrays, even if they are None; var.aval: a
-    #   variable's type
-    # - program.jaxpr, program.consts, jaxpr.constvars, invars, outvars, eqns: the parts of a
-    #   program
-    # TODO(stackless.backward_pass): return the cotangents of the inputs.
     raise NotImplementedError("stackless.backward_pass")
 
 
@@ -644,14 +605,6 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
     >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)
     ([Array(9., dtype=float64, weak_type=True)], [Array(6., dtype=float64, weak_type=True)])
     """
-    # Toolbox:
-    # - linearized_program(jaxpr, in_moves): the two programs, for a tuple of flags: primals ->
-    #   results, residuals; residuals, tangents -> tangents of floats
-    # - call(program, args, name): a call, which returns a list
-    # - merge(flags, xs): an item of xs for each flag that is true, None for the others;
-    #   compress(xs, flags): the way back, an iterator
-    # - jaxpr.out_avals: the types of the results; are_floats(avals): a flag for each of them
-    # TODO(stackless.jit_jvp): return the results of a call, and their tangents.
     raise NotImplementedError("stackless.jit_jvp")
 
 

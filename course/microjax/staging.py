@@ -89,10 +89,6 @@ class StagingInterpreter(Interpreter):
         >>> interpreter.fresh_var(), interpreter.fresh_var()
         (v_1, v_2)
         """
-        # Toolbox:
-        # - Var(name): a variable; each call makes a different one
-        # - self.name_counter: the number of variables so far
-        # TODO(staging.fresh_var): return a new variable.
         raise NotImplementedError("staging.fresh_var")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
@@ -113,11 +109,6 @@ class StagingInterpreter(Interpreter):
         v_2 = add(v_1, 3.0)
         v_3 = mul(2.0, 3.0)
         """
-        # Toolbox:
-        # - self.fresh_var(): a new variable of this interpreter
-        # - self.equations: the list of the equations so far
-        # - Equation(var, op, args): a line of a program; args is a tuple
-        # TODO(staging.record): write an equation, and return its variable.
         raise NotImplementedError("staging.record")
 
 
@@ -139,12 +130,6 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     v_1, v_2 ->
     v_2
     """
-    # Toolbox:
-    # - StagingInterpreter(): an interpreter that writes operations into its equations
-    # - interpreter.fresh_var(): a new variable of that interpreter
-    # - with set_interpreter(interpreter): makes it current for the time of the block
-    # - Jaxpr(parameters, equations, return_val): a program; the first two are tuples
-    # TODO(staging.build_jaxpr): return the program of f.
     raise NotImplementedError("staging.build_jaxpr")
 
 
@@ -168,12 +153,6 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     >>> jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0)
     (10.0, 7.0)
     """
-    # Toolbox:
-    # - jaxpr.parameters, jaxpr.equations, jaxpr.return_val: the parts of a program
-    # - equation.var, equation.op, equation.args: the parts of an equation
-    # - bind(op, *operands): the current interpreter's answer to an operation
-    # - table.get(key, otherwise): the value of a key in a dict, or otherwise if it has none
-    # TODO(staging.eval_jaxpr): return the value of the program for args.
     raise NotImplementedError("staging.eval_jaxpr")
 
 
@@ -193,10 +172,6 @@ def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
     >>> quiet(2.0), quiet(5.0)
     (3.0, 6.0)
     """
-    # Toolbox:
-    # - build_jaxpr(f, num_args): the program of a function
-    # - eval_jaxpr(jaxpr, args): the value of a program; args is a sequence
-    # TODO(staging.staged): return a function that runs the program of f.
     raise NotImplementedError("staging.staged")
 
 
@@ -229,9 +204,4 @@ def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
       v_5 = add(v_3, v_4)
     v_5
     """
-    # Toolbox:
-    # - jaxpr.parameters, jaxpr.equations, jaxpr.return_val: the parts of a program
-    # - equation.var, equation.args: the variable of an equation, and the tuple of its operands
-    # - Jaxpr(parameters, equations, return_val): a program; the first two are tuples
-    # TODO(staging.dce_jaxpr): return the program without its dead equations.
     raise NotImplementedError("staging.dce_jaxpr")

@@ -158,12 +158,6 @@ def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]
     >>> call_remat(program, [np.array([5.0, 7.0])], **params)
     [Array([10., 21.], dtype=float64)]
     """
-    # Toolbox:
-    # - without_consts(jaxpr): an open program (closed.jaxpr) with its constants as inputs, before
-    #   the others
-    # - ClosedJaxpr(jaxpr, consts): an open program with the values of its constants
-    # - remat_p.bind(*operands, **params): the operation; it has a list of results
-    # TODO(checkpoint.call): return the results of one operation, to which constants are operands.
     raise NotImplementedError("checkpoint.call")
 
 
@@ -237,15 +231,6 @@ def remat_partial_eval(
     >>> later.recipe.params["jaxpr"]
     { lambda ; a:f64[] b:f64[]. let c:f64[] = sin a; d:f64[] = mul c b in (d,) }
     """
-    # Toolbox:
-    # - split_and_forget(jaxpr, is_known, policy): a Split; is_known is a tuple
-    # - call_remat(program, args, **params): the list of results of a program for now: outputs, then
-    #   kept values
-    # - trace.stage_out(remat_p, operands, params): unknown results of an operation for later
-    # - trace.pure(value): a known value as a tracer; t.pval is the partial value of a tracer
-    # - chosen(items, flags): the items whose flag is true
-    # TODO(checkpoint.partial_eval): return the results: those of a call now, and those of an
-    # operation for later.
     raise NotImplementedError("checkpoint.partial_eval")
 
 
@@ -292,11 +277,6 @@ def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
     >>> kept_values(f.jaxpr, 0, sines) == f.jaxpr.eqns[1].outvars
     True
     """
-    # Toolbox:
-    # - jaxpr.eqns, jaxpr.outvars: the equations of a program, and the atoms of its outputs
-    # - eqn.invars, eqn.outvars, eqn.primitive, eqn.params: the parts of an equation
-    # - atom.aval: the type of a variable or a literal; both can be members of a set
-    # TODO(checkpoint.kept_values): return the variables that are kept.
     raise NotImplementedError("checkpoint.kept_values")
 
 
@@ -333,13 +313,6 @@ def program_for_later(
         e:f64[] = mul d c
       in (e,) }
     """
-    # Toolbox:
-    # - jaxpr.replace(invars=..., eqns=..., outvars=...): an open program with some of its lists
-    #   exchanged
-    # - eval_jaxpr(jaxpr, consts, *args): the list of the results of an open program
-    # - trace_to_jaxpr(f, avals): the program of a function from arrays of these types to a list
-    # - var.aval, rest.in_avals: the type of a variable, and those of a program's inputs
-    # TODO(checkpoint.later): return the program that runs what must run again, and then the rest.
     raise NotImplementedError("checkpoint.later")
 
 
@@ -382,12 +355,6 @@ def remat_hlo(
         %0 = stablehlo.optimization_barrier %arg0 : tensor<f64>
         %1 = stablehlo.sine %0 : tensor<f64>
     """
-    # Toolbox:
-    # - emit_barrier(emitter, avals, args): emits a barrier for operands with these types and names;
-    #   the new names
-    # - lower_body(emitter, jaxpr, names, consts): emits the equations of an open program; the names
-    #   of the results
-    # TODO(checkpoint.barrier): emit the equations, after a barrier if there must be one.
     raise NotImplementedError("checkpoint.barrier")
 
 

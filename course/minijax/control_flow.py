@@ -92,11 +92,6 @@ def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]
     >>> print(*cond_impl(np.array(1, np.int32), 5.0, branches=(double, square)))
     25.0
     """
-    # Toolbox:
-    # - jaxpr_as_fun(program): the program as a function, from its operands to the list of its
-    #   results
-    # - as_array(x): a Python number as a weakly typed array; all else as it is
-    # TODO(control.cond_eval): return the results of one branch, as arrays.
     raise NotImplementedError("control.cond_eval")
 
 
@@ -113,17 +108,6 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     >>> print(*cond_jvp([index, 5.0], [None, 10.0], branches=(double, square)))
     [Array(25., dtype=float64, weak_type=True)] [Array(100., dtype=float64, weak_type=True)]
     """
-    # Toolbox:
-    # - moving(tangents): marks of the tangents that are not None; chosen(xs, marks): the marked
-    #   ones of a list
-    # - jvp_program(branch, moves, need): operands, tangents of those that move -> results, tangents
-    #   of those that move or must; and their marks
-    # - agreed(transform, branches): all transform(branch, need), with marks need that fit every
-    #   branch; and these marks
-    # - bind_cond(index, programs, operands): the results of the choice, a list
-    # - groups(xs, n): the first n of a list, and the rest; filled(marks, xs): xs in the marked
-    #   places, None elsewhere
-    # TODO(control.cond_jvp): return the values and the tangents of a choice.
     raise NotImplementedError("control.cond_jvp")
 
 
@@ -156,16 +140,6 @@ def select_branches(
     >>> select_branches(3, indices, [xs], [0], (double, square))
     ([Array([ 9.,  8., 25.], dtype=float64)], [0])
     """
-    # Toolbox:
-    # - to_front(axis_size, xs, dims, marks): the marked xs with a leading batch axis, repeated if
-    #   they had none
-    # - batched_program(branch, axis_size, marks, out_marks): a program for batches; marked inputs
-    #   and results have a leading batch axis (and their marks)
-    # - stretch(per_example, batch): one value per example, in the shape of a batch
-    # - select_n(which, *cases): each element from cases[which]; select(pred, x, y): x where pred
-    #   holds; eq(x, y): where they are equal
-    # - stop_gradient(x): x, which does not move; jaxpr_as_fun(program): the program as a function
-    # TODO(control.select): return each example's own results, and their batch axes.
     raise NotImplementedError("control.select")
 
 
@@ -198,9 +172,6 @@ def settled(
     >>> settled(step, (True, False))
     ('step for (True, True)', (True, True), (True,))
     """
-    # Toolbox:
-    # - groups(xs, n): the first n of a list or a tuple, and the rest
-    # TODO(control.settled): return the step, the marks of its carry, and the other marks.
     raise NotImplementedError("control.settled")
 
 
@@ -274,16 +245,6 @@ def where_condition_holds(
     >>> print(*jaxpr_as_fun(step)(4.0, np.array([1.0, 3.0, 5.0])))
     [2. 6. 5.]
     """
-    # Toolbox:
-    # - trace_to_jaxpr(f, avals): the program of a function of arrays of these types that returns a
-    #   list
-    # - jaxpr_as_fun(program): the way back; program.in_avals, program.out_avals: its types. Here no
-    #   program holds constants
-    # - groups(xs, 1, 3): a list cut into its first item, the next three, and the rest
-    # - select(pred, x, y): x where pred holds, otherwise y; stretch(runs, x): one value per example
-    #   in the shape of the batch x
-    # TODO(control.finished): return the program of a step after which examples that are done are as
-    # before.
     raise NotImplementedError("control.finished")
 
 
@@ -436,16 +397,6 @@ def transpose_rest(
     >>> print(*transpose_rest(loop, split, [row], [], [], cts))
     22.0 31.0 [20. 40.]
     """
-    # Toolbox:
-    # - backward_step(rest, num_same, num_consts, num_carry, num_stacks): the transposed step; its
-    #   docstring says what it takes and returns
-    # - loop.bind(body, consts, init, rows): a scan like loop with another body; replace(loop,
-    #   length=2): loop with another parameter
-    # - instantiate(ct, aval): a cotangent as an array, even if it is None; zeros(aval): zeros of a
-    #   type
-    # - stacked(aval, n): the type of n rows of type aval; split.rest.out_avals: the types of a
-    #   step's carry and ys; split.carry: which carry is linear
-    # TODO(control.scan_transpose): return the cotangents of linear constants, first carry and rows.
     raise NotImplementedError("control.scan_transpose")
 
 
@@ -486,15 +437,6 @@ def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     >>> print(*scan_by_while(loop, [np.float64(1.0), np.array([2.0, 3.0, 4.0])]))
     10.0 [ 2.  9. 24.]
     """
-    # Toolbox:
-    # - while_loop(cond_fun, body_fun, init): a loop, whose carry may be any container
-    # - loop.jaxpr: constants, carry, a row of each -> carry, a row of each y; loop.parts(args):
-    #   constants, carry, rows; loop.num_carry: how many
-    # - row_at(x, place): one row; put_row(ys, row, place): ys with this row in this place
-    # - zeros(aval): zeros of a type; stacked(aval, n): the type of n rows of type aval
-    # - jaxpr_as_fun(program): the program as a function; groups(xs, 1, 3): a list cut into one,
-    #   three, and the rest
-    # TODO(control.scan_steps): return the last carry and the ys of a scan.
     raise NotImplementedError("control.scan_steps")
 
 

@@ -137,9 +137,6 @@ def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainT
     >>> len(trace_state.stack)
     1
     """
-    # Toolbox:
-    # - trace_state.stack: this thread's active interpreters, a list with the bottom first
-    # TODO(core.new_main): yield a new MainTrace, which is on the stack while the block runs.
     raise NotImplementedError("core.new_main")
 
 
@@ -369,10 +366,6 @@ def get_aval(x: Value) -> ShapedArray:
     Traceback (most recent call last):
     TypeError: Argument 'one' of type <class 'str'> is not a valid JAX type
     """
-    # Toolbox:
-    # - x.aval: what a tracer says of itself
-    # - type(x).__mro__: the class of x and its base classes, nearest first
-    # TODO(core.get_aval): return what is known of x, or raise the TypeError of the docstring.
     raise NotImplementedError("core.get_aval")
 
 
@@ -392,13 +385,6 @@ def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
     """
-    # Toolbox:
-    # - find_top_trace(args): a trace of the interpreter that takes the operation
-    # - full_lower(val): a value without its box, if the box adds nothing
-    # - full_raise(trace, val): a value in a box of trace
-    # - trace.process_primitive(primitive, tracers, params): what an interpreter makes of boxed
-    #   operands
-    # TODO(core.bind): return what the right interpreter makes of the operation.
     raise NotImplementedError("core.bind")
 
 
@@ -428,11 +414,6 @@ def find_top_trace(args: Values) -> Trace:
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
     """
-    # Toolbox:
-    # - main_of(tracer): the MainTrace of a tracer; raises the error if its use has ended
-    # - main.level, main.trace_type: the place of a MainTrace on the stack, and the class of its
-    #   traces
-    # TODO(core.find_top_trace): return a trace of the interpreter that takes the operation.
     raise NotImplementedError("core.find_top_trace")
 
 
@@ -446,11 +427,6 @@ def full_raise(trace: Trace, val: Value) -> Value:
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
     """
-    # Toolbox:
-    # - isinstance(val, Tracer): is it a box at all?
-    # - main.level: the place of a MainTrace on the stack
-    # - val._trace.main: the MainTrace of a tracer; a trace's own is trace.main
-    # TODO(core.full_raise): return val in a box of the trace's use, or raise UnexpectedTracerError.
     raise NotImplementedError("core.full_raise")
 
 
@@ -668,14 +644,6 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     >>> counted(f)(3.0)
     (Array(8., dtype=float64, weak_type=True), 2)
     """
-    # Toolbox:
-    # - CountTracer(trace, value): a box with nothing but its value
-    # - full_raise(trace, val): any value as a box of trace
-    # - main.global_data: the data that new_main was given; in a trace, self.main.global_data
-    # - new_main(trace_type, global_data): a block with an interpreter on the stack
-    # - primitive.bind(*values, **params): the operation, one level further down
-    # TODO(core.counted): return a function that runs f under an interpreter of your own, which
-    # counts.
     raise NotImplementedError("core.counted")
 
 

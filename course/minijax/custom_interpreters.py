@@ -111,13 +111,6 @@ def eval_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
     >>> make_jaxpr(lambda x: eval_equation(closed.eqns[0], [x]))(0.0)
     { lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[]; c:f64[] = neg a in (b, c) }
     """
-    # Toolbox:
-    # - called_program(eqn): the program that the equation calls, and the values of its constants;
-    #   None if it calls none
-    # - eqn.primitive.bind(*args, **eqn.params): the operation
-    # - eqn.primitive.multiple_results: does bind return a list?
-    # TODO(custom.eval_equation): return the results of an operation, or of the program that is
-    # called.
     raise NotImplementedError("custom.eval_equation")
 
 
@@ -172,14 +165,6 @@ def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     Traceback (most recent call last):
     ValueError: inverse stops at equation 1, `a:f64[] = add b 2.0:f64[]`: it has 2 operands.
     """
-    # Toolbox:
-    # - make_jaxpr(f)(x).jaxpr.eqns: the equations of f for an argument of the type of x, in order
-    # - inverse_rules[name]: one function for each operand; it takes the result, the other operands,
-    #   and the parameters by keyword
-    # - given_params(eqn): the parameters for a rule; eqn.primitive.name, eqn.invars: the
-    #   primitive's name, the operands
-    # - stop(error, eqn, number, why): raises an error that names the equation and its number
-    # TODO(custom.inverse_chain): return a function that traces f and undoes it.
     raise NotImplementedError("custom.inverse_chain")
 
 
@@ -254,13 +239,6 @@ def inverse_jaxpr(
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
     [Array(3., dtype=float64, weak_type=True), 0.0]
     """
-    # Toolbox:
-    # - read(env, atom): a value, or None; write(env, atoms, values): note the values that are not
-    #   None; env is a dict
-    # - evaluate_if_known(env, eqn): notes an equation's results, if its operands are known
-    # - invert_if_needed(env, eqn, number): notes operands that are missing, if a result is known
-    # - jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns: the parts of a program
-    # TODO(custom.inverse_jaxpr): return what is found of the inputs.
     raise NotImplementedError("custom.inverse_jaxpr")
 
 
@@ -280,11 +258,6 @@ def evaluate_if_known(env: Env, eqn: Equation) -> None:
     >>> print(read(env, eqn.outvars[0]))
     6.0
     """
-    # Toolbox:
-    # - read(env, atom): the value of an operand or a result, or None; write(env, atoms, values):
-    #   note the values that are not None
-    # - eval_equation(eqn, args): the list of results of an equation
-    # TODO(custom.evaluate_if_known): note the results, if they can be computed and are of use.
     raise NotImplementedError("custom.evaluate_if_known")
 
 
@@ -328,12 +301,6 @@ def inverse_equation(
     >>> inverse_equation(closed.eqns[0], 1, [None, 2.0], [7.0])
     [Array(3., dtype=float64, weak_type=True), 2.0]
     """
-    # Toolbox:
-    # - called_program(eqn): the program that the equation calls, and the values of its constants;
-    #   None if it calls none
-    # - inverse_jaxpr(jaxpr, consts, ins, outs): the inputs of a program, from what is known
-    # - invert(eqn, number, ins, outs): the operands of an equation, by the rule of its primitive
-    # TODO(custom.inverse_equation): return the operands of an operation, or of a call.
     raise NotImplementedError("custom.inverse_equation")
 
 
@@ -353,12 +320,6 @@ def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) 
     Traceback (most recent call last):
     ValueError: inverse stops at equation 7, `a:f64[] = sub b c`: 2 operands are not known.
     """
-    # Toolbox:
-    # - inverse_rules[name]: one function for each operand; it takes the results, the operands at
-    #   the other places, and the parameters by keyword
-    # - given_params(eqn): the parameters for a rule; eqn.primitive.name: the primitive's name
-    # - stop(error, eqn, number, why): raises an error that names the equation and its number
-    # TODO(custom.invert): return the operands, with what the rule finds.
     raise NotImplementedError("custom.invert")
 
 
@@ -403,14 +364,6 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     >>> dce_jaxpr(closed.jaxpr, [False, True])
     ({ lambda ; a:f64[]. let b:f64[] = cos a in (b,) }, [False, True])
     """
-    # Toolbox:
-    # - is_variable(atom): is it a variable, and not a literal?
-    # - has_effects(eqn): does the equation do something besides returning results?
-    # - thinned(eqn, used): the equation without what only its unused results need; used has a
-    #   boolean for each result
-    # - chosen(items, which): the items at the places where which is true
-    # - jaxpr.replace(invars=..., outvars=..., eqns=...): a new program with other lists
-    # TODO(custom.dce_jaxpr): return the program of what is needed, and which inputs are.
     raise NotImplementedError("custom.dce_jaxpr")
 
 
@@ -560,12 +513,6 @@ def dot_general_cost(eqn: Equation) -> Cost:
     >>> cost(lambda x, y: x @ y)(np.ones((2, 3)), np.ones((3, 5)))
     Cost(flops=60, transcendentals=0, bytes=248)
     """
-    # Toolbox:
-    # - eqn.params: here dimension_numbers, ((contracted axes of x, of y), (batch axes of x, of y))
-    # - eqn.invars, eqn.outvars: operands and results; the shape of one is atom.aval.shape
-    # - size(atom): the number of its elements; moved(eqn): the bytes of operands and results
-    # - math.prod(numbers): their product
-    # TODO(custom.dot_general_cost): return the cost of a product of arrays.
     raise NotImplementedError("custom.dot_general_cost")
 
 

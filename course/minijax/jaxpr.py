@@ -203,13 +203,6 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
     >>> eval_jaxpr(Jaxpr([], [a], [b, a], [JaxprEqn([ten, a], [b], sub_p, {})]), [], 3.0)
     [Array(7., dtype=float64, weak_type=True), 3.0]
     """
-    # Toolbox:
-    # - read(env, atom): the value of an atom, if the mapping env has the values of variables
-    # - apply_equation(eqn, operands): binds the equation's primitive, and returns the list of
-    #   results
-    # - zip(a, b, strict=True): pairs, and a ValueError if one of the two is longer
-    # TODO(jaxprs.eval_jaxpr): return the values of the outputs, for these values of constants and
-    # inputs.
     raise NotImplementedError("jaxprs.eval_jaxpr")
 
 
@@ -251,11 +244,6 @@ def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     >>> print(binary_type(row, column))
     float32[2,3]
     """
-    # Toolbox:
-    # - broadcast_shapes(name, x, y): the shape of two shapes together, by the primitives' rules, or
-    #   a TypeError; name is any word for the error
-    # - aval.shape, aval.dtype, aval.weak_type: the parts of a type
-    # TODO(jaxprs.binary_type): return the type of the result, or raise TypeError.
     raise NotImplementedError("jaxprs.binary_type")
 
 
@@ -309,11 +297,6 @@ def dot_general_type(
     >>> print(dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=None))
     float32[2,3,5]
     """
-    # Toolbox:
-    # - check_axes(x, axes): raises the TypeError unless axes are different axes of x
-    # - enumerate(x.shape): the number and the size of each axis
-    # - np.dtype(dtype): a dtype, even if it is given by its name
-    # TODO(jaxprs.dot_general_type): return the type of the result, or raise TypeError.
     raise NotImplementedError("jaxprs.dot_general_type")
 
 
@@ -326,9 +309,6 @@ def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
     int8[3]
     """
-    # Toolbox:
-    # - enumerate(x.shape): the number and the size of each axis
-    # TODO(jaxprs.reduce_sum_type): return the type of the result, or raise TypeError.
     raise NotImplementedError("jaxprs.reduce_sum_type")
 
 
@@ -455,15 +435,6 @@ class TypeChecker:
         Traceback (most recent call last):
         TypeError: In equation 1, `b:f64[] = sin a`: the result is float64[3] and not float64[].
         """
-        # Toolbox:
-        # - self.check_atom(atom): raises a TypeError if an atom may not be used here
-        # - self.check_inner(eqn): the same for the programs among the parameters
-        # - self.result_types(eqn): the list of types that the primitive's rule returns; a TypeError
-        #   if it rejects the operands
-        # - self.bind(variables): notes that they have a value, or raises a TypeError
-        # - self.fail(complaint, *about): raises the TypeError, with place and final period; each {}
-        #   in the complaint becomes the next atom or string
-        # TODO(jaxprs.check_equation): bind the results, or raise a TypeError that says where.
         raise NotImplementedError("jaxprs.check_equation")
 
     def check_inner(self, eqn: JaxprEqn) -> None:

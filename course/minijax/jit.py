@@ -234,12 +234,6 @@ class Jitted:
         >>> jit(lambda p: {"double": p["x"] * 2.0}).bind(({"x": 3.0},), {})
         {'double': Array(6., dtype=float64, weak_type=True)}
         """
-        # Toolbox:
-        # - self.program(args, kwargs): the program for these arguments, with .closed and .out_tree
-        # - self.flatten(args, kwargs): a pair, of which the first is the list of leaves
-        # - call(closed, leaves, name): binds the call primitive, and returns a flat list of results
-        # - tree_unflatten(tree, leaves): the leaves in a structure
-        # TODO(jit.bind): return the result, by one call of the program.
         raise NotImplementedError("jit.bind")
 
     def flatten(self, args: Value, kwargs: Any) -> tuple[list[Any], Any]:
@@ -266,13 +260,6 @@ class Jitted:
         >>> f.program((3.0,), {}) is f.program((4,), {})
         False
         """
-        # Toolbox:
-        # - self.flatten(args, kwargs): a pair: the leaves, and the structure together with the
-        #   static values
-        # - raise_to_shaped(get_aval(x)): the type of a leaf, without its value
-        # - axis_sizes(): the names of the axes around the call, with their sizes
-        # - self.traced(args, kwargs): a new program, for which the user's function runs
-        # TODO(jit.program): return the program for these arguments; trace only if there is none.
         raise NotImplementedError("jit.program")
 
     def traced(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
@@ -345,15 +332,6 @@ def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
     >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
     [Array([6., 8.], dtype=float64)]
     """
-    # Toolbox:
-    # - compiled(jaxpr, committed_devices(args)): a Compiled: executable, captured (buffers),
-    #   committed; made only once
-    # - program.executable.devices: the devices of a Compiled program
-    # - to_buffer(aval, x, devices): a buffer on the devices, for an input with this type
-    # - xla.run(executable, buffers): runs on captured buffers, then those of the inputs; a list of
-    #   buffers
-    # - array_of(aval, buffer, devices, committed): a buffer as an array
-    # TODO(jit.impl): run the compiled program, and return its results as arrays.
     raise NotImplementedError("jit.impl")
 
 
@@ -436,12 +414,6 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
         e:f64[] = mul c b
       in (d, e) }
     """
-    # Toolbox:
-    # - jaxpr_as_fun(jaxpr): the program as a function from its inputs to the list of its outputs
-    # - jvp_flat(f, primals, tangents): two lists, values and tangents; a tangent may be None
-    # - is_float(dtype): is it a floating-point dtype?
-    # - derived(jaxpr, key, f, avals): the program of f for these types, cached on jaxpr under key
-    # TODO(jit.jvp): return the program of values and tangents, the same one each time.
     raise NotImplementedError("jit.jvp")
 
 
@@ -479,13 +451,6 @@ def batched_jaxpr(
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
     ({ lambda ; a:f64[3]. let  in (a, 2.0:f64[]) }, [0, not_mapped])
     """
-    # Toolbox:
-    # - jaxpr_as_fun(jaxpr): the program as a function from its inputs to the list of its outputs
-    # - vmap_flat(f, axis_size, dims, args): two lists, results and their batch axes
-    # - trace_to_jaxpr(f, avals): the program of f for inputs of these types
-    # - kept(jaxpr, key, make): the object cached on jaxpr under key, which make() makes
-    # - batching_key(axis_size, dims): a key with everything that the new program depends on
-    # TODO(jit.batch): return the program and the batch axes, the same pair each time.
     raise NotImplementedError("jit.batch")
 
 
@@ -509,9 +474,6 @@ def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedA
     Traceback (most recent call last):
     TypeError: compare takes (float64[], float64[]) and is called with (float64[])
     """
-    # Toolbox:
-    # - jaxpr.in_avals, jaxpr.out_avals: the lists of the types of the program's inputs and outputs
-    # TODO(jit.type): return the types of the results, or raise TypeError.
     raise NotImplementedError("jit.type")
 
 
@@ -531,9 +493,6 @@ def tensor_type(aval: ShapedArray) -> str:
     >>> tensor_type(ShapedArray((), np.dtype("bool")))
     'tensor<i1>'
     """
-    # Toolbox:
-    # - element_type(dtype): StableHLO's name of a dtype
-    # TODO(jit.tensor_type): return the name of the type.
     raise NotImplementedError("jit.tensor_type")
 
 
@@ -582,12 +541,6 @@ def lower_body(
         %0 = stablehlo.negate %arg0 : tensor<f64>
         %1 = stablehlo.multiply %0, %arg0 : tensor<f64>
     """
-    # Toolbox:
-    # - get_rule(hlo_lowerings, primitive, "StableHLO lowering"): the primitive's rule, or a clear
-    #   error
-    # - emitter.capture(const): the name of an array that becomes an argument of the module
-    # - emit_literal(emitter, literal): writes a literal as a line, and returns its name
-    # TODO(jit.lower_body): emit the equations, and return the names of the results.
     raise NotImplementedError("jit.lower_body")
 
 
@@ -608,12 +561,6 @@ def reduce_sum_hlo(
         %1 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add
             across dimensions = [1] : (tensor<3x2xi8>, tensor<i8>) -> tensor<3xi8>
     """
-    # Toolbox:
-    # - emitter.emit(operation): writes a line, and returns the name of its result
-    # - emit_literal(emitter, literal): the same for a line that is a number
-    # - Literal(value, ShapedArray((), dtype)): a 0-d literal
-    # - tensor_type(aval): StableHLO's name of a type
-    # TODO(jit.reduce_sum_lowering): emit the sum, and return the name of its result in a list.
     raise NotImplementedError("jit.reduce_sum_lowering")
 
 

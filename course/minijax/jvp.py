@@ -153,13 +153,6 @@ class JVPTrace(Trace):
         ...     print(out.primal, out.tangent)
         -3.0 -1.0
         """
-        # Toolbox:
-        # - get_rule(jvp_rules, primitive, "Differentiation rule"): the primitive's rule, or a clear
-        #   error
-        # - rule(primals, tangents, **params): a pair, the value and its tangent (or two lists)
-        # - primitive.bind(*primals, **params): the operation, one level further down
-        # - primitive.multiple_results: does the primitive return a list?
-        # TODO(jvp.process_primitive): return the box, or boxes, for what the operation computes.
         raise NotImplementedError("jvp.process_primitive")
 
 
@@ -233,11 +226,6 @@ def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) 
     >>> print(*sum_jvp(sub_p, [np.ones(3), 2.0], [None, 5.0]))
     [-1. -1. -1.] [-5. -5. -5.]
     """
-    # Toolbox:
-    # - neg(x): a number, an array or a tracer with its sign changed
-    # - primitive.bind(x, y): the sum, or the difference
-    # - stretch_like(tangent, primal): the tangent, repeated to the shape of the primal
-    # TODO(jvp.sum_rule): return the value and its tangent, which has the shape of the value.
     raise NotImplementedError("jvp.sum_rule")
 
 
@@ -252,12 +240,6 @@ def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     >>> print(*mul_jvp([np.inf, 4.0], [1.0, None]))
     inf 4.0
     """
-    # Toolbox:
-    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
-    # - add_tangents(a, b): the sum of two tangents, each of which may be None
-    # - mul(x, y): the product of numbers, arrays or tracers
-    # TODO(jvp.mul_rule): return the value and its tangent; a tangent that is None contributes
-    # nothing.
     raise NotImplementedError("jvp.mul_rule")
 
 
@@ -272,13 +254,6 @@ def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
     3.0 -1.5
     """
-    # Toolbox:
-    # - apply_linear(f, tangent): f(tangent), or None if the tangent is None
-    # - add_tangents(a, b): the sum of two tangents, each of which may be None
-    # - div(x, y), mul(x, y), neg(x): operations on numbers, arrays or tracers; x / y of two Python
-    #   numbers can raise
-    # TODO(jvp.div_rule): return the value and its tangent; a tangent that is None contributes
-    # nothing.
     raise NotImplementedError("jvp.div_rule")
 
 
@@ -358,14 +333,6 @@ def jvp_flat(
     >>> print(*primals_out, *tangents_out)
     12.0 7.0 34.0 0.0
     """
-    # Toolbox:
-    # - with new_main(JVPTrace) as main: a new level on the stack of interpreters
-    # - JVPTrace(main): the interpreter of that level, to which boxes belong
-    # - drop_float0(tangent): the tangent, or None for one of dtype float0
-    # - full_raise(trace, out): any value as a box of trace
-    # - instantiate(tangent, aval): the tangent as an array, even if it is None; get_aval(x) is an
-    #   aval
-    # TODO(jvp.flat): return the results of f and their tangents.
     raise NotImplementedError("jvp.flat")
 
 
@@ -425,13 +392,4 @@ def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -
     >>> print(y["y"], y_dot["y"])
     6.0 2.0
     """
-    # Toolbox:
-    # - jvp_flat(f, primals, tangents): the same for a function from arrays to a list of arrays
-    # - tree_flatten(x): the leaves of a container, and its structure; tree_unflatten(tree, leaves)
-    #   is the way back
-    # - flatten_fun(fun, tree): fun on flat leaves, and a function that returns the structure of the
-    #   result afterwards
-    # - check_tangent(primal, tangent): raises the errors for one leaf
-    # TODO(jvp.jvp): check the arguments, then return the value and its derivative, both in
-    # containers.
     raise NotImplementedError("jvp.jvp")

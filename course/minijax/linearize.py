@@ -155,14 +155,6 @@ class PartialEvalTrace(Trace):
         ...     trace.process_primitive(neg_p, [trace.pure(3.0)], {})
         Array(-3., dtype=float64, weak_type=True)
         """
-        # Toolbox:
-        # - t.pval: the partial value of a tracer, with is_known and const
-        # - primitive.bind(*values, **params): the operation, one level further down
-        # - partial_eval_rules: the table of rules; a rule is called as rule(self, tracers,
-        #   **params)
-        # - self.stage_out(primitive, tracers, params): a list of unknown results
-        # - primitive.multiple_results: does the primitive return a list?
-        # TODO(linearize.process_primitive): return the value now, or what is left for later.
         raise NotImplementedError("linearize.process_primitive")
 
     def stage_out(
@@ -184,14 +176,6 @@ class PartialEvalTrace(Trace):
         False ~float64[] True
         True
         """
-        # Toolbox:
-        # - abstract_eval(primitive, avals, params): the list of the types of the results, from
-        #   those of the operands
-        # - unknown(aval): a partial value of which only the type is known
-        # - Var(aval): a new variable
-        # - EqnRecipe(primitive, tracers_in, params, outvars): a recipe
-        # - PartialEvalTracer(trace, pval, var, recipe): a box; its type is aval
-        # TODO(linearize.stage_out): return unknown tracers that share one recipe.
         raise NotImplementedError("linearize.stage_out")
 
 
@@ -211,11 +195,6 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
     ...     print([recipe.primitive for recipe in toposort([z.recipe, y.recipe])])
     [add, mul]
     """
-    # Toolbox:
-    # - recipe.tracers_in: the operands of a recipe
-    # - t.recipe: the recipe that makes a tracer, or None for an input and for a known value
-    # - id(recipe): a number that no other living object has; recipes can be members of a set, too
-    # TODO(linearize.toposort): return a list in which every recipe comes after those that it needs.
     raise NotImplementedError("linearize.toposort")
 
 
@@ -233,13 +212,6 @@ def tracers_to_jaxpr(
     ...     tracers_to_jaxpr([x], [x * 3.0, x])
     { lambda ; a:f64[]. let b:f64[] = mul a 3.0:f64[] in (b, a) }
     """
-    # Toolbox:
-    # - toposort(recipes): all recipes that these need, in an order in which they can be run
-    # - JaxprBuilder(): a program that is being built, with its list of equations eqns
-    # - builder.constant(value): the literal or variable for a known value
-    # - builder.build(invars, outvars): the closed program, from variables to atoms
-    # - JaxprEqn(invars, outvars, primitive, params): an equation
-    # TODO(linearize.tracers_to_jaxpr): return the program that the recipes add up to.
     raise NotImplementedError("linearize.tracers_to_jaxpr")
 
 
@@ -263,14 +235,6 @@ def partial_eval_flat(
     >>> program
     { lambda ; a:f64[]. let b:f64[] = mul 3.0:f64[] a in (b,) }
     """
-    # Toolbox:
-    # - with new_main(PartialEvalTrace) as main: a new level on the stack of interpreters
-    # - trace.new_arg(pval): the box of an input; trace is PartialEvalTrace(main)
-    # - full_raise(trace, out): any value as a box of trace
-    # - unknown(aval): a partial value of which only the type is known
-    # - tracers_to_jaxpr(tracers_in, tracers_out): the program from unknown inputs to outputs
-    # TODO(linearize.partial_eval_flat): return the partial values of the results, and the program
-    # for those that are unknown.
     raise NotImplementedError("linearize.partial_eval_flat")
 
 
@@ -292,14 +256,6 @@ def linearize_flat(
     >>> eval_jaxpr(program.jaxpr, program.consts, 1.0)
     [Array(12., dtype=float64, weak_type=True)]
     """
-    # Toolbox:
-    # - jvp_flat(f, primals, tangents): the values of f and their tangents, as two lists
-    # - partial_eval_flat(f, pvals, instantiate): partial values of the results, and a program
-    # - only_floats(values, avals): the values at the places where the types are floats
-    # - with_float0(moving, avals): tangents for all types: moving for the floats, float0 for the
-    #   others
-    # - dtypes.is_float(dtype): does a value of this dtype move?
-    # TODO(linearize.flat): return the values of f, and the program from tangents to tangents.
     raise NotImplementedError("linearize.flat")
 
 
@@ -420,15 +376,6 @@ def jit_partial_eval(
     >>> print(later.aval, float(now))
     ~float64[] 4.0
     """
-    # Toolbox:
-    # - partial_eval_jaxpr(jaxpr, is_known): what split_jaxpr returns, from a cache; is_known is a
-    #   tuple
-    # - call(program, values, name): the list of the results of calling a program
-    # - trace.stage_out(jit_p, operands, params): unknown results of a call for later; params are
-    #   name and jaxpr
-    # - trace.pure(value): a known value as a tracer
-    # TODO(linearize.jit_rule): return the results: those of a call now, and those of a call for
-    # later.
     raise NotImplementedError("linearize.jit_rule")
 
 
@@ -471,16 +418,6 @@ def split_jaxpr(
     >>> out_known
     [False]
     """
-    # Toolbox:
-    # - trace_to_jaxpr(f, avals): the program of a function from arrays of these types to a list
-    # - partial_eval_flat(f, pvals, instantiate): partial values of the results, and a program
-    # - partial_values(vals, is_known, avals): a partial value for each type; the known ones have
-    #   the values vals
-    # - jaxpr_as_fun(closed): the program as a Python function
-    # - without_consts(jaxpr): an open program (closed.jaxpr) with its constants as inputs, before
-    #   the others
-    # TODO(linearize.split_jaxpr): return the program for now, the program for later, and which
-    # outputs are known.
     raise NotImplementedError("linearize.split_jaxpr")
 
 

@@ -195,9 +195,6 @@ def all_gather_type(
     >>> print(all_gather_type(x, all_gather_dimension=1, tiled=True, **params))
     float32[2,15]
     """
-    # Toolbox:
-    # - ShapedArray(shape, dtype, weak_type): a type; its shape is a tuple
-    # TODO(pmap.gather_type): return the type of the gathered array.
     raise NotImplementedError("pmap.gather_type")
 
 
@@ -228,15 +225,6 @@ def all_gather_transpose(
     >>> vmap(lambda ct: all_gather_transpose(ct, x, **params)[0], axis_name="i")(cts)
     Array([31., 42.], dtype=float64)
     """
-    # Toolbox:
-    # - psum_p.bind(x, axes=(axis_name,)): the sum over all examples; axis_index(axis_name): the
-    #   number of this one, an int32
-    # - dynamic_index_in_dim(a, i, axis, keepdims=False): the entry i along an axis, without that
-    #   axis
-    # - dynamic_slice_in_dim(a, start, length, axis): length entries along an axis; start is an
-    #   int32, maybe a tracer
-    # - mul(x, y): a product, of tracers too; np.int32(n): an operand for it
-    # TODO(pmap.gather_transpose): return the cotangent of this example's value, in a list.
     raise NotImplementedError("pmap.gather_transpose")
 
 
@@ -272,13 +260,6 @@ def psum_batch(
     >>> out, dim is not_mapped
     (Array([ 6., 11.], dtype=float64), True)
     """
-    # Toolbox:
-    # - name_of(batch_size): the name of the axis that this vmap maps, or None
-    # - reduce_sum(x, axes): an ordinary sum; mul_by(x, n): x times an int, in the dtype of x
-    # - psum_p.bind(x, axes=names): the sum over other named axes; names is a tuple
-    # - isinstance(dim, NotMapped): does the operand have no batch axis? not_mapped says so of a
-    #   result
-    # TODO(pmap.psum_batch): return the sum over the named axes, and its batch axis.
     raise NotImplementedError("pmap.psum_batch")
 
 
@@ -548,13 +529,6 @@ def replica_program(
     >>> print(program.in_avals[0], program.out_avals[0])
     float64[1] float64[1]
     """
-    # Toolbox:
-    # - squeeze(x, (axis,)): without an axis of length 1; expand_dims(x, (axis,)): with a new one
-    # - eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args): the list of results of a program
-    # - trace_to_jaxpr(f, avals): the program of a function from operands to a list of results
-    # - whole_avals(avals, axes, n): the types of arrays whose mapped axes have the length n
-    # - with inside(**params): here, programs that use the name of the axis can be traced
-    # TODO(pmap.replica_program): return the program from pieces to pieces.
     raise NotImplementedError("pmap.replica_program")
 
 
@@ -626,15 +600,6 @@ def pmap_jvp(
     >>> pmap_jvp(xs, ts, jaxpr=jaxpr, in_axes=(0,), out_axes=(0,), **params)
     ([Array([9.], dtype=float64)], [Array([60.], dtype=float64)])
     """
-    # Toolbox:
-    # - call_jvp(rebind, primals, tangents, jaxpr): values and tangents of a call; it makes the new
-    #   program and calls rebind(program, args)
-    # - pmap_call(program, args, in_axes=..., out_axes=..., **params): a call of a program of one
-    #   example
-    # - with inside(**params): here, programs that use the name of the axis can be made
-    # - jaxpr.out_avals: the types of one example's results; is_float(aval.dtype): does such a
-    #   result have a tangent?
-    # TODO(pmap.jvp): return the values and the tangents of a call.
     raise NotImplementedError("pmap.jvp")
 
 
@@ -909,11 +874,6 @@ def mapped_size(avals: Sequence[ShapedArray], in_axes: Axes, given: int | None) 
     >>> mapped_size([matrix, vector, matrix], [1, 0, None], None)
     8
     """
-    # Toolbox:
-    # - check_axis("in_axes", axis, rank): raises ValueError unless an operand of rank axes has this
-    #   one
-    # - aval.shape: the shape of an operand
-    # TODO(pmap.mapped_size): return the number of examples, or raise ValueError.
     raise NotImplementedError("pmap.mapped_size")
 
 

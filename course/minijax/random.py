@@ -98,11 +98,6 @@ def rotate_left(x: Value, distance: int) -> Value:
     >>> print(hex(rotate_left(np.uint32(0x80000001), 4)))
     0x18
     """
-    # Toolbox:
-    # - shift_left(x, n), shift_right_logical(x, n): the bits moved, with zeros coming in
-    # - bitwise_or(x, y): the bits that are set in one of the two
-    # - np.uint32(n): a number as such an operand, for both operands need the same dtype
-    # TODO(random.rotate_left): return x with its bits moved around the ring.
     raise NotImplementedError("random.rotate_left")
 
 
@@ -118,13 +113,6 @@ def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
     >>> print(*map(hex, threefry_2x32(np.zeros(2, np.uint32), zero, zero)))
     0x6b200159 0x99ba4efe
     """
-    # Toolbox:
-    # - rotate_left(x, distance): the exercise before
-    # - add(x, y), bitwise_xor(x, y): sums modulo 2**32 and exclusive or of uint32 arrays; an
-    #   operand without axes is stretched
-    # - ROTATIONS, PARITY: the constants of the definition
-    # - x[0]: a word of an array of words, without axes
-    # TODO(random.threefry): mix the key and the counter, in twenty rounds.
     raise NotImplementedError("random.threefry")
 
 
@@ -164,12 +152,6 @@ def split_words(words: Value, shape: Sequence[int]) -> Value:
     Array([[1832780943,  270669613],
            [  64467757, 2916123636]], dtype=uint32)
     """
-    # Toolbox:
-    # - counters(shape): the upper and the lower words of 0, 1, 2, ..., each as an array of this
-    #   shape
-    # - threefry_2x32(words, x0, x1): the hash, a pair of arrays
-    # - jnp.stack(arrays, axis): arrays beside each other along a new axis
-    # TODO(random.split): return a key for each counter.
     raise NotImplementedError("random.split")
 
 
@@ -192,12 +174,6 @@ def random_bits(words: Value, width: int, shape: Sequence[int]) -> Value:
     >>> random_bits(np.array([0, 42], np.uint32), 32, (2,))
     Array([2098992034, 2919706841], dtype=uint32)
     """
-    # Toolbox:
-    # - counters(shape), threefry_2x32(words, x0, x1): as in the exercise before
-    # - convert_element_type(x, dtype): another dtype; of a narrower integer, only the lower bits
-    #   are kept
-    # - bitwise_xor, bitwise_or, shift_left: on the bits of integers of the same dtype
-    # TODO(random.bits): make unsigned integers of this width out of the two words of each element.
     raise NotImplementedError("random.bits")
 
 
@@ -211,13 +187,6 @@ def unit_floats(bits: Value, dtype: Any) -> Value:
     >>> unit_floats(np.array([0, 2**31, 2**32 - 1], np.uint32), np.float32)
     Array([0.       , 0.5      , 0.9999999], dtype=float32)
     """
-    # Toolbox:
-    # - np.finfo(dtype).nmant: how many bits the fraction of a float has, 52 of a float64
-    # - get_aval(bits).dtype.itemsize: how many bytes an element has
-    # - bitcast_convert_type(x, dtype): the same bits, read as numbers of another dtype
-    # - np.ones((), dtype).view(uint): the bits of the float 1.0
-    # - shift_right_logical, bitwise_or, sub: on operands of the same dtype
-    # TODO(random.floats): turn the bits into floats from 0 to 1, without 1.
     raise NotImplementedError("random.floats")
 
 
@@ -231,11 +200,6 @@ def remainder_of_pair(upper: Value, lower: Value, span: Value) -> Value:
     >>> print(remainder_of_pair(np.uint32(1), np.uint32(6), np.uint32(10)))  # 4294967302 % 10
     2
     """
-    # Toolbox:
-    # - rem(x, y): the remainder of integers; rem(x, 0) is x
-    # - add(x, y), mul(x, y): modulo 2**n
-    # - np.asarray(number, dtype): a constant of this dtype, as an operand
-    # TODO(random.remainder): return the remainder; no integer has room for the whole number.
     raise NotImplementedError("random.remainder")
 
 
@@ -293,11 +257,6 @@ def drawn(words: Value, logits: Value, axis: int, shape: Sequence[int], mode: st
     >>> drawn(np.array([0, 42], np.uint32), np.log(np.array([0.1, 0.9])), -1, (5, 2), None)
     Array([1, 1, 1, 1, 1], dtype=int64)
     """
-    # Toolbox:
-    # - gumbel_floats(words, shape, dtype, mode): Gumbel's noise; its shape is a tuple
-    # - get_aval(logits).dtype: the dtype of an array or a tracer
-    # - jnp.argmax(x, axis): where the largest element is
-    # TODO(random.draw): add noise to the logits, and find the largest.
     raise NotImplementedError("random.draw")
 
 
@@ -337,13 +296,6 @@ def shuffled(words: Value, x: Value, axis: int) -> Value:
     >>> shuffled(np.array([0, 42], np.uint32), np.array([10, 20, 30, 40]), 0)
     Array([30, 40, 10, 20], dtype=int64)
     """
-    # Toolbox:
-    # - rounds(size): how many rounds so many elements need
-    # - split_words(words, (2,)), random_bits(words, 32, shape): two new keys; bits
-    # - sort((keys, values), axis, num_keys=1): both, in the order of the first; equal ones keep
-    #   their order
-    # - jnp.size(x), jnp.shape(x): how many elements there are, and the axes' sizes
-    # TODO(random.shuffle): sort x by random bits, with new bits in each round.
     raise NotImplementedError("random.shuffle")
 
 

@@ -79,10 +79,6 @@ class JaxprBuilder:
         >>> builder.constant(3.0).val, len(builder.consts)
         (3.0, 2)
         """
-        # Toolbox:
-        # - literal_of(val): the literal for a 0-d value, or None
-        # - raise_to_shaped(get_aval(val)): the type of a value
-        # TODO(tracing.constant): return the atom for the value, and note it if it is new.
         raise NotImplementedError("tracing.constant")
 
     def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
@@ -110,12 +106,6 @@ def literal_of(val: Value) -> Literal | None:
     >>> two.val, two.aval.weak_type, literal_of(np.array([2.0]))
     (2.0, True, None)
     """
-    # Toolbox:
-    # - np.generic, np.ndarray: the classes of NumPy's scalars and arrays
-    # - np.ndim(x): the number of axes; ask it only of numbers and arrays
-    # - raise_to_shaped(get_aval(val)): the type of a value
-    # - Literal(val, aval): a literal
-    # TODO(tracing.literal): return a literal for a 0-d value, and None for everything else.
     raise NotImplementedError("tracing.literal")
 
 
@@ -190,14 +180,6 @@ class JaxprTrace(Trace):
         >>> trace.builder.eqns
         [a:bool[3] = lt b c]
         """
-        # Toolbox:
-        # - abstract_eval(primitive, avals, params): the list of the types of the results
-        # - tracer.atom, tracer.aval: a tracer's variable or literal, and its type
-        # - JaxprEqn(invars, outvars, primitive, params): an equation; invars are atoms
-        # - Var(aval): a new variable
-        # - self.builder.eqns: the equations so far, a list
-        # - JaxprTracer(self, atom): a box for a result
-        # TODO(tracing.record): add the equation to the program, and return the results as tracers.
         raise NotImplementedError("tracing.record")
 
 
@@ -219,12 +201,6 @@ def without_equation(
     >>> without_equation(convert_element_type_p, two, f32, params).val
     array(2., dtype=float32)
     """
-    # Toolbox:
-    # - get_rule(impl_rules, primitive, "Evaluation rule"): the function that computes the
-    #   operation; it is not recorded
-    # - Literal(val, aval): a literal
-    # TODO(tracing.without_equation): return the atom of the result if no equation is needed, and
-    # None if one is.
     raise NotImplementedError("tracing.without_equation")
 
 
@@ -267,15 +243,6 @@ def trace_with(
         c:f64[] = mul 3.0:f64[] 4.0:f64[]
       in (b, 7.0:f64[], c) }
     """
-    # Toolbox:
-    # - with new_main(JaxprTrace, builder) as main: a new level on the stack, with the builder as
-    #   its global_data
-    # - new_dynamic(main): for the same with: this level takes all operations
-    # - JaxprTrace(main): the interpreter of that level, to which tracers belong
-    # - trace.new_arg(aval): a tracer for an input
-    # - full_raise(trace, out): any value as a tracer of trace
-    # - builder.build(invars, outvars): the program, for these inputs and outputs
-    # TODO(tracing.trace_with): run f on tracers, and return the program.
     raise NotImplementedError("tracing.trace_with")
 
 

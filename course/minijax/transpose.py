@@ -90,11 +90,6 @@ def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
     >>> print(*ct_env.values())
     7.0
     """
-    # Toolbox:
-    # - add_tangents(a, b): the sum of two tangents or cotangents, each of which may be None
-    # - isinstance(atom, Var): is it a variable, and not a literal?
-    # - ct_env.get(atom): the entry of a variable, or None
-    # TODO(grad.accumulate): add ct to the entry of atom.
     raise NotImplementedError("grad.accumulate")
 
 
@@ -118,11 +113,6 @@ def unbroadcast(ct: Tangent, x: Value) -> Value:
     >>> print(unbroadcast(np.ones((2, 3)), 5.0))
     None
     """
-    # Toolbox:
-    # - get_aval(ct).shape: the shape of a number, an array or a tracer; that of x is x.aval.shape
-    # - reduce_sum(x, axes): sums over these axes, a tuple; the axes are gone afterwards
-    # - broadcast_in_dim(x, shape, axes): x repeated to shape; its axis i becomes axis axes[i]
-    # TODO(grad.unbroadcast): return the cotangent of x, in the shape of x.
     raise NotImplementedError("grad.unbroadcast")
 
 
@@ -139,11 +129,6 @@ def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
     [None, Array([ 3., 30.], dtype=float64)]
     """
-    # Toolbox:
-    # - isinstance(x, UndefPrimal): is this operand the linear one?
-    # - mul(x, y): the product of numbers, arrays or tracers
-    # - unbroadcast(ct, x): the cotangent in the shape of the linear operand x
-    # TODO(grad.mul_rule): return a list of two: a cotangent, and None.
     raise NotImplementedError("grad.mul_rule")
 
 
@@ -200,15 +185,6 @@ def dot_cotangent(
     Array([[5., 5., 5.],
            [5., 5., 5.]], dtype=float64)
     """
-    # Toolbox:
-    # - dot_general(x, y, (contract, batch), preferred_element_type=dtype): contract and batch are
-    #   pairs of axes
-    # - get_aval(x): the type of an array or a tracer, with shape and dtype
-    # - other_axes(aval, contracted, batch): the axes that a product keeps of an operand of this
-    #   type
-    # - as_operand(out, aval, contract, batch): a product with the axes (batch, kept, contracted),
-    #   as operand of type aval
-    # TODO(grad.dot_general_rule): return how much each entry of the linear operand counts.
     raise NotImplementedError("grad.dot_general_rule")
 
 
@@ -298,16 +274,6 @@ def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values
     >>> backward_pass(jaxpr, [], [UndefPrimal(a.aval)], [5.0])
     [Array(5., dtype=float64, weak_type=True)]
     """
-    # Toolbox:
-    # - linear_equations(jaxpr, consts, args): the equations that depend on a linear input, and an
-    #   environment
-    # - read(env, atom): the operand that an atom stands for: a value, or an UndefPrimal
-    # - accumulate(ct_env, atom, ct): adds to the cotangents so far
-    # - get_rule(transpose_rules, primitive, "Transpose rule"): the primitive's rule, or a clear
-    #   error
-    # - rule(ct, *operands, **params): a list, one per operand; ct is a list with
-    #   primitive.multiple_results
-    # TODO(grad.backward_pass): return a cotangent for each linear input.
     raise NotImplementedError("grad.backward_pass")
 
 
@@ -347,15 +313,6 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     >>> print(*eval_jaxpr(back.jaxpr, back.consts, 2.0, 5.0))
     10.0
     """
-    # Toolbox:
-    # - backward_pass(jaxpr, consts, args, cotangents): cotangents of the linear inputs
-    # - UndefPrimal(aval): stands for a linear input
-    # - instantiate(ct, aval): the cotangent as an array of this type, even if it is None
-    # - derived(jaxpr, key, f, avals): the program of f for these types, cached on jaxpr under key,
-    #   which no other program cached there may have
-    # - jaxpr.in_avals, jaxpr.out_avals: the types of inputs and results; jaxpr.jaxpr and
-    #   jaxpr.consts are its parts
-    # TODO(grad.call_rule): return the program that runs backwards, and keep it for the next time.
     raise NotImplementedError("grad.call_rule")
 
 
@@ -426,15 +383,6 @@ def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
     >>> print(*pull_back(linearize_tree(lambda x, y: x * y, (3.0, 4.0), has_aux=False), 10.0))
     40.0 30.0
     """
-    # Toolbox:
-    # - flat_cotangents(cotangent, tree, avals): the leaves, or ValueError if they do not fit;
-    #   lin.out_tree, lin.out_avals
-    # - only_floats(values, avals): the values at the places where the types are floats
-    # - with_float0(cts, avals): cotangents for all types: cts for the floats, float0 for the others
-    # - transpose_program(program, cotangents): runs a linear program backwards; all are lists
-    # - tree_unflatten(tree, leaves): the container; lin.in_tree and lin.in_avals are those of the
-    #   arguments
-    # TODO(grad.vjp): return the cotangents of the arguments, in their containers.
     raise NotImplementedError("grad.vjp")
 
 
@@ -474,13 +422,6 @@ def value_and_gradients(
     >>> print(value, *gradients)
     12.0 4.0 3.0
     """
-    # Toolbox:
-    # - vjp(fun, *primals, has_aux=has_aux): two results, or three
-    # - check_scalar(value): raises TypeError for a value that has no gradient
-    # - get_aval(value): its type, with dtype and weak_type
-    # - convert_element_type_p.bind(x, new_dtype=dtype, weak_type=flag): a number with this type
-    # TODO(grad.value_and_gradients): return the value and the gradients, and what comes with
-    # has_aux.
     raise NotImplementedError("grad.value_and_gradients")
 
 
@@ -596,15 +537,6 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
     [Array([1., 2.], dtype=float64, weak_type=True), Array([[3., 0.],
            [0., 3.]], dtype=float64)]
     """
-    # Toolbox:
-    # - transpose_program(program, cts): runs a linear program backwards; cts has one per leaf, None
-    #   for zero
-    # - basis(aval): for each entry of a leaf an array with a one there, all in one array, the
-    #   entry's axes first
-    # - vmap(f): f for a batch along the first axis; what it returns has the batch along the first
-    #   axis
-    # - lin.out_avals: the types of the leaves of the result; lin.program is the linear program
-    # TODO(grad.jacobian_of_output): return a Jacobian for each float input.
     raise NotImplementedError("grad.jacobian_of_output")
 
 

@@ -228,11 +228,6 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     >>> tree_flatten([None, (), 4.0])
     ([4.0], PyTreeDef([None, (), *]))
     """
-    # Toolbox:
-    # - PyTreeDef(node_class, data, child_treedefs): a structure; those of its children are a tuple
-    # - kind.take_apart(container): the children, in any iterable, and the data; or the ValueError
-    # - node_type(type(x)): the kind of container that x is, or None
-    # TODO(pytrees.flatten): return the list of leaves, and the structure.
     raise NotImplementedError("pytrees.flatten")
 
 
@@ -247,12 +242,6 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
     ['a', ('b', 'c')]
     """
-    # Toolbox:
-    # - kind.from_children(data, children): a container of this kind
-    # - next(iterator): what comes next; iter(xs) is an iterator over xs
-    # - node_type(cls): the kind of container of a class
-    # - treedef.num_leaves: how many leaves the structure has
-    # TODO(pytrees.unflatten): return the tree.
     raise NotImplementedError("pytrees.unflatten")
 
 
@@ -279,13 +268,6 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
     """
-    # Toolbox:
-    # - kind.take_apart(container): the children, in any iterable, and the data
-    # - node_type(cls): the kind of container of a class
-    # - treedef.node_class, treedef.data, treedef.child_treedefs: what a structure knows; a leaf's
-    #   class is None
-    # TODO(pytrees.flatten_up_to): return what is in the tree at the structure's leaves, or raise
-    # ValueError.
     raise NotImplementedError("pytrees.flatten_up_to")
 
 
@@ -299,11 +281,6 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
     """
-    # Toolbox:
-    # - flatten_up_to(treedef, tree): what is in a tree at the places of a structure's leaves
-    # - tree_flatten(tree, is_leaf): the leaves and the structure
-    # - tree_unflatten(treedef, leaves): the tree again
-    # TODO(pytrees.map): return the tree of the results.
     raise NotImplementedError("pytrees.map")
 
 
@@ -328,11 +305,6 @@ def flatten_fun(
     >>> out_tree()
     PyTreeDef({'sum': *})
     """
-    # Toolbox:
-    # - nonlocal name: lets an inner function assign a variable of the outer one
-    # - tree_flatten(tree): the leaves and the structure
-    # - tree_unflatten(treedef, leaves): the tree; ValueError for a wrong number of leaves
-    # TODO(pytrees.flatten_fun): return the two functions.
     raise NotImplementedError("pytrees.flatten_fun")
 
 

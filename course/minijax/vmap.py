@@ -90,12 +90,6 @@ def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value
     Array([[7., 8., 9.],
            [7., 8., 9.]], dtype=float64)
     """
-    # Toolbox:
-    # - broadcast_in_dim(x, shape, axes): x repeated into shape; its axis i becomes axis axes[i]
-    # - get_aval(x).shape: the shape of a number, an array or a tracer
-    # - order.insert(place, axis): Python's way to put something into a list
-    # - transpose(x, order): axis order[i] of x becomes axis i; binds nothing if none moves
-    # TODO(vmap.move_batch_axis): return x with its batch axis at dst.
     raise NotImplementedError("vmap.move_batch_axis")
 
 
@@ -193,13 +187,6 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     >>> align_operand(3, not_mapped, 2.0, 2)
     2.0
     """
-    # Toolbox:
-    # - broadcast_in_dim(x, shape, axes): x in a new shape; its axis i becomes axis axes[i], the
-    #   others are new
-    # - get_aval(x).shape: the shape of a number, an array or a tracer
-    # - move_batch_axis(axis_size, src, dst, x): x with its batch axis at dst, repeated if it has
-    #   none
-    # TODO(vmap.align_operand): return the operand in its new form.
     raise NotImplementedError("vmap.align_operand")
 
 
@@ -224,10 +211,6 @@ def reduce_sum_batch(
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
     (Array([3., 5., 7.], dtype=float64), 0)
     """
-    # Toolbox:
-    # - axes_behind(dim, axes): axes of one example as axes of the batch
-    # - reduce_sum(x, axes): the sum along axes, which disappear
-    # TODO(vmap.reduce_sum_rule): return the sums and their batch axis.
     raise NotImplementedError("vmap.reduce_sum_rule")
 
 
@@ -296,13 +279,6 @@ def dot_general_batch(
     [[3. 3.]
      [1. 0.]]
     """
-    # Toolbox:
-    # - axes_behind(dim, axes): axes of one example as axes of the batch; unchanged if dim is
-    #   not_mapped
-    # - axis_in_product(vals, numbers, side, axis): where a kept axis of operand 0 or 1 is in the
-    #   result
-    # - dot_general(x, y, numbers, preferred_element_type=...): the product
-    # TODO(vmap.dot_general_rule): return the products and their batch axis.
     raise NotImplementedError("vmap.dot_general_rule")
 
 
@@ -347,13 +323,6 @@ def vmap_flat(
     >>> print(outs, dims)
     [Array([[-1., -2., -3.]], dtype=float64), 4.0, 7.0] [1, not_mapped, not_mapped]
     """
-    # Toolbox:
-    # - BatchTrace(main): the interpreter of that level, to which boxes belong
-    # - BatchTracer(trace, val, batch_dim): a box, with its fields val and batch_dim
-    # - full_raise(trace, out): any value as a box of trace
-    # - with batching(axis_size) as main: a new level on the stack of interpreters, with its name if
-    #   it has one
-    # TODO(vmap.flat): return the results of f and their batch axes.
     raise NotImplementedError("vmap.flat")
 
 
@@ -572,13 +541,6 @@ def jacobian_of_input(
     [[5. 0.]
      [0. 5.]]
     """
-    # Toolbox:
-    # - basis(aval): all directions of an input of shape s, in an array of shape s + s; its first
-    #   axes count them
-    # - jvp_flat(f, xs, tangents): values and their changes; a tangent may be None for what does not
-    #   move
-    # - vmap(fun, in_axes, out_axes): out_axes may be a pair; None is for what is the same for all
-    # TODO(vmap.jacobian): return the values and the Jacobians.
     raise NotImplementedError("vmap.jacobian")
 
 

@@ -80,7 +80,7 @@ export class Panel {
     const { done, exercises, titles } = this.lesson;
     if (status === "done") {
       const all = `All ${exercises.length} exercises of this lesson are done.`;
-      const some = `${done.length} of ${exercises.length} exercises of this lesson are done.`;
+      const some = `Done: ${done.length} of ${exercises.length} exercises of this lesson.`;
       const passed = checks === 1 ? "Its check passes." : `All ${checks} checks pass.`;
       this.say(`Done: ${titles[this.exercise]}. ${passed} ${done.length < exercises.length ? some : all}`, "done");
     } else if (status === "to do") {

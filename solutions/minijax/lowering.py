@@ -70,7 +70,8 @@ class Emitter:
     as text in the module, large ones would take their time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stem: str = "%") -> None:
+        self.stem = stem  # of the names
         self.lines: list[str] = []
         self.captured: list[Any] = []
         self.places: dict[xla.Devices, str] = {}  # which operations need which devices
@@ -80,7 +81,7 @@ class Emitter:
 
         Of several results, the names are this one with `#0`, `#1`, ... behind it.
         """
-        name = f"%{len(self.lines)}"
+        name = f"{self.stem}{len(self.lines)}"
         number = f":{results}" if results > 1 else ""
         self.lines.append(f"    {name}{number} = {operation}")
         return name

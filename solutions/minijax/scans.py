@@ -5,8 +5,9 @@ A scan traces its body and binds `scan_p`. `control_flow.py` has its rules.
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -27,9 +28,20 @@ from minijax.core import (
 from minijax.errors import ConcretizationTypeError
 from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, kept_beside
 from minijax.jit import CallPrimitive
-from minijax.lax.basic import add, convert_element_type, lt
+from minijax.lax.basic import (
+    add,
+    broadcast_in_dim,
+    convert_element_type,
+    lt,
+    mul,
+    reduce_sum,
+    transpose,
+)
 from minijax.lax.dynamic import dynamic_slice_p, dynamic_update_slice_p
-from minijax.lax.shapes import expand_dims, squeeze
+from minijax.lax.elementwise import max as lax_max
+from minijax.lax.elementwise import min as lax_min
+from minijax.lax.reductions import reduce_max, reduce_min, reduce_prod
+from minijax.lax.shapes import expand_dims, reshape, squeeze
 from minijax.loops import trace_step, while_loop
 from minijax.marks import Marks, chosen, filled, groups, opposite
 from minijax.programs import (
@@ -47,9 +59,10 @@ from minijax.programs import (
 )
 from minijax.tracing import trace_to_jaxpr
 from minijax.transpose import transposed_jaxpr
-from minijax.tree import PyTreeDef, tree_flatten, tree_unflatten
+from minijax.tree import PyTreeDef, tree_flatten, tree_map, tree_unflatten
+from minijax.vmap import vmap
 
-__all__ = ["fori_loop", "scan", "scan_p"]
+__all__ = ["fori_loop", "reduce", "scan", "scan_p"]
 
 
 # scan -------------------------------------------------------------------------------------------
@@ -345,3 +358,38 @@ def put_row(ys: Value, row: Any, place: Any) -> Value:
 
 
 impl_rules[scan_p] = scan_impl
+
+
+# reduce: a scan over the axes that go -----------------------------------------------------------
+
+REDUCTIONS = {add: reduce_sum, mul: reduce_prod, lax_max: reduce_max, lax_min: reduce_min}
+
+
+def reduce(
+    operands: Any, init_values: Any, computation: Function, dimensions: Sequence[int]
+) -> Any:
+    """`init_values` and all elements along `dimensions`, two at a time, by `computation`.
+
+    Operands and initial values are trees of the same structure; all operands have the same shape.
+    The computation takes and returns single elements. Their order is not promised, so it should
+    be associative. Counterpart: `jax.lax.reduce`.
+
+    >>> print(reduce(np.array([1.0, 5.0, 2.0]), 0.0, lambda x, y: x + y * y, (0,)))
+    30.0
+    """
+    shape = get_aval(tree_flatten(operands)[0][0]).shape
+    if any(not 0 <= axis < len(shape) for axis in dimensions):
+        raise ValueError(f"An array of shape {shape} has no axes {tuple(dimensions)} to reduce.")
+    init = tree_map(lambda x, i: convert_element_type(i, get_aval(x).dtype), operands, init_values)
+    if computation in REDUCTIONS:
+        return computation(REDUCTIONS[computation](operands, dimensions), init)
+    kept = [axis for axis in range(len(shape)) if axis not in dimensions]
+    sizes = [shape[axis] for axis in kept]
+    count = math.prod(shape[axis] for axis in dimensions)
+    for _ in kept:
+        computation = vmap(computation)
+    rows = tree_map(
+        lambda x: reshape(transpose(x, (*dimensions, *kept)), (count, *sizes)), operands
+    )
+    start = tree_map(lambda i: broadcast_in_dim(i, sizes, ()), init)
+    return scan(lambda carry, row: (computation(carry, row), None), start, rows)[0]

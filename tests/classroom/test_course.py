@@ -62,8 +62,8 @@ def test_the_notebooks_have_these_points_and_two_hints(course):
         graded = {mark["grade_id"]: mark["points"] for mark in marks if mark["grade"]}
         assert graded == course.get("ps1").cells(lesson)
         text = "".join("".join(cell["source"]) for cell in cells)
-        assert "Hint 2" in text
-        assert "Hint 3" not in text
+        assert "Hint 3" in text  # the toolbox is the second
+        assert "Hint 4" not in text
         assert "(4 points; a person" in text
         assert "jaxprentice" not in text
         assert len({cell["id"] for cell in cells}) == len(cells)
@@ -87,6 +87,21 @@ def test_a_result_is_scaled_and_what_is_dropped_leaves_it(course):
     assert scaled["score"] == pytest.approx(lesson.max_points / 2, abs=0.1)
 
 
+@pytest.mark.parametrize("way", manifest.WAYS)
+def test_a_class_gets_its_lessons_by_the_way_of_the_course(tmp_path, way):
+    ps1 = written(tmp_path, ENTRY.replace("hints = 2", f'way = "{way}"')).get("ps1")
+    (jvp,) = (lesson for lesson in ps1.lessons if lesson.id == "jvp")
+    directory.write_source(tmp_path / "source", ps1, {})
+    module = (tmp_path / "source/minijax/jvp.py").read_text(encoding="utf-8")
+    assert ("# Toolbox:" in module) == (way == "guided")
+    given = [exercise.id for exercise in jvp.exercises if not exercise.points]
+    missing = {exercise.id for exercise in skeleton.missing(module.encode(), jvp)}
+    every = {exercise.id for exercise in jvp.exercises}
+    assert missing == (every - {*given} if way == "blank" else set())
+    text = notebooks.texts(ps1)["jvp.ipynb"]
+    assert ("**Toolbox**" in text, "Useful here:" in text) == (way == "guided", way != "guided")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -96,6 +111,8 @@ def test_a_result_is_scaled_and_what_is_dropped_leaves_it(course):
         ('drop = ["jvp.sum_rule"]', "drop = 3", "line 9: `drop` should be a list of texts"),
         ('name = "resit"', 'name = "ps1"', "line 14: `name` is the name of two assignments"),
         ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
+        ("hints = 2", 'way = "easy"', "line 2: `way` should be one of guided, contract, blank"),
+        ("hints = 2", "way = 3", "line 2: `way` should be a text"),
         ("hints = 2", "hint = 2", "line 2: `hint` is not known here"),
         ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
         ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),

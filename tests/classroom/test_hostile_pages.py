@@ -1,5 +1,6 @@
 """What students write stays text: nbgrader's pages of hostile answers, in a real browser."""
 
+import functools
 import json
 import re
 import resource
@@ -120,8 +121,9 @@ OWN = """() => [...document.querySelectorAll("*")].filter(e =>
 ).map(e => e.outerHTML)"""
 
 
-def visit(browser, show, what=ACTIVE):
-    """What is active in a page, what it has asked for, and whether something in it has run."""
+@functools.cache
+def watched(browser):
+    """A tab, what its pages ask for, and what of them runs."""
     tab, asked, ran = browser.new_page(), set(), []
     tab.expose_function("hit", lambda: ran.append("a script"))
     tab.on("dialog", lambda dialog: (ran.append("a dialog"), dialog.dismiss()))
@@ -129,11 +131,17 @@ def visit(browser, show, what=ACTIVE):
     # Nothing leaves this machine; nbgrader's own pages ask for MathJax and Mermaid.
     outside = re.compile(r"^(?!file:|data:|http://127\.0\.0\.1)")
     tab.route(outside, lambda route: route.abort())
+    return tab, asked, ran
+
+
+def visit(browser, show, what=ACTIVE):
+    """What is active in a page, what it has asked for, and whether something in it has run."""
+    tab, asked, ran = watched(browser)
+    asked.clear()
+    ran.clear()
     show(tab)
     tab.wait_for_load_state("networkidle")
-    found = Counter(tab.evaluate(what))
-    tab.close()
-    return found, asked, ran
+    return Counter(tab.evaluate(what)), {*asked}, [*ran]
 
 
 def differences(browser, place, students):
@@ -157,7 +165,12 @@ def seen(browser, place, student):
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_nbgrader_makes_of_an_answer_is_only_to_be_read(name, browser):
     page = markdown2html(written.harmless(ANSWERS[name]))
-    assert visit(browser, lambda tab: tab.set_content(page)) == (Counter(), set(), [])
+
+    def show(tab):
+        tab.goto("about:blank")  # nothing is left of the page before
+        tab.set_content(page)
+
+    assert visit(browser, show) == (Counter(), set(), [])
 
 
 def test_nothing_of_an_answer_acts_in_the_feedback_page(course, browser):

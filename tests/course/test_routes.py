@@ -105,3 +105,14 @@ def test_instructors_see_goals_and_mistakes_of_every_lesson():
 def test_the_parts_hold_every_lesson_once_and_in_order():
     shown = [lesson.id for part in routes.parts(TAUGHT).values() for lesson in part]
     assert shown == [lesson.id for lesson in TAUGHT]
+
+
+def test_the_lessons_after_control_need_each_other_as_the_map_of_ways_says():
+    """`path.md` names them."""
+    later = [lesson for lesson in TAUGHT if lesson.number > KNOWN["control"].number]
+    names = {lesson.id for lesson in later}
+    needed = {lesson.id: names & {*lesson.requires} for lesson in later}
+    assert {name: of for name, of in needed.items() if of} == {
+        "checkpoint": {"custom"},
+        "random": {"pmap"},
+    }

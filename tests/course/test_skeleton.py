@@ -24,7 +24,7 @@ def with_target(lesson, target):
     return dataclasses.replace(lesson, exercises=(exercise,))
 
 
-STUB = '    # TODO(hello.greet): Do it.\n    raise NotImplementedError("hello.greet")\n'
+STUB = '    raise NotImplementedError("hello.greet")\n'
 
 
 def test_decorators_signature_docstring_and_comments_above_stay(hello):
@@ -36,15 +36,13 @@ def test_decorators_signature_docstring_and_comments_above_stay(hello):
     return text + mark
     # And so does this one.
 ''',
-        """    # TODO(hello.greet): Put the name behind the greeting, and the mark behind the name.
-    raise NotImplementedError("hello.greet")
+        """    raise NotImplementedError("hello.greet")
 """,
     ).replace(
         """        self.size += by
         return self
 """,
-        """        # TODO(hello.grow): Add to the size.
-        raise NotImplementedError("hello.grow")
+        """        raise NotImplementedError("hello.grow")
 """,
     )
 
@@ -83,10 +81,24 @@ def test_the_stub_of_an_odd_function(hello, source, expected):
     assert skeleton.make_skeleton(source, with_target(hello, "f")) == expected
 
 
+def test_a_guided_stub_has_the_toolbox_and_what_to_do(hello):
+    tools = ("`grow(by)`: makes it larger",)
+    exercise = dataclasses.replace(hello.exercises[1], toolbox=tools)
+    guided = dataclasses.replace(hello, exercises=(exercise,), way=manifest.GUIDED)
+    rows = skeleton.make_skeleton(small_course.HELLO, guided).splitlines()
+    end = rows.index('        raise NotImplementedError("hello.grow")')
+    assert [row.strip() for row in rows[end - 3 : end]] == [
+        "# Toolbox:",
+        "# - grow(by): makes it larger",
+        "# TODO(hello.grow): Add to the size.",
+    ]
+
+
 def test_a_long_todo_is_wrapped(hello):
     exercise = dataclasses.replace(hello.exercises[1], todo="word " * 60)
     made = skeleton.make_skeleton(
-        small_course.HELLO, dataclasses.replace(hello, exercises=(exercise,))
+        small_course.HELLO,
+        dataclasses.replace(hello, exercises=(exercise,), way=manifest.GUIDED),
     )
     lines = [line for line in made.splitlines() if line.startswith("        # ")]
     assert max(map(len, lines)) <= 100
@@ -139,6 +151,84 @@ def test_contains_knows_names_from_their_beginnings():
 
 
 # ------------------------------------------------------------------------------------------
+# The blank way
+
+
+def blank(lesson):
+    return dataclasses.replace(lesson, way=manifest.BLANK)
+
+
+def test_in_the_blank_way_the_exercises_are_not_there(hello):
+    made = skeleton.make_skeleton(small_course.HELLO, blank(hello))
+    assert skeleton.functions(made) == ["given", "Box.value"]
+    assert "def greet" not in made
+    assert [x.id for x in skeleton.missing(made.encode(), hello)] == ["hello.greet", "hello.grow"]
+
+
+def test_what_is_not_there_is_to_do_and_lines_keep_their_numbers(hello):
+    made = skeleton.make_skeleton(small_course.HELLO, blank(hello))
+    whole = skeleton.completed(made.encode(), hello).decode()
+    assert len(whole.splitlines()) == len(made.splitlines())
+    names = {}
+    exec(compile(whole, "hello.py", "exec"), names)
+    with pytest.raises(NotImplementedError, match=r"^hello\.greet$"):
+        names["greet"]("Ada", mark="!")
+    with pytest.raises(NotImplementedError, match=r"^hello\.grow$"):
+        names["Box"]().grow(2)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        small_course.HELLO,
+        "class Box:\n    def grow(self):\n        pass\n\n\ndef greet():\n    pass\n",
+        "def greet(:\n",
+    ],
+)
+def test_a_module_that_has_all_or_is_not_python_stays_as_it_is(hello, source):
+    assert skeleton.completed(source.encode(), hello) == source.encode()
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("", ["greet()"]),
+        ("# Empty.\n", ["greet()"]),
+        ('"""Doc."""\nfrom __future__ import annotations  # yes\nx = greet\n', ["x()"]),
+        ("@print\ndef other(): pass\n", ["greet()"]),
+        ("class Box: ...\n", ["greet()", "Box().grow()"]),
+        ("class Box:\n    @property\n    def size(self): return 1\n", ["Box().grow()"]),
+        ("class Box:\n    '''Doc.'''\n    more = grow\n", ["Box().more()"]),
+    ],
+)
+def test_stand_ins_find_a_place_in_any_module(hello, source, calls):
+    names = {}
+    exec(skeleton.completed(source.encode(), hello).decode(), names)
+    for call in calls:
+        with pytest.raises(NotImplementedError):
+            eval(call, names)
+
+
+@pytest.mark.parametrize(
+    "source", ["x = greet\n", "import sys; x = greet\n", "'Doc.'\nx = greet\n"]
+)
+def test_stand_ins_are_there_from_the_first_statement_on_in_its_line(hello, source):
+    whole = skeleton.completed(source.encode(), hello).decode()
+    names = {}
+    exec(whole, names)
+    assert whole.count("\n") == source.count("\n")
+    with pytest.raises(NotImplementedError):
+        names["x"]()
+
+
+def test_what_is_written_anywhere_replaces_its_stand_in(hello):
+    source = b"import sys\nif sys:\n    greet = len\n"
+    names = {}
+    exec(skeleton.completed(source, hello).decode(), names)
+    assert names["greet"]("Ada") == 3
+
+
+# ------------------------------------------------------------------------------------------
 # The real lessons
 
 REAL = [lesson for lesson in manifest.load().values() if lesson.module]
@@ -168,7 +258,19 @@ def test_the_skeleton_imports_beside_the_lessons_before_it(lesson, tmp_path):
 
 
 @each_lesson
-def test_the_skeleton_is_as_ruff_formats_it(lesson):
+@pytest.mark.parametrize("apart", ["; ", "\n"])
+def test_the_blank_module_imports_with_its_stand_ins(lesson, apart, tmp_path):
+    source = skeleton.make_skeleton(assemble.read_solution(lesson.module), blank(lesson))
+    whole = skeleton.completed(source.encode(), lesson, apart)
+    assemble.write_tree(tmp_path, lesson, {lesson.module: whole})
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {lesson.module_name}"
+    subprocess.run([sys.executable, "-I", "-W", "error", "-c", code], check=True)
+
+
+@each_lesson
+@pytest.mark.parametrize("way", manifest.WAYS)
+def test_the_skeleton_is_as_ruff_formats_it(lesson, way):
+    lesson = dataclasses.replace(lesson, way=way)
     source = skeleton.make_skeleton(assemble.read_solution(lesson.module), lesson)
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "100", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)

@@ -33,10 +33,10 @@ def test_the_corpus_is_large_and_says_what_it_tries():
         assert attack.reported in ("", *suite.CLASSES), attack.name
 
 
-# An honest submission is graded after every fifth: by then each attack has had its turn before one.
+# An honest submission is graded after every tenth: by then each attack has had its turn before one.
 @pytest.mark.parametrize(
     ("attack", "followed"),
-    [(attack, i % 5 == 4) for i, attack in enumerate(CORPUS)],
+    [(attack, i % 10 == 9) for i, attack in enumerate(CORPUS)],
     ids=[attack.name for attack in CORPUS],
 )
 def test_an_attack_is_stopped_and_reported(scene, attack, followed):

@@ -4,9 +4,12 @@ import contextlib
 import gc
 import json
 import os
+import shutil
+import subprocess
 import sys
 import threading
 import tracemalloc
+from datetime import date
 from pathlib import Path
 
 import graded_course
@@ -14,14 +17,14 @@ import pytest
 from graded_course import graded
 
 from autograder.cli import main
-from autograder.lessons import assemble, manifest
+from autograder.lessons import assemble, manifest, places
 from autograder.lessons.problem import Problem
 from autograder.upkeep import bench
 from benchmarks import _cost as cost
 from benchmarks import _measure as measure
 from benchmarks import _others as others
 from benchmarks import _same_checks as same_checks
-from benchmarks import control, grading, reference
+from benchmarks import control, grading, reference, start
 from benchmarks._memory import Growth
 from benchmarks._programs import Sizes
 
@@ -210,6 +213,36 @@ def test_the_cost_of_a_command_counts_what_it_leaves_behind(tmp_path):
     found = cost.of(command, tmp_path, dict(os.environ), tmp_path / "log")
     assert found.seconds >= 1
     assert found.cpu is None or found.cpu > 0.02
+
+
+def test_what_a_newcomer_waits_for_is_kept_with_its_date_and_shown_by_the_next_run(
+    monkeypatch, tmp_path, capsys
+):
+    def taken(step, clone, before):
+        return start.Row(step.name, 2.0, 1.0, step.aim, step.of_cpu, before.get(step.name))
+
+    monkeypatch.setattr(start, "taken", taken)
+    by_clock, by_cpu = start.Step("slow", "x", 1.5), start.Step("quick", "y", 1.5, of_cpu=True)
+    for _ in range(2):
+        capsys.readouterr()
+        start.main((by_clock, start.Step("", "z"), by_cpu), tmp_path / "start.json")
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:-1]]
+    assert rows == [
+        ["clone", "2.0", "1.0", "2.0"],
+        ["slow", *("2.0", "1.0", "2.0", "1.5", "clock", "not", "reached")],
+        ["quick", *("2.0", "1.0", "1.0", "1.5", "CPU", "reached")],
+    ]
+    kept = json.loads((tmp_path / "start.json").read_text())
+    assert date.fromisoformat(kept["date"])
+
+
+@pytest.mark.parametrize("body", [start.ENDLESS, start.PRINTING])
+def test_the_submission_that_is_waited_for_never_ends(tmp_path, body):
+    made = tmp_path / "course/minijax/jvp.py"
+    made.parent.mkdir(parents=True)
+    shutil.copy(places.COURSE / "minijax/jvp.py", made)
+    subprocess.run(["/bin/sh", "-ec", start.endless(body)], cwd=tmp_path, check=True)
+    assert f"    {body}\n" in (tmp_path / "in/ada/jvp.py").read_text()
 
 
 def test_growing_memory_is_not_flat():

@@ -5,6 +5,7 @@ import csv
 import errno
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -78,6 +79,17 @@ def scores(out):
     assert found == {r["student"]: r["score"] for r in result_files.read_all(out)}
     assert sorted(p.name for p in out.iterdir() if p.name.startswith(".")) == [".lock", ".verdicts"]
     return found
+
+
+def kept(said):
+    """How many the command took from the run before.
+
+    A verdict is stored before its result is written, and the run may stop between the two: so
+    they can be more than the results that it left.
+    """
+    match = re.search(r"^(\d) of 7 were graded before", said, re.MULTILINE)
+    assert match, said
+    return int(match[1])
 
 
 def stamps(out):
@@ -254,7 +266,7 @@ def test_processes_of_the_pool_that_are_killed_cost_no_grade(lesson, work, tmp_p
 
 
 def files(folder):
-    return [name for _, _, names in os.walk(folder) for name in names]
+    return [str(Path(at, name)) for at, _, names in os.walk(folder) for name in names]
 
 
 def command_line(number):
@@ -303,7 +315,7 @@ def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, t
     hand_in(work, again, SLOW)  # handed in once more
     status, said, complaint = Command(tmp_path, work, out, "--isolation", level).end()
     assert status == 0, complaint
-    assert f"{len(before) - 1} of 7 were graded before" in said
+    assert kept(said) >= len(before) - 1
     assert {s for s in before if before[s] != stamps(out)[s]} == {again}
     assert scores(out) == {**RIGHT_SCORES, "slow": 6, again: 6}
 
@@ -336,7 +348,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(lesson, work, tmp_path, number)
     before = stamps(command.out)
     status, said, _ = Command(tmp_path, work, command.out).end()
     assert status == 0
-    assert f"{done} of 7 were graded before" in said
+    assert kept(said) >= done
     assert before.items() <= stamps(command.out).items()
     assert scores(command.out) == {**RIGHT_SCORES, "slow": 6}
 

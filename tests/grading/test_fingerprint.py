@@ -13,6 +13,7 @@ ROOMS = {
     "worker/wire.py": True,
     "sandbox/session.py": True,
     "grading/judging.py": True,
+    "lessons/module_rules.py": True,
     "lessons/page.py": False,
     "recording/steps.py": False,
     "student/explain.py": False,

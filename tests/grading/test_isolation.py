@@ -398,6 +398,7 @@ def test_a_worker_does_not_outlive_the_grader(tree, level, tmp_path):
 
 BURN = """
 import signal, threading
+signal.setitimer(signal.ITIMER_PROF, 0)
 signal.signal(signal.SIGXCPU, signal.SIG_IGN)
 try:
     import resource
@@ -419,8 +420,15 @@ def ended(worker, cpu, body):
 
 
 def test_a_probe_may_take_only_so_much_cpu(tree, level):
+    take = "import time; end = time.process_time() + 0.7\nwhile time.process_time() < end: pass"
     with Worker(tree, "thing/module.py", level) as worker:
-        assert ended(worker, 1, "while True: pass") == -signal.SIGXCPU
+        assert ended(worker, 0.4, take) == -signal.SIGPROF
+
+
+def test_a_probe_that_stops_its_timer_meets_the_next_limit(tree, level):
+    body = "import signal; signal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: pass"
+    with Worker(tree, "thing/module.py", level) as worker:
+        assert ended(worker, 0.3, body) == -signal.SIGXCPU
 
 
 def test_what_lifts_the_probes_limit_meets_the_submissions(tree, level):

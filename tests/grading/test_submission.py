@@ -38,8 +38,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "LEAST_SECONDS", 0.5)
-    monkeypatch.setattr(session, "IMPORT_SECONDS", 2.0)
+    monkeypatch.setattr(session, "LEAST_SECONDS", 0.3)
+    monkeypatch.setattr(session, "IMPORT_SECONDS", 1.0)
     return graded_course.write(monkeypatch, tmp_path)
 
 
@@ -69,6 +69,16 @@ def test_the_reference_has_full_points(lesson):
     assert {e["class"] for e in result["exercises"]} == {None}
     assert {e["message"] for e in result["exercises"]} == {None}
     assert result["isolation"] == isolation.choose()
+
+
+def test_a_function_that_is_not_there_costs_no_other_its_points(lesson):
+    blank = MODULE[: MODULE.index("def mean")] + MODULE[MODULE.index("def spread") :]
+    result = graded(lesson, blank.encode())
+    assert points(result) == points(graded(lesson, stubbed("mean").encode()))
+    assert points(result)["double"] == 3
+    assert exercise(result, "mean")["class"] == "not_implemented"
+    empty = graded(lesson, b"x = 1\n")
+    assert (empty["score"], {e["class"] for e in empty["exercises"]}) == (0, {"not_implemented"})
 
 
 def test_settings_that_somebody_has_for_pytest_change_no_grade(lesson, monkeypatch):
@@ -247,7 +257,6 @@ UNREADABLE = [
     (b"import jax\n", "line 1, imports jax, which is not there when it is graded. It may import"),
     (b"__import__('jax')\n", "cannot be imported: ModuleNotFoundError, line 1."),
     (b"open('x')\n", "PermissionError, line 1. A module that is graded can open no files."),
-    (b"x = 1\n", "cannot be imported: ImportError."),
     (b"while True: pass\n", "does not terminate"),
     (b"import sys\nsys.exit(0)\n", "cannot be imported: SystemExit, line 2."),
     (b"import os\nos._exit(0)\n", "ends the Python process"),
@@ -394,22 +403,21 @@ def test_after_two_time_outs_the_rest_of_an_exercise_is_not_run(lesson, monkeypa
     kinds = [test["class"] for test in exercise(result, "double")["tests"]]
     assert kinds == ["does_not_terminate"] * 3
     assert exercise(result, "mean")["points"] == 2
-    # the first worker, one more after each death of double, and one for the second try, which was
-    # in vain: spread, which calls double, gets none
+    # the first worker, and one more after each death of double
     (own,) = {s for s in starts if starts.count(s) > 1}
-    assert starts.count(own) == 1 + asking.DEATHS + 1
+    assert starts.count(own) == 1 + asking.DEATHS
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, which only Linux has")
-def test_what_takes_long_is_asked_again_with_more_time_before_points_are_lost(lesson, monkeypatch):
-    monkeypatch.setattr(session, "LEAST_SECONDS", 1.0)  # whole seconds: the kernel rounds up
-    wait = "import time; end = time.process_time() + 2.5\n    while time.process_time() < end: pass"
-    source = changed("    return 2.0", f"    {wait}\n    return 2.0")
+def test_what_takes_long_has_more_time_until_that_was_in_vain_once(lesson, monkeypatch):
+    begin = "import time; end = time.process_time() + "
+    wait = "\n    while time.process_time() < end: pass\n    return 2.0"
+    source = changed("    return 2.0", f"    {begin}0.5{wait}")
     assert graded(lesson, source, only="tiny.double")["score"] == 3
     assert graded(lesson, source, only="tiny.double", shrink=False)["score"] == 0
-    monkeypatch.setattr(session, "BUDGET_SECONDS", 2.0)  # for what is asked again as well
-    assert graded(lesson, source, only="tiny.double")["score"] == 1
+    monkeypatch.setattr(session, "BUDGET_SECONDS", 1.0)
+    assert graded(lesson, source, only="tiny.double")["score"] in (1, 2)  # of 3
 
 
 @pytest.mark.slow

@@ -55,6 +55,62 @@ ROWS = {
         np.ndim(m); np.size(m); np.swapaxes(m, 0, 1); np.array([x, x]); np.array([x[0], 1.0])
         np.zeros(3) < x; np.ones(3) == x; np.ones((3, 3)) @ x; np.repeat(x, 2); np.array(s)
         np.full((2,), w); np.arange(s); np.linspace(0, w, 3); np.float32(w); np.int64(s)""",
+    "ends, parts and divisors": """
+        lib.grad(lax.cbrt)(0.0); lib.grad(lib.grad(lax.cbrt))(0.0); x.astype(int, copy=False)
+        x.astype("float32", copy=True); lib.jit(lambda t: t.astype(int, copy=True))(w)
+        jnp.interp(jnp.array([-1., 5.]), i.sort(), x.sort(), left="extrapolate")
+        jnp.interp(jnp.array([-1., 5.]), i.sort(), x.sort(), right="extrapolate")
+        jnp.interp(jnp.array([-1., 5.]), i.sort(), x.sort(), "extrapolate", "extrapolate")
+        jnp.interp(x, x.sort(), x, left="extra"); jnp.searchsorted(g.sort(), jnp.nan, "right")
+        jnp.searchsorted(g.sort(), g, method="compare_all"); jnp.searchsorted(g.sort(), g, "right")
+        lib.grad(lib.grad(lib.grad(lib.grad(jnp.sinc))))(0.0); lib.grad(lib.grad(jnp.sinc))(0.0)
+        lib.grad(lib.grad(jnp.sinc))(0.3); lib.grad(lib.grad(lib.grad(jnp.sinc)))(0.0)
+        lib.jit(lambda k: jnp.tri(3, k=k))(1); jnp.tri(3, k=-1)
+        jnp.ldexp(x, i); jnp.ldexp(3, 2); jnp.ldexp(f, jnp.int32(2)); lib.grad(jnp.ldexp)(3.0, 2)
+        jnp.ldexp(1, 2.0); jnp.ldexp(f, 200); jnp.ldexp(1.0, -1080); jnp.ldexp(1.0, 1023)
+        jnp.ldexp(jnp.inf, -3); jnp.ldexp(0.0, 3000); jnp.ldexp(g, 3); jnp.ldexp(i, b)
+        jnp.ldexp(h, 3); jnp.modf(x); jnp.modf(3); jnp.modf(f); jnp.modf(-0.0); jnp.modf(True)
+        jnp.modf(jnp.inf); jnp.modf(jnp.nan); lib.grad(lambda t: jnp.modf(t)[0])(1.5)
+        jnp.spacing(x); jnp.spacing(f); jnp.spacing(3); jnp.spacing(True); jnp.spacing(h)
+        jnp.spacing(jnp.array([0.0, -0.0, jnp.inf, 5e-324, 1.7e308])); jnp.bitwise_count(i)
+        jnp.bitwise_count(-i); jnp.bitwise_count(u); jnp.bitwise_count(x); jnp.bitwise_count(b)
+        jnp.gcd(12, 18); jnp.gcd(i, 6); jnp.gcd(-i, 4); jnp.gcd(0, 0); jnp.gcd(x, 2); jnp.gcd(b, b)
+        lib.jit(jnp.gcd)(i[:, None], 4); lib.vmap(jnp.gcd)(i, i + 2); jnp.lcm(12, 18)
+        jnp.lcm(-i, 6); jnp.lcm(u, jnp.int8(6)); jnp.lcm(0, 0); jnp.lcm(2.0, 3.0)
+        jnp.logaddexp2(x, x[0]); jnp.logaddexp2(1, 2)
+        jnp.logaddexp2(True, w); jnp.logaddexp2(jnp.inf, jnp.inf)
+        jnp.logaddexp2(1000.0, 2000.0); lib.grad(jnp.logaddexp2)(1.0, 2.0)
+        lib.grad(jnp.logaddexp2, 1)(-jnp.inf, 1.0); lib.grad(jnp.logaddexp2)(jnp.inf, 1.0)
+        jnp.delete(x, 1); jnp.delete(x, -1); jnp.delete(x, 7); jnp.delete(x, [1]); jnp.delete(m, 1)
+        jnp.delete(m, 1, axis=1); jnp.delete(m, slice(1, 3), 0); jnp.delete(x, b)
+        jnp.delete(x, 1.0); jnp.delete(x, np.array([1, -1])); jnp.delete(x, np.array([7]))
+        jnp.delete(5, 0); jnp.delete(x, b[:2]); jnp.delete(m, o); jnp.delete(x, jnp.array([], int))
+        jnp.delete(m, 1, axis=2); lib.jit(lambda t: jnp.delete(x, t))(1)
+        lib.jit(lambda t: jnp.delete(m, t, assume_unique_indices=True))(i - 2)
+        lax.reduce(m, 0.0, lax.add, (0,)); lax.reduce(i, 1, lax.mul, (0,))
+        lax.reduce(m, 0.0, lambda t, v: t + 2 * v, (1,)); lax.reduce(m, 0.0, lax.max, (0, 1))
+        lax.reduce((x, x), (0.0, 1.0), lambda t, v: (t[0] + v[0], t[1] * v[1]), (0,))
+        lax.reduce(m, 0.0, lax.add, (2,)); lax.reduce(x[:0], 3.0, lax.add, (0,))
+        lib.grad(lambda t: lax.reduce(t, 1.0, lax.mul, (0,)))(x); lax.reduce(m, 9.0, lax.min, (0,))
+        lib.vmap(lambda t: lax.reduce(t, 0.0, lax.add, (0,)))(m)
+        lax.reduce(b, False, lax.bitwise_or, (0,))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 0, 0))(jnp.arange(36.0).reshape(2, 3, 6))
+        over(lambda t: lax.all_to_all(t, ["j", "i"], 0, 0))(jnp.arange(36.0).reshape(2, 3, 6))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 0, 1))(jnp.arange(72.0).reshape(2, 3, 6, 2))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 1, 0))(jnp.arange(72.0).reshape(2, 3, 2, 6))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 1, 0, tiled=True))(jnp.ones((2, 3, 2, 12)))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 0, 1, tiled=True))(jnp.ones((2, 3, 6, 2)))
+        over(lambda t: lax.all_to_all(t, ("i",), 0, 0))(jnp.arange(12.0).reshape(2, 3, 2))
+        over(lambda t: lax.all_to_all(t, ("i", "j"), 0, 0))(jnp.ones((2, 3, 5)))
+        jnp.hypot(b, w); jnp.hypot(i * w, w); jnp.hypot(jnp.nan, jnp.inf); jnp.hypot(w, 1)
+        jnp.polyval(b, 2.0); jnp.polyval(i, 2); lib.scipy.special.kl_div(b, 2.0)
+        lib.scipy.special.kl_div(i, w); lib.scipy.special.rel_entr(i, w)
+        lib.scipy.special.rel_entr(w, i * w); lib.scipy.special.kl_div(w, w)
+        lib.nn.softmax(x, where=1); lib.nn.softmax(x, where=True); lib.nn.softmax(x, where=b)
+        lib.scipy.special.log_ndtr(x, s); lib.scipy.special.log_ndtr(x, 3)
+        lib.scipy.special.log_ndtr(x, 3.0); lax.broadcast(x, i); lax.broadcast(x, [2])
+        jnp.concatenate([m, m], axis=i[0]); jnp.stack([m, m], axis=i[0]); jnp.take(m, o, axis=i[0])
+        jnp.repeat(m, 2, axis=i[0]); jnp.split(m, 3, axis=i[0]); jnp.flip(m, i[0])""",
     "operators": """
         i.astype("int32") * f; i * f; f * i; i / 2; i.astype("int32") / f; b * b; b + b; b * i
         u + i; u * f; u - 1; f + 1; f + 1.5; f * s; f * w; h * 2.5; h * f; h * i; h + True
@@ -931,6 +987,7 @@ def known(lib, jnp):
         "n3": np.ones(3),
         "long": np.longdouble(2),
         "is_freed": is_freed,
+        "over": lambda f: lib.vmap(lib.vmap(f, axis_name="j"), axis_name="i"),
         "small": [arrays["h"], arrays["f"], arrays["u"], jnp.int8(3), 2, 0.5, np.float32(2)],
         "activations": [getattr(lib.nn, name) for name in ACTIVATIONS.split()],
         "duck": types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32")),

@@ -60,7 +60,7 @@ class Case:
     dtypes: list[str]
     operands: Any = 1
     rank: int = 0
-    positive: bool = False
+    positive: bool = False  # numbers for which it is smooth; test_edges asks all others
     only_together: bool = False  # JAX fails at the gradient by one operand alone
 
     def make(self, shape, dtype, seed):
@@ -321,7 +321,7 @@ CASES = [
     ),
 ]
 
-# What `gather` and `scatter` do with an empty operand is nobody's business.
+# What `gather` and `scatter` do with an empty operand is left open.
 EMPTY_FAILS = {"gather", "scatter", "scatter-add", "argmax", "argmin"}
 
 

@@ -64,8 +64,10 @@ AXE = """async ([coloured, options]) => {
 class Visit:
     """One load of a page, and all that is measured on it."""
 
-    def __init__(self, tabs, path, seen, views):
-        self.tab, self.errors = tabs.open(path)
+    def __init__(self, tabs, tab, path, seen, views):
+        self.tab, wrong = tab
+        wrong.clear()
+        tabs.go(self.tab, path)
         self.overflow, self.inaccessible = [], []
         for size, scheme in views:
             show(self.tab, size, scheme)
@@ -78,7 +80,7 @@ class Visit:
             self.inaccessible += [(size, scheme, *problem) for problem in found]
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
         self.fetched = self.tab.evaluate(FETCHED_NOW)
-        self.tab.close()
+        self.errors = list(wrong)
 
     def contrast(self, seen):
         new = self.tab.evaluate(COLOURS, list(seen))
@@ -108,7 +110,10 @@ def visits(tabs, built, request):
         views = list(itertools.product(SIZES, SCHEMES))
     paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
     step = 8 if request.config.getoption("--choice") else 1
-    return {path: Visit(tabs, path, seen, views) for path in paths[::step]}
+    tab = tabs.blank()
+    found = {path: Visit(tabs, tab, path, seen, views) for path in paths[::step]}
+    tab[0].close()
+    return found
 
 
 def findings(visits, kind):

@@ -190,11 +190,11 @@ def what_students_get():
 def distinctive_lines(lesson):
     """The long lines of the solutions that stand neither in what students get nor in a hint.
 
-    Hints of the lessons before it are no secret either.
+    Hints of the lessons before it are no secret either. Toolboxes count as hints.
     """
     source = assemble.read_solution(lesson.module)
     before = [e for other in assemble.prefix(lesson) for e in other.exercises]
-    hints = " ".join(hint for exercise in before for hint in exercise.hints)
+    hints = " ".join(hint for exercise in before for hint in (*exercise.hints, *exercise.toolbox))
     known = normal(f"{what_students_get()} {hints}")
     lines = (normal(x) for e in lesson.exercises for x in body_lines(source, e.target))
     return {line for line in lines if len(line) > 25 and line not in known}
@@ -212,6 +212,11 @@ def published_text(folder):
             yield path, normal(html.unescape(re.sub("<[^>]*>", "", " ".join(strings(document)))))
 
 
+@pytest.fixture(scope="module")
+def texts(built):
+    return dict(published_text(built))
+
+
 def leaks(texts, secret):
     return [(path, line) for path, text in texts.items() for line in secret if line in text]
 
@@ -225,11 +230,10 @@ def strings(document):
 
 
 @pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_no_line_of_a_solution_is_published(built, lesson):
+def test_no_line_of_a_solution_is_published(built, texts, lesson):
     secret = distinctive_lines(lesson)
     assert len(secret) >= len(lesson.exercises) / 2
     assert leaks({"a leak": normal(assemble.read_solution(lesson.module))}, secret)
-    texts = dict(published_text(built))
     assert {built / "index.html", built / "search" / "search_index.json"} <= texts.keys()
     assert leaks(texts, secret) == []
 
@@ -252,7 +256,8 @@ def small(monkeypatch, tmp_path):
         copy(places.ROOT / name, tmp_path / name)
     # These pages name the lessons of the real course.
     for name in (
-        "index.md", "path.md", "gallery.md", "from-autodidax.md", "instructor/teaching.md"
+        "index.md", "path.md", "gallery.md", "refusals.md", "from-autodidax.md",
+        "instructor/teaching.md",
     ):  # fmt: skip
         (tmp_path / "course" / name).write_text("# A page\n\n## The lessons\n")
     small_course.write(monkeypatch, tmp_path)
@@ -374,7 +379,7 @@ def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
     tab.set_viewport_size({"width": 1280, "height": 800})
     tab.evaluate("scrollTo(0, 0)")
     bottom = "e => e.getBoundingClientRect().bottom"
-    for part in (".home img", ".home .md-button--primary", ".home blockquote"):
+    for part in (".hero", ".home .md-button--primary"):
         assert 0 < tab.locator(part).evaluate(bottom) <= 800
     hours = sum(lesson.minutes for lesson in LESSONS) / 60
     assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()

@@ -323,10 +323,15 @@ def test_a_module_opens_no_file(lesson, text):
     assert place.startswith("toy/hello.py, line 44")
 
 
-def test_a_renamed_function_is_named(lesson):
-    text = "\n".join(explain.broken(run(lesson, ("def greet(", "def great("))))
-    assert "toy/hello.py has no greet, which the checks use. Was it renamed or removed?" in text
+def test_a_name_of_given_code_that_is_gone_is_named(lesson):
+    text = "\n".join(explain.broken(run(lesson, ("class Box", "class Boxes"))))
+    assert "toy/hello.py has no Box, which the checks use. Was it renamed or removed?" in text
     assert "`./jaxprentice reset hello`" in text
+
+
+def test_without_a_function_the_others_are_judged(lesson):
+    report = run(lesson, ("def greet(", "def great("))
+    assert [report.status(x) for x in report.exercises] == [TO_DO, DONE]
 
 
 def test_only_the_id_of_an_exercise_means_that_it_is_not_written(lesson):

@@ -266,8 +266,8 @@ def test_an_untouched_lesson_says_what_to_do_first(work, say):
     assert status == 1
     assert "to do  hello.greet" in out
     assert "Next: greet in toy/hello.py: Put the name behind the greeting" in out
-    assert "Replace line 23, which raises NotImplementedError, by your code." in out
-    line = (work / "toy/hello.py").read_text(encoding="utf-8").splitlines()[22]
+    assert "Replace line 22, which raises NotImplementedError, by your code." in out
+    line = (work / "toy/hello.py").read_text(encoding="utf-8").splitlines()[21]
     assert line == '    raise NotImplementedError("hello.greet")'
 
 

@@ -117,7 +117,7 @@ def test_check_and_hint_are_magics_with_tables(kernel):
     assert "<td>✗ not right yet</td><td><code>jvp.div_rule</code></td>" in shown["text/html"]
     assert "There is code, but line" in shown["text/html"]
     assert shown["text/plain"].startswith("  not right yet  jvp.div_rule")
-    assert "Hint 1 of 3 for jvp.div_rule" in outputs(kernel, "%hint jvp.div_rule")["text/html"]
+    assert "Hint 1 of 4 for jvp.div_rule" in outputs(kernel, "%hint jvp.div_rule")["text/html"]
 
 
 def test_trace_is_a_magic_for_lines_and_cells(kernel):

@@ -113,7 +113,7 @@ def test_a_task_is_checked_alone_on_the_students_module(work, say):
 
 def test_in_a_class_the_number_of_hidden_tests_is_said(work, say, monkeypatch):
     solve(work)
-    monkeypatch.setattr(places, "is_complete", lambda: False)
+    monkeypatch.setattr(places, "is_handout", lambda: True)
     assert "1 visible check; 4 hidden tests will grade it." in say("check", "bye")[1]
 
 
@@ -153,10 +153,20 @@ def test_a_task_that_cannot_be_read_or_is_gone_is_told(work, say):
 
 
 def test_the_toolbox_is_beside_the_first_failure(work, say):
+    say("way", "bye", "guided")
     solve(work, ("Bye", "Ciao"))
     out = say("check", "bye")[1]
     assert "\n  Toolbox:\n      greet(name): a greeting\n" in out
     assert "Milestone" not in out
+    assert "Hint 2 of 3 for bye.bye: Two." in say("hint", "bye")[1] + say("hint", "bye")[1]
+
+
+def test_without_the_toolbox_it_is_the_second_hint(work, say):
+    solve(work, ("Bye", "Ciao"))
+    assert "Toolbox" not in say("check", "bye")[1]
+    told = [say("hint", "bye")[1].splitlines() for _ in range(4)]
+    assert told[1] == ["Hint 2 of 4 for bye.bye: Useful here:", "- `greet(name)`: a greeting"]
+    assert [rows[0][-4:] for rows in told] == ["One.", "ere:", "Two.", "ree."]
 
 
 def test_the_lesson_of_a_handout_comes_first(work, say):

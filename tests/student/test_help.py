@@ -21,11 +21,12 @@ SAID = {
     "list": (0, "9 of 9"),
     "check": (1, "to do  jvp.mul_rule"),
     "watch": (0, "Waiting for you to save a file"),
-    "hint": (0, "Hint 1 of 3 for jvp.mul_rule"),
+    "hint": (0, "Hint 1 of 4 for jvp.mul_rule"),
     "trace": (0, "sin 3.0 -> 0.1411   level 0, EvalTrace"),
     "run": (0, "-0.0\n"),
     "give": (0, "minijax/core.py is now the solution of core."),
     "reset": (0, "minijax/core.py is now the skeleton of core."),
+    "way": (0, "The lesson jvp goes the blank way: nothing; the page says what to write."),
     "update": (0, "minijax/jvp.py is now the course's, with your exercises."),
     "progress": (0, "points, as the checks find."),
     "doctor": (0, "Python"),
@@ -58,6 +59,7 @@ SMALL = {
     "bench": "It is fast.",
 }
 ELSEWHERE = {
+    "archives": "tests/course/test_archives.py",
     "new": "tests/course/test_new.py",
     "cluster": "tests/classroom/test_cluster.py",
     "demo": "tests/classroom/test_demo.py",

@@ -45,6 +45,17 @@ scripts = ["capstones/end.py"]
 """
 
 
+PAGE = """
+[[task]]
+id = "page"
+title = "A page"
+lessons = ["hello"]
+after = "hello"
+replaces = true
+milestone = ""
+"""
+
+
 class Scene:
     """A workspace of the small course, the course itself, and ways to spoil both."""
 
@@ -119,10 +130,35 @@ class Scene:
     def nothing(self):
         pass
 
+    def begun(self):
+        with (self.work / "toy/hello.py").open("a", encoding="utf-8") as file:
+            file.write("# mine\n")
+
+    def a_page(self):
+        folder = self.course / "course/nothing"
+        folder.mkdir()
+        (folder / "tasks.toml").write_text(PAGE, encoding="utf-8")
+        (folder / "page_checks.py").write_text("from nothing.page import f\n", encoding="utf-8")
+        cli.main(["way", "hello", "blank"])
+
 
 LEAVES = "import minijax, os; os._exit(3)"
 NO_WORKSPACE = "This is not a workspace. Make one with `./jaxprentice init DIR`, and "
 TABLE = [
+    (Scene.nothing, ["init", "other", "--way", "easy"], "There is no way 'easy'. Give one of "),
+    (Scene.leave, ["way", "hello", "blank"], NO_WORKSPACE + "work there."),
+    (
+        Scene.a_handout,
+        ["way", "hello", "blank"],
+        "A handout has the way that your teacher chose. It cannot be changed here.",
+    ),
+    (
+        Scene.begun,
+        ["way", "hello", "blank"],
+        "hello was begun, so toy/hello.py stays as it is. To begin again, `./jaxprentice reset ",
+    ),
+    (Scene.a_page, ["give", "hello"], "hello is a part of nothing/page.py, which is all your own."),
+    (Scene.a_page, ["check", "page"], "nothing/page.py is missing. `./jaxprentice update` puts"),
     (
         Scene.no_jax_in_it,
         ["run", "x.py", "--on", "jax"],
@@ -201,7 +237,7 @@ class Finds(Scene):
 
     def hand_in(self):
         self.solve_both()
-        self.monkeypatch.setattr(places, "is_complete", lambda: False)
+        self.monkeypatch.setattr(places, "is_handout", lambda: True)
 
     def solve_with_tasks(self, milestone="print(1)"):
         self.add_tasks()

@@ -1,12 +1,15 @@
 """`test --every-python` finds Pythons by what they say, and gives each an environment."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 from autograder.lessons import places
 from autograder.lessons.problem import Problem
+from autograder.student import doctor
 from autograder.upkeep import pythons, selftest
 
 OURS = "{}.{}".format(*sys.version_info)
@@ -53,3 +56,37 @@ def test_each_python_has_an_environment_and_a_line(one_python, monkeypatch, caps
         version: f"{word} python{OURS}" if version == OURS else "not found"
         for version in pythons.VERSIONS
     }
+
+
+# ------------------------------------------------------------------------------------------
+# What is said is what is tested
+
+PAGES = [*places.COURSE.rglob("*.md"), *places.ROOT.glob("*.md")]
+
+
+def test_pages_speak_of_no_python_that_is_not_tested():
+    said = {
+        (page.name, version)
+        for page in PAGES
+        for text in re.findall(
+            r"Python (3\.\d+(?:(?: to|,| and| or) [3n][\w.]+)*)", page.read_text("utf-8")
+        )
+        for version in re.findall(r"3\.\d+|newer", text)
+    }
+    assert {version for page, version in said if page == "README.md"} == {"3.11", "3.14"}
+    assert [one for one in said if one[1] not in pythons.VERSIONS] == []
+
+
+def test_the_newest_python_is_the_same_everywhere():
+    assert "{}.{}".format(*doctor.NEWEST) == pythons.VERSIONS[-1]
+    wrapper = (places.ROOT / "jaxprentice").read_text(encoding="utf-8")
+    minors = ", ".join(version.partition(".")[2] for version in reversed(pythons.VERSIONS))
+    assert f'map("python3.{{}}".format, ({minors}))' in wrapper
+
+
+def test_each_python_is_tested_where_the_repository_is_hosted():
+    flow = yaml.safe_load((places.ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    *_, python, run = flow["jobs"]["pythons"]["steps"]
+    assert sorted(python["with"]["python-version"].split()) == [*pythons.VERSIONS]
+    assert run == {"run": ".ci/run pythons"}
+    assert subprocess.run(["bash", "-n", places.ROOT / ".ci/run"], check=False).returncode == 0

@@ -143,10 +143,16 @@ def test_two_at_once_install_once(first_start):
     assert waited == "Another jaxprentice is setting up .venv; waiting for it.\n"
 
 
-def test_a_later_start_installs_nothing_and_is_silent(ready):
+def test_a_later_start_installs_nothing_is_silent_and_becomes_the_command(ready, tmp_path):
+    """From a link, with any arguments, in a folder whose files have the names of modules."""
+    for name in ("json.py", "tiny.py", "autograder.py"):
+        (tmp_path / name).write_text("raise SystemExit('imported')", encoding="utf-8")
+    (tmp_path / "jaxprentice").symlink_to(ready / "jaxprentice")
     before = (ready / ".venv.log").stat().st_mtime_ns
-    status, _, progress = run(ready, "list")
-    assert (status, progress, (ready / ".venv.log").stat().st_mtime_ns) == (0, "", before)
+    arguments = ["exit", "7", "--flag", "two words", ""]
+    status, said, progress = run(tmp_path, *arguments, PYTHONPATH=str(tmp_path))
+    assert (status, said["arguments"], progress) == (7, arguments, "")
+    assert (ready / ".venv.log").stat().st_mtime_ns == before
 
 
 def test_a_read_only_copy_that_is_set_up_runs(ready):
@@ -159,47 +165,21 @@ def test_a_read_only_copy_that_is_set_up_runs(ready):
         ready.chmod(0o755)
 
 
-def test_exit_status_and_arguments_are_the_commands(ready):
-    status, said, _ = run(ready, "exit", "7", "--flag", "two words", "")
-    assert status == 7
-    assert said["arguments"] == ["exit", "7", "--flag", "two words", ""]
-
-
-def test_files_in_the_current_folder_are_not_imported(ready, tmp_path):
-    for name in ("json.py", "tiny.py", "autograder.py"):
-        (tmp_path / name).write_text("raise SystemExit('imported')", encoding="utf-8")
-    status, _, _ = run(ready, "list", cwd=tmp_path, PYTHONPATH=str(tmp_path))
-    assert status == 0
-
-
-def test_a_link_to_the_wrapper_works(ready, tmp_path):
-    (tmp_path / "link").symlink_to(ready / "jaxprentice")
-    command = [sys.executable, tmp_path / "link", "list"]
-    assert subprocess.run(command, env=environment(ready), check=False).returncode == 0
-
-
-def test_a_layer_is_added_when_a_command_needs_it(ready):
+def test_a_layer_is_added_and_an_update_installed_when_a_command_needs_it(ready):
     status, _, progress = run(ready, "test")
-    assert status == 0
-    assert "packages for dev" in progress
+    assert (status, "packages for dev" in progress) == (0, True)
     assert run(ready, "site")[2] == ""  # dev holds it
-    assert run(ready, "list")[2] == ""
-
-
-def test_an_update_of_the_course_installs_what_it_pins(ready):
     update(ready)
     assert run(ready, "list")[1]["tiny"] == "2"
 
 
-def test_what_is_imported_is_compiled_at_set_up_whatever_the_image_sets(fresh):
-    assert run(fresh, "list", PYTHONDONTWRITEBYTECODE="1")[0] == 0
-    assert len(list(fresh.glob(".venv/lib/*/site-packages/__pycache__/tiny.*.pyc"))) == 1
-
-
-def test_the_environment_may_be_elsewhere(fresh, tmp_path):
-    assert run(fresh, "list", JAXPRENTICE_VENV=str(tmp_path / "there"))[0] == 0
-    assert (tmp_path / "there" / "installed.txt").exists()
+def test_set_up_goes_elsewhere_if_told_and_compiles_whatever_the_image_sets(fresh, tmp_path):
+    venv = tmp_path / "there"
+    told = {"JAXPRENTICE_VENV": str(venv), "PYTHONDONTWRITEBYTECODE": "1"}
+    assert run(fresh, "list", **told)[0] == 0
+    assert (venv / "installed.txt").exists()
     assert not (fresh / ".venv").exists()
+    assert len(list(venv.glob("lib/*/site-packages/__pycache__/tiny.*.pyc"))) == 1
 
 
 def test_every_python_of_this_machine_can_be_used(fresh):
@@ -209,12 +189,15 @@ def test_every_python_of_this_machine_can_be_used(fresh):
         assert run(fresh, "list", python=str(python), JAXPRENTICE_VENV=venv)[1]["tiny"] == "1"
 
 
-def test_help_needs_the_first_layer_only(wrapper):
-    assert wrapper.layer_of(["demo"]) == "instructor"
-    assert wrapper.layer_of(["grade", "work", "--scheduler", "tls://head:8786"]) == "scale"
-    assert wrapper.layer_of(["cluster"]) == "scale"
-    assert wrapper.layer_of(["demo", "--help"]) == "student"
-    assert wrapper.layer_of([]) == "student"
+@pytest.mark.parametrize(
+    ("words", "layer"),
+    [
+        *(("demo", "instructor"), ("grade work --scheduler tls://head:8786", "scale")),
+        *(("cluster", "scale"), ("demo --help", "student"), ("", "student")),
+    ],
+)
+def test_help_needs_the_first_layer_only(wrapper, words, layer):
+    assert wrapper.layer_of(words.split()) == layer
 
 
 # ------------------------------------------------------------------------------------------
@@ -305,13 +288,9 @@ def test_a_package_that_is_missing_is_one_sentence_and_leaves_the_rest_working(r
     assert run(ready, "list")[2] == ""
     pin(ready, "dev", "tiny==1\nmore==1")
     assert run(ready, "test")[0] == 0
-
-
-def test_a_copy_for_students_has_no_other_layer(ready):
-    (ready / "requirements" / "dev.txt").unlink()
+    (ready / "requirements" / "dev.txt").unlink()  # as in a copy for students
     status, said, words = run(ready, "test")
-    assert (status, said) == (1, None)
-    assert "students' commands only" in one_sentence(words)
+    assert (status, said, "students' commands only" in one_sentence(words)) == (1, None, True)
 
 
 def test_no_network_is_one_sentence(fresh):
@@ -321,16 +300,14 @@ def test_no_network_is_one_sentence(fresh):
     assert "There is no network: connect, then run the same command again" in one_sentence(words)
 
 
-def test_each_reason_that_uv_gives_becomes_a_sentence_with_a_next_step(fresh, wrapper, tmp_path):
-    (tmp_path / "bin").mkdir()
-    uv = tmp_path / "bin" / "uv"
+def test_each_reason_that_uv_gives_becomes_a_sentence_with_a_next_step(wrapper, tmp_path):
+    wrapper.LOG = str(tmp_path / "log")
     for marks, reason in [*wrapper.REASONS, ("nothing known", "Look into the log")]:
         word = marks.partition("|")[0].replace("'?", "")
-        uv.write_text(f'#!/bin/sh\n[ "$1" = --version ] || {{ echo "error: {word}"; exit 2; }}\n')
-        uv.chmod(0o755)
-        status, _, words = run(fresh, "list", PATH=f"{uv.parent}:/usr/bin:/bin")
-        end = f"{reason}, then run the same command again (log: {fresh / '.venv.log'})."
-        assert (status, one_sentence(words).endswith(end)) == (1, True)
+        with (tmp_path / "lock").open("w") as lock, pytest.raises(SystemExit) as caught:
+            wrapper.call(lock.fileno(), "", ["/bin/sh", "-c", f'echo "error: {word}"; exit 2'])
+        end = f"{reason}, then run the same command again (log: {wrapper.LOG})."
+        assert str(caught.value) == f"The packages could not be installed. {end}"
 
 
 def test_an_installation_that_broke_off_is_made_anew(ready):
@@ -380,21 +357,16 @@ def test_what_cannot_be_written_is_one_sentence(fresh):
     assert words.endswith("). Set that right, then run it again.\n")
 
 
-@pytest.mark.parametrize(
-    ("found", "next_step"),
-    [
-        (True, "Run `python3.14 jaxprentice ...` instead."),
-        (False, "Install Python 3.13 and run this with it."),
-    ],
-)
-def test_an_old_python_is_told_so(wrapper, monkeypatch, found, next_step):
+@pytest.mark.parametrize("found", [True, False])
+def test_an_old_python_is_told_so(wrapper, monkeypatch, found):
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     monkeypatch.setattr(sys, "version", "3.9.1 (main)")
     monkeypatch.setattr(wrapper, "works", lambda *command: found)
     with pytest.raises(SystemExit) as caught:
         wrapper.main(["list"])
+    how = ("Install Python 3.13 and run this with it.", "Run `python3.14 jaxprentice ...` instead.")
     start = "Jaxprentice needs Python 3.11 or newer, and this is Python 3.9.1. "
-    assert str(caught.value) == start + next_step
+    assert str(caught.value) == start + how[found]
 
 
 def test_old_pythons_can_parse_the_wrapper():

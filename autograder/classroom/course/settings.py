@@ -14,7 +14,7 @@ from typing import Any
 from autograder.classroom.course.variants import Variants
 from autograder.grading.result import Result, Verdict
 from autograder.lessons import manifest, tasks, user_files
-from autograder.lessons.manifest import Exercise, Lesson, Whole
+from autograder.lessons.manifest import CONTRACT, Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
 
@@ -162,6 +162,7 @@ _TEXT = """\
 
 [students]
 hints = 3  # of the three hints to each exercise
+way = "contract"  # how much help the module gives: "guided" has toolboxes, "blank" no stubs
 
 [feedback]
 expected = false  # true: feedback shows the values that hidden tests expect
@@ -203,7 +204,7 @@ def text(lessons: Iterable[Lesson]) -> str:
 
 _NUMBER = (int, float)
 _TABLES: dict[str, dict[str, Any]] = {
-    "students": {"hints": int},
+    "students": {"hints": int, "way": str},
     "feedback": {option.name: option.type for option in fields(Feedback)},
     "late": {
         option.name: _NUMBER if option.type is float else option.type for option in fields(Late)
@@ -277,11 +278,11 @@ def _course(table: dict[str, Any], where: _Where) -> Course:
     entries = table.get("assignment", [])
     tables = isinstance(entries, list) and all(isinstance(x, dict) for x in entries)
     where.check(tables and entries, "assignment", "should be [[assignment]]s")
-    hints = options["students"].get("hints", 3)
+    students = options["students"]
     found: dict[str, Assignment] = {}
     for number, entry in enumerate(entries):
         here = replace(where, header="[[assignment]]", number=number)
-        assignment = _assignment(entry, hints, here)
+        assignment = _assignment(entry, students, here)
         here.check(assignment.name not in found, "name", "is the name of two assignments")
         found[assignment.name] = assignment
     return Course(found, Late(**options["late"]), Feedback(**options["feedback"]))
@@ -291,7 +292,12 @@ def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
     here = replace(where, header=f"[{name}]")
     where.check(isinstance(table, dict), name, f"should be a table, [{name}]")
     _check_keys(table, _TABLES[name], here)
+    if name == "students":
+        known = ", ".join(manifest.WAYS)
+        here.check(table.get("way", CONTRACT) in manifest.WAYS, "way", f"should be one of {known}")
     for key, value in table.items():
+        if isinstance(value, str):
+            continue
         most = {"hints": 3, "most_percent": 100}.get(key, float("inf"))
         here.check(0 <= value <= most, key, f"should be from 0 to {most:g}")
     return table
@@ -308,7 +314,7 @@ def _check_keys(
         where.check(fine and texts, key, f"should be {_KINDS[kind]}")
 
 
-def _assignment(entry: dict[str, Any], hints: int, where: _Where) -> Assignment:
+def _assignment(entry: dict[str, Any], students: dict[str, Any], where: _Where) -> Assignment:
     _check_keys(entry, _ASSIGNMENT, where)
     for key in ("name", "lessons"):
         where.check(entry.get(key), key, "is missing in this assignment")
@@ -321,7 +327,7 @@ def _assignment(entry: dict[str, Any], hints: int, where: _Where) -> Assignment:
         where.check(lesson not in ids[:i], "lessons", f"names {lesson!r} twice")
     lessons = [known[lesson] for lesson in sorted(ids, key=list(known).index)]
     points = _points(entry, lessons, where)
-    adapted = tuple(_adapted(lesson, points, hints) for lesson in lessons)
+    adapted = tuple(_adapted(lesson, points, students) for lesson in lessons)
     for lesson in adapted:
         where.check(lesson.max_points > 0, "lessons", f"leaves no points in {lesson.id}")
     return Assignment(
@@ -384,10 +390,11 @@ def _due(due: datetime | None, where: _Where) -> datetime | None:
     return due.astimezone(UTC).replace(tzinfo=None)
 
 
-def _adapted(lesson: Lesson, points: Mapping[str, float], hints: int) -> Lesson:
+def _adapted(lesson: Lesson, points: Mapping[str, float], students: Mapping[str, Any]) -> Lesson:
     def of(part: Exercise | Whole) -> float:
         return float(points.get(part.id, part.points))
 
+    hints, way = students.get("hints", 3), students.get("way", CONTRACT)
     exercises = [replace(e, points=of(e), hints=e.hints[:hints]) for e in lesson.exercises]
     whole = lesson.whole and replace(lesson.whole, points=of(lesson.whole))
-    return replace(lesson, exercises=tuple(exercises), whole=whole)
+    return replace(lesson, exercises=tuple(exercises), whole=whole, way=way)

@@ -8,17 +8,18 @@ counts if it has its name. Of the lesson's own solutions each line counts that i
 """
 
 import ast
+import functools
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.grading import answers
 from autograder.lessons import assemble, manifest, places, skeleton
-from autograder.lessons.manifest import Lesson
+from autograder.lessons.manifest import CONTRACT, Lesson
 
 LONG = 25  # characters: shorter code says little, and is in many places
 NEAR = 60  # lines from the beginning of a definition to its body, with signature and docstring
@@ -126,9 +127,10 @@ def of(lesson: Lesson) -> Iterator[Secret]:
     """What a handout of this lesson must not hold."""
     texts = list(_published(lesson))
     public = Text("\n".join(texts))
-    hinted = Text("\n".join([*texts, *(hint for e in lesson.exercises for hint in e.hints)]))
+    helps = (text for e in lesson.exercises for text in (*e.hints, *e.toolbox))
+    hinted = Text("\n".join([*texts, *helps]))
     for secret in {*_solutions(lesson), *_hidden_tests(), *_answers()}:
-        # A hint may give a line away, and not all of a solution.
+        # A hint and the toolbox may give a line away, and not all of a solution.
         known = hinted if isinstance(secret, Sentence) else public
         if secret.lines and not secret.is_in(known):
             yield secret
@@ -140,7 +142,7 @@ def _published(lesson: Lesson) -> Iterator[str]:
     yield from (assemble.read_solution(file) for part in before for file in part.files)
     yield from map(assemble.read_handout, lesson.given)
     if lesson.module:
-        yield assemble.skeleton_of(lesson)
+        yield assemble.skeleton_of(replace(lesson, way=CONTRACT))  # the page has its docstrings
     yield from (hint for part in before for exercise in part.exercises for hint in exercise.hints)
 
 
@@ -183,14 +185,16 @@ def _answers() -> Iterator[Secret]:
             yield from (Secret(what, body, name) for name, body in _bodies(answer.source))
 
 
-def _bodies(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+@functools.cache  # each handout of a course asks for nearly all of them
+def _bodies(source: str) -> list[tuple[str, tuple[str, ...]]]:
     """The functions and methods of a source with their bodies, docstrings left out."""
-    lines = source.split("\n")
+    lines, found = source.split("\n"), []
     for name, node in _functions(ast.parse(source).body, ""):
         statements = skeleton.code(node)
         if statements:
             first, last = statements[0].lineno - 1, node.end_lineno
-            yield name, _normal("\n".join(lines[first:last]))
+            found.append((name, _normal("\n".join(lines[first:last]))))
+    return found
 
 
 def _functions(body: Iterable[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:

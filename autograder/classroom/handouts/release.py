@@ -43,6 +43,7 @@ MODULES = (
     *("lessons/manifest", "lessons/places", "lessons/problem"),
     *(
         "lessons/skeleton",
+        "lessons/nothing",
         "lessons/stepper",
         "lessons/tasks",
         "lessons/user_files",
@@ -56,13 +57,16 @@ MODULES = (
         "student/example_checks",
         "student/explain",
         "student/extras",
+        "student/from_nothing",
         "student/keys",
         "student/latest",
         "student/lending",
         "student/names",
         "student/progress",
+        "student/table",
         "student/updating",
         "student/watching",
+        "student/ways",
     ),
     *(f"recording/{file.stem}" for file in sorted((places.PACKAGE / "recording").glob("*.py"))),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
@@ -189,7 +193,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
         workspace.add_scripts(folder, part)
     (folder / "README.md").write_text(_readme(lesson), encoding="utf-8")
     workspace.add_tasks(folder, lesson)
-    workspace.add_launcher(folder, "tool", lesson.id)
+    workspace.add_launcher(folder, "tool", lesson.id, lesson.way)
     editors.add_extension(folder)
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
@@ -240,7 +244,7 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )
     if lesson.exercises:
-        _write(tool / "course" / lesson.module, assemble.skeleton_of(lesson))
+        _write(tool / "course" / lesson.module, assemble.released(lesson))
     if (places.COURSE / HIDDEN_TESTS).exists():
         _copy(places.COURSE / HIDDEN_TESTS, tool / "course" / HIDDEN_TESTS)
 

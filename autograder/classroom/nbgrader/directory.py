@@ -104,7 +104,8 @@ def write_source(
     lessons = assignment.lessons
     needed = {part.id for lesson in lessons for part in manifest.needed(lesson)}
     parts = [part for part in manifest.load().values() if part.id in needed]
-    own = {lesson.module: assemble.skeleton_of(lesson) for lesson in lessons}
+    own = {lesson.module: assemble.released(lesson) for lesson in lessons}
+    folder.mkdir(parents=True, exist_ok=True)
     assemble.write_files(folder, {**assemble.files_of(parts, own), **own})
     for lesson in lessons:
         shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))

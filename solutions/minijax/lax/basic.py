@@ -144,6 +144,7 @@ log = unary(log_p, "f", "The natural logarithm of each element.")
 
 def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
     """The sum along `axes`, which disappear from the shape."""
+    check_kind("reduce_sum", typed(operand).dtype, "iuf")
     return reduce_sum_p.bind(operand, axes=tuple(axes))
 
 

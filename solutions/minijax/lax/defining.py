@@ -95,12 +95,11 @@ def emit_region(emitter: Emitter, f: Callable[..., Any], dtypes_in: Sequence[np.
     avals = [ShapedArray((), dtype) for dtype in dtypes_in]
     closed = trace_to_jaxpr(lambda *xs: [f(*xs)], avals)
     names = [f"%x{i}" for i in range(len(avals))]
-    inner = Emitter()
-    inner.lines = list(emitter.lines)
+    inner = Emitter(f"{emitter.stem}r")
     (out,) = lower_body(inner, closed.jaxpr, names)
     args = ", ".join(f"{x}: {tensor_type(aval)}" for x, aval in zip(names, avals, strict=True))
     end = f"stablehlo.return {out} : {tensor_type(closed.out_avals[0])}"
-    return "\n".join(["{", f"^bb0({args}):", *inner.lines[len(emitter.lines) :], end, "}"])
+    return "\n".join(["{", f"^bb0({args}):", *inner.lines, end, "}"])
 
 
 def scalar(value: Value, like: Any) -> Value:

@@ -7,6 +7,7 @@ each is a collective: the way back, the same with its axes exchanged, and `all_g
 """
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -221,7 +222,8 @@ def all_to_all(
 
     These are stacked along a new axis `concat_axis`, and `split_axis`, which must be as long as
     there are examples, is gone; or, with `tiled`, they follow each other along that axis. `x` may
-    be a container. Axes are counted from the front. Counterpart: `jax.lax.all_to_all`.
+    be a container, and `axis_name` a tuple: then the examples are those of all these axes, the last
+    one first. Axes are counted from the front. Counterpart: `jax.lax.all_to_all`.
 
     >>> from minijax.vmap import vmap
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -231,6 +233,9 @@ def all_to_all(
     """
     if split_axis < 0 or concat_axis < 0:
         raise NotImplementedError("all_to_all counts its axes from the front.")
+    if isinstance(axis_name, tuple | list):
+        axes = (tuple(axis_name), split_axis, concat_axis, tiled)
+        return tree_map(lambda leaf: all_to_all_over(leaf, *axes), x)
     size = axis_frame(axis_name).size
 
     def exchange(leaf: Value) -> Value:
@@ -245,6 +250,30 @@ def all_to_all(
         return squeeze(all_to_all_p.bind(expand_dims(leaf, [new]), **axes, **params), [old])
 
     return tree_map(exchange, x)
+
+
+def all_to_all_over(
+    x: Value, names: tuple[Any, ...], split_axis: int, concat_axis: int, tiled: bool
+) -> Value:
+    """`all_to_all` over several named axes: over one after the other.
+
+    The axis that is cut becomes one axis for each name and one for what is left of it. Each
+    exchange turns the axis of where parts go into the axis of where they are from.
+    """
+    sizes, shape = [axis_frame(name).size for name in names], get_aval(x).shape
+    count = math.prod(sizes)
+    check_parts("all_to_all", "split_axis", shape[split_axis], count, tiled)
+    before, left, after = shape[:split_axis], shape[split_axis] // count, shape[split_axis + 1 :]
+    x = reshape(x, (*before, *sizes, left, *after))
+    origins = [*range(split_axis, split_axis + len(names))]
+    for axis, name in zip(origins, names, strict=True):
+        x = all_to_all(x, name, axis, axis)
+    if not tiled:  # what is left has length 1
+        x = squeeze(x, [split_axis + len(names)])
+    kept = [i for i in range(len(get_aval(x).shape)) if i not in origins]
+    out = [get_aval(x).shape[i] for i in kept]
+    out[concat_axis : concat_axis + tiled] = [count * (out[concat_axis] if tiled else 1)]
+    return reshape(transpose(x, (*kept[:concat_axis], *origins, *kept[concat_axis:])), out)
 
 
 def check_parts(what: str, axis: str, length: int, size: int, tiled: bool) -> None:

@@ -200,19 +200,24 @@ jvp_rules[reduce_and_p] = functools.partial(still_jvp, reduce_and_p)
 jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
 
 
-def reduction(primitive: Primitive, doc: str) -> Callable[[Any, Sequence[int]], Any]:
+def reduction(primitive: Primitive, kinds: str, doc: str) -> Callable[[Any, Sequence[int]], Any]:
+    """The function that binds a reduction, for operands of these kinds of dtypes."""
+
     def function(operand: Value, axes: Sequence[int]) -> Value:
+        check_kind(primitive.name, get_aval(operand).dtype, kinds)
         rank = len(get_aval(operand).shape)
         return primitive.bind(operand, axes=tuple(normal_axis(axis, rank) for axis in axes))
 
     return named(function, primitive.name, doc)
 
 
-reduce_max = reduction(reduce_max_p, "The greatest element along `axes`, which are not kept.")
-reduce_min = reduction(reduce_min_p, "The least element along `axes`, which are not kept.")
-reduce_prod = reduction(reduce_prod_p, "The product along `axes`, which are not kept.")
-reduce_and = reduction(reduce_and_p, "`bitwise_and` of all elements along `axes`.")
-reduce_or = reduction(reduce_or_p, "`bitwise_or` of all elements along `axes`.")
+reduce_max = reduction(
+    reduce_max_p, "iufb", "The greatest element along `axes`, which are not kept."
+)
+reduce_min = reduction(reduce_min_p, "iufb", "The least element along `axes`, which are not kept.")
+reduce_prod = reduction(reduce_prod_p, "iuf", "The product along `axes`, which are not kept.")
+reduce_and = reduction(reduce_and_p, "iub", "`bitwise_and` of all elements along `axes`.")
+reduce_or = reduction(reduce_or_p, "iub", "`bitwise_or` of all elements along `axes`.")
 
 
 # argmax and argmin --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.array import Array
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -155,6 +156,8 @@ def expand_dims(array: Value, dimensions: Sequence[int]) -> Value:
 
 def broadcast(operand: Value, sizes: Sequence[int]) -> Value:
     """Repeated along new axes in front, of these lengths."""
+    if isinstance(sizes, Array):
+        raise TypeError("broadcast takes lengths that can be hashed, not an array of them.")
     shape, new = get_aval(operand).shape, len(sizes)
     return broadcast_in_dim(operand, (*sizes, *shape), range(new, new + len(shape)))
 

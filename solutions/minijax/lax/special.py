@@ -10,7 +10,7 @@ from minijax.core import Tangent, Value
 from minijax.jit import tensor_type
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
 from minijax.lax.defining import define, scalar
-from minijax.lax.elementwise import one_minus, one_plus, rsqrt, scaled, square
+from minijax.lax.elementwise import integer_pow, one_minus, one_plus, rsqrt, scaled, square
 from minijax.lowering import Emitter, stretched
 
 __all__ = [
@@ -116,7 +116,11 @@ atan2_p = define(
     cost="transcendental",
 )
 cbrt_p = define(
-    "cbrt", np.cbrt, "cbrt", lambda t, z, x: scaled(1 / 3, mul(t, div(z, x))), cost="transcendental"
+    "cbrt",
+    np.cbrt,
+    "cbrt",
+    lambda t, z, x: mul(t, scaled(1 / 3, integer_pow(z, -2))),  # infinite at 0
+    cost="transcendental",
 )
 
 tan = unary(tan_p, "f", "The tangent of each element.")

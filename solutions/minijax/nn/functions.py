@@ -274,6 +274,8 @@ def softmax(x: Value, axis: Axis = -1, where: Value = None) -> Value:
             raise TypeError("softmax takes numbers, not booleans.")
         (x,) = promote_float(x)
         return plain_softmax(x, axis)
+    if jnp.asarray(where).dtype != bool:
+        raise ValueError(f"softmax takes a mask of booleans, not of {jnp.asarray(where).dtype}.")
     x = jnp.where(where, x, -jnp.inf)
     powers = jnp.exp(x - jnp.max(x, axis, keepdims=True))
     return jnp.where(where, powers / jnp.sum(powers, axis, keepdims=True), 0.0)

@@ -387,8 +387,11 @@ for _name, _function in {
     array_methods[f"__r{_name}__"] = swapped(_function)
 
 
-def astype(x: Value, dtype: Any) -> Value:
-    """The array in another dtype; float64 for None, as in NumPy."""
+def astype(x: Value, dtype: Any, copy: bool = False) -> Value:
+    """The array in another dtype; float64 for None, as in NumPy.
+
+    Arrays never change, so whether this is a copy cannot be seen.
+    """
     return basic.convert_element_type(x, float if dtype is None else dtype)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from minijax.array import Array, array_methods
 from minijax.core import Tracer, Value, Values, get_aval
-from minijax.errors import NonConcreteBooleanIndexError
+from minijax.errors import ConcretizationTypeError, NonConcreteBooleanIndexError
 from minijax.lax import basic, choosing, defining, dynamic, gathers, shapes, sorting
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode, known_mode
 from minijax.numpy.basic import positive, refuse_out
@@ -25,7 +25,7 @@ from minijax.numpy.elementwise import remainder
 from minijax.numpy.making import asarray, broadcast_to, convert, ndim, shape, size
 from minijax.numpy.shapes import one_axis
 
-__all__ = ["argsort", "sort", "take", "take_along_axis"]
+__all__ = ["argsort", "delete", "sort", "take", "take_along_axis"]
 
 
 # What an index says -------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def take(
     mode = "fill" if mode is None else mode
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
-    axis, indices = one_axis(axis, ndim(a)), positive(indices)
+    axis, indices = one_axis(operator.index(axis), ndim(a)), positive(indices)
     if get_aval(indices).dtype.kind == "b":
         indices = basic.convert_element_type(indices, np.int64)
     if mode == "wrap":
@@ -440,6 +440,52 @@ def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
         for v in (arr, indices)
     )
     return sorting.along_axis(x, i, axis, "fill")
+
+
+def delete(
+    arr: Value, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Value:
+    """`arr` without the parts at `obj` along an axis (without `axis`, of all elements in order).
+
+    `obj` is a number, a slice, or an array of places or of booleans. It must be known while the
+    program is traced, unless its places are said to be unique.
+    """
+    if axis is None:
+        arr, axis = shapes.reshape(arr, (size(arr),)), 0
+    axis = one_axis(axis, ndim(arr))
+    length = shape(arr)[axis]
+    if isinstance(obj, Tracer) and assume_unique_indices:
+        return take(arr, kept_places(obj, length), axis)
+    places = np.arange(length)
+    if not isinstance(obj, slice):
+        obj = known_places(obj, length)
+    return take(arr, np.delete(places, obj), axis)
+
+
+def known_places(obj: Value, length: int) -> np.ndarray:
+    """What `delete` is asked to leave out, as NumPy takes it."""
+    if isinstance(obj, list | tuple):
+        raise TypeError(f"delete takes an array or a number, not a {type(obj).__name__}.")
+    if isinstance(obj, Tracer):
+        raise ConcretizationTypeError(
+            f"What delete leaves out must be known while the function is traced, and {obj} is not. "
+            "If no place occurs twice, say assume_unique_indices=True."
+        )
+    places = np.asarray(obj)
+    if places.dtype.kind not in "biu":
+        raise ValueError(f"delete takes integers or booleans, not {places.dtype}.")
+    if not places.shape and not -length <= places < length:
+        raise ValueError(f"axis {places} is out of bounds for array of dimension {length}")
+    return places
+
+
+def kept_places(places: Value, length: int) -> Value:
+    """The places that are left of `length`, without these, each of which occurs once."""
+    places = sort(from_front(shapes.reshape(places, (size(places),)), length))
+    kept = np.arange(length - size(places))
+    # A place that is left out moves all that follows it by one.
+    left_out_before = kept[:, None] >= places - np.arange(size(places))
+    return kept + left_out_before.sum(1)
 
 
 def sort(

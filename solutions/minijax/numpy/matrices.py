@@ -8,7 +8,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import array_methods
-from minijax.core import Value, get_aval
+from minijax.core import Tracer, Value, get_aval
 from minijax.lax import basic, defining, elementwise, shapes
 from minijax.lax.basic import check_precision
 from minijax.numpy.basic import multiply, name_functions, positive, refuse_out, static, sum
@@ -115,11 +115,12 @@ def identity(n: int, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Value:
+def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Value:
     """Ones on diagonal number `k` and below it, zeros above; float32 if no dtype is given."""
     rows, columns = sizes_of((N, N if M is None else M))
     row, column = (shapes.broadcasted_iota(np.int32, (rows, columns), axis) for axis in (0, 1))
-    below = elementwise.ge(basic.add(row, np.int32(k)), column)
+    offset = basic.convert_element_type(k, np.int32) if isinstance(k, Tracer) else np.int32(k)
+    below = elementwise.ge(basic.add(row, offset), column)
     return below.astype(dtypes.canonical(np.float32 if dtype is None else dtype))
 
 
@@ -384,7 +385,7 @@ def polyval(p: Value, x: Value, *, unroll: int = 16) -> Value:
     total = defining.full_like(x, 0)
     for i in range(shape(p)[0]):
         total = total * x + p[i]
-    return total
+    return basic.convert_element_type(total, total.dtype)  # never weakly typed
 
 
 array_methods.update({"diagonal": diagonal, "trace": trace})

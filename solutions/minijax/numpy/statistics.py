@@ -235,7 +235,14 @@ nanmin = extreme_but_nan("nanmin", min, math.inf)
 
 
 def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None) -> Value:
-    """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order."""
+    """The values at `x` of the line through the points `(xp, fp)`, of which `xp` is in order.
+
+    Outside them it is `left` or `right`: a value, None for that of the nearest point, or
+    "extrapolate" for the line that goes on.
+    """
+    for name, beyond in {"left": left, "right": right}.items():
+        if isinstance(beyond, str) and beyond != "extrapolate":
+            raise ValueError(f"The only text that {name} may be is 'extrapolate', not {beyond!r}.")
     if shape(xp) != shape(fp) or ndim(xp) != 1:
         raise ValueError("xp and fp must be one-dimensional arrays of equal size")
     (x, xp), (fp,) = promote_float(x, xp), promote_float(fp)
@@ -244,8 +251,11 @@ def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = No
     width = x1 - x0
     flat = equal(width, 0)
     found = where(flat, f0, f0 + (x - x0) / where(flat, 1, width) * (f1 - f0))
-    found = where(less(x, xp[0]), fp[0] if left is None else left, found)
-    return where(less(xp[-1], x), fp[-1] if right is None else right, found)
+    if not isinstance(left, str):
+        found = where(less(x, xp[0]), fp[0] if left is None else left, found)
+    if not isinstance(right, str):
+        found = where(less(xp[-1], x), fp[-1] if right is None else right, found)
+    return found
 
 
 # Numbers about samples ----------------------------------------------------------------------------
@@ -256,7 +266,8 @@ def searchsorted(
 ) -> Value:
     """How many elements of `a`, which is in order, come before each element of `v`.
 
-    Elements equal to it come before it with the side "right". All of them are compared.
+    Elements equal to it come before it with the side "right". All of them are compared. NaN is
+    after all numbers, and equal to NaN.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is 'left' or 'right', not {side!r}.")
@@ -267,9 +278,10 @@ def searchsorted(
     a = positive(a) if sorter is None else positive(a)[sorter]
     a, v = promote_dtypes(a, positive(v))
     comes_before = (less if side == "left" else less_equal)(a, expand_dims(v, -1))
-    unordered = isnan(expand_dims(v, -1)) if dtypes.is_float(get_aval(v).dtype) else False
-    before = logical_or(comes_before, logical_and(unordered, logical_not(isnan(a))))
-    return count_nonzero(before, -1).astype(np.int32)
+    if dtypes.is_float(get_aval(v).dtype):
+        first = logical_not(isnan(a)) if side == "left" else True
+        comes_before = logical_or(comes_before, logical_and(isnan(expand_dims(v, -1)), first))
+    return count_nonzero(comes_before, -1).astype(np.int32)
 
 
 def quantile(

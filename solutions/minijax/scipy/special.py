@@ -10,6 +10,7 @@ from minijax.core import Value
 from minijax.custom_rules import custom_jvp
 from minijax.nn.functions import logsumexp
 from minijax.numpy.basic import unary_float
+from minijax.numpy.functions import constant_like
 from minijax.numpy.making import promote_float
 
 __all__ = [
@@ -111,7 +112,7 @@ def rel_entr(p: Value, q: Value) -> Value:
     none = jnp.logical_and(jnp.equal(p, 0), jnp.greater_equal(q, 0))
     safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
     inside = safe_p * (jnp.log(safe_p) - jnp.log(safe_q))
-    return jnp.where(both, inside, jnp.where(none, 0.0, jnp.inf))
+    return jnp.where(both, inside, jnp.where(none, constant_like(p, 0.0), jnp.inf))
 
 
 def kl_div(p: Value, q: Value) -> Value:
@@ -147,6 +148,8 @@ def ndtri(p: Value) -> Value:
 @functools.partial(custom_jvp, nondiff_argnums=(1,))
 def log_ndtr(x: Value, series_order: int = 3) -> Value:
     """`log(ndtr(x))`, by a series of so many terms if `x` is far below 0."""
+    if not isinstance(series_order, int):
+        raise TypeError(f"series_order is a Python integer, not {series_order!r}.")
     x = wide_float("log_ndtr", x)
     lowest, highest = (-20.0, 8.0) if x.dtype.itemsize == 8 else (-10.0, 5.0)
     middle = jnp.log(ndtr(jnp.maximum(x, lowest)))

@@ -1,0 +1,131 @@
+"""The first ten minutes: how long a newcomer waits, from an empty folder on, beside the aims.
+
+`./jaxprentice bench start` clones what is committed here, sets it up, and runs there what students,
+instructors and maintainers run first. It takes a quarter of an hour of a machine that has nothing
+else to do, keeps the figures with their date in `benchmarks/start.json`, and shows those of the run
+before, so that growth is seen. uv's cache is used, where there is one.
+"""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+
+from benchmarks import _cost as cost
+from benchmarks import _measure as measure
+from benchmarks.reference import ROOT
+
+REPORT = ROOT / "benchmarks" / "start.json"
+PACKAGES = ("nbgrader", "jaxlib", "numpy")
+ENDLESS = "while True: pass"
+PRINTING = "while True: print(1)"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, where it runs below the clone, and the seconds that it may take."""
+
+    name: str
+    command: str
+    aim: float = 0.0  # there is none
+    of_cpu: bool = False  # not by the clock
+    folder: str = "."
+
+
+def endless(body: str) -> str:
+    """A command that hands in a module whose function `jvp` never ends."""
+    change = f's/raise NotImplementedError("jvp.jvp")/{body}/'
+    made = f"sed '{change}' course/minijax/jvp.py > in/ada/jvp.py"
+    return f"rm -rf in out; mkdir -p in/ada; {made}; grep -q '{body}' in/ada/jvp.py"
+
+
+NBGRADER = "../../../jaxprentice nbgrader"
+COURSE = "build/demo/course"
+GRADE = "./jaxprentice grade in --lesson jvp --out out"
+STEPS = (
+    Step("set-up for students", "./jaxprentice list"),
+    Step("init", "./jaxprentice init my-jax", 4, of_cpu=True),
+    Step("check", "./jaxprentice check core; test $? -lt 2", 1, folder="my-jax"),
+    Step("demo, with set-up", "./jaxprentice demo", 100),
+    Step("demo again", "./jaxprentice demo", 60),
+    Step("nbgrader export", f"{NBGRADER} export", 1.7, of_cpu=True, folder=COURSE),
+    Step("", f"echo id,name > {COURSE}/class.csv; echo ada,Ada >> {COURSE}/class.csv"),
+    Step("nbgrader roster", f"{NBGRADER} roster class.csv", 1.7, of_cpu=True, folder=COURSE),
+    Step("nbgrader late-days", f"{NBGRADER} late-days", 1.7, of_cpu=True, folder=COURSE),
+    Step(
+        "nbgrader generate_assignment",
+        f"{NBGRADER} generate_assignment jvp --force",
+        2.0,
+        of_cpu=True,
+        folder=COURSE,
+    ),
+    Step("", endless(ENDLESS)),
+    Step("grade what never ends", GRADE, 8),
+    Step("", endless(PRINTING)),
+    Step("grade what prints endlessly", GRADE, 20),
+    Step("set-up for tests", "./jaxprentice test --version"),
+    Step("test", "./jaxprentice test", 270),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a step took, and in the run before."""
+
+    name: str
+    seconds: float
+    cpu: float | None
+    aim: float
+    of_cpu: bool
+    before: float | None
+
+    @property
+    def counts(self) -> float:
+        """The seconds that the aim is for; by the clock where those of CPU cannot be told."""
+        return self.cpu if self.of_cpu and self.cpu is not None else self.seconds
+
+    @property
+    def line(self) -> str:
+        """A row of the table."""
+        cpu = "" if self.cpu is None else f"{self.cpu:.1f}"
+        unit = "CPU" if self.of_cpu else "clock"
+        reached = "reached" if self.counts <= self.aim else "not reached"
+        end = f"{self.aim:6g} {unit:5}  {reached}" if self.aim else ""
+        before = "" if self.before is None else f"{self.before:.1f}"
+        return f"{self.name:32}{self.seconds:8.1f}{cpu:>8}{before:>8}  {end}".rstrip()
+
+
+def taken(step: Step, clone: Path, before: dict[str, float]) -> Row:
+    """Run a step in the clone."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JAXPRENTICE"))}
+    command = ["/bin/sh", "-c", step.command]
+    found = cost.of(command, clone / step.folder, kept, clone.parent / "log")
+    last = before.get(step.name)
+    return Row(step.name, found.seconds, found.cpu, step.aim, step.of_cpu, last)
+
+
+def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
+    """Print the table and keep the figures."""
+    known = json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
+    before = {row["name"]: Row(**row).counts for row in known}
+    rows = []
+    print(f"{'':32}{'clock s':>8}{'CPU s':>8}{'before':>8}  aim")
+    with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
+        clone = Path(name, "jaxprentice")
+        clone.mkdir()
+        for step in (Step("clone", f"git clone -q '{ROOT}' ."), *steps):
+            row = taken(step, clone, before)
+            if step.name:
+                rows.append(row)
+                print(row.line, flush=True)
+    about = {"date": date.today().isoformat(), **measure.document([], PACKAGES)}
+    content = about | {"rows": [asdict(row) for row in rows]}
+    measure.write_json(report, content)
+    print(f"The figures are in {report}.")
+
+
+if __name__ == "__main__":
+    cost.take_two_processors()
+    main()

@@ -1,0 +1,293 @@
+"""Every elementwise primitive, and what goes along an axis, where numbers end, against JAX.
+
+`test_primitives` asks numbers among which rules behave. Here are zero of both signs, the largest
+and the smallest numbers, infinities and NaN: values and first and second derivatives, forward and
+in reverse, step by step, mapped, and compiled; arrays, single numbers, and none at all.
+
+What both libraries give is compared as it is. Where they may differ, `FREE` has the reason. Eager
+JAX takes subnormal numbers for zero, as all programs of XLA do here; NumPy, which evaluates step by
+step in minijax, computes with them. So subnormal operands go to compiled programs only.
+"""
+
+import inspect
+from collections.abc import Iterator
+
+import jax
+import minijax
+import numpy as np
+import pytest
+from minijax import core
+
+jax.config.update("jax_enable_x64", True)
+
+UNARY = [
+    "neg",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "logistic",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "erf",
+    "erfc",
+    "erf_inv",
+    "abs",
+    "sign",
+    "square",
+    "floor",
+    "ceil",
+    "round",
+    "is_finite",
+    "bitwise_not",
+    "population_count",
+]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "pow",
+    "atan2",
+    "max",
+    "min",
+    "gt",
+    "lt",
+    "eq",
+    "ne",
+    "ge",
+    "le",
+    "nextafter",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "shift_left",
+    "shift_right_logical",
+    "shift_right_arithmetic",
+]
+ALONG = {  # functions of an array, whose first axis they go along
+    "reduce_sum": lambda lib, x: lib.lax.reduce_sum(x, (0,)),
+    "reduce_max": lambda lib, x: lib.lax.reduce_max(x, (0,)),
+    "reduce_min": lambda lib, x: lib.lax.reduce_min(x, (0,)),
+    "reduce_prod": lambda lib, x: lib.lax.reduce_prod(x, (0,)),
+    "reduce_and": lambda lib, x: lib.lax.reduce_and(x, (0,)),
+    "reduce_or": lambda lib, x: lib.lax.reduce_or(x, (0,)),
+    "cumsum": lambda lib, x: lib.lax.cumsum(x),
+    "argmax": lambda lib, x: lib.lax.argmax(x, 0, "int32"),
+    "argmin": lambda lib, x: lib.lax.argmin(x, 0, "int32"),
+    "sort": lambda lib, x: lib.lax.sort(x),
+    "top_k": lambda lib, x: lib.lax.top_k(x, min(3, x.shape[0])),
+    "clamp": lambda lib, x: lib.lax.clamp(x.dtype.type(0), x, x.dtype.type(1)),
+    "stop_gradient": lambda lib, x: lib.lax.stop_gradient(x) * x,
+    "integer_pow": lambda lib, x: [lib.lax.integer_pow(x, n) for n in (0, 1, 2, 3, -1, -2)],
+    "convert_element_type": lambda lib, x: [
+        lib.lax.convert_element_type(x, dtype) for dtype in ("float16", "float32", "float64")
+    ],
+}
+DTYPES = [
+    "float32",
+    *(
+        pytest.param(dtype, marks=pytest.mark.slow)
+        for dtype in ("float64", "float16", "int32", "int8", "uint8", "bool")
+    ),
+]
+
+# Where minijax need not give what JAX gives: the programs, the elements, and why.
+ZEROS = (
+    "IEEE 754 leaves open which of two zeros is the greater one; XLA and NumPy choose otherwise."
+)
+OVERFLOW = (
+    "JAX's formula divides by a square that overflows or underflows on the way, and gives NaN."
+)
+FREE = {
+    "max": ("value vmap", lambda x, y: (x == 0) & (y == 0), ZEROS),
+    "min": ("value vmap", lambda x, y: (x == 0) & (y == 0), ZEROS),
+    "div": ("second", lambda x, y: large(x) | large(y) | small(y), OVERFLOW),
+    "atan2": ("derivative", lambda x, y: large(x) | large(y) | small(x) | small(y), OVERFLOW),
+    "acosh": ("derivative", lambda x: (abs(x) == 1) | large(x), OVERFLOW),
+    "pow": (
+        "second",
+        lambda x, y: (large(x) & (y < 0)) | (abs(x) < np.finfo(x.dtype).tiny),
+        "The power or its base is subnormal, and some of the steps take it for zero.",
+    ),
+    "clamp": ("value vmap", lambda x: x == 0, ZEROS),
+    "nextafter": ("value vmap single", lambda x, y: (x == 0) & (y == 0), ZEROS),
+    "reduce_sum": ("vmap", lambda x: x == 0, "NumPy adds the only element, -0.0, to 0.0."),
+}
+
+
+def large(x):
+    return ~(np.abs(x) < np.sqrt(np.finfo(x.dtype).max))
+
+
+def small(x):
+    return np.abs(x) < np.sqrt(np.finfo(x.dtype).tiny)
+
+
+def edges(dtype, subnormal=False):
+    """The numbers at which a dtype ends, and some between."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array(sorted({0, 1, 2, info.max, info.max - 1, info.min, info.min // 2}), dtype)
+    info = np.finfo(dtype)
+    least = info.smallest_subnormal if subnormal else 4 * info.tiny
+    ends = [0.0, 1, 0.5, 2, np.inf, info.max, least]
+    return np.array([*ends, *(-x for x in ends), np.nan], dtype)
+
+
+def operands(name, dtype, subnormal=False):
+    """One array, or two that make all pairs."""
+    x = edges(dtype, subnormal)
+    return (np.repeat(x, len(x)), np.tile(x, len(x))) if name in BINARY else (x,)
+
+
+def programs(lib, f, xs) -> Iterator[tuple[str, object]]:
+    """What is asked: the name of each program, and the program."""
+    yield "value", lambda: f(*xs)
+    yield "vmap", lambda: lib.vmap(f)(*xs)
+    yield "compiled", lambda: lib.jit(f)(*xs)
+    yield "none", lambda: f(*(x[:0] for x in xs))
+    yield "single", lambda: [f(*(x[k : k + 1].reshape(()) for x in xs)) for k in range(0, 15, 4)]
+    if xs[0].dtype.kind != "f":
+        yield "weak", lambda: [f(*(x[k].item() for x in xs)) for k in range(2)]
+        return
+    yield "weak", lambda: [f(*(x[k].item() for x in xs)) for k in range(0, 15, 3)]
+    if not moves(f, xs):
+        return
+    for k in range(len(xs)):
+        yield from derivatives(lib, f, xs, k)
+
+
+def moves(f, xs):
+    """Whether there is a result, and all of it floats: only that has derivatives to compare."""
+    out = results(lambda: f(*xs))
+    return not isinstance(out, str) and all(x.dtype.kind == "f" for x in out)
+
+
+def derivatives(lib, f, xs, k):
+    """Those by operand `k`, along ones."""
+    ones = np.ones_like(xs[k])
+
+    def g(x):
+        return f(*xs[:k], x, *xs[k + 1 :])
+
+    def forward(x):
+        return lib.jvp(g, (x,), (ones,))[1]
+
+    def reverse(x):
+        return lib.vjp(g, x)[1](lib.tree.map(lib.numpy.ones_like, g(x)))[0]
+
+    place = ("first", "second")[k]
+    yield f"derivative, {place}", lambda: forward(xs[k])
+    yield f"derivative, {place}, in reverse", lambda: reverse(xs[k])
+    yield f"derivative, {place}, compiled", lambda: lib.jit(forward)(xs[k])
+    for name, inner in {"forward": forward, "reverse": reverse}.items():
+        yield f"derivative, {place}, {name} twice", lambda f=inner: lib.jvp(f, (xs[k],), (ones,))[1]
+    yield (
+        f"derivative, {place}, back through it",
+        lambda: lib.vjp(forward, xs[k])[1](lib.tree.map(lib.numpy.ones_like, forward(xs[k])))[0],
+    )
+
+
+def results(make):
+    """The arrays of a result, or the class of the error."""
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(leaf) for leaf in minijax.tree.leaves(make())]
+    except Exception as error:
+        return type(error).__name__
+
+
+def same(got, want):
+    """Where two arrays agree: within rounding, NaN with NaN, and zeros in their sign."""
+    if got.dtype.kind != "f":
+        return got == want
+    near = {8: 1e-12, 4: 2e-5, 2: 4e-3}[got.dtype.itemsize]
+    least = np.finfo(got.dtype).tiny  # below, XLA has zeros
+    with np.errstate(all="ignore"):
+        x, y = got.astype(float), want.astype(float)
+        close = (x == y) | (np.abs(x - y) <= near * np.abs(y) + least) | (np.isnan(x) & np.isnan(y))
+    return close & ((x != 0) | (y != 0) | (np.signbit(x) == np.signbit(y)))
+
+
+def differences(name, xs, subnormal=False):
+    """By program, where the libraries differ, but for what is `FREE`: operands, ours, and JAX's."""
+    asked = [dict(programs(lib, function_of(lib, name), xs)) for lib in (minijax, jax)]
+    found = {}
+    for program in asked[0]:
+        if subnormal and "compiled" not in program:
+            continue
+        ours, theirs = (results(each[program]) for each in asked)
+        if isinstance(ours, str) or isinstance(theirs, str):
+            if ours != theirs:
+                found[program] = ours, theirs
+            continue
+        for got, want in zip(ours, theirs, strict=True):
+            if (got.dtype, got.shape) != (want.dtype, want.shape):
+                found[program] = got.dtype, got.shape, want.dtype, want.shape
+            elif not (same(got, want) | free(name, program, xs, got.shape)).all():
+                at = np.flatnonzero(~same(got, want))[:3]
+                found[program] = [x[at % len(x)] for x in xs], got.ravel()[at], want.ravel()[at]
+    return found
+
+
+def free(name, program, xs, shape):
+    """Which elements of a result JAX need not decide."""
+    programs, where, _ = FREE.get(name, ("", None, ""))
+    words = {*program.replace(",", "").split()}
+    if where is None or not words & {*programs.split()} or np.prod(shape) != xs[0].size:
+        return False
+    return where(*xs).reshape(shape)
+
+
+def function_of(lib, name):
+    if name in ALONG:
+        return lambda x: ALONG[name](lib, lib.numpy.atleast_1d(x))
+    return lambda *xs: getattr(lib.lax, name)(*xs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", [*UNARY, *BINARY, *ALONG])
+def test_the_ends_of_numbers_are_those_of_jax(name, dtype):
+    assert differences(name, operands(name, dtype)) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_compiled_programs_treat_subnormal_numbers_as_jax_does(name, dtype):
+    assert differences(name, operands(name, dtype, subnormal=True), subnormal=True) == {}
+
+
+def test_every_elementwise_primitive_is_asked():
+    """Those that `define` made, and the first circle's."""
+    made = {primitive.name for primitive in core.impl_rules if hasattr(primitive, "cost")}
+    spelled = {"not": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
+    asked = {*UNARY, *BINARY, *ALONG}
+    assert {
+        name for name in (spelled.get(name, name) for name in made) if name not in asked
+    } == set()
+
+
+def test_what_is_free_has_a_reason():
+    for name, (_, where, reason) in FREE.items():
+        assert reason.endswith("."), name
+        assert len(inspect.signature(where).parameters) == (2 if name in BINARY else 1)

@@ -1,0 +1,57 @@
+"""The first screen: what is shown of a function is what microjax makes of it, and it follows."""
+
+import pytest
+
+from autograder.upkeep import pyodide
+
+
+@pytest.fixture
+def home(browser, address):
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    tab = context.new_page()
+    tab.wrong = []
+    tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
+    tab.goto(f"{address}/")
+    yield tab
+    context.close()
+
+
+def shown(tab):
+    parts = ("value", "derivative", "batch", "program")
+    return [tab.locator(f".hero-{name}").inner_text() for name in parts]
+
+
+def test_it_has_all_five_answers_before_anything_is_touched(home):
+    program = "v_1 ->\n  v_2 = add(v_1, 3.0)\n  v_3 = mul(v_1, v_2)\nv_3"
+    assert shown(home) == ["10", "7", "[4, 10, 18]", program]
+    for part in (".hero-note", ".md-button--primary"):
+        box = home.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 768, part
+    text = home.locator(".home").inner_text()
+    for answer in ("Build it yourself", "For you", "hours", "trains a transformer", "Start with"):
+        assert answer in text
+    assert home.wrong == []
+
+
+def test_all_of_it_follows_the_slider(home):
+    home.locator(".hero-x").focus()
+    for _ in range(10):
+        home.keyboard.press("ArrowRight")
+    assert home.locator(".hero-at").inner_text() == "x = 3"
+    assert shown(home)[:3] == ["18", "9", "[10, 18, 28]"]
+
+
+@pytest.mark.skipif(not pyodide.assets(), reason="needs npm")
+def test_another_function_is_computed_in_the_page_and_a_wrong_one_is_said_to_be(home):
+    home.locator(".hero-f").fill("x ** 3 - 2 * x")
+    home.get_by_text("microjax computed this").wait_for(timeout=60_000)
+    assert shown(home)[:3] == ["4", "10", "[-1, 4, 21]"]
+    assert "v_3 = mul(v_1, v_2)" in shown(home)[3]
+    home.locator(".hero-f").fill("sin(x)")
+    home.get_by_text("Write x, numbers, +, -, *").wait_for(timeout=60_000)
+    assert home.locator(".hero-f").get_attribute("aria-invalid") == "true"
+    assert shown(home)[0] == "4"
+    home.locator(".hero-f").fill("x")
+    home.get_by_text("microjax computed this").wait_for(timeout=60_000)
+    assert shown(home) == ["2", "1", "[1, 2, 3]", "v_1 ->\nv_1"]
+    assert home.wrong == []

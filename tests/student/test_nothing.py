@@ -1,0 +1,178 @@
+"""What is written from an empty page is judged by its public names: right from wrong."""
+
+# ruff: noqa: E501
+import ast
+from pathlib import Path
+
+import pytest
+
+from autograder.lessons import manifest, nothing
+from autograder.student import checks, commands, explain, from_nothing, workspace
+from autograder.student.workspace import Workspace
+
+TASKS = nothing.all_tasks()
+RIGHT = {name: task.solution.read_text(encoding="utf-8") for name, task in TASKS.items()}
+each_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+
+
+def judged(name, text):
+    """The lessons of which a file is right."""
+    report = from_nothing.judge(TASKS[name], text.encode())
+    assert report.broken is None
+    return [one.partition(".")[2] for one in report.done]
+
+
+@each_task
+def test_the_courses_own_file_is_right(task):
+    assert judged(task.id, RIGHT[task.id]) == [*task.lessons]
+
+
+@each_task
+def test_a_right_file_in_another_style_is_right(task):
+    text = Path(__file__).with_name("from_nothing").joinpath(f"{task.id}.py").read_text("utf-8")
+    assert judged(task.id, text) == [*task.lessons]
+
+
+@each_task
+def test_the_empty_page_is_to_do(task):
+    report = from_nothing.judge(task, task.begin.encode())
+    assert {report.status(part) for part in task.parts} == {checks.TO_DO}
+
+
+WRONG = [
+    # file, what is changed in it, and the first lesson that is not right then
+    ("microjax", "    finally:\n        _current.interpreter = before", "    finally:\n        pass", 0),
+    ("microjax", "class _Current(threading.local)", "class _Current", 0),
+    ("microjax", "if not isinstance(x, float)", "if isinstance(x, str)", 0),
+    ("microjax", "self.below, self.count = current_interpreter()", "self.below, self.count = Interpreter()", 0),
+    ("microjax", "own = isinstance(x, _Dual) and x.owner is self", "own = isinstance(x, _Dual)", 1),
+    ("microjax", "add(mul(x.tangent, y.primal), mul(x.primal, y.tangent))", "mul(x.tangent, y.primal)", 1),
+    ("microjax", "with set_interpreter(self.below):\n            value", "with set_interpreter(Interpreter()):\n            value", 1),
+    ("microjax", "out = forward.lift(f(", "out = (f(", 1),
+    ("microjax", "values = dict(zip(jaxpr.inputs, args, strict=True))", "values = {str(k): v for k, v in zip(jaxpr.inputs, args)}", 2),
+    ("microjax", "@dataclass(frozen=True, eq=False)\nclass _Var", "@dataclass(frozen=True)\nclass _Var", 2),
+    ("microjax", "        if var in needed:\n", "        if True:\n", 2),
+    ("microjax", "            needed.update(operands)\n", "            needed.add(operands[0])\n", 2),
+    ("microjax", "    jaxpr = build_jaxpr(f, num_args)\n    return lambda *args: eval_jaxpr(jaxpr, args)", "    return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)", 2),
+    ("microjax", "    if len(args) != len(jaxpr.inputs):", "    if False:", 2),
+    ("pocket", '"inv": lambda x: 1.0 / x', '"inv": lambda x: 1.0 - x', 1),
+    ("pocket", "def __rsub__(self, x):\n        return sub(x, self)", "def __rsub__(self, x):\n        return sub(self, x)", 1),
+    ("pocket", "lambda: neg(sin(x))", "lambda: sin(x)", 1),
+    ("pocket", "if isinstance(x, _Box) and x.trace is trace else", "if isinstance(x, _Box) else", 1),
+    ("pocket", "primal, 0.0 if tangent is None else tangent", "primal, tangent", 1),
+    ("pocket", "        raise TypeError(\"the value is not known", "        return 1.0\n        raise TypeError(\"the value is not known", 2),
+    ("pocket", "zip(jaxpr.inputs, args, strict=True)", "zip(jaxpr.inputs, args)", 2),
+    ("pocket", "lambda *tangents: eval_jaxpr(program, tangents)", "lambda *tangents: jvp(f, primals, tangents)[1]", 3),
+    ("pocket", "counts[x] = add(counts[x], amount) if x in counts else amount", "counts[x] = amount", 4),
+    ("pocket", "count = counts.pop(var)", "count = cotangent", 4),
+    ("pocket", "counts.get(x, 0.0) for x", "counts.get(x) for x", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "first"),
+    WRONG,
+    ids=lambda x: x if x in TASKS else "",
+)
+def test_what_is_wrong_is_refused_in_the_lesson_that_it_belongs_to(name, old, new, first):
+    assert old in RIGHT[name]
+    done = judged(name, RIGHT[name].replace(old, new))
+    assert TASKS[name].lessons[first] not in done
+
+
+@each_task
+def test_a_file_that_is_begun_is_judged_as_far_as_it_goes(task):
+    tree = ast.parse(RIGHT[task.id])
+    last = {"microjax": "_Var", "pocket": "_Dual"}[task.id]
+    end = next(i for i, x in enumerate(tree.body) if getattr(x, "name", "") == last)
+    text = ast.unparse(ast.Module(tree.body[:end], []))
+    assert judged(task.id, text) == [*task.lessons[: {"microjax": 2, "pocket": 1}[task.id]]]
+
+
+@pytest.mark.parametrize("package", ["numpy", "microjax", "jax"])
+def test_it_runs_alone(package):
+    text = f"{RIGHT['microjax']}\nimport {package}\n"
+    report = from_nothing.judge(TASKS["microjax"], text.encode())
+    told = " ".join(explain.broken(report))
+    assert f"imports {package}" in told
+    assert "Python" in told
+
+
+# ------------------------------------------------------------------------------------------
+# As a student
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A workspace of the blank way, with the empty pages and nothing else."""
+    workspace.add_launcher(tmp_path, "/none", way=manifest.BLANK)
+    workspace.add_nothing(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return Workspace(tmp_path, own=True)
+
+
+def write(place, name, text):
+    (place.root / TASKS[name].file).write_text(text, encoding="utf-8")
+
+
+def test_the_page_says_each_name_that_the_checks_take():
+    for task in TASKS.values():
+        page = task.page_file.read_text(encoding="utf-8")
+        assert [name for name in from_nothing.public(task) if f"`{name}" not in page] == []
+
+
+def test_what_is_not_there_is_named(place, capsys):
+    assert from_nothing.check(place, TASKS["microjax"]) == 1
+    out = capsys.readouterr().out
+    assert "Next: write add, count_ops, current_interpreter, " in out
+    assert "What they do is in nothing/microjax.md." in out
+    assert str(TASKS["microjax"].solution) not in out
+
+
+def test_the_end_is_a_card_and_the_files_own_output(place, capsys):
+    write(place, "microjax", RIGHT["microjax"])
+    assert from_nothing.check(place, TASKS["microjax"]) == 0
+    out = capsys.readouterr().out
+    assert "|  114 lines of code, from an empty page, by me" in out
+    assert "microjax.py runs on its own" in out
+    assert "cube(2), cube'(2), cube''(2): [8.0, 12.0, 12.0]" in out
+    assert f"The course's own, to compare: {TASKS['microjax'].solution}" in out
+
+
+def test_in_the_blank_way_it_is_the_first_lessons(place, capsys):
+    lesson = manifest.get("duals")
+    assert place.file(lesson) == place.root / "nothing/microjax.py"
+    write(place, "microjax", RIGHT["microjax"].replace("len(args) != len(jaxpr.inputs)", "False"))
+    assert from_nothing.check(place, TASKS["microjax"], lesson) == 0
+    assert "The lesson duals is complete in nothing/microjax.py.\n" in capsys.readouterr().out
+    done = {name: len(place.checked(manifest.get(name))[0]) for name in TASKS["microjax"].lessons}
+    assert done == {
+        "interpreters": len(manifest.get("interpreters").exercises),
+        "duals": len(lesson.exercises),
+        "staging": 0,
+    }
+    assert not from_nothing.is_done(place, TASKS["microjax"])
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing/pocket.py", "pocket.py", "pocket", "../nothing/pocket.py"]
+)
+def test_its_file_and_its_name_mean_it(place, name):
+    assert from_nothing.named(place, name) == TASKS["pocket"]
+
+
+def test_a_complete_lesson_names_the_page_that_follows(place, capsys, monkeypatch):
+    monkeypatch.setattr(commands.extras, "milestone", lambda *about: [])
+    monkeypatch.setattr(commands.extras, "of", lambda lesson: ())
+    commands.tell_end(place, manifest.get("staging"))
+    assert capsys.readouterr().out == (
+        "\nmicrojax from nothing, one file from an empty page: nothing/microjax.py "
+        "(./jaxprentice check microjax)\n"
+    )
+
+
+def test_nothing_means_the_page_at_hand(place):
+    assert from_nothing.named(place, "nothing") == TASKS["microjax"]
+    write(place, "pocket", "x = 1\n")
+    assert from_nothing.named(place, "nothing") == TASKS["pocket"]
+    assert from_nothing.named(place, None) is None
