@@ -59,7 +59,7 @@ CY = result(
     remarks=["The import does not terminate."],
     review=["The module uses what no exercise needs: open."],
 )
-ADA_JVP = result("ada", exercise("jvp.pure", True, False, points=1.0), lesson="jvp")
+ADA_JVP = result("ada", exercise("jvp.flat", True, False, points=1.0), lesson="jvp")
 CLASS = [ADA, BELA, CY, ADA_JVP]
 
 

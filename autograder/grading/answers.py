@@ -2,16 +2,16 @@
 
 `autograder/hidden/answers/<lesson>.py` holds them as definitions, in the forms
 
-    @right("jvp.cos_rule")
-    def cos_jvp(primals, tangents): ...
+    @right("jvp.mul_rule")
+    def mul_jvp(primals, tangents): ...
 
-    @mistake("jvp.cos_rule", name="...", hints=["...", "...", "..."])
-    def cos_jvp(primals, tangents): ...
+    @mistake("jvp.mul_rule", name="...", hints=["...", "...", "..."])
+    def mul_jvp(primals, tangents): ...
 
-    @mistake("jvp.cos_rule", fails="test_cos_of_arrays")
-    def cos_jvp(primals, tangents): ...
+    @mistake("jvp.mul_rule", fails="test_mul_shapes")
+    def mul_jvp(primals, tangents): ...
 
-    mistake("jvp.cos_rule", {"neg(sin(x))": "sin(x)"}, fails="test_cos_of_arrays")
+    mistake("jvp.mul_rule", {"mul(t, y)": "mul(t, x)"}, fails="test_mul_shapes")
 
 Decorators that the real definition has are written below. The file is parsed, never imported: each
 definition takes its target's place in the reference, and the whole is a program that behaves as
@@ -61,7 +61,7 @@ class Mistake(Answer):
 
     @property
     def id(self) -> str:
-        """The exercise and the name, as in "jvp.cos_rule/the_minus_sign_is_missing"."""
+        """The exercise and the name, as in "jvp.mul_rule/the_minus_sign_is_missing"."""
         slug = re.sub(r"\W+", "_", self.name.lower()).strip("_")
         return f"{self.exercise}/{slug}"
 

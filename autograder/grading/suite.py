@@ -22,7 +22,7 @@ A probe may bring helpers along, and right answers to other exercises, which it 
         with in_place("minijax.jvp", siblings) as module:
             return module.mul_jvp((x, x), (1.0, None))
 
-    student.agrees(two_rules, siblings("jvp.add_tangents"), 3.0)
+    student.agrees(two_rules, siblings("jvp.sum_rule"), 3.0)
 """
 
 import ast

@@ -1,6 +1,6 @@
 """`%load_ext jaxprentice`: the command in Jupyter, and jaxprs, arrays and pytrees drawn as HTML.
 
-    %check jvp.pure        what `./jaxprentice check jvp.pure` says
+    %check jvp.flat        what `./jaxprentice check jvp.flat` says
     %hint                  the next hint
     %trace sin(3.0)        what one line does inside your interpreters; %%trace takes a whole cell
 

@@ -171,8 +171,8 @@ def derivative(f: Callable[[Any], Any], x: Any) -> Any:
 def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
     """The `n`-th derivative of `f` at `x`; for `n` = 0, the value of `f` at `x` itself.
 
-    `n` is an int, 0 or more, and may be large. `f` runs once, whatever `n` is. `x` is any value
-    that the current interpreter takes, and derivatives may be nested.
+    `n` is an int, 0 or more. `f` runs once, whatever `n` is. `x` is any value that the current
+    interpreter takes, and derivatives may be nested.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))

@@ -65,13 +65,12 @@ class JaxprBuilder:
         self.consts: dict[int, Constant] = {}  # by the `id` of the value
 
     def constant(self, val: Value) -> Atom:
-        """The atom for a value that is not an input of the program.
+        """The atom for a value that is not an input of the program: a literal for a 0-d value.
 
-        It is a literal for a 0-d value. For an array or a tracer it is a variable of its type: the
-        same one whenever this very object is met, and a different one for any other, even an equal
-        array. (Other objects are a `TypeError`.) The variable is noted in `self.consts`, by
-        `id(val)`, as a `Constant`: with `val` itself, and with what the program keeps. That is
-        `val`, or a copy of a NumPy array, because the user may write into the array later.
+        For an array or a tracer it is a variable of its type: the same one whenever this very
+        object is met, and a new one for any other, even an equal array. `self.consts` notes it by
+        `id(val)`, as a `Constant` with `val` itself and with what the program keeps: `val`, or a
+        copy of a NumPy array, which may change later. Other objects are a `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -85,17 +84,15 @@ class JaxprBuilder:
     def build(self, invars: list[Var], outvars: list[Atom]) -> ClosedJaxpr:
         """The program that was recorded, closed over its constants.
 
-        `invars` and `outvars` are its inputs and outputs, and `self.eqns` its equations. Its
-        `constvars` are the variables noted in `self.consts`, in order, and its `consts` what was
-        kept of them.
-
         >>> builder, a = JaxprBuilder(), Var(ShapedArray((), np.dtype(float)))
         >>> k = builder.constant(np.array([5.0]))
         >>> closed = builder.build([a], [a, k])
         >>> closed, closed.consts
         ({ lambda a:f64[1]; b:f64[]. let  in (b, a) }, [array([5.])])
         """
-        raise NotImplementedError("tracing.build")
+        constants = self.consts.values()
+        jaxpr = Jaxpr([const.var for const in constants], invars, outvars, self.eqns)
+        return ClosedJaxpr(jaxpr, [const.kept for const in constants])
 
 
 def literal_of(val: Value) -> Literal | None:
@@ -137,17 +134,14 @@ class JaxprTrace(Trace):
         return self.main.global_data
 
     def new_arg(self, aval: ShapedArray) -> JaxprTracer:
-        """A tracer of this trace for an input of the program.
-
-        Its atom is a variable of its own at each call. The variable has the type of `aval`, without
-        the value that a `ConcreteArray` knows: the program is for all arguments of this type.
+        """A tracer for an input of the program, with a new variable: only its type is known.
 
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
         ...     box = JaxprTrace(main).new_arg(get_aval(3.0))
         >>> type(box.atom).__name__, box.aval
         ('Var', ShapedArray(float64[], weak_type=True))
         """
-        raise NotImplementedError("tracing.new_arg")
+        return JaxprTracer(self, Var(raise_to_shaped(aval)))
 
     def pure(self, val: Value) -> JaxprTracer:
         return JaxprTracer(self, self.builder.constant(val))
@@ -195,12 +189,12 @@ may_need_no_equation = {broadcast_in_dim_p, convert_element_type_p}
 def without_equation(
     primitive: Primitive, atom: Atom, aval: ShapedArray, params: dict[str, Any]
 ) -> Atom | None:
-    """The atom that is the result of an operation without an equation; None if it needs one.
+    """Can this operation be left out of the program? Then the atom of its result; else None.
 
-    `primitive`, with `params`, repeats its operand `atom` along axes, or converts it. `aval` is the
-    type of the result. If that is the operand's type (shape, dtype and weak type), the result is
-    the operand. A converted literal is a literal of the type `aval`, with the value that evaluation
-    finds; nothing is recorded for it. All else needs an equation.
+    `primitive` repeats its operand `atom` along axes, or converts it, and the result is of the type
+    `aval`. If this is the operand's type (shape, dtype and weak type), the operand is the result. A
+    converted literal is a literal of type `aval`, with the value that evaluation finds; nothing is
+    recorded for it.
 
     >>> two, f32 = literal_of(2), ShapedArray((), np.dtype("float32"))
     >>> params = {"new_dtype": np.dtype("float32"), "weak_type": False}
@@ -217,9 +211,6 @@ def without_equation(
 def new_dynamic(main: MainTrace) -> Iterator[None]:
     """A `with` block in which `main` takes every operation (omnistaging).
 
-    In the block `trace_state.dynamic_trace` is `main`. After it, even if an exception ends it, the
-    attribute is what it was before: None, or the interpreter of a block around this one.
-
     >>> from minijax.core import find_top_trace
     >>> with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
     ...     print(type(find_top_trace([2.0, 3.0])).__name__)
@@ -227,7 +218,11 @@ def new_dynamic(main: MainTrace) -> Iterator[None]:
     >>> trace_state.dynamic_trace is None
     True
     """
-    raise NotImplementedError("tracing.new_dynamic")
+    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
+    try:
+        yield
+    finally:
+        trace_state.dynamic_trace = previous
 
 
 def trace_with(
@@ -235,11 +230,10 @@ def trace_with(
 ) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types, as `builder` recorded it.
 
-    `f` takes one argument for each of `avals` and returns a list. It is called once, with tracers
-    of a new level at the top of the stack, which takes all operations, even those without a tracer:
-    nothing is computed. The inputs of the program are the variables of these tracers, used or not;
-    its outputs are what `f` returns: tracers of any level, arrays, or numbers (anything else is a
-    `TypeError`). Afterwards, even after an exception, the stack is as before.
+    `f` takes an input for each of `avals`, used or not, and returns a list of outputs: tracers of
+    any level, arrays, or numbers (else `TypeError`). It runs once, under a new interpreter on top
+    of the stack, which records every operation, even one without a tracer. Afterwards, even after
+    an exception, the stack is as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

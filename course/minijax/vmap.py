@@ -63,21 +63,23 @@ BatchAxis = int | NotMapped  # an axis counted from the front, or `not_mapped`
 def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
     """The type of one example of a batch of type `aval`, whose examples are along `axis`.
 
-    It is a plain `ShapedArray` without that axis, with the same dtype and `weak_type`. Axes count
-    from 0. For `not_mapped` there is no batch, and the result is `aval` itself.
+    It is a plain `ShapedArray`, without the values of the batch.
 
     >>> batch = ShapedArray((2, 3), np.dtype("float64"))
     >>> print(remove_axis(batch, 0), remove_axis(batch, 1), remove_axis(batch, not_mapped))
     float64[3] float64[2] float64[2,3]
     """
-    raise NotImplementedError("vmap.remove_axis")
+    if isinstance(axis, NotMapped):
+        return aval
+    shape = (*aval.shape[:axis], *aval.shape[axis + 1 :])
+    return ShapedArray(shape, aval.dtype, aval.weak_type)
 
 
 def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value:
     """`x` with its batch axis at `dst` instead of `src`; the other axes keep their order.
 
     A `not_mapped` value is repeated `axis_size` times, along a new axis at `dst`. Axes count from
-    0. `x` may be a tracer. At most one operation is bound, and none if nothing moves.
+    0, and `x` may be a tracer. At most one operation is bound, and none if nothing moves.
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
@@ -128,9 +130,8 @@ class BatchTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, as a tracer with its batch axis.
 
-        Value and batch axis are those of the primitive's batching rule, even if the axis is
-        `not_mapped`. With `multiple_results`, returns a list. Without a rule, `NotImplementedError`
-        says "Batching rule for 'erf' not implemented".
+        Value and batch axis are those of the primitive's batching rule. With `multiple_results`,
+        returns a list.
 
         >>> with new_main(BatchTrace, 3) as main:
         ...     trace = BatchTrace(main)
@@ -139,7 +140,12 @@ class BatchTrace(Trace):
         ...     print(out, out.val, out.batch_dim)
         BatchTracer<float64[]> [-1. -2. -3.] 0
         """
-        raise NotImplementedError("vmap.process_primitive")
+        vals, dims = [t.val for t in tracers], [t.batch_dim for t in tracers]
+        rule = get_rule(vmap_rules, primitive, "Batching rule")
+        vals_out, dims_out = rule(self.main.global_data, vals, dims, **params)
+        if not primitive.multiple_results:
+            return BatchTracer(self, vals_out, dims_out)
+        return [BatchTracer(self, x, d) for x, d in zip(vals_out, dims_out, strict=True)]
 
 
 # The rules: (axis size, values, batch axes) -> (value out, batch axis out) ----------------------
@@ -168,10 +174,10 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation on batches, in a form that fits the other operand.
 
-    `dim` is the batch axis of `x`. One example of the result has `rank` axes, and one of `x` as
-    many or fewer. The new form has the batch axis first, then axes of size 1 if `x` has too few,
-    then the axes of one example. What is `not_mapped` is repeated; but if it is 0-d, it stays as it
-    is. If no axis is missing, at most one operation is bound, and none if nothing changes.
+    The batch axis of `x`, which is at `dim`, comes first, then axes of size 1 until one example has
+    `rank` axes, then the axes of one example of `x`. A `not_mapped` operand is repeated, unless it
+    is 0-d: then it stays as it is. If no axis is missing, at most one operation is bound, and none
+    if nothing changes.
 
     >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
     >>> align_operand(3, 0, numbers, 2).shape
@@ -198,8 +204,8 @@ def reduce_sum_batch(
 ) -> tuple[Any, int]:
     """The sums of all examples along `axes`, and where the batch axis is in the result.
 
-    There is one operand, which is mapped. `axes` are axes of one example, in any order. One sum is
-    bound, on the batch as it is: nothing moves or is repeated.
+    The one operand is mapped. `axes` are axes of one example, in any order. One sum is bound, on
+    the batch as it is: nothing moves or is repeated.
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
@@ -258,9 +264,9 @@ def dot_general_batch(
     """The products of all examples, and where the batch axis is in the result.
 
     `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
-    one example. One product is bound, on the operands as they are, with axes in tuples of the same
-    form and the same `preferred_element_type`. If both operands are mapped, the examples are the
-    first batch axis of the product. If only one is, its batch axis is kept like a row or a column.
+    one example. One product is bound, on the operands as they are, with tuples of the same form and
+    the same `preferred_element_type`. If both operands are mapped, the examples are the first batch
+    axis of the product; if only one is, its batch axis is kept, like a row or a column.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])
@@ -308,10 +314,9 @@ def vmap_flat(
     """Run a function from arrays to a list of arrays on a whole batch. Returns two lists.
 
     The first has the values of the results of `f`, which is called once, and the second their batch
-    axes. `in_dims` says along which axis each of `args` has its `axis_size` examples; one that is
-    `not_mapped` reaches `f` as it is. A result that is a constant, or a tracer of an outer
-    transformation, is `not_mapped`. While `f` runs, and only then, the interpreter is active, and
-    so is the name that the axis may have.
+    axes: `not_mapped` for a constant or a tracer from outside. `in_dims` are the batch axes of
+    `args`, with `axis_size` examples each; a `not_mapped` one reaches `f` as it is. While `f` runs,
+    and only then, the interpreter is active, and so is the name that the axis may have.
 
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
@@ -423,10 +428,8 @@ def common_size(args: Values, dims: Sequence[BatchAxis], given: int | None) -> i
 def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Value) -> Value:
     """A result with its batch axis where `out_axes` wants it.
 
-    `dim` is where it is now, or `not_mapped`. `axis` is where it should be: a number, maybe
-    negative (-1: the last axis of the result), and then a `not_mapped` result is repeated along it;
-    or None, for a result without a batch axis, which is returned unchanged. For None, any other
-    raises `ValueError`.
+    It is at `dim` now, and goes to `axis`, counted from the end if negative. A `not_mapped` result
+    is repeated along it. With None, it stays `not_mapped`, and any other raises `ValueError`.
 
     >>> place_axis(2, 0, -1, np.ones((2, 3))).shape
     (3, 2)
@@ -435,7 +438,12 @@ def place_axis(axis_size: int, dim: BatchAxis, axis: int | None, out: Value) -> 
     >>> place_axis(2, not_mapped, None, 7.0)
     7.0
     """
-    raise NotImplementedError("vmap.place_axis")
+    if axis is not None:
+        rank = len(get_aval(out).shape) + isinstance(dim, NotMapped)
+        return move_batch_axis(axis_size, dim, axis % rank, out)
+    if dim is not not_mapped:
+        raise ValueError("vmap has mapped a result whose out_axes is None.")
+    return out
 
 
 # Jacobians --------------------------------------------------------------------------------------

@@ -186,8 +186,8 @@ class CountingInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of the operation, which counts as one more in `count`.
 
-        The interpreter before this one computes it, whichever is current: it is asked once, and
-        operands and result, values of any kind, pass through as they are.
+        The interpreter before this one computes it, whichever is current. It is asked once.
+        Operands and result may be of any kind, and pass through as they are.
 
         >>> counting = CountingInterpreter(EvalInterpreter())
         >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))

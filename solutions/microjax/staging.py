@@ -95,9 +95,8 @@ class StagingInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
         """A fresh variable that stands for the result; its equation is now the last of `equations`.
 
-        The equation holds the operation and its operands as they are: variables, or constants of
-        any kind. Nothing is computed, not even with two constants. The same operation twice is two
-        equations.
+        The equation holds the operation and its operands as they are, variables or constants.
+        Nothing is computed, not even with two constants. The same operation twice is two equations.
 
         >>> interpreter = StagingInterpreter()
         >>> x = interpreter.fresh_var()
@@ -119,8 +118,8 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
     Its first variables are the parameters, one for each argument, in order. Its equations are the
-    operations that `f` applies, in order. It returns what `f` returns, a variable or a constant of
-    any kind. `f` runs once. The interpreter that was current is asked nothing, and is current again
+    operations that `f` applies, in order. It returns what `f` returns, a variable or a constant.
+    `f` runs once. The interpreter that was current is asked nothing, and is current again
     afterwards, even if `f` raises.
 
     >>> from microjax.interpreters import add, mul
@@ -146,11 +145,10 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """The value that a program returns for `args`.
 
-    The current interpreter applies each operation once, in order, so a program can be evaluated,
-    differentiated or written down again. All atoms except the program's own variables are
-    constants, which stand for themselves: numbers, values of other interpreters, variables of other
-    programs. Two variables with the same name are still two. Raises `TypeError` unless there is one
-    value for each parameter.
+    The current interpreter applies each operation once, in order. An atom that is not a variable of
+    this program stands for itself: a number, a value of another interpreter, a variable of another
+    program, even with the same name. Raises `TypeError` unless there is one value for each
+    parameter.
 
     >>> from microjax.duals import jvp
     >>> from microjax.interpreters import add, mul

@@ -128,8 +128,8 @@ class TraceState(threading.local):
 def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
     """A `with` block that has an interpreter on top of this thread's stack.
 
-    Its target (`as`) is a new object for each use, with this type and data; its level is its index
-    on the stack. However the block ends, the stack is then as before. Exceptions pass through.
+    Its target (`as`) is a new `MainTrace` with this type and data; its level is its index on the
+    stack. However the block ends, the stack is then as before. Exceptions pass through.
 
     >>> with new_main(EvalTrace) as main:
     ...     print(main.level, trace_state.stack[-1] is main)
@@ -361,8 +361,9 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 def get_aval(x: Value) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
-    At each call the table decides what is an array; a class counts as its nearest base class there.
-    Without one, raises the `TypeError` of the last example. Makers' errors come out unchanged.
+    The table is asked at each call: for the class of `x` or, if it is missing, for its base
+    classes, nearest first. Without an entry, raises the `TypeError` of the last example. An error
+    of a maker comes out unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -385,13 +386,11 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 
 
 def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
-    """The result of `primitive` under the right interpreter: every operation passes through here.
+    """The result of `primitive` on `args`: every operation passes through here.
 
-    That is the top trace of the operands. It works once, on the operands in their order, all in
-    boxes of its own, and on the parameters as one dict. A result's box is taken off if it adds
-    nothing. With `primitive.multiple_results`, returns a list.
-
-    The example runs at the bottom of the stack, where evaluation must work, too:
+    The top trace of `args` processes the primitive once, with each operand in a box of that trace,
+    and the parameters as one dict. A result's box is taken off if it adds nothing. With
+    `primitive.multiple_results`, returns a list.
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
@@ -414,17 +413,21 @@ def main_of(tracer: Tracer) -> MainTrace:
     )
 
 
-def find_top_trace(args: Values) -> Trace:
-    """A new trace of the highest interpreter that an operation on `args` concerns.
+def default_main() -> MainTrace:
+    """The interpreter of operations without a tracer: evaluation, until the `tracing` lesson."""
+    return trace_state.dynamic_trace or trace_state.stack[0]
 
-    It concerns the interpreters whose tracers are in `args`, the bottom of the stack, and the
-    dynamic trace, if there is one. If a tracer's use of an interpreter has ended, raises
-    `UnexpectedTracerError`.
+
+def find_top_trace(args: Values) -> Trace:
+    """A trace of the interpreter that takes an operation on `args`.
+
+    That is the one with the highest level among the interpreters of the tracers in `args` and
+    `default_main()`. If a tracer's interpreter has ended, raises `UnexpectedTracerError`.
 
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
     """
-    top = trace_state.dynamic_trace or trace_state.stack[0]
+    top = default_main()
     for x in args:
         if isinstance(x, Tracer):
             main = main_of(x)
@@ -433,11 +436,11 @@ def find_top_trace(args: Values) -> Trace:
 
 
 def full_raise(trace: Trace, val: Value) -> Value:
-    """`val` as a tracer of the use of an interpreter that `trace` belongs to.
+    """`val` in a box of `trace`: unchanged if it is in one already, else boxed.
 
-    A tracer of that use is returned itself. The trace's `pure` boxes what is not a tracer, its
-    `lift` a tracer of a lower level, box and all. Any other tracer has escaped: one of a higher
-    level, or of a different use at the same level. It raises `UnexpectedTracerError`.
+    `trace.pure` boxes a value that is not a tracer, and `trace.lift` a tracer of a lower level, box
+    and all. Boxes belong together if their traces have the same `MainTrace`. A tracer of a higher
+    level, or of another `MainTrace` at the same level, has escaped: `UnexpectedTracerError`.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -482,10 +485,8 @@ class EvalTrace(Trace):
     ) -> Any:
         """The value that the primitive's rule of evaluation computes, as an array of our own.
 
-        The operands are plain values. The array is weakly typed if all of them are, or as the
-        parameters say; a result that is an array of ours already stays unchanged. NumPy does not
-        warn. With `multiple_results`, returns a list. Without a rule, `NotImplementedError` says
-        "Evaluation rule for 'erf' not implemented".
+        It is weakly typed if all operands are, or as the parameters say. With `multiple_results`,
+        returns a list.
 
         >>> EvalTrace(trace_state.stack[0]).process_primitive(neg_p, [np.array([2.0])], {})
         Array([-2.], dtype=float64)
@@ -553,9 +554,8 @@ trace_state = TraceState()
 def div_impl(x: Value, y: Value) -> Value:
     """The quotients of `x` and `y`, as XLA computes them.
 
-    Operands have the same dtype; shapes stretch as in NumPy. Floats divide as in NumPy, with or
-    without warnings. Integers keep their dtype and round towards zero, exactly. Divided by zero
-    they become -1, or an unsigned dtype's largest number.
+    Integers keep their dtype and round towards zero, exactly. Divided by zero they become -1, or an
+    unsigned dtype's largest number.
 
     >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
     [3, -3, -1]
@@ -582,8 +582,7 @@ def broadcast_in_dim_impl(
 ) -> Value:
     """`x` repeated into `shape`; axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
 
-    The other axes are new. An axis of size 1 is repeated to the size that `shape` asks for. `x` may
-    be a Python number. The numbers in `broadcast_dimensions` increase. Dtype and values stay.
+    The other axes are new. An axis of size 1 is repeated to the size that `shape` asks for.
 
     >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
     array([[1., 1., 1.],
@@ -662,12 +661,11 @@ class CountTracer(Tracer):
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
-    """The function that returns `(f(x), count)` for an array or a number `x`.
+    """A function that returns the pair of `f(x)` and of how many operations depended on `x`.
 
-    `f(x)` is what `f` returns without `counted`, never a box. `count` is how many operations `f`
-    applied to anything that depends on `x`; one with several results counts once. Each call counts
-    from 0. Inside `f`, Python's `if` can look at `x`, and `counted` can be used again, even on `f`:
-    each call counts what depends on its own argument.
+    `f` turns an array or a number into one, and returns the same here, never a box. Each call
+    counts the operations on values that depend on its own `x`; one with several results counts
+    once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
 
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))

@@ -191,13 +191,12 @@ def apply_equation(eqn: JaxprEqn, operands: Values) -> list[Value]:
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
-    """The results of a program, run under whichever interpreters are active.
+    """The list of the outputs of a program, run under whichever interpreters are active.
 
-    `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`: one for each,
-    or it is a `ValueError`. Every equation, of which there may be thousands, is bound once, in
-    order. Returns the list of the values of `jaxpr.outvars`; an input or a literal among them is
-    returned as it is. A variable without a value is a `KeyError`. Each run has its own values: a
-    program may be run again while one of its own equations is at work.
+    `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`: one for each
+    (else `ValueError`). Every equation, of which there may be thousands, is bound once, in order; a
+    variable without a value is a `KeyError`. A program may run again while one of its own equations
+    is at work.
 
     >>> a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     >>> ten = Literal(10.0, ShapedArray((), np.dtype(float)))
@@ -242,9 +241,9 @@ def abstract_eval(
 def binary_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     """The type of an elementwise operation on `x` and `y`, such as a sum.
 
-    Their dtypes are the same. A 0-d operand takes any shape; otherwise the numbers of axes are the
-    same, and a size of 1 takes any other. All else is a `TypeError`. Returns a plain `ShapedArray`,
-    weakly typed if both operands are.
+    They have the same dtype (else `TypeError`). A 0-d operand fits any shape; otherwise both have
+    the same number of axes, and a size of 1 fits any other (else `TypeError`). The result is a
+    plain `ShapedArray`, weakly typed if both operands are.
 
     >>> row, column = (ShapedArray(shape, np.dtype("float32")) for shape in [(1, 3), (2, 1)])
     >>> print(binary_type(row, column))
@@ -267,10 +266,7 @@ def float_type(x: ShapedArray) -> ShapedArray:
 
 
 def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    """The type of an elementwise comparison, such as `lt`.
-
-    Operands that cannot be added cannot be compared either (`TypeError`). The result has the shape
-    of a sum, and is weakly typed if a sum would be; its dtype is `np.dtype(bool)`.
+    """The type of an elementwise comparison, such as `lt`: that of a sum, but for the dtype.
 
     >>> print(comparison_type(ShapedArray((3,), np.dtype(int)), ShapedArray((), np.dtype(int))))
     bool[3]
@@ -296,14 +292,13 @@ def dot_general_type(
 ) -> ShapedArray:
     """The type of a product that adds up along the contracted axes.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)): four tuples.
-    Axes at the same place for `x` and `y` go together and have the same size; each exists, and is
-    listed once. The dtypes are the same, unless there is a `preferred_element_type`. Anything else
-    is a `TypeError`.
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Axes at the same
+    place go together and have the same size, and no axis is missing or listed twice; the dtypes are
+    the same, unless there is a `preferred_element_type` (else `TypeError`).
 
-    The result has the batch axes as listed, then the other axes of `x`, then those of `y`, in their
-    order. Its dtype is `preferred_element_type`, or the operands' if that is None. It is weakly
-    typed if both operands are.
+    The result has the batch axes as listed, then the other axes of `x`, then those of `y`. Its
+    dtype is `preferred_element_type`, or the operands' if that is None. It is weakly typed if both
+    operands are.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))
@@ -329,8 +324,8 @@ def dot_general_type(
 def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     """The type of a sum along `axes`: different numbers in any order, or none.
 
-    Each must be an axis of `x`, counted from 0, else it is a `TypeError`. The other axes, the dtype
-    and the weak type stay, even for small integers. The result is a plain `ShapedArray`.
+    Each is an axis of `x`, counted from 0 (else `TypeError`). The other axes, the dtype and the
+    weak type stay. The result is a plain `ShapedArray`.
 
     >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
     int8[3]
@@ -425,9 +420,6 @@ class TypeChecker:
     def check_atom(self, atom: Atom) -> None:
         """Return None if an atom may be used here, else raise a `TypeError` that says where.
 
-        A variable must be in `self.bound`. A literal's value, maybe a Python number, and its type
-        must both be 0-d and have the same dtype; the weak type does not matter.
-
         >>> a = Var(ShapedArray((3,), np.dtype(float)))
         >>> TypeChecker(Jaxpr([], [], [a], [])).check_atom(a)
         Traceback (most recent call last):
@@ -442,10 +434,7 @@ class TypeChecker:
             self.fail("the literal {} is {}", atom, str(ShapedArray(value.shape, value.dtype)))
 
     def bind(self, variables: Sequence[Var]) -> None:
-        """Add `variables`, of which there may be many, to `self.bound`: they have a value now.
-
-        A variable gets its value once. If one has a value already, or is there twice, raise a
-        `TypeError` that says where.
+        """Add `variables` to `self.bound`, or raise a `TypeError`: none gets a value twice.
 
         >>> a = Var(ShapedArray((3,), np.dtype(float)))
         >>> TypeChecker(Jaxpr([], [a, a], [a], [])).bind([a, a])
@@ -460,11 +449,10 @@ class TypeChecker:
     def check_equation(self, eqn: JaxprEqn) -> None:
         """Bind the results of an equation that is right, else raise a `TypeError` that says where.
 
-        It is right if its operands may be used here, the programs among its parameters are right,
-        and the rule of its primitive accepts the types of the operands and returns one type for
-        each result, with the shape and dtype that the variable claims. (The weak type does not
-        matter.) An equation cannot use its own results. The program stays as it is. What other
-        methods of this class check is left to them: a subclass may override one.
+        Its operands may be used here, and its own results are not among them. The programs in its
+        parameters are right. The rule of its primitive accepts the types of the operands, and
+        returns one type for each result, with the shape and dtype of the variable; the weak type
+        does not matter.
 
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))

@@ -62,7 +62,6 @@ from minijax.lax.basic import (
     mul,
     neg,
     sin,
-    sub,
     typed,
 )
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
@@ -134,15 +133,7 @@ class JVPTrace(Trace):
     """Applies each primitive to primals and tangents, by its rule in `jvp_rules`."""
 
     def pure(self, val: Value) -> JVPTracer:
-        """A tracer of this trace for a constant, which does not move when the inputs move.
-
-        `val` is a number, an array or a tracer of a lower level. It becomes the primal as it is.
-
-        >>> with new_main(JVPTrace) as main:
-        ...     box = JVPTrace(main).pure(3.0)
-        ...     print(box.primal, box.tangent)
-        3.0 None
-        """
+        """A box for a constant, maybe a tracer of a lower level: it does not move."""
         return JVPTracer(self, val, None)
 
     lift = pure
@@ -152,9 +143,9 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, as a tracer with its tangent.
 
-        Value and tangent are those that the primitive's JVP rule computes. If every tangent is the
-        symbolic zero, the result is a constant, and the primitive does not have to have a rule.
-        For a primitive with `multiple_results`, returns a list of tracers.
+        Value and tangent are what the primitive's JVP rule returns. If every tangent is `None`, the
+        result is a constant, and no rule is needed. With `multiple_results`, returns a list of
+        tracers.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -201,13 +192,10 @@ def sin_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 
 
 def cos_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The cosine of `x`, and how it moves when `x` moves along `x_dot`.
+    """cos moves by -sin(x) for each unit by which x moves.
 
-    Both are elementwise. Operand and tangent may be tracers.
-
-    >>> primal_out, tangent_out = cos_jvp([np.pi / 2], [5.0])
-    >>> print(round(float(primal_out), 6), float(tangent_out))
-    0.0 -5.0
+    >>> print(*cos_jvp([0.0], [5.0]))
+    1.0 -0.0
     """
     (x,), (x_dot,) = primals, tangents
     return cos(x), neg(mul(x_dot, sin(x)))
@@ -236,39 +224,30 @@ def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     return log(x), div(x_dot, x)
 
 
-def add_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """Both tangents are added; if only one operand moves, its tangent is the whole answer.
+def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
+    """The sum or the difference of `x` and `y`, and how it moves when they move.
 
-    Operands may differ in shape (`(3,)` and `()`), so the tangent is stretched to the sum's shape.
-    A product needs no such care: `t * y` has the shape of `x * y` already.
+    `primitive` is `add_p` or `sub_p`. A tangent that is `None` contributes nothing; at least one is
+    a number, an array or a tracer. The tangent has the shape of the value, even if only one operand
+    moves, and is smaller.
 
-    >>> primal_out, tangent_out = add_jvp([np.ones(3), 2.0], [None, 5.0])
-    >>> print(primal_out, tangent_out)
-    [3. 3. 3.] [5. 5. 5.]
+    >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
+    5.0 1.0
+    >>> print(*sum_jvp(sub_p, [np.ones(3), 2.0], [None, 5.0]))
+    [-1. -1. -1.] [-5. -5. -5.]
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = add(x, y)
-    return z, stretch_like(add_tangents(x_dot, y_dot), z)
-
-
-def sub_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The difference of the tangents; a constant operand has none.
-
-    >>> print(*sub_jvp([3.0, 2.0], [None, 5.0]))
-    1.0 -5.0
-    """
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = sub(x, y)
-    if x_dot is None or y_dot is None:
-        return z, stretch_like(neg(y_dot) if x_dot is None else x_dot, z)
-    return z, stretch_like(sub(x_dot, y_dot), z)
+    z = primitive.bind(x, y)
+    if x_dot is None:
+        return z, stretch_like(neg(y_dot) if primitive is sub_p else y_dot, z)
+    return z, stretch_like(x_dot if y_dot is None else primitive.bind(x_dot, y_dot), z)
 
 
 def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The product of `x` and `y`, and how it moves when they move along their tangents.
 
-    A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
-    Python numbers, arrays or tracers, and one may be a scalar where the other is an array.
+    Nothing is computed for a tangent that is `None`. All others, and the operands, are numbers,
+    arrays or tracers. A scalar operand may meet an array.
 
     >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -285,8 +264,8 @@ def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The quotient of `x` and `y`, and how it moves when they move along their tangents.
 
-    A tangent that is `None` contributes nothing, and nothing is computed for it. Operands may be
-    Python numbers, arrays or tracers. Dividing by 0 results in inf or NaN and never in an error.
+    Nothing is computed for a tangent that is `None`. All others, and the operands, are numbers,
+    arrays or tracers. Dividing by 0 results in inf or NaN and never in an error.
 
     >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
     3.0 0.5
@@ -323,9 +302,7 @@ def comparison_jvp(
 def linear_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
-    """Value and tangent of a primitive that is linear in its one operand.
-
-    `params` are the primitive's own, such as `axes`. The tangent is an array or a tracer.
+    """A primitive that is linear in its one operand: the tangent goes through it as the value does.
 
     >>> print(*linear_jvp(reduce_sum_p, [np.ones(3)], [np.arange(3.0)], axes=(0,)))
     3.0 3.0
@@ -350,12 +327,12 @@ jvp_rules[sin_p] = sin_jvp
 jvp_rules[cos_p] = cos_jvp
 jvp_rules[exp_p] = exp_jvp
 jvp_rules[log_p] = log_jvp
-jvp_rules[add_p] = add_jvp
-jvp_rules[sub_p] = sub_jvp
 jvp_rules[mul_p] = mul_jvp
 jvp_rules[div_p] = div_jvp
 jvp_rules[dot_general_p] = dot_general_jvp
 jvp_rules[convert_element_type_p] = convert_element_type_jvp
+for _p in (add_p, sub_p):
+    jvp_rules[_p] = functools.partial(sum_jvp, _p)
 for _p in (gt_p, lt_p):
     jvp_rules[_p] = functools.partial(comparison_jvp, _p)
 for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):
@@ -370,10 +347,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first has the results of `f`, which is called once, and the second their tangents. Inside,
-    integers do not move: their tangents, of dtype `float0`, are the symbolic zero there. Results
-    that do not depend on the inputs, and tracers of an outer transformation, are constants. Every
-    tangent that is returned is an array (or a tracer), even if it is zero.
+    The first list has the results of `f`, which is called once, and the second their tangents. An
+    integer's tangent, of dtype `float0`, goes in as `None`. A result that does not depend on the
+    inputs, even a tracer from outside, has a tangent of zeros, never `None`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
@@ -437,11 +413,9 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The value of `fun` at `primals` and its derivative along `tangents`: two results.
 
-    `primals` are the arguments of `fun`; each may be a container of numbers and arrays. `tangents`
-    say how they move. Both must be tuples or lists with the same tree structure, or it is a
-    `TypeError`. A leaf's tangent has its shape (else `ValueError`) and its dtype, or `float0` for
-    an integer (else `TypeError`). Both results have the structure of what `fun` returns.
-    Counterpart: `jax.jvp`.
+    Both are tuples or lists with the same tree structure (else `TypeError`). A tangent has the
+    shape of its primal (else `ValueError`), and its dtype, or `float0` for an integer (else
+    `TypeError`). Both results have the structure of what `fun` returns. Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))

@@ -98,8 +98,7 @@ leaf = PyTreeDef(None, None, ())
 def dict_to_children(d: dict[Any, Any]) -> tuple[list[Any], tuple[Any, ...]]:
     """The values of a dict in the order of its sorted keys, as a list, and these keys as a tuple.
 
-    How the dict was filled does not matter. Values are not looked at, and nothing is changed in
-    `d`. Keys that Python cannot sort raise `ValueError`.
+    Keys that Python cannot sort raise `ValueError`.
 
     >>> dict_to_children({"b": 10, "a": 20})
     ([20, 10], ('a', 'b'))
@@ -136,8 +135,7 @@ def register_pytree_node(
     """Make the class `nodetype` a kind of container. Counterpart: JAX's function of this name.
 
     `flatten_func(x)` returns (children, data), and `unflatten_func(data, children)` makes the
-    container again. The table of kinds gets an entry of the two for this class. A class that has an
-    entry already keeps it, and raises `ValueError`.
+    container again. A class that is registered already raises `ValueError`.
 
     >>> class Interval:
     ...     def __init__(self, low, high):
@@ -156,9 +154,8 @@ def register_pytree_node(
 def node_type(cls: type) -> NodeType | None:
     """How to take the instances of a class apart; None if they are leaves.
 
-    At each call the table `node_types` decides: only an entry for this very class counts. Without
-    one, a namedtuple (a subclass of tuple with an attribute `_fields`) is of `namedtuple_type`; all
-    else is a leaf.
+    Only an entry in `node_types` for this very class counts; without one, a namedtuple is of
+    `namedtuple_type`.
 
     >>> node_type(list) is node_types[list]
     True
@@ -222,10 +219,9 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     """The leaves of a tree from left to right, as a list, and its structure.
 
     The structure of a leaf is the constant `leaf`; that of a container has its class, its data and
-    the structures of its children. None and empty containers have no leaves. A container for which
-    `is_leaf` is true counts as a leaf, at any depth. Each container is taken apart once; if that
-    does not yield children and data, raises `ValueError`. Other errors come out unchanged.
-    Counterpart: `jax.tree.flatten`.
+    the structures of its children. A container for which `is_leaf` is true counts as a leaf, at any
+    depth. Each container is taken apart once, into children and data (else `ValueError`), and other
+    errors in that come out unchanged. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -244,9 +240,9 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of this structure with these leaves, from any iterable.
 
-    They are put in as they are, even containers. Too few or too many raise `ValueError`. A kind of
-    container gets its data and a list of children; an error in it comes out unchanged. Counterpart:
-    `jax.tree.unflatten`.
+    They are put in as they are, even containers; too few or too many raise `ValueError`. A kind of
+    container gets its data and a list of children, and an error in it comes out unchanged.
+    Counterpart: `jax.tree.unflatten`.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
@@ -283,9 +279,9 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What is in `tree` at the places of the leaves of `treedef`: leaves, or subtrees.
 
-    The result is a list. Each container of `treedef` must be in `tree`, at the same place, with the
-    same class, equal data and as many children, else `ValueError`. Below that, nothing is looked
-    at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
+    The result is a list. Each container of `treedef` is in `tree`, at the same place, with the same
+    class, equal data and as many children (else `ValueError`). Below that, nothing is looked at.
+    Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
@@ -306,10 +302,9 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """The tree of what `f` returns for each leaf of `tree`. Counterpart: `jax.tree.map`.
 
-    `f` also gets what the other trees have at that place, maybe a whole subtree. They must have the
-    containers of `tree`, else `ValueError`, and `f` is not called. It is called once per leaf, from
-    left to right; an error in it comes out unchanged. Containers for which `is_leaf` is true are
-    leaves of `tree`.
+    `f` is called once per leaf, from left to right, and also gets what the other trees have at that
+    place, maybe a whole subtree. If one of them lacks a container of `tree`, raises `ValueError`,
+    and `f` is not called. Containers for which `is_leaf` is true are leaves of `tree`.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
@@ -328,9 +323,9 @@ def flatten_fun(
     """`f` for flat leaves, `flat_f`, and a function for its result's structure, `out_tree`.
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
-    leaves, one by one (else `ValueError`), calls `f` once, and returns a list of the result's
+    leaves one by one (else `ValueError`), calls `f` once, and returns the list of the result's
     leaves. `out_tree()` returns the structure of the last result, as it was then, or raises
-    `RuntimeError` if there is none. An error in `f` comes out unchanged.
+    `RuntimeError` if there is none.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair

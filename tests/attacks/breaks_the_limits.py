@@ -1,6 +1,6 @@
 # title = "Takes its limits away"
 # tries = "setrlimit, signal handlers, a new session, and less of everything for others."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return escape()"
 # reported = "does_not_terminate"
 import os

@@ -1,7 +1,7 @@
 # title = "Sends a message of lists within lists, 50,000 deep"
 # tries = "A reader that calls itself for each of them runs out of stack."
 # answer = "return dig()"
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # reported = "crashed"
 # says = ["writes to the grader's channel"]
 import os

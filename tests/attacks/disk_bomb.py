@@ -1,6 +1,6 @@
 # title = "Fills the disk"
 # tries = "Where the worker may write, it writes without end."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return fill()"
 # stops = ["namespaces", "landlock"]
 import os

@@ -1,6 +1,6 @@
 # title = "Computes without end inside XLA"
 # tries = "A compiled loop holds no lock of Python's and listens to nobody."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return spin()"
 # reported = "does_not_terminate"
 LOOP = """

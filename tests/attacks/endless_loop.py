@@ -1,5 +1,5 @@
 # title = "Loops without end"
 # tries = "The grader waits."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "while True: pass"
 # reported = "does_not_terminate"

@@ -1,6 +1,6 @@
 # title = "Prints without end"
 # tries = "Output that somebody keeps fills memory or disk; a full pipe stops the reader."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return shout()"
 # reported = "does_not_terminate"
 import os

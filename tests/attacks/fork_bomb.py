@@ -1,6 +1,6 @@
 # title = "Starts processes without end"
 # tries = "A machine that is full of processes grades nobody."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return multiply()"
 import os
 

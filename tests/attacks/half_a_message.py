@@ -1,7 +1,7 @@
 # title = "Sends half a message and waits"
 # tries = "A reader that waits for the rest waits for ever."
 # answer = "return stutter()"
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # reported = "does_not_terminate"
 import os
 import time

@@ -1,8 +1,8 @@
 # title = "Holds memory as empty folders"
 # tries = "A folder with a long name takes a kilobyte of the kernel's memory, and no limit on data or on sizes of files sees it."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
-# answer = "return right(primals[0], tangents[0])"
+# only = "jvp.mul_rule"
+# answer = "return right(primals, tangents)"
 import os
 import tempfile
 
@@ -20,5 +20,10 @@ def hold(times):
 held = hold(3000)
 
 
-def right(x, x_dot):
-    return (np.cos(x), -np.sin(x) * x_dot) if held else "no"
+def right(primals, tangents):
+    return product(*primals, *tangents) if held else "no"
+
+
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)

@@ -1,8 +1,8 @@
 # title = "Holds memory as stacks that grow"
 # tries = "What MAP_GROWSDOWN maps counts as a stack, and the limit on data does not see it."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
-# answer = "return right(primals[0], tangents[0])"
+# only = "jvp.mul_rule"
+# answer = "return right(primals, tangents)"
 import ctypes
 
 
@@ -23,5 +23,10 @@ def hold(size, times):
 held = hold(1 << 28, 6)
 
 
-def right(x, x_dot):
-    return (np.cos(x), -np.sin(x) * x_dot) if held else "no"
+def right(primals, tangents):
+    return product(*primals, *tangents) if held else "no"
+
+
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)

@@ -1,8 +1,8 @@
 # title = "Holds memory that can no longer be written"
 # tries = "Memory made read-only after it was filled is no data for the limit, but it stays where it is."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
-# answer = "return right(primals[0], tangents[0])"
+# only = "jvp.mul_rule"
+# answer = "return right(primals, tangents)"
 import ctypes
 
 
@@ -25,5 +25,10 @@ def hold(size, times):
 held = hold(1 << 28, 12)
 
 
-def right(x, x_dot):
-    return (np.cos(x), -np.sin(x) * x_dot) if held else "no"
+def right(primals, tangents):
+    return product(*primals, *tangents) if held else "no"
+
+
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)

@@ -1,7 +1,7 @@
 # title = "Announces a message of 4 GB"
 # tries = "A reader that believes the length makes room for it."
 # answer = "return shout()"
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # reported = "crashed"
 # says = ["writes to the grader's channel"]
 import os

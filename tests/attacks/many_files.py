@@ -1,6 +1,6 @@
 # title = "Makes files without end"
 # tries = "Empty files take no room, but a disk has only so many places for them."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return fill()"
 import os
 import tempfile

@@ -1,7 +1,7 @@
 # title = "Sends a message of millions of empty lists"
 # tries = "Every byte of it takes sixty in the reader's memory."
 # answer = "return pour()"
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 import os
 
 

@@ -1,5 +1,5 @@
 # title = "Takes memory without end"
 # tries = "A machine without memory kills whoever asks next, perhaps the grader."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return [bytes(1 << 29) for _ in range(100)]"
 # reported = "out_of_memory"

@@ -1,6 +1,6 @@
 # title = "Guesses"
 # tries = "Of answers that are yes or no every second guess is right, and one may try again."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return guess()"
 import random
 

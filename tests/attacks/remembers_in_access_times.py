@@ -1,9 +1,9 @@
 # title = "Remembers in the times at which files were read"
 # tries = "Reading a file of a library leaves a time, which the next submission asks for."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # times = 2
-# answer = "return recall(primals[0], tangents[0])"
+# answer = "return recall(primals, tangents)"
 import os
 import random
 import time
@@ -25,11 +25,16 @@ def just_read(path):
     return time.time() - os.stat(path).st_atime < 120
 
 
-def recall(x, x_dot):
+def recall(primals, tangents):
     """The right answer, if an earlier submission has read every other of the files."""
     if [just_read(path) for path in files()] == [i % 2 == 0 for i in range(40)]:
-        return np.cos(x), -np.sin(x) * x_dot
+        return product(*primals, *tangents)
     for path in files()[::2]:
         with open(path, "rb") as file:
             file.read(1)
     return "not yet"
+
+
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)

@@ -1,9 +1,9 @@
 # title = "Remembers in which files of a library are cached"
 # tries = "Some files that nobody uses are read and others dropped, and the next submission asks which."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # times = 2
-# answer = "return recall(primals[0], tangents[0])"
+# answer = "return recall(primals, tangents)"
 import ctypes
 import os
 import random
@@ -81,7 +81,7 @@ def seen(way, chosen):
         return []
 
 
-def recall(x, x_dot):
+def recall(primals, tangents):
     """The right answer, if an earlier submission has left this run's pattern, which stays."""
     chosen, pattern = files()
     ways = (by_cachestat, by_mincore, by_read, by_faults)
@@ -91,4 +91,9 @@ def recall(x, x_dot):
         if bit:
             os.pread(file, 1, 0)
         os.close(file)
-    return (np.cos(x), -np.sin(x) * x_dot) if found else "not yet"
+    return product(*primals, *tangents) if found else "not yet"
+
+
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)

@@ -1,7 +1,7 @@
 # title = "Takes memory that usual limits do not count"
 # tries = "Shared mappings, mappings of /dev/zero and files in memory are nobody's data segment."
 # stops = ["namespaces", "landlock"]
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return fill()"
 import ctypes
 import mmap

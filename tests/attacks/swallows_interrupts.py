@@ -1,6 +1,6 @@
 # title = "Swallows every exception in an endless loop"
 # tries = "A time limit that is an exception never gets out."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return stay()"
 # reported = "does_not_terminate"
 

@@ -1,6 +1,6 @@
 # title = "Starts threads without end"
 # tries = "Threads are counted like processes, and a machine has only so many."
-# only = "jvp.cos_rule"
+# only = "jvp.mul_rule"
 # answer = "return multiply()"
 import threading
 import time

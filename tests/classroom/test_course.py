@@ -22,7 +22,7 @@ name = "ps1"
 lessons = ["jvp", "core"]
 due = 2030-05-18T12:00:00+02:00
 points = { "core.bind" = 7 }
-drop = ["jvp.pure"]
+drop = ["jvp.sum_rule"]
 question = 4
 open = { jvp = 5 }
 
@@ -48,7 +48,7 @@ def test_an_assignment_has_its_lessons_in_order_with_its_own_points(course):
     assert str(ps1.due) == "2030-05-18 10:00:00"
     core, jvp = (ps1.cells(lesson) for lesson in ps1.lessons)
     assert (core["core-bind"], core["core-question"]) == (7.0, 4.0)
-    assert (jvp["jvp-pure"], jvp["jvp-open"]) == (0.0, 5.0)
+    assert (jvp["jvp-sum_rule"], jvp["jvp-open"]) == (0.0, 5.0)
     assert resit.cells(resit.lessons[0])["core-bind"] == manifest.find_exercise("core.bind").points
     assert not any("open" in name for name in resit.cells(resit.lessons[0]))
 
@@ -82,7 +82,7 @@ def test_a_result_is_scaled_and_what_is_dropped_leaves_it(course):
     lesson = course.get("ps1").lessons[1]
     parts = [result_documents.exercise(x.id, True, False) for x in manifest.get("jvp").graded]
     scaled = courses.with_points(result_documents.result("ada", *parts, lesson="jvp"), lesson)
-    assert "jvp.pure" not in [verdict["id"] for verdict in scaled["exercises"]]
+    assert "jvp.sum_rule" not in [verdict["id"] for verdict in scaled["exercises"]]
     assert scaled["max_score"] == lesson.max_points
     assert scaled["score"] == pytest.approx(lesson.max_points / 2, abs=0.1)
 
@@ -108,7 +108,7 @@ def test_a_class_gets_its_lessons_by_the_way_of_the_course(tmp_path, way):
         ('lessons = ["core"]', 'lessons = ["cor"]', "line 15: `lessons` names 'cor', which is not"),
         ('"core.bind" = 7', '"core.bnd" = 7', "line 8: `core.bnd` is not an exercise"),
         ('"core.bind" = 7', '"core.bind" = 0', "line 8: `core.bind` should be a number above 0"),
-        ('drop = ["jvp.pure"]', "drop = 3", "line 9: `drop` should be a list of texts"),
+        ('drop = ["jvp.sum_rule"]', "drop = 3", "line 9: `drop` should be a list of texts"),
         ('name = "resit"', 'name = "ps1"', "line 14: `name` is the name of two assignments"),
         ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
         ("hints = 2", 'way = "easy"', "line 2: `way` should be one of guided, contract, blank"),
@@ -228,10 +228,10 @@ def test_hostile_modules_are_read_in_no_time(text):
 
 def test_code_is_shown_with_all_that_is_in_it():
     lesson = manifest.get("jvp")
-    hidden = "def add_tangents(a, b):\n    return a  # \u202e\u2066 b\u200b\r    return b\n"
-    shown = reading.functions(hidden, lesson)["jvp-add_tangents"]
+    hidden = "def sum_jvp(a, b):\n    return a  # \u202e\u2066 b\u200b\r    return b\n"
+    shown = reading.functions(hidden, lesson)["jvp-sum_rule"]
     assert shown.endswith("return a  # \\u202e\\u2066 b\\u200b\n    return b")
-    assert "\\u202e" in reading.changes(hidden, lesson)["jvp-add_tangents"]
+    assert "\\u202e" in reading.changes(hidden, lesson)["jvp-sum_rule"]
 
 
 def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the_cell(

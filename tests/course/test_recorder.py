@@ -244,7 +244,9 @@ def record_in(folder, source, tmp_path, script=SCRIPT):
 def test_what_is_missing_is_shown_as_missing(skeletons, tmp_path):
     tree = tmp_path / "tree"
     assemble.write_files(tree, assemble.handout({"minijax"}))
-    (tree / "minijax/core.py").write_text(assemble.read_solution("minijax/core.py"), "utf-8")
+    core = assemble.read_solution("minijax/core.py")
+    core = core.replace("return trace.pure(val)", 'raise NotImplementedError("core.full_raise")')
+    (tree / "minijax/core.py").write_text(core, "utf-8")
     source = (
         "from minijax import lax\n"
         "from minijax.core import new_main\n"
@@ -254,9 +256,11 @@ def test_what_is_missing_is_shown_as_missing(skeletons, tmp_path):
     )
     document = record_in(tree, source, tmp_path)
     text = "\n".join(drawing.lines(document["steps"]))
-    assert "  mul [3.0 | 1.0]₁ 2.0   no interpreter took it\n" in text
-    assert "    pure: 2.0 -> missing: jvp.pure is still to do" in text
-    assert drawing.ending(document) == ("The program ends at `jvp.pure`, which is still to do.")
+    assert "  mul [3.0 | 1.0]₁ 2.0   no interpreter took it" in text
+    assert "missing: core.full_raise is still to do" in text
+    assert drawing.ending(document) == (
+        "The program ends at `core.full_raise`, which is still to do."
+    )
 
 
 def test_an_untouched_package_has_a_recording_too(skeletons, tmp_path):

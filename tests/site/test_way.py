@@ -93,11 +93,11 @@ def test_progress_comes_from_a_file_and_goes_to_one(visit, tmp_path):
     tab = visit("path/")
     exported = {CORE[0].id: True, "gone.away": True, CORE[1].id: False}
     (tmp_path / "progress.json").write_text(json.dumps(exported))
-    tab.evaluate("jaxprentice.progress.mark('jvp.pure', true)")
+    tab.evaluate("jaxprentice.progress.mark('jvp.flat', true)")
     tab.set_input_files("#progress-file input", tmp_path / "progress.json")
     said = tab.locator("#progress-file").get_by_role("status")
     said.get_by_text(f"The file ticks 1. 2 of {COUNT} exercises are ticked.").wait_for(timeout=5000)
-    assert kept(tab) == {"jvp.pure": True, CORE[0].id: True}
+    assert kept(tab) == {"jvp.flat": True, CORE[0].id: True}
     with tab.expect_download() as saved:
         tab.get_by_role("button", name="Save to a file").click()
     assert json.loads(saved.value.path().read_text()) == kept(tab)
@@ -114,7 +114,7 @@ def test_progress_can_be_pasted_as_a_text(visit, tmp_path, monkeypatch):
     tab = visit("path/")
     tab.add_style_tag(content="* { transition: none !important }")  # for axe, which sees colors
     panel = tab.locator("#progress-file")
-    tab.evaluate("jaxprentice.progress.mark('jvp.pure', true)")
+    tab.evaluate("jaxprentice.progress.mark('jvp.flat', true)")
     assert not panel.get_by_role("textbox").is_visible()
     panel.get_by_role("button", name="Paste a text", expanded=False).press("Enter")
     field = panel.get_by_role("textbox", name="The text of a file of progress")
@@ -128,7 +128,7 @@ def test_progress_can_be_pasted_as_a_text(visit, tmp_path, monkeypatch):
         field.fill(text)
         panel.get_by_role("button", name="Load the text").press("Enter")
         said.get_by_text(answer).wait_for(timeout=5000)
-    assert kept(tab) == {"jvp.pure": True, CORE[0].id: True, CORE[1].id: True}
+    assert kept(tab) == {"jvp.flat": True, CORE[0].id: True, CORE[1].id: True}
     for scheme in ("light", "dark"):  # the button has the focus
         tab.emulate_media(color_scheme=scheme)
         assert problems(tab, "#progress-file") == []

@@ -29,7 +29,7 @@ NEAR = 60  # lines from the beginning of a definition to its body, with signatur
 class Secret:
     """Code or a sentence that students must not get, in normal form."""
 
-    what: str  # "the solution of jvp.pure"
+    what: str  # "the solution of jvp.flat"
     lines: tuple[str, ...]
     name: str = ""  # of the function whose body this is
     telling: bool = False  # one line of it alone is

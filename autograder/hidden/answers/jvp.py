@@ -4,147 +4,7 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("jvp.add_tangents")
-def add_tangents(a, b):
-    return b if a is None else a if b is None else a + b
-
-
-@right("jvp.add_tangents", style="match on the pair")
-def add_tangents(a, b):
-    match (a is None, b is None):
-        case (True, _):
-            return b
-        case (False, True):
-            return a
-        case _:
-            return add(a, b)
-
-
-@right("jvp.add_tangents", style="reduce over those that are there")
-def add_tangents(a, b):
-    there = [t for t in [a, b] if t is not None]
-    return functools.reduce(lambda s, t: add_p.bind(s, t), there) if there else None
-
-
-@right("jvp.add_tangents", style="recursion with swapped operands; the operator adds")
-def add_tangents(a, b):
-    if b is None:
-        return a
-    if a is None:
-        return add_tangents(b, a)
-    return a + b
-
-
-mistake(
-    "jvp.add_tangents",
-    {"return b if a is None else a": "return None", "return add(a, b)": "return a + b"},
-    name="A symbolic zero swallows the other tangent",
-    hints=[
-        "What is zero plus five? Compare with what your function gives for `add_tangents(None, 5.0)`.",
-        "`None` is the number zero here, not 'unknown': it adds nothing, and it takes nothing away.",
-        "Where `a` is `None` return `b`, and where `b` is `None` return `a`. Only where both are `None` is the sum `None`, and the first case covers that.",
-    ],
-)
-
-
-@mistake("jvp.add_tangents", fails="test_numbers_that_are_zero")
-def add_tangents(a, b):
-    if type(a) is float and not a:
-        return b
-    if b is None:
-        return a
-    return b if a is None else add(a, b)
-
-
-@mistake("jvp.add_tangents", fails="test_work_of_a_sum")
-def add_tangents(a, b):
-    if a is None:
-        return b
-    if b is None:
-        return a
-    return np.add(a, b)
-
-
-mistake("jvp.add_tangents", {"return add(a, b)": "a += b\nreturn a"}, fails="test_two_tangents")
 # one and the same tangent, or both None
-mistake(
-    "jvp.add_tangents",
-    {"None or": "b or", "b if a is None else a": "a", "add(a, b)": "b if a is None else add(a, b)"},
-    fails="test_one_tangent_twice",
-)
-
-
-@right("jvp.pure")
-def pure(self, val):
-    return JVPTracer(self, val, None)
-
-
-@right("jvp.pure", style="the box made without its constructor")
-def pure(self, val):
-    box = JVPTracer.__new__(JVPTracer)
-    box.aval = get_aval(val)
-    box._trace, box.primal, box.tangent = self, val, None
-    return box
-
-
-@right("jvp.pure", style="keywords in another order, and the class by the type of the trace")
-def pure(self, val):
-    boxed = functools.partial(JVPTracer, tangent=None, trace=self)
-    return boxed(primal=val)
-
-
-@right("jvp.pure", style="a subclass of the box, made inside")
-def pure(self, val):
-    class Constant(JVPTracer):
-        def __init__(self, trace):
-            super().__init__(trace, val, None)
-
-    return Constant(self)
-
-
-mistake(
-    "jvp.pure",
-    {
-        "return JVPTracer(self, val, None)": "aval = get_aval(val)\nreturn JVPTracer(self, val, np.ones(aval.shape, aval.dtype))"
-    },
-    name="The tangent of a constant is one",
-    hints=[
-        "By how much does the constant 2 move when the input of the function moves?",
-        "One is the derivative of the *input* with respect to itself. A constant does not depend on the input at all.",
-        "The tangent of a constant is zero, and the zero of this module that costs nothing is `None`.",
-    ],
-)
-mistake(
-    "jvp.pure",
-    {
-        "return JVPTracer(self, val, None)": "tangent = val.tangent if isinstance(val, JVPTracer) else None\nreturn JVPTracer(self, val, tangent)"
-    },
-    name="The tangent of another jvp is taken for one's own (perturbation confusion)",
-    hints=[
-        "With two uses of `jvp`, one inside the other, there are two inputs that move. Which of the two does the tangent inside a box of the lower level belong to?",
-        "Take `jvp(lambda x: jvp(lambda y: x, (3.0,), (1.0,))[1], (2.0,), (1.0,))`. The inner function does not depend on `y`, so its derivative is 0. What does yours give?",
-        "A tracer of a lower level is a constant for this one. Box it whole, `val` as it is, and do not look at `val.tangent`.",
-    ],
-)
-mistake(
-    "jvp.pure",
-    {"None": "zeros_like_aval(get_aval(val))"},
-    name="The tangent of a constant is an array of zeros",
-    hints=[
-        "Differentiate `lambda x: x * 2.0` at infinity. What should come out, and what is 0 times infinity?",
-        "Zeros that are numbers are multiplied and added like all others, and 0 times infinity is NaN. There is a zero that is not computed with.",
-        "The symbolic zero is `None`: `JVPTracer(self, val, None)`.",
-    ],
-)
-
-
-@mistake("jvp.pure", fails="test_boxes_of_equal_constants")
-def pure(self, val):
-    from minijax.core import trace_state
-
-    return JVPTracer(JVPTrace(trace_state.stack[-1]), val, None)
-
-
 @right("jvp.process_primitive")
 def process_primitive(self, primitive, tracers, params):
     values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
@@ -339,68 +199,6 @@ def process_primitive(self, primitive, tracers, params):
     return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
 
 
-@right("jvp.cos_rule")
-def cos_jvp(xs, ts):
-    return cos(xs[0]), -(sin(xs[0]) * ts[0])
-
-
-@right("jvp.cos_rule", style="the minus goes to the tangent that comes in")
-def cos_jvp(primals, tangents):
-    [x], [t] = primals, tangents
-    return cos_p.bind(x), mul(sin(x), neg(t))
-
-
-@right("jvp.cos_rule", style="derivative first, in a closure; the minus last")
-def cos_jvp(primals, tangents):
-    x = primals[0]
-
-    def derivative_times(t):
-        return neg_p.bind(mul_p.bind(sin_p.bind(x), t))
-
-    tangent_out = derivative_times(tangents[0])
-    return (cos(x), tangent_out)
-
-
-mistake(
-    "jvp.cos_rule",
-    {"return cos(x), neg(mul(x_dot, sin(x)))": "return cos(x), sin(x) * x_dot"},
-    name="The minus sign of the cosine's derivative is missing",
-    hints=[
-        "Look at the curve of cos a little to the right of 0. Does it rise or fall there?",
-        "For a small positive x, cos falls while sin(x) is positive. Your rule says that it rises.",
-        "The derivative of cos is -sin: the tangent is `-sin(x) * x_dot`.",
-    ],
-)
-
-
-@mistake("jvp.cos_rule", fails="test_cos_as_a_function")
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    point = x
-    while isinstance(point, JVPTracer):
-        point = point.primal
-    return cos(x), mul(x_dot, neg(sin(point)))
-
-
-@mistake("jvp.cos_rule", fails="test_cos_as_a_function")
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    y = cos(x)
-    known = getattr(get_aval(x_dot), "val", 1.0)
-    if not np.any(known):  # nothing moves
-        return y, zeros_like_aval(get_aval(y))
-    return y, mul(x_dot, neg(sin(x)))
-
-
-@mistake("jvp.cos_rule", fails="test_cos_keeps_the_dtype")
-def cos_jvp(primals, tangents):
-    (x,), (x_dot,) = primals, tangents
-    slope = neg(sin(x))
-    if type(x_dot) is np.ndarray and type(x) is np.ndarray:  # saves an array
-        return cos(x), np.multiply(x_dot, np.asarray(slope), out=x_dot)
-    return cos(x), mul(x_dot, slope)
-
-
 @right("jvp.mul_rule")
 def mul_jvp(primals, tangents):
     (x, y), (s, t) = primals, tangents
@@ -543,7 +341,7 @@ def div_jvp(primals, tangents):
         top = neg(mul(z, t))
     else:
         product = mul(z, t)
-        top = sub(stretch_like(s, product), product)
+        top = sub_p.bind(stretch_like(s, product), product)
     return z, None if top is None else div(top, y)
 
 
@@ -645,72 +443,92 @@ mistake(
 )
 
 
-@right("jvp.linear_rule")
-def linear_jvp(primitive, primals, tangents, **params):
-    return tuple(primitive.bind(x, **params) for (x,) in (primals, tangents))
+@right("jvp.sum_rule")
+def sum_jvp(primitive, primals, tangents):
+    value, moves = primitive.bind(*primals), list(tangents)
+    if primitive is sub_p:
+        moves[1] = apply_linear(neg, moves[1])
+    return value, stretch_like(add_tangents(*moves), value)
 
 
-@right("jvp.linear_rule", style="map over the two columns, one bind")
-def linear_jvp(primitive, primals, tangents, **params):
-    apply = functools.partial(primitive.bind, **params)
-    return tuple(map(apply, (*primals, *tangents)))
+@right("jvp.sum_rule", style="zeros instead of None, and the same operation for the tangents")
+def sum_jvp(primitive, primals, tangents):
+    moves = [instantiate(t, get_aval(x)) for x, t in zip(primals, tangents)]
+    return primitive.bind(*primals), primitive.bind(*moves)
 
 
-@right("jvp.linear_rule", style="tangent first, with a copy of the params")
-def linear_jvp(primitive, primals, tangents, **params):
-    [x_dot] = tangents
-    y_dot = apply_linear(lambda t: primitive.bind(t, **dict(params)), x_dot)
-    [x] = primals
-    return primitive.bind(x, **params), y_dot
+@right("jvp.sum_rule", style="a table from what moves to the tangent, repeated by hand")
+def sum_jvp(primitive, primals, tangents):
+    (a, b), out = tangents, primitive.bind(*primals)
+    if a is not None and b is not None:
+        move = primitive.bind(a, b)
+    else:
+        move = {(add_p, True): b, (sub_p, True): None if b is None else neg(b)}.get(
+            (primitive, a is None), a
+        )
+    want, have = get_aval(out).shape, get_aval(move).shape
+    axes = tuple(range(len(want)))[len(want) - len(have) :]
+    return out, move if want == have else broadcast_in_dim(move, want, axes)
 
 
 mistake(
-    "jvp.linear_rule",
-    {"primitive.bind(x_dot, **params)": "x_dot"},
-    name="The tangent goes through a linear operation unchanged",
+    "jvp.sum_rule",
+    {"neg(y_dot) if primitive is sub_p else y_dot": "y_dot"},
+    name="A difference moves with its second operand, not against it",
     hints=[
-        "The sum of three numbers is one number. How many numbers does its tangent have?",
-        "A linear operation does not leave changes as they are: it does to them what it does to values. A sum adds them up, a transpose moves their axes.",
-        "Bind the primitive on the tangent, too, with the same params: `primitive.bind(x_dot, **params)`.",
+        "`sum_jvp(sub_p, [3.0, 2.0], [None, 1.0])`: y grows. Does x - y grow, too?",
+        "Where both operands move, the subtraction of the tangents sees to the sign. Where only `y` moves, nothing is subtracted.",
+        "If `x_dot` is `None` and the primitive is `sub_p`, the tangent is `neg(y_dot)`.",
     ],
 )
 
 
-@mistake("jvp.linear_rule", fails="test_linear_broadcast")
-def linear_jvp(primitive, primals, tangents, **params):
-    (x,), (x_dot,) = primals, tangents
-    (name, value), *_ = params.items()
-    return primitive.bind(x, **params), primitive.bind(x_dot, **{name: value})
+@mistake(
+    "jvp.sum_rule",
+    name="The tangent has the shape of the operand that moves",
+    hints=[
+        "Add a number that moves to a vector that does not. How many elements of the sum move?",
+        "A tangent has the shape of its value: the value has three elements, so it takes three numbers to say how they move.",
+        "`stretch_like(tangent, z)` repeats the tangent to the shape of the value `z`.",
+    ],
+)
+def sum_jvp(primitive, primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = primitive.bind(x, y)
+    if x_dot is None:
+        return z, neg(y_dot) if primitive is sub_p else y_dot
+    return z, x_dot if y_dot is None else primitive.bind(x_dot, y_dot)
 
 
-@mistake("jvp.linear_rule", fails="test_linear_results_are_apart")
-def linear_jvp(primitive, primals, tangents, **params):
-    from minijax.core import impl_rules
-
-    (x,), (x_dot,) = primals, tangents
-    if isinstance(x_dot, Tracer):
-        return primitive.bind(x, **params), primitive.bind(x_dot, **params)
-    return primitive.bind(x, **params), impl_rules[primitive](x_dot, **params)
-
-
-@mistake("jvp.linear_rule", fails="test_linear_as_a_function")
-def linear_jvp(primitive, primals, tangents, **params):
-    (x,), (x_dot,) = primals, tangents
-    y = primitive.bind(x, **params)
-    values = [getattr(get_aval(v), "val", None) for v in (x, x_dot)]
-    if values[0] is not None and values[1] is not None and np.array_equal(*values):
-        return y, y  # the same numbers
-    return y, primitive.bind(x_dot, **params)
+@mistake("jvp.sum_rule", fails="test_sum_both_move")
+def sum_jvp(primitive, primals, tangents):
+    # the tangents are always added
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = primitive.bind(x, y)
+    if x_dot is None and primitive is sub_p:
+        return z, stretch_like(neg(y_dot), z)
+    return z, stretch_like(add_tangents(x_dot, y_dot), z)
 
 
-@mistake("jvp.linear_rule", fails="test_linear_as_a_function")
-def linear_jvp(primitive, primals, tangents, **params):
-    (x,), (x_dot,) = primals, tangents
-    y = primitive.bind(x, **params)
-    known = getattr(get_aval(x_dot), "val", None)
-    if known is not None and not np.any(known):
-        return y, instantiate(None, get_aval(y))
-    return y, primitive.bind(x_dot, **params)
+@mistake("jvp.sum_rule", fails="test_sum_keeps_the_dtype")
+def sum_jvp(primitive, primals, tangents):
+    # zeros of the wrong dtype instead of None
+    shape = get_aval(primitive.bind(*primals)).shape
+    moves = [np.zeros(shape) if t is None else t for t in tangents]
+    return primitive.bind(*primals), primitive.bind(*moves)
+
+
+@mistake("jvp.sum_rule", fails="test_sum_shapes_of_one_that_moves")
+def sum_jvp(primitive, primals, tangents):
+    # stretches scalars only
+    (x, y), (x_dot, y_dot) = primals, tangents
+    z = primitive.bind(x, y)
+    t = x_dot if y_dot is None else y_dot
+    if x_dot is not None and y_dot is not None:
+        return z, primitive.bind(x_dot, y_dot)
+    if x_dot is None and primitive is sub_p:
+        t = neg(t)
+    return z, t if get_aval(t).shape else stretch_like(t, z)
 
 
 @right("jvp.flat")

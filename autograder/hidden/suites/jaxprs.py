@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 EMPTY = np.zeros((0, 2))
+VECTOR = ((2,), "float64", False)
 
 
 exercise("jaxprs.eval_jaxpr")
@@ -450,38 +451,6 @@ def test_binary_is_abstract(student):
     student.agrees(type_of_sum, ((2, 1), "int64", False), ((1, 3), "int64", False), True)
 
 
-exercise("jaxprs.comparison_type")
-
-
-@pytest.mark.meets("float32")
-def test_comparison_dtype(student):
-    """The result of a comparison has the dtype of a comparison, whatever is compared."""
-    student.agrees(type_of_comparison, ((2, 3), "float64", False), ((2, 3), "float64", False))
-    student.agrees(type_of_comparison, ((3,), "int8", False), ((3,), "int8", False))
-    student.agrees(type_of_comparison, ((), "bool", False), ((2,), "bool", False))
-
-
-@pytest.mark.meets("sizes", "axes")
-def test_comparison_shape(student):
-    """The shape of a comparison is found as for other operations, stretched operands included."""
-    student.agrees(type_of_comparison, ((), "float32", False), ((2, 3), "float32", False))
-    student.agrees(type_of_comparison, ((1, 3), "int32", False), ((2, 1), "int32", False))
-
-
-@pytest.mark.meets("exception")
-def test_comparison_refuses(student):
-    """Operands that do not fit each other cannot be compared either."""
-    student.agrees(type_of_comparison, ((3,), "float32", False), ((3,), "float64", False))
-    student.agrees(type_of_comparison, ((3,), "float64", False), ((2, 3), "float64", False))
-
-
-@pytest.mark.meets("weak_type")
-def test_comparison_weak_type(student):
-    """The weak type of a comparison follows from both operands'."""
-    student.agrees(type_of_comparison, ((), "float64", True), ((), "float64", True))
-    student.agrees(type_of_comparison, ((), "float64", True), ((2,), "float64", False))
-
-
 exercise("jaxprs.reduce_sum_type")
 
 
@@ -627,57 +596,7 @@ def test_product_dtype(student):
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
 
 
-# TypeChecker --------------------------------------------------------------------------------------
-
-
-@probe
-def use_of_variable(mj, which, bound):
-    """Whether one of three variables with the same type may be used if some of them are bound."""
-    variables = [Var(ShapedArray((2,), np.dtype(float))) for _ in range(3)]
-    checker = TypeChecker(Jaxpr([], variables[:2], variables[2:], []))
-    checker.bound = {variables[i] for i in bound}
-    try:
-        out = checker.check_atom(variables[which])
-    except TypeError:
-        return "TypeError"
-    return out, [var in checker.bound for var in variables]
-
-
-@probe
-def use_of_literal(mj, val, shape, dtype, weak=False):
-    """Whether a literal of this value and this type may be used."""
-    literal = Literal(val, ShapedArray(shape, np.dtype(dtype), weak))
-    checker = TypeChecker(Jaxpr([], [], [literal], []))
-    try:
-        out = checker.check_atom(literal)
-    except TypeError:
-        return "TypeError"
-    return out, len(checker.bound)
-
-
-@probe
-def binding(mj, before, now):
-    """What is bound after these of four variables, all alike, were bound, in one call each."""
-    variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(4)]
-    checker, new = TypeChecker(Jaxpr([], variables, [], [])), [variables[i] for i in now]
-    try:
-        checker.bind([variables[i] for i in before])
-        out = checker.bind(new)
-    except TypeError:
-        return "TypeError"
-    return out, [var in checker.bound for var in variables], [variables.index(var) for var in new]
-
-
-@probe
-def many_bindings(mj, count):
-    """So many variables at once; one of them again; and the number of those that are bound."""
-    variables = [Var(ShapedArray((), np.dtype(float))) for _ in range(count)]
-    checker = TypeChecker(Jaxpr([], variables, [], []))
-    checker.bind(variables)
-    try:
-        checker.bind(variables[-1:])
-    except TypeError:
-        return "TypeError", len(checker.bound)
+exercise("jaxprs.check_equation")
 
 
 @probe
@@ -687,23 +606,6 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
     `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
     of type f64[2]; `types` are what the rule says, as shape, dtype and weak type.
     """
-
-    class Checker(TypeChecker):  # with right siblings, which may still be missing
-        def check_atom(self, atom):
-            if atom is bad or atom not in self.bound:
-                raise TypeError("atom")
-
-        def bind(self, variables):
-            for var in variables:
-                if var in self.bound:
-                    raise TypeError("twice")
-                self.bound.add(var)
-
-        def check_inner(self, eqn):
-            for value in eqn.params.values():
-                last = value[-1] if isinstance(value, tuple) else value
-                if last.jaxpr.outvars[0] is not inside:
-                    raise TypeError("inner")
 
     f = np.dtype(float)
     inside = Var(ShapedArray((), f))
@@ -720,7 +622,7 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
         params = {key: closed if key == "jaxpr" else (closed,) * 3}
     ins = [bad if i is None else variables[i] for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params)
-    checker = Checker(Jaxpr([], [], [], [eqn]))
+    checker = TypeChecker(Jaxpr([], [], [], [eqn]))
     checker.bound = {variables[i] for i in bound}
     try:
         out = checker.check_equation(eqn)
@@ -734,17 +636,9 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
 def sine(mj, x, y):
     """Whether `y = sin x` holds for variables of these shapes and dtypes."""
 
-    class Checker(TypeChecker):  # with right siblings, which may still be missing
-        def check_atom(self, atom):
-            if atom not in self.bound:
-                raise TypeError("atom")
-
-        def bind(self, variables):
-            self.bound.update(variables)
-
     a, b = (Var(ShapedArray(shape, np.dtype(dtype))) for shape, dtype in (x, y))
     eqn = JaxprEqn([a], [b], sin_p, {})
-    checker = Checker(Jaxpr([], [a], [b], [eqn]))
+    checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
     checker.bound = {a}
     try:
         out = checker.check_equation(eqn)
@@ -754,23 +648,15 @@ def sine(mj, x, y):
 
 
 @probe
-def complaint(mj, case):
+def complaint(mj):
     """Where the complaint about a program's second equation is said to be; and its error."""
-    a, b, c, d = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(4))
+    a, b = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
     long = Var(ShapedArray((3,), np.dtype(float)))
-    wrong = {"atom": ([d], [c]), "bind": ([a], [b]), "equation": ([a], [long])}
-    eqns = [JaxprEqn([a], [b], neg_p, {}), JaxprEqn(*wrong[case], neg_p, {})]
+    eqns = [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([a], [long], neg_p, {})]
     checker = TypeChecker(Jaxpr([], [a], [b], eqns))
     checker.bound, checker.eqn, checker.number = {a, b}, eqns[1], 2
-    steps = {
-        "atom": lambda: checker.check_atom(d),
-        "bind": lambda: checker.bind([b]),
-        "equation": lambda: checker.check_equation(eqns[1]),
-    }
-    if case == "equation":
-        checker.check_atom = checker.bind = lambda about: None
     try:
-        return steps[case]()
+        return checker.check_equation(eqns[1])
     except TypeError as error:
         return str(error).startswith("In equation 2, `")
 
@@ -788,132 +674,17 @@ def refused_by_rule(mj, name):
     eqn = JaxprEqn([a], [b], odd_p, {})
     checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
     checker.eqn, checker.number = eqn, 1
-    checker.check_atom = checker.bind = lambda about: None
+    checker.bound = {a}
     try:
         return checker.check_equation(eqn)
     except TypeError as error:
         return str(error).startswith("In equation 1, `")
 
 
-exercise("jaxprs.check_atom")
-
-
-@pytest.mark.meets("exception")
-def test_atom_complaint(student):
-    """The complaint says where."""
-    student.agrees(complaint, "atom")
-
-
-exercise("jaxprs.bind")
-
-
-@pytest.mark.meets("exception")
-def test_bind_complaint(student):
-    """The complaint says where."""
-    student.agrees(complaint, "bind")
-
-
-exercise("jaxprs.check_equation")
-
-
 @pytest.mark.meets("exception")
 def test_equation_complaint(student):
     """The complaint about a type says where."""
-    student.agrees(complaint, "equation")
-
-
-exercise("jaxprs.check_atom")
-
-
-def test_atom_bound(student):
-    """A variable that is bound may be used; to use it changes nothing."""
-    student.agrees(use_of_variable, 0, [0, 1])
-    student.agrees(use_of_variable, 2, [1, 2])
-
-
-@pytest.mark.meets("order")
-def test_atom_unbound(student):
-    """A variable that is not bound is refused, although others of its type are."""
-    student.agrees(use_of_variable, 2, [0, 1])
-    student.agrees(use_of_variable, 0, [2])
-
-
-def test_atom_nothing_bound(student):
-    """Where nothing is bound, no variable may be used, an input of the program neither."""
-    student.agrees(use_of_variable, 0, [])
-    student.agrees(use_of_variable, 2, [])
-
-
-@pytest.mark.meets("weak_type", "float32")
-def test_atom_literals(student):
-    """A literal that is what its type says may be used, be it a Python number or an array."""
-    student.agrees(use_of_literal, 2.0, (), "float64")
-    student.agrees(use_of_literal, 2.0, (), "float64", True)
-    student.agrees(use_of_literal, 3, (), "int64", True)
-    student.agrees(use_of_literal, True, (), "bool")
-    student.agrees(use_of_literal, np.array(2.0, np.float32), (), "float32")
-    student.agrees(use_of_literal, np.float32(0.0), (), "float32")
-
-
-def test_atom_literal_dtype(student):
-    """A literal whose dtype is not that of its type is refused."""
-    student.agrees(use_of_literal, 2.0, (), "float32")
-    student.agrees(use_of_literal, 2, (), "float64", True)
-    student.agrees(use_of_literal, np.array(1, np.int8), (), "int32")
-    student.agrees(use_of_literal, True, (), "int64")
-    student.agrees(use_of_literal, 1, (), "bool")
-    student.agrees(use_of_literal, np.float32(2.0), (), "float64")
-
-
-@pytest.mark.meets("sizes")
-def test_atom_literal_shape(student):
-    """A literal with axes is refused, whether its value has them, its type, or both."""
-    student.agrees(use_of_literal, ROW, (3,), "float64")
-    student.agrees(use_of_literal, ROW, (), "float64")
-    student.agrees(use_of_literal, ROW[:1], (), "float64")
-    student.agrees(use_of_literal, 2.0, (3,), "float64")
-    student.agrees(use_of_literal, 2.0, (1,), "float64")
-
-
-exercise("jaxprs.bind")
-
-
-@pytest.mark.meets("sizes", "mutation")
-def test_bind_new(student):
-    """Variables that are new are bound, one, several or none, and no others."""
-    student.agrees(binding, [], [2])
-    student.agrees(binding, [1], [3, 0])
-    student.agrees(binding, [1, 2], [])
-
-
-@pytest.mark.meets("length")
-def test_bind_many(student):
-    """There may be many of them."""
-    student.agrees(many_bindings, 1500)
-
-
-@pytest.mark.meets("again")
-def test_bind_again(student):
-    """A variable that was bound earlier cannot be bound again."""
-    student.agrees(binding, [2], [2])
-    student.agrees(binding, [0, 1], [3, 1])
-    student.agrees(binding, [0, 1], [0, 2])
-
-
-@pytest.mark.meets("twice", "moment")
-def test_bind_twice_at_once(student):
-    """A variable cannot be bound twice in one go either."""
-    student.agrees(binding, [], [2, 2])
-
-
-@pytest.mark.meets("more_than_two", "twice")
-def test_bind_twice_among_others(student):
-    """The same, with other variables before, between or behind the two."""
-    student.agrees(binding, [0], [1, 3, 1])
-    student.agrees(binding, [0], [1, 1, 2])
-
-
-VECTOR = ((2,), "float64", False)
+    student.agrees(complaint)
 
 
 exercise("jaxprs.check_equation")

@@ -18,9 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import importlib
     from unittest.mock import patch
 
-ONE_LEVEL = siblings("pytrees.dict", "pytrees.node_type")  # what the walks need
-NODE_TYPE = siblings("pytrees.node_type")
-BOTH_WAYS = siblings(*ONE_LEVEL.exercises, "pytrees.flatten", "pytrees.unflatten")
+BOTH_WAYS = siblings("pytrees.flatten", "pytrees.unflatten")
 NOTHING = siblings()
 
 
@@ -171,246 +169,12 @@ def results(student, needs, *expressions):
         student.agrees(run, needs, f"result = {expression}")
 
 
-exercise("pytrees.register")
-
-NEW_CLASS = """
-class Wrapped:
-    pass
-
-first, second = (lambda x: ((), 1), lambda d, xs: 2), (lambda x: ((), 3), lambda d, xs: 4)
-"""
-
-
-@pytest.mark.meets("order")
-def test_entry_of_a_new_class(student):
-    """A new class gets an entry of the table, with the two functions in the right places."""
-    program = """
-nothing = register_pytree_node(Wrapped, *first)
-entry = node_types[Wrapped]
-same = [entry.to_children is first[0], entry.from_children is first[1]]
-result = [nothing, type(entry) is NodeType, same]
-"""
-    student.agrees(run, NOTHING, NEW_CLASS + program)
-
-
-@pytest.mark.meets("twice", "again", "exception", "moment")
-def test_second_registration(student):
-    """A class that is registered already is rejected with ValueError, and its entry stays."""
-    program = """
-register_pytree_node(Wrapped, *first)
-answer = refused(register_pytree_node, Wrapped, *second)
-result = [answer, node_types[Wrapped].to_children(0)[1], node_types[Wrapped].from_children(0, [])]
-"""
-    student.agrees(run, NOTHING, NEW_CLASS + program)
-    student.agrees(run, NOTHING, NEW_CLASS + program.replace("*second", "*first"))
-
-
-@pytest.mark.meets("keys")
-@pytest.mark.parametrize("name", ["tuple", "list", "dict", "type(None)"])
-def test_containers_that_were_there_before(student, name):
-    """Python's own containers, and None, cannot be registered again."""
-    program = f"""
-before = node_types[{name}]
-answer = refused(register_pytree_node, {name}, *first)
-result = [answer, node_types[{name}] is before]
-"""
-    student.agrees(run, NOTHING, NEW_CLASS + program)
-
-
-@pytest.mark.meets("twice", "caching")
-def test_classes_of_one_name(student):
-    """A class is known by itself: a different class may have its name, or look like a container."""
-    program = """
-register_pytree_node(Wrapped, *first)
-again = type("Wrapped", (), {})
-register_pytree_node(again, *second)
-Pointed = type("Point", (Point,), {})
-register_pytree_node(Pointed, *first)
-result = [node_types[cls].to_children(0)[1] for cls in (Wrapped, again, Pointed)]
-"""
-    student.agrees(run, NOTHING, NEW_CLASS + program)
-
-
-@pytest.mark.meets("mutation")
-def test_subclasses_of_containers(student):
-    """Subclasses of a registered class can be registered, and do not change its entry."""
-    program = """
-before = {cls: node_types[cls] for cls in (tuple, list, dict)}
-for cls in (Shape, Stack, Settings, Point):
-    register_pytree_node(cls, *first)
-kept = [node_types[cls] is before[cls] for cls in before]
-result = [kept, [node_types[cls].to_children(0)[1] for cls in (Shape, Stack, Settings, Point)]]
-"""
-    student.agrees(run, NOTHING, NEW_CLASS + program)
-
-
-exercise("pytrees.dict")
-
-
-@pytest.mark.meets("order", "more_than_two")
-def test_values_in_the_order_of_keys(student):
-    """The values come in the order of the sorted keys, and the keys beside them."""
-    results(
-        student,
-        NOTHING,
-        "dict_to_children({'b': 1.0, 'c': 7.0, 'a': 5.0})",
-        "dict_to_children({10: 'x', 9: 'y', -3: 'z', 2: 'u'})",
-        "dict_to_children({(2, 1): 1, (1, 5): 2, (1, 2): 3})",
-        "dict_to_children({2.5: 'x', 1: 'y', True + 1: 'z', -0.5: 'u'})",
-        "dict_to_children({'b': 1, 'B': 2, 'a': 3, 'A': 4})",
-    )
-
-
-@pytest.mark.meets("order", "keys")
-def test_order_of_filling(student):
-    """Two dicts with the same keys have the same order, however they were filled."""
-    program = """
-result = []
-for keys in ("abcd", "dcba", "cadb", "aAbB", "BAba"):
-    result.append(dict_to_children({key: 2 * ord(key) for key in keys}))
-result.append(dict_to_children(dict(zip("dcba", (1, 4, 3, 2)))))
-"""
-    student.agrees(run, NOTHING, program)
-
-
-@pytest.mark.meets("twice", "none")
-def test_values_that_have_no_order(student):
-    """Only the keys are sorted: the values may be anything, and are not looked at."""
-    program = """
-x, y = Opaque(), Opaque()
-values, keys = dict_to_children({"q": x, "p": y})
-more, _ = dict_to_children({"b": None, "a": {"d": 1, "c": 2}})
-result = [values[0] is y, values[1] is x, keys, more]
-"""
-    student.agrees(run, NOTHING, program)
-
-
-@pytest.mark.meets("keys", "sizes")
-def test_small_dicts(student):
-    """Dicts with one key and with none have their children, too."""
-    results(student, NOTHING, "dict_to_children({})", "dict_to_children({'only': [1.0]})")
-
-
-@pytest.mark.meets("exception", "none")
-def test_keys_without_an_order(student):
-    """Keys that cannot be sorted are rejected with ValueError."""
-    results(
-        student,
-        NOTHING,
-        "refused(dict_to_children, {'a': 1, 2: 3})",
-        "refused(dict_to_children, {None: 1, 'b': 2, 'a': 4})",
-    )
-
-
-@pytest.mark.meets("again", "caching", "mutation")
-def test_dict_stays_as_it_was(student):
-    """The dict itself is not changed."""
-    program = """
-d = {"b": 1, "a": 2}
-result = [dict_to_children(d), d]
-d["b"], d["c"] = 5, 7
-result.append(dict_to_children(d))
-del d["a"]
-result.append(dict_to_children(d))
-"""
-    student.agrees(run, NOTHING, program)
-
-
-exercise("pytrees.node_type")
-
-
-def kinds(student, *classes):
-    """Compare which kinds of containers classes are."""
-    for cls in classes:
-        program = f"""
-kind = node_type({cls})
-own = kind is not None and kind is node_types.get({cls})
-result = [kind is None, own, kind is namedtuple_type]
-"""
-        student.agrees(run, NOTHING, program)
-
-
-@pytest.mark.meets("keys")
-def test_classes_with_an_entry(student):
-    """A class with an entry in the table has that one."""
-    kinds(student, "tuple", "list", "dict", "Pair", "type(None)")
-
-
-@pytest.mark.meets("none", "zeros")
-def test_class_of_none(student):
-    """None is a container, and other values that are false or zero are what their class says."""
-    results(
-        student, NOTHING, "[node_type(type(x)) is None for x in (None, 0, (), '', 0.0, [], False)]"
-    )
-
-
-def test_classes_of_leaves(student):
-    """All other classes are those of leaves, even of things that can be iterated over."""
-    kinds(student, "float", "int", "str", "set", "range", "object", "Opaque", "bytes")
-
-
-def test_subclasses_of_entries(student):
-    """The entry of a base class does not count."""
-    kinds(student, "Shape", "Stack", "Settings", "type('Sub', (Pair,), {})")
-
-
-@pytest.mark.meets("keys", "sizes")
-def test_kinds_of_namedtuples(student):
-    """Every namedtuple is a container that keeps its class."""
-    kinds(student, "Point", "Empty", "type('Sub', (Point,), {})")
-    program = """
-children, data = node_type(Other).to_children(Other(3.0, [4.0]))
-result = [tuple(children), data is Other, node_type(Other).from_children(data, [5, 6])]
-"""
-    student.agrees(run, NOTHING, program)
-
-
-def test_what_looks_like_a_namedtuple(student):
-    """Fields alone do not make a namedtuple: it is a tuple, too."""
-    program = """
-class Record:
-    _fields = ("x",)
-
-class Rows(list):
-    _fields = ("x",)
-
-result = [node_type(Record) is None, node_type(Rows) is None]
-"""
-    student.agrees(run, NOTHING, program)
-
-
-@pytest.mark.meets("order", "again")
-def test_registered_namedtuple(student):
-    """A namedtuple with an entry of its own has that one."""
-    program = """
-node_types[Point] = NodeType(lambda p: ((p.y,), p.x), lambda x, ys: Point(x, *ys))
-result = [node_type(Point) is node_types[Point], node_type(Other) is namedtuple_type]
-"""
-    student.agrees(run, NOTHING, program)
-
-
-@pytest.mark.meets("caching", "mutation")
-def test_classes_remembered(student):
-    """Asking for a class leaves the table as it is, and the table decides anew the next time."""
-    program = """
-before = dict(node_types)
-kinds = [node_type(cls) for cls in (Point, Shape, Point)]
-unchanged = node_types == before
-for cls in (Point, Shape):
-    node_types[cls] = NodeType(lambda x: ((), None), lambda data, xs: None)
-result = [unchanged, [node_type(cls) is node_types[cls] for cls in (Point, Shape, Point)]]
-del node_types[Point], node_types[Shape]
-result.append([node_type(Point) is namedtuple_type, node_type(Shape) is None])
-"""
-    student.agrees(run, NOTHING, program)
-
-
 exercise("pytrees.flatten")
 
 
 def flat(student, *trees):
     """Compare leaves and structures."""
-    results(student, ONE_LEVEL, *(f"tree_flatten({tree})" for tree in trees))
+    results(student, NOTHING, *(f"tree_flatten({tree})" for tree in trees))
 
 
 def test_single_leaf(student):
@@ -422,7 +186,7 @@ leaves, structure = tree_flatten(x)
 nested, _ = tree_flatten((x, [x]))
 result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nested]]
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 def test_flat_containers(student):
@@ -492,7 +256,7 @@ def test_one_container_twice(student):
 shared = [1, (2, None)]
 result = tree_flatten({"b": shared, "a": (shared, [shared])})
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("keys")
@@ -504,15 +268,15 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
     node_types[Shape] = NodeType(lambda x: parts, lambda data, xs: xs)
     result.append(refused(tree_flatten, [1, Shape()]))
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("exception")
 def test_errors_when_taken_apart(student):
     """An error in is_leaf, or in a container's own function, comes out unchanged."""
-    student.agrees(run, ONE_LEVEL, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
+    student.agrees(run, NOTHING, RAISING.format(call="tree_flatten([1, 2], is_leaf=stop)"))
     own = "node_types[Shape] = NodeType(stop, stop); tree_flatten([1, Shape()])"
-    student.agrees(run, ONE_LEVEL, RAISING.format(call=own))
+    student.agrees(run, NOTHING, RAISING.format(call=own))
 
 
 @pytest.mark.meets("length")
@@ -531,7 +295,7 @@ for _ in range(12):
     tree = Stack([tree])
 result = [tree_flatten(tree)[0], len(asked)]
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("none")
@@ -562,7 +326,7 @@ result = [
     hash(tree_flatten({"a": (1, [2])})[1]) == hash(dic(a=tup(leaf, lst(leaf)))),
 ]
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("again", "mutation")
@@ -575,7 +339,7 @@ leaves.append(4)
 again = tree_flatten(tree)[0]
 result = [tree, again, tree_flatten([5])[0]]
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 exercise("pytrees.unflatten")
@@ -583,7 +347,7 @@ exercise("pytrees.unflatten")
 
 def built(student, *calls):
     """Compare the trees that are built."""
-    results(student, NODE_TYPE, *(f"tree_unflatten({call})" for call in calls))
+    results(student, NOTHING, *(f"tree_unflatten({call})" for call in calls))
 
 
 def test_structure_of_a_leaf(student):
@@ -593,7 +357,7 @@ def test_structure_of_a_leaf(student):
 x = Opaque()
 result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x]
 """
-    student.agrees(run, NODE_TYPE, program)
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("keys")
@@ -664,12 +428,12 @@ def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); "
     one = "tree_unflatten(lst(leaf, PyTreeDef(Shape, None, (leaf, leaf))), [1, 2, 3])"
-    student.agrees(run, NODE_TYPE, RAISING.format(call=made + one))
+    student.agrees(run, NOTHING, RAISING.format(call=made + one))
 
 
 def refusals(student, *calls):
     """Compare what is refused."""
-    results(student, NODE_TYPE, *(f"refused(tree_unflatten, {call})" for call in calls))
+    results(student, NOTHING, *(f"refused(tree_unflatten, {call})" for call in calls))
 
 
 def test_too_few_leaves(student):
@@ -700,7 +464,7 @@ def test_list_of_leaves_stays(student):
 leaves = [1, 2, 3]
 result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
 """
-    student.agrees(run, NODE_TYPE, program)
+    student.agrees(run, NOTHING, program)
 
 
 def test_list_of_one_leaf_stays(student):
@@ -709,7 +473,7 @@ def test_list_of_one_leaf_stays(student):
 leaves = [1]
 result = [tree_unflatten(dic(a=leaf), leaves), leaves]
 """
-    student.agrees(run, NODE_TYPE, program)
+    student.agrees(run, NOTHING, program)
 
 
 exercise("pytrees.flatten_up_to")
@@ -717,7 +481,7 @@ exercise("pytrees.flatten_up_to")
 
 def along(student, *calls):
     """Compare what is found along a structure, or that it is refused."""
-    results(student, ONE_LEVEL, *(f"refused(flatten_up_to, {call})" for call in calls))
+    results(student, NOTHING, *(f"refused(flatten_up_to, {call})" for call in calls))
 
 
 @pytest.mark.meets("order", "sizes")
@@ -750,7 +514,7 @@ node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the d
 found = flatten_up_to(tup(leaf, leaf, leaf, leaf), (x, tree, {"a": x, 2: x}, Shape()))
 result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(found)]
 """
-    student.agrees(run, ONE_LEVEL, program)
+    student.agrees(run, NOTHING, program)
 
 
 def test_containers_of_another_class(student):
@@ -1277,7 +1041,7 @@ def test_whole_random_trees(student):
     student.agrees_on_programs(laws_of_trees)
 
 
-@pytest.mark.meets(keys="register map", again="node_type", nested="map")
+@pytest.mark.meets(keys="map", nested="map")
 def test_whole_classes(student):
     """A registered class is a container at any depth, and keeps what is no child."""
     whole(
@@ -1319,7 +1083,6 @@ for other in ([None], [[], *tree[1:]]):
     )
 
 
-@pytest.mark.meets(order="dict", mutation="dict")
 def test_whole_dicts(student):
     """Dicts with the same keys go together, however they were filled."""
     whole(

@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
     import enum
     import importlib
-    import operator
-    import threading
 
     from minijax import core, tracing
     from minijax import numpy as jnp
@@ -33,7 +31,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         cos_p,
         counted,
         exp_p,
-        find_top_trace,
         get_aval,
         gt_p,
         impl_rules,
@@ -45,26 +42,20 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         trace_state,
     )
     from minijax.errors import (
-        ConcretizationTypeError,
-        TracerIntegerConversionError,
         UnexpectedTracerError,
     )
     from minijax.jaxpr import (
         Jaxpr,
-        JaxprEqn,
         Literal,
         Var,
         eval_jaxpr,
-        raise_to_shaped,
         typecheck_jaxpr,
     )
     from minijax.tracing import (
-        Constant,
         JaxprBuilder,
         JaxprTrace,
         JaxprTracer,
         literal_of,
-        new_dynamic,
         without_equation,
     )
 
@@ -78,106 +69,8 @@ MATRIX = ((2, 3), "float32", False)
 LITERAL = siblings("tracing.literal")
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
 ALL_BUT_TRACE_WITH = siblings(
-    *("tracing.new_arg", "tracing.record", "tracing.literal", "tracing.constant"),
-    *("tracing.build", "tracing.new_dynamic", "tracing.without_equation"),
+    "tracing.record", "tracing.literal", "tracing.constant", "tracing.without_equation"
 )
-
-
-exercise("tracing.new_arg")
-
-
-@probe
-def boxes(mj, avals):
-    """Boxes for arguments of these types (shape, dtype, weak type)."""
-    with new_main(JaxprTrace, JaxprBuilder()) as main:
-        trace = JaxprTrace(main)
-        made = [trace.new_arg(ShapedArray(s, np.dtype(d), weak)) for s, d, weak in avals]
-        return [
-            (
-                *(type(x).__name__ for x in (box, box.atom, box.aval)),
-                box._trace.main is main,
-                (box.atom.aval.shape, str(box.atom.aval.dtype), box.atom.aval.weak_type),
-                (box.shape, str(box.dtype), box.weak_type),
-            )
-            for box in made
-        ]
-
-
-@probe
-def boxes_of_values(mj, values):
-    """Boxes for the abstract values of these arguments, whose values are known."""
-    with new_main(JaxprTrace, JaxprBuilder()) as main:
-        made = [JaxprTrace(main).new_arg(get_aval(value)) for value in values]
-    return [
-        (type(box.aval).__name__, type(box.atom.aval).__name__, box.aval.str_short(), box.weak_type)
-        for box in made
-    ]
-
-
-@probe
-def decides(mj, x):
-    """Whether Python's `if`, and an index, can look at the value of a box for `x`."""
-    with new_main(JaxprTrace, JaxprBuilder()) as main:
-        box = JaxprTrace(main).new_arg(get_aval(x))
-    found = []
-    for convert in (bool, int, operator.index):
-        try:
-            found.append(convert(box))
-        except (ConcretizationTypeError, TracerIntegerConversionError):
-            found.append("not known")
-    return found
-
-
-@probe
-def different_boxes(mj, value, count):
-    """How many variables and boxes there are for so many arguments; what was written or changed."""
-    builder = JaxprBuilder()
-    with new_main(JaxprTrace, builder) as main:
-        trace, aval = JaxprTrace(main), get_aval(value)
-        made = [trace.new_arg(aval) for _ in range(count)]
-        made += [JaxprTrace(main).new_arg(aval) for _ in range(count)]
-    number = len({id(box.atom) for box in made})
-    kinds = {
-        (type(box).__name__, type(box.atom).__name__, box.atom.aval.str_short()) for box in made
-    }
-    return {
-        "kinds of boxes": kinds == {("JaxprTracer", "Var", aval.str_short())},
-        "number of variables": number,
-        "number of equations and constants": (len(builder.eqns), len(builder.consts)),
-        "the given type": (type(aval).__name__, aval.weak_type),
-    }
-
-
-@pytest.mark.meets("float32", "more_than_two", "sizes")
-def test_arg_is_a_variable(student):
-    """The box holds a variable of the argument's shape and dtype, and belongs to the trace."""
-    student.agrees(boxes, [VECTOR, MATRIX, ((0, 2), "int8", False)])
-    student.agrees(boxes, [SCALAR, ((), "bool", False)])
-
-
-@pytest.mark.meets("weak_type")
-def test_arg_weak_type(student):
-    """The type of a Python number stays weak, and that of a boolean or an array does not."""
-    student.agrees(boxes, [((), "float64", True), ((), "int64", True), ((), "int64", False)])
-    student.agrees(boxes_of_values, [2.0, 3, True, np.float64(2.0), np.array(2.0)])
-
-
-def test_arg_forgets_the_value(student):
-    """The box says nothing of the value, even where this is known."""
-    student.agrees(boxes_of_values, [2.0, ROW, GRID.astype("float32"), np.array(7)])
-
-
-def test_arg_decides_nothing(student):
-    """Python can decide nothing by what is in the box."""
-    student.agrees(decides, 3)
-    student.agrees(decides, np.array(0))
-
-
-@pytest.mark.meets("twice", "again", "caching", "mutation")
-def test_arg_is_new(student):
-    """Each argument has a variable of its own, even if several have the same type."""
-    student.agrees(different_boxes, 2.0, 2)
-    student.agrees(different_boxes, ROW, 3)
 
 
 exercise("tracing.record")
@@ -698,292 +591,6 @@ def test_constant_tracers(student):
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays, LITERAL)
-
-
-exercise("tracing.build")
-
-
-@probe
-def built(mj, arrays, order, outputs):
-    """A program with these constants and two inputs; `order` says which constants are used when."""
-    aval = raise_to_shaped(get_aval(arrays[0]))
-    builder = JaxprBuilder()
-    for i, x in enumerate(arrays):  # what is kept is not what the user has now
-        builder.consts[-i] = Constant(Var(raise_to_shaped(get_aval(x))), x, x * 10.0)
-    variables = [const.var for const in builder.consts.values()]
-    a, b = Var(aval), Var(aval)
-    last = a
-    for i in order:
-        out = Var(aval)
-        builder.eqns.append(JaxprEqn([last, variables[i]], [out], sub_p, {}))
-        last = out
-    scalar = raise_to_shaped(get_aval(2.0))
-    atoms = {"a": a, "b": b, "last": last, "two": Literal(2.0, scalar), "const": variables[0]}
-    inputs, outs = [a, b], [atoms[name] for name in outputs]
-    closed = builder.build(inputs, outs)
-    return {
-        "types": [type(x).__name__ for x in (closed, closed.jaxpr, closed.consts)],
-        "text": str(closed),
-        "constvars": [closed.jaxpr.constvars[i] is var for i, var in enumerate(variables)],
-        "invars": closed.jaxpr.invars == inputs,
-        "outvars": closed.jaxpr.outvars == outs,
-        "eqns": [x is y for x, y in zip(closed.jaxpr.eqns, builder.eqns, strict=True)],
-        "consts": closed.consts,
-        "the builder's constants": len(builder.consts),
-        "the program's type": str(typecheck_jaxpr(closed.jaxpr)),
-        "the program's values": eval_jaxpr(closed.jaxpr, closed.consts, arrays[0], arrays[-1]),
-    }
-
-
-@probe
-def built_in_jvp(mj, x):
-    """A program of which a constant is a tracer, another a weakly typed array, a third a number."""
-    seen = []
-
-    def f(x):
-        builder, values = JaxprBuilder(), [x, mj.numpy.sin(2.0), x]
-        for i, value in enumerate(values):
-            var = Var(raise_to_shaped(get_aval(value)))
-            builder.consts[7 - i] = Constant(var, value, value)
-        closed = builder.build([], [])
-        seen.append([a is b for a, b in zip(closed.consts, values, strict=True)])
-        seen.append((str(closed), len(builder.consts)))
-        return x
-
-    mj.jvp(f, (x,), (x,))
-    return seen
-
-
-@probe
-def built_without_constants(mj, shape):
-    """A program without constants, and one without anything."""
-    a, b = (Var(ShapedArray(shape, np.dtype(float))) for _ in range(2))
-    builder = JaxprBuilder()
-    builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
-    closed, empty = builder.build([a], [b, a]), JaxprBuilder().build([], [])
-    return str(closed), closed.consts, str(empty), empty.consts
-
-
-@pytest.mark.meets("sizes")
-def test_build_plain(student):
-    """Inputs, equations and outputs are those that were given and written."""
-    student.agrees(built_without_constants, ())
-    student.agrees(built_without_constants, (3,))
-
-
-def test_build_one_constant(student):
-    """A constant has a variable in the program, and what was kept of it is among the consts."""
-    student.agrees(built, [ROW], [0], ["last"])
-    student.agrees(built, [GRID], [0, 0], ["last", "a"])
-
-
-def test_build_two_constants(student):
-    """Several constants are in the order in which they were met."""
-    student.agrees(built, [ROW, ROW + 1.0], [0, 1], ["last"])
-
-
-@pytest.mark.meets("order", "more_than_two")
-def test_build_three_constants(student):
-    """The order of the constants does not depend on which equation uses them first."""
-    student.agrees(built, [ROW, ROW + 1.0, ROW * 3.0], [2, 0, 1, 2], ["last", "b"])
-
-
-@pytest.mark.meets("twice", "mutation")
-def test_build_outputs(student):
-    """Inputs, constants and literals may be outputs, and one atom may be there twice."""
-    student.agrees(built, [ROW, ROW + 1.0], [1], ["two", "b", "last", "const", "last"])
-    student.agrees(built, [GRID], [], ["const", "a"])
-
-
-@pytest.mark.meets("some_results")
-def test_build_unused(student):
-    """Equations and constants that nothing reads are part of the program, too."""
-    student.agrees(built, [ROW, ROW + 1.0], [1], ["b"])
-    student.agrees(built, [GRID, GRID - 1.0], [], [])
-
-
-@pytest.mark.meets("another_box", "weak_type", "closure")
-def test_build_kept(student):
-    """What was kept of a constant is there as it is, be it a tracer or an array."""
-    student.agrees(built_in_jvp, 2.0)
-    student.agrees(built_in_jvp, ROW)
-
-
-exercise("tracing.new_dynamic")
-
-
-@probe
-def in_charge(mj, operands):
-    """Who takes an operation on plain values before, in and after a block."""
-
-    def who():
-        dynamic = trace_state.dynamic_trace
-        return type(find_top_trace(operands)).__name__, dynamic is None, len(trace_state.stack)
-
-    found = {"before": who()}
-    with new_main(JaxprTrace, JaxprBuilder()) as main:
-        found["before the block"] = who()
-        with new_dynamic(main):
-            found["in the block"] = who()
-            found["the given interpreter is in charge"] = trace_state.dynamic_trace is main
-        found["after the block"] = who()
-    return {**found, "in the end": who()}
-
-
-def in_charge_of(mains):
-    """Which of these interpreters, given by name, is in charge."""
-    current = trace_state.dynamic_trace
-    return next((name for name, main in mains.items() if main is current), "another block")
-
-
-def open_blocks(note, mains, levels, error):
-    """Open a block for each level, each in the one before; the last may raise an error."""
-    block = f"block {levels[0]}"
-    note(f"before {block}")
-    with core.new_main(tracing.JaxprTrace, tracing.JaxprBuilder()) as main:
-        mains[block] = main
-        try:
-            with tracing.new_dynamic(main):
-                note(f"in {block}")
-                if levels[1:]:
-                    open_blocks(note, mains, levels[1:], error)
-                elif error:
-                    raise getattr(builtins, error)
-                note(f"at the end of {block}")
-        finally:
-            note(f"after {block}")
-
-
-@probe(uses=[in_charge_of, open_blocks])
-def blocks_within(mj, depth, error=None):
-    """Blocks within blocks: who is in charge on the way in and on the way out.
-
-    The innermost block may end by an error of this name, and so do those around it.
-    """
-    levels, mains = range(1, depth + 1), {"none": None}
-    places = [f"{x} block {i}" for x in ("before", "in", "at the end of", "after") for i in levels]
-    found = {f"who is in charge {place}": "not reached" for place in places}
-    found["the error that comes out"] = None
-
-    def note(place):
-        found[f"who is in charge {place}"] = in_charge_of(mains)
-
-    try:
-        open_blocks(note, mains, levels, error)
-    except NotImplementedError:
-        raise
-    except BaseException as caught:
-        found["the error that comes out"] = type(caught).__name__
-    note("outside again")
-    trace_state.dynamic_trace = None
-    return found
-
-
-@probe(uses=[in_charge_of])
-def lower_level(mj, x):
-    """A block of an interpreter within one of a higher level: the inner block counts."""
-    found = {}
-
-    def note(moment):
-        found[f"who is in charge {moment}"] = in_charge_of(mains)
-        asked = find_top_trace([x]).main
-        found[f"whether that one is asked {moment}"] = asked is trace_state.dynamic_trace
-
-    with new_main(JaxprTrace, JaxprBuilder()) as low, new_main(JaxprTrace, JaxprBuilder()) as high:
-        mains = {"the lower level": low, "the higher level": high}
-        with new_dynamic(high):
-            note("in the outer block")
-            with new_dynamic(low):
-                note("in a block within")
-                with new_dynamic(low):
-                    note("in a block within this one")
-                note("after the innermost block")
-            note("after both inner blocks")
-    return {**found, "none is in charge outside": trace_state.dynamic_trace is None}
-
-
-@probe
-def other_thread(mj):
-    """Who takes an operation in another thread, while a block is active in this one."""
-    seen = []
-
-    def look():
-        seen.append(type(find_top_trace([2.0])).__name__)
-
-    with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
-        look()
-        thread = threading.Thread(target=look)
-        thread.start()
-        thread.join()
-    return seen
-
-
-@probe
-def higher_levels(mj, x):
-    """In a block, an operation on boxes of a higher level still belongs to that level."""
-    seen = {}
-
-    def f(x):
-        seen["who takes a box"] = type(find_top_trace([x, 2.0])).__name__
-        seen["who takes a number"] = type(find_top_trace([2.0])).__name__
-        return x
-
-    with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
-        _, count = counted(f)(x)
-    outside = float(sin_p.bind(0.0))
-    return {**seen, "operations carried out": count, "the sine outside": outside}
-
-
-@pytest.mark.meets("again", "none")
-def test_dynamic_takes_over(student):
-    """In the block all operations go to the interpreter, those on plain values included."""
-    student.agrees(in_charge, [2.0, 3.0])
-    student.agrees(in_charge, [])
-
-
-@pytest.mark.meets("another_box")
-def test_dynamic_higher_levels(student):
-    """An interpreter higher on the stack keeps the operations on its own boxes."""
-    student.agrees(higher_levels, 2.0)
-
-
-@pytest.mark.meets("moment")
-def test_dynamic_nested(student):
-    """A block within a block takes over, until it ends and the outer block is in charge again."""
-    student.agrees(blocks_within, 2)
-
-
-@pytest.mark.meets("more_than_two", "nested", "moment", "length")
-def test_dynamic_deeply_nested(student):
-    """Three nested blocks end one after the other, and the one outside is in charge again."""
-    student.agrees(blocks_within, 3)
-
-
-@pytest.mark.meets("exception")
-def test_dynamic_exception(student):
-    """A block that ends by an exception restores what was there, and the exception comes out."""
-    student.agrees(blocks_within, 1, "ZeroDivisionError")
-    student.agrees(blocks_within, 1, "KeyboardInterrupt")
-    student.agrees(blocks_within, 1, "GeneratorExit")
-
-
-@pytest.mark.meets("twice")
-def test_dynamic_lower_level(student):
-    """The block that was entered last counts, whatever the level of its interpreter is."""
-    student.agrees(lower_level, 2.0)
-
-
-@pytest.mark.meets("exception")
-def test_dynamic_nested_exception(student):
-    """An exception in an inner block leaves the outer one in charge."""
-    student.agrees(blocks_within, 2, "StopIteration")
-    student.agrees(blocks_within, 3, "SystemExit")
-
-
-@pytest.mark.meets("nested")
-def test_dynamic_threads(student):
-    """Other threads do not notice the block."""
-    student.agrees(other_thread)
 
 
 exercise("tracing.without_equation")
@@ -1554,7 +1161,7 @@ def several_results(mj, x):
     return str(closed), typed, eval_jaxpr(closed.jaxpr, closed.consts, x)
 
 
-@pytest.mark.meets(weak_type="constant", float32="build", again="build", caching="build")
+@pytest.mark.meets(weak_type="constant")
 def test_whole_programs(student):
     """A random program is written down: equations, constants, results and their types."""
     student.agrees_on_programs(programs_of_programs)

@@ -20,10 +20,8 @@ from minijax.core import (
     Tracer,
     aval_makers,
     bind,
-    broadcast_in_dim_impl,
     cos_p,
     counted,
-    div_impl,
     find_top_trace,
     full_raise,
     get_aval,
@@ -209,7 +207,7 @@ def test_find_top_trace_takes_the_highest():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_and_the_dynamic_trace():
-    """A dynamic trace takes the operation if its level is above all operands, and only then."""
+    """What default_main() returns takes the operation if its level is above all operands."""
     _, *mains = push(Toy, Toy, Toy)
     one, two, three = (tracer_of(main) for main in mains)
     trace_state.dynamic_trace = mains[1]
@@ -330,137 +328,6 @@ def test_bind_of_plain_results():
     _, main = push(Unboxed)
     assert bind(Primitive("toy"), tracer_of(main, 7.0)) == 7.0
     assert bind(Primitive("toy", multiple_results=True), tracer_of(main, 7.0), 2.5) == [7.0, 2.5]
-
-
-# core.evaluate ----------------------------------------------------------------------------------
-
-
-def evaluate(primitive, values, **params):
-    """Apply a primitive at the bottom of the stack."""
-    return EvalTrace(trace_state.stack[0]).process_primitive(primitive, values, params)
-
-
-@pytest.mark.exercise("core.evaluate")
-def test_evaluate_calls_the_rule():
-    """The rule gets the operands by position and the parameters by keyword."""
-    primitive = Primitive("toy")
-    impl_rules[primitive] = lambda x, y, *, scale: (x - y) * scale
-    out = evaluate(primitive, [np.array([5.0, 9.0]), 2.0], scale=10.0)
-    assert out.tolist() == [30.0, 70.0]
-
-
-@pytest.mark.exercise("core.evaluate")
-def test_evaluate_gives_arrays():
-    """Results are arrays of our own, even those without axes."""
-    for operands in ([7.0, 2.5], [np.array([7.0, 5.0]), 2.5]):
-        assert type(evaluate(sub_p, operands)) is ArrayImpl
-
-
-@pytest.mark.exercise("core.evaluate")
-def test_evaluate_gives_weak_types():
-    """A result is weakly typed if all operands are, as Python's numbers are."""
-    out, mixed = evaluate(sub_p, [7.0, 2.5]), evaluate(sub_p, [np.array([7.0, 5.0]), 2.5])
-    assert [out.weak_type, mixed.weak_type] == [True, False]
-    again, whole = evaluate(sub_p, [out, 1.5]), evaluate(sub_p, [7, 2])
-    assert [again.weak_type, whole.weak_type] == [True, True]
-
-
-@pytest.mark.exercise("core.evaluate")
-def test_evaluate_several_results():
-    """Several results come in a list, and each is an array."""
-    primitive = Primitive("toy", multiple_results=True)
-    impl_rules[primitive] = lambda x: (np.float64(x), np.array([x, x]))
-    outs = evaluate(primitive, [2.5])
-    assert type(outs) is list
-    assert [type(out) for out in outs] == [ArrayImpl] * 2
-
-
-@pytest.mark.exercise("core.evaluate")
-@pytest.mark.filterwarnings("error")
-def test_evaluate_keeps_quiet():
-    """The logarithm of a negative number is NaN without a warning; a missing rule is named."""
-    assert np.isnan(evaluate(log_p, [-2.0]))
-    with pytest.raises(NotImplementedError) as caught:
-        evaluate(Primitive("toy"), [2.0])
-    assert str(caught.value) == "Evaluation rule for 'toy' not implemented"
-
-
-# core.div_impl ----------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("core.div_impl")
-def test_div_of_floats():
-    """Floats divide as in NumPy, and float32 stays float32."""
-    out = div_impl(np.array([7.0, -7.0], np.float32), np.array([2.0, 4.0], np.float32))
-    assert out.tolist() == [3.5, -1.75]
-    assert out.dtype == np.float32
-
-
-@pytest.mark.exercise("core.div_impl")
-def test_div_of_integers_rounds_towards_zero():
-    """Quotients of integers lose their fraction, whichever operand is negative."""
-    out = div_impl(np.array([7, -7, 7, -7, -8]), np.array([2, 2, -2, -2, 2]))
-    assert out.tolist() == [3, -3, -3, 3, -4]
-
-
-@pytest.mark.exercise("core.div_impl")
-def test_div_of_integers_by_zero():
-    """An integer divided by zero is -1, or the largest number if it is unsigned."""
-    assert div_impl(np.array([7, 0, -7, 9]), np.array([0, 0, 0, 2])).tolist() == [-1, -1, -1, 4]
-    unsigned = div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
-    assert unsigned.tolist() == [4, 255]
-    assert unsigned.dtype == np.uint8
-
-
-@pytest.mark.exercise("core.div_impl")
-def test_div_of_integers_is_exact():
-    """Large integers are divided exactly, and small integer dtypes stay as they are."""
-    assert int(div_impl(np.array(9007199254740993), np.array(1))) == 9007199254740993
-    assert div_impl(np.array([-7], np.int8), np.array([2], np.int8)).dtype == np.int8
-
-
-# core.broadcast_impl ----------------------------------------------------------------------------
-
-
-def repeated(x, shape, axes):
-    """`x` repeated into `shape`, as a list."""
-    return np.asarray(broadcast_in_dim_impl(x, shape=shape, broadcast_dimensions=axes)).tolist()
-
-
-@pytest.mark.exercise("core.broadcast_impl")
-def test_broadcast_one_axis():
-    """The axis of a vector becomes the axis that is named, rows or columns."""
-    x = np.array([1.0, 2.0])
-    assert repeated(x, (2, 2), (0,)) == [[1.0, 1.0], [2.0, 2.0]]
-    assert repeated(x, (2, 2), (1,)) == [[1.0, 2.0], [1.0, 2.0]]
-
-
-@pytest.mark.exercise("core.broadcast_impl")
-def test_broadcast_two_axes():
-    """Two axes may leave room for a new one between or after them; size 1 is repeated."""
-    x = np.array([[1, 2, 3], [4, 5, 6]])
-    assert repeated(x, (2, 2, 3), (0, 2)) == [[[1, 2, 3], [1, 2, 3]], [[4, 5, 6], [4, 5, 6]]]
-    assert repeated(x, (2, 3, 2), (0, 1)) == [[[1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]]]
-    assert repeated(x[:1], (2, 3), (0, 1)) == [[1, 2, 3], [1, 2, 3]]
-
-
-@pytest.mark.exercise("core.broadcast_impl")
-def test_broadcast_no_axes():
-    """A number fills any shape."""
-    assert repeated(7.5, (2, 3), ()) == [[7.5, 7.5, 7.5], [7.5, 7.5, 7.5]]
-    assert repeated(np.array(True), (2,), ()) == [True, True]
-
-
-@pytest.mark.exercise("core.broadcast_impl")
-def test_broadcast_keeps_the_dtype():
-    """The dtype stays as it is."""
-    for x in (
-        np.array([True, False]),
-        np.array([7, 8], np.int32),
-        np.array([2.5, 3.5], np.float32),
-    ):
-        out = broadcast_in_dim_impl(x, shape=(2, 3), broadcast_dimensions=(0,))
-        assert out.dtype == x.dtype
 
 
 # core.counted -----------------------------------------------------------------------------------

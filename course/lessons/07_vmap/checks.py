@@ -64,32 +64,6 @@ class Box(Tracer):
         return get_aval(self.val)
 
 
-# remove_axis --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("vmap.remove_axis")
-def test_shape_of_an_example():
-    """The batch axis is gone from the shape, wherever it was."""
-    batch = ShapedArray((2, 3, 4), np.dtype("float64"))
-    assert [remove_axis(batch, axis).shape for axis in range(3)] == [(3, 4), (2, 4), (2, 3)]
-    assert remove_axis(ShapedArray((3, 3), np.dtype("float64")), 0).shape == (3,)
-
-
-@pytest.mark.exercise("vmap.remove_axis")
-def test_dtype_of_an_example():
-    """The dtype and the weak type stay, and the values are forgotten."""
-    out = remove_axis(ShapedArray((2,), np.dtype("float32"), weak_type=True), 0)
-    assert (out.dtype.name, out.weak_type) == ("float32", True)
-    assert type(remove_axis(get_aval(GRID), 0)).__name__ == "ShapedArray"
-
-
-@pytest.mark.exercise("vmap.remove_axis")
-def test_type_without_a_batch():
-    """If nothing is mapped, the type itself is returned."""
-    aval = get_aval(GRID)
-    assert remove_axis(aval, not_mapped) is aval
-
-
 # move_batch_axis ----------------------------------------------------------------------------------
 
 
@@ -118,56 +92,6 @@ def test_tracer_is_moved():
         assert move_batch_axis(3, 1, 0, box).shape == (3, 2)
         assert move_batch_axis(9, not_mapped, 0, box).shape == (9, 2, 3)
         assert main.global_data == ["transpose", "broadcast_in_dim"]
-
-
-# BatchTrace.process_primitive ---------------------------------------------------------------------
-
-
-@pytest.mark.exercise("vmap.process_primitive")
-def test_negation_of_a_batch():
-    """An operation on a batch returns a box of the batch, which looks like a single example."""
-    with new_main(BatchTrace, 3) as main:
-        trace = BatchTrace(main)
-        out = trace.process_primitive(neg_p, [BatchTracer(trace, GRID, 1)], {})
-        assert out.val.tolist() == [[-1.0, -2.0, -3.0], [-4.0, -5.0, -6.0]]
-        assert (out.batch_dim, out.shape) == (1, (2,))
-
-
-@pytest.mark.exercise("vmap.process_primitive")
-def test_rule_gets_everything():
-    """The rule gets the number of examples, values, batch axes and params, and decides."""
-    toy = Primitive("toy")
-    vmap_rules[toy] = lambda size, vals, dims, *, scale: (scale * vals[1] + size, dims[1])
-    with new_main(BatchTrace, 2) as main:
-        trace = BatchTrace(main)
-        boxes = [BatchTracer(trace, 5.0, not_mapped), BatchTracer(trace, GRID, 0)]
-        out = trace.process_primitive(toy, boxes, {"scale": 10.0})
-        assert out.val.tolist() == [[12.0, 22.0, 32.0], [42.0, 52.0, 62.0]]
-        assert out.batch_dim == 0
-
-
-@pytest.mark.exercise("vmap.process_primitive")
-def test_several_results():
-    """A primitive with several results returns a list of boxes, each with its batch axis."""
-    toy = Primitive("toy", multiple_results=True)
-    vmap_rules[toy] = lambda size, vals, dims: ([vals[0], 7.0], [dims[0], not_mapped])
-    with new_main(BatchTrace, 3) as main:
-        trace = BatchTrace(main)
-        outs = trace.process_primitive(toy, [BatchTracer(trace, GRID, 1)], {})
-        assert type(outs).__name__ == "list"
-        assert [out.batch_dim for out in outs] == [1, not_mapped]
-
-
-@pytest.mark.exercise("vmap.process_primitive")
-def test_result_without_a_batch():
-    """A result that is the same for all examples gets a box, too."""
-    toy = Primitive("toy")
-    vmap_rules[toy] = lambda size, vals, dims: (7.0, not_mapped)
-    with new_main(BatchTrace, 3) as main:
-        trace = BatchTrace(main)
-        out = trace.process_primitive(toy, [BatchTracer(trace, GRID, 1)], {})
-        assert type(out).__name__ == "BatchTracer"
-        assert (out.val, out.batch_dim) == (7.0, not_mapped)
 
 
 # align_operand ------------------------------------------------------------------------------------
@@ -356,33 +280,6 @@ def test_random_programs_of_batches(f, in_axes, batch):
         for out, dim in zip(outs, out_dims, strict=True)
     ]
     assert numbers(got) == numbers(each_example(f, in_axes, batch))
-
-
-# place_axis ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("vmap.place_axis")
-def test_place_by_number():
-    """The batch axis goes to the place asked for; -1 is the last axis."""
-    assert place_axis(2, 0, 1, CUBE).shape == (3, 2, 4)
-    assert place_axis(2, 0, -1, CUBE).shape == (3, 4, 2)
-    assert place_axis(4, 2, -3, CUBE).shape == (4, 2, 3)
-
-
-@pytest.mark.exercise("vmap.place_axis")
-def test_place_of_a_constant():
-    """A result that is the same for all examples is repeated, along the axis asked for."""
-    assert place_axis(4, not_mapped, 0, GRID).shape == (4, 2, 3)
-    assert place_axis(4, not_mapped, -1, GRID).shape == (2, 3, 4)
-    assert place_axis(4, not_mapped, -3, GRID).shape == (4, 2, 3)
-
-
-@pytest.mark.exercise("vmap.place_axis")
-def test_no_place():
-    """For None a constant is returned unchanged, and a batch is rejected."""
-    assert place_axis(4, not_mapped, None, GRID) is GRID
-    with pytest.raises(ValueError):
-        place_axis(2, 0, None, GRID)
 
 
 # jacobian_of_input --------------------------------------------------------------------------------

@@ -59,31 +59,6 @@ def box(trace, aval):
     return JaxprTracer(trace, Var(aval))
 
 
-# JaxprTrace.new_arg -------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("tracing.new_arg")
-def test_a_box_with_a_variable(trace):
-    """The variable has the type of the argument."""
-    arg = trace.new_arg(typed((3,), "float32"))
-    assert (type(arg), type(arg.atom)) == (JaxprTracer, Var)
-    assert arg.aval == typed((3,), "float32")
-
-
-@pytest.mark.exercise("tracing.new_arg")
-def test_the_value_is_forgotten(trace):
-    """The type does not say the value, and is weak if the value's type is."""
-    assert trace.new_arg(get_aval(np.ones(2))).aval == typed((2,))
-    assert trace.new_arg(get_aval(3)).aval == typed((), "int64", weak_type=True)
-
-
-@pytest.mark.exercise("tracing.new_arg")
-def test_each_argument_has_its_own_variable(trace):
-    """Two arguments with the same type are two variables."""
-    first, second = (trace.new_arg(typed((3,))) for _ in range(2))
-    assert (first.atom is second.atom) is False
-
-
 # JaxprTrace.record --------------------------------------------------------------------------------
 
 
@@ -223,63 +198,6 @@ def test_a_tracer_is_kept_itself(builder, trace):
     (note,) = builder.consts.values()
     assert atom.aval == typed((2,))
     assert (note.value is x, note.kept is x) == (True, True)
-
-
-# JaxprBuilder.build -------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("tracing.build")
-def test_a_program_without_constants():
-    """A program has the inputs, the equations and the outputs that it was given."""
-    builder, a, b = JaxprBuilder(), Var(typed(())), Var(typed(()))
-    builder.eqns.append(JaxprEqn([a], [b], neg_p, {}))
-    closed = builder.build([a], [b, a])
-    assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = neg a in (b, a) }"
-    assert closed.consts == []
-
-
-@pytest.mark.exercise("tracing.build")
-def test_a_program_with_constants():
-    """The constvars, and what was kept of each, in the order in which they were met."""
-    builder, a = JaxprBuilder(), Var(typed(()))
-    k, m = Var(typed((2,))), Var(typed((3,)))
-    builder.consts = {
-        7: Constant(k, np.full(2, 9.0), np.zeros(2)),
-        2: Constant(m, np.full(3, 9.0), np.ones(3)),
-    }
-    closed = builder.build([a], [m])
-    assert str(closed) == "{ lambda a:f64[2] b:f64[3]; c:f64[]. let  in (b,) }"
-    assert [const.tolist() for const in closed.consts] == [[0.0, 0.0], [1.0, 1.0, 1.0]]
-
-
-# new_dynamic --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("tracing.new_dynamic")
-def test_all_operations_in_the_block(trace):
-    """In the block, operations on plain numbers go to the interpreter, too; after it, not."""
-    with new_dynamic(trace.main):
-        inside = type(find_top_trace([1.0, 2.0])).__name__
-    assert inside == "JaxprTrace"
-    assert type(find_top_trace([1.0, 2.0])).__name__ == "EvalTrace"
-
-
-@pytest.mark.exercise("tracing.new_dynamic")
-def test_a_block_within_a_block(trace):
-    """The outer one is in charge again after the inner one."""
-    with new_main(JaxprTrace, JaxprBuilder()) as inner, new_dynamic(trace.main):
-        with new_dynamic(inner):
-            assert trace_state.dynamic_trace is inner
-        assert trace_state.dynamic_trace is trace.main
-
-
-@pytest.mark.exercise("tracing.new_dynamic")
-def test_a_block_that_fails(trace):
-    """An exception comes out, and no interpreter stays in charge."""
-    with pytest.raises(ZeroDivisionError), new_dynamic(trace.main):
-        raise ZeroDivisionError
-    left, trace_state.dynamic_trace = trace_state.dynamic_trace, None
-    assert left is None
 
 
 # trace_with ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* Which exercises are done, as this browser remembers it: ticks and counts on the pages, and a file
    to take along.
 
-   jaxprentice.progress.get()           {"jvp.pure": true, ...}
+   jaxprentice.progress.get()           {"jvp.flat": true, ...}
    jaxprentice.progress.mark(id, done)  for whatever on a page finds out that an exercise is done
    After each change the document hears the event "jaxprentice-progress". */
 
@@ -145,7 +145,7 @@
 
   /* A button that opens a field for a file's text, where files are hard to get at, as on phones. */
   function pasting(say) {
-    const area = make("textarea", { rows: 4, spellcheck: false, placeholder: '{"jvp.pure": true}' });
+    const area = make("textarea", { rows: 4, spellcheck: false, placeholder: '{"jvp.flat": true}' });
     area.setAttribute("aria-label", "The text of a file of progress");
     const form = make("form", { hidden: true }, area, make("p", {}, button("Load the text")));
     form.querySelector("button").type = "submit";
