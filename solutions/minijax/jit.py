@@ -410,13 +410,12 @@ def call_jvp(
 
 
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program of the values and tangents of another program.
+    """The program that computes the values and tangents of another program.
 
-    `moves` says for each input whether it has a tangent. The new program takes the inputs, then the
-    tangents of those that move, each with the type of its input. It returns the outputs, then a
-    tangent for each output that is floating-point, even if it is zero; integers and booleans have
-    none. Nothing is computed for inputs that do not move. Asked again for the same program and
-    `moves`, it returns the same object, and nothing is traced again.
+    It takes the inputs, then a tangent for each input that `moves` marks, and returns the outputs,
+    then a tangent for each floating-point output, even if it is zero. Nothing is computed for
+    inputs that do not move. Asked again for the same program and `moves`, it returns the same
+    object and traces nothing.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))

@@ -611,9 +611,9 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    None is the tangent of what does not move, and of a result that is not floating-point. One call
-    computes everything: from primals, then tangents, to values, then tangents, without those that
-    are None. A tangent has the mapped axis of its primal.
+    One call computes both: it takes the primals, then the tangents that are not None, each with the
+    mapped axis of its primal. A floating-point result always has a tangent, even if nothing moves;
+    any other result has None.
 
     >>> with inside("i", 1):
     ...     jaxpr = trace_to_jaxpr(lambda x: [x * x], [ShapedArray((), np.dtype("float64"))])
