@@ -36,16 +36,19 @@ def _compare_value(
     got: Reply, want: Reply, rtol: float | None, atol: float | None
 ) -> Disagreement | None:
     if want.kind == "raised":
-        came = suite.described(got.value)
-        message = f"An error was expected, and {came} came back."
+        message = (
+            f"Your code raises nothing, and returns {suite.described(got.value)}, "
+            f"where {'an error' if '.' in want.name else want.name} is expected."
+        )
         return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
     found = agree(got.value, want.value, rtol, atol)
     if found is None:
         return None
     none = f" {words.NO_RETURN}" if got.value is None else ""
-    sentence = f"Your code returns {found.message}{none}."
-    expected = found.expected.capitalize().removesuffix(".")
-    return Disagreement(found.kind, sentence, f"{expected}.")
+    returns = not found.message.startswith("raises ")
+    sentence = f"Your code {f'returns {found.message}{none}' if returns else found.message}."
+    expected = found.expected.removesuffix(".")
+    return Disagreement(found.kind, sentence, f"{expected[:1].upper()}{expected[1:]}.")
 
 
 def _no_answer(got: Reply) -> Disagreement:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading import answers, result, suite
+from autograder.grading import answers, partial, result, suite
 from autograder.grading.answers import Mistake
 from autograder.grading.calls import Call
 from autograder.grading.compare import compare
@@ -57,7 +57,7 @@ def judge(
     empty = bool(failures) and _could_be_constant(right, examined.constants)
     share = 0.0 if empty else len(right) / len(tests)
     label = examined.labels.get(exercise.id)
-    return {
+    made: result.Verdict = {
         "id": exercise.id,
         "points": round(exercise.points * share, 2),
         "max_points": exercise.points,
@@ -67,6 +67,8 @@ def judge(
         "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
         "counterexample": next((x.program for x in failures if x.program), None),
     }
+    rule = partial.TESTS if isinstance(exercise, Whole) else partial.THIRDS
+    return partial.worth(made, rule, exercise.points)
 
 
 def _test_result(

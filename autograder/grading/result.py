@@ -41,6 +41,7 @@ class _VerdictAlways(_Class):
 class Verdict(_VerdictAlways, total=False):
     """The result of one exercise."""
 
+    by_tests: float
     line: int
 
 

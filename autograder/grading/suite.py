@@ -235,6 +235,8 @@ def agree(
     Structures must be the same; arrays agree in dtype, shape and, within tolerance, values. NaN
     equals NaN. A Python scalar equals a 0-d array of its 64-bit dtype.
     """
+    if _is_error(got) or _is_error(want):
+        return None if type(got) is type(want) and got == want else _wrong_error(got, want)
     if type(want) in _CONTAINERS or type(got) in _CONTAINERS:
         return _agree_containers(got, want, rtol, atol)
     if _is_array(want):
@@ -244,6 +246,23 @@ def agree(
     if type(got) is type(want) and not isinstance(want, Opaque):
         return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
     return _wrong_type(got, want)
+
+
+def _is_error(value: Any) -> bool:
+    """Is it the name of a built-in error, as which probes send what was raised?"""
+    found = getattr(builtins, value, None) if type(value) is str else None
+    return isinstance(found, type) and issubclass(found, BaseException)
+
+
+def _wrong_error(got: Any, want: Any) -> Disagreement:
+    """What a part of an answer raises, where the reference raises something else, or nothing."""
+    raised = got if _is_error(got) else "nothing"
+    expected = f"{want if _is_error(want) else 'no error'} is expected"
+    return Disagreement(
+        WRONG_TYPE,
+        f"raises {raised} where {expected}",
+        f"expected {want if _is_error(want) else 'no error'}",
+    )
 
 
 def described(value: Any) -> str:

@@ -156,6 +156,7 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "length of a list, tuple or dict": suite.SMALL + 2,
         "kind of value": types,
         "part of a dict": suite.SMALL,
+        "error as a part of an answer": errors(),
         "exercise that is not implemented": stubs,
         "error without a line": errors() * 3,
         "error with its line and text": errors() * MOST_LINES * (1 + _texts()),

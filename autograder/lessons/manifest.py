@@ -79,6 +79,7 @@ class Lesson:
     question: str = ""  # to be answered in words, and graded by a person; "" where there is none
     whole: Whole | None = None  # what the tests of the whole module are worth
     way: str = CONTRACT  # a student's or a course's choice, in no manifest
+    partial: str = "thirds"  # what an exercise with a broken promise keeps; a course's choice
 
     @property
     def has_page(self) -> bool:
@@ -213,7 +214,7 @@ _TYPES: dict[Any, str] = {
     float: "a number",
     tuple[str, ...]: "a list of texts",
 }
-_DERIVED = {"number", "lesson", "way"}  # fields of these types that no manifest holds
+_DERIVED = {"number", "lesson", "way", "partial"}  # fields of these types that no manifest holds
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _MODULE = re.compile(r"[a-z]\w*(/[a-z]\w*)*/[a-z_]\w*\.py")

@@ -103,6 +103,41 @@ def test_a_class_gets_its_lessons_by_the_way_of_the_course(tmp_path, way):
 
 
 @pytest.mark.parametrize(
+    ("rule", "passed", "points"),
+    [
+        ("thirds", [True] * 5, 6.0),
+        ("thirds", [False, *[True] * 8], 4.0),
+        ("thirds", [False, False, *[True] * 8], 2.0),
+        ("thirds", [*[False] * 8, True], 0.67),
+        ("tests", [False, *[True] * 8], 5.33),
+        ("none", [False, *[True] * 8], 0.0),
+    ],
+)
+def test_a_course_chooses_what_an_exercise_with_a_failing_test_keeps(
+    tmp_path, rule, passed, points
+):
+    lesson = written(tmp_path, f'partial = "{rule}"\n{ENTRY}').get("resit").lessons[0]
+    verdict = result_documents.exercise("core.bind", *passed, points=6.0)
+    for number, test in enumerate(verdict["tests"]):
+        test["id"] = f"test_{number}"
+    share = verdict["points"]
+    verdict = courses.with_points(result_documents.result("ada", verdict), lesson)["exercises"][0]
+    most = verdict["max_points"]
+    assert verdict["points"] == pytest.approx(points * most / 6, abs=0.01)
+    assert verdict["by_tests"] == pytest.approx(share * most / 6, abs=0.01)
+
+
+def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tmp_path):
+    lesson = written(tmp_path, ENTRY).get("resit").lessons[0]
+    parts = [
+        result_documents.exercise(x, False, False, *[True] * 6) for x in ("core.bind", "core.whole")
+    ]
+    kept = courses.with_points(result_documents.result("ada", *parts), lesson)["exercises"]
+    shares = [verdict["points"] / verdict["max_points"] for verdict in kept]
+    assert shares == pytest.approx([2 / 3, 3 / 4], abs=0.01)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         ('lessons = ["core"]', 'lessons = ["cor"]', "line 15: `lessons` names 'cor', which is not"),
@@ -113,6 +148,7 @@ def test_a_class_gets_its_lessons_by_the_way_of_the_course(tmp_path, way):
         ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
         ("hints = 2", 'way = "easy"', "line 2: `way` should be one of guided, contract, blank"),
         ("hints = 2", "way = 3", "line 2: `way` should be a text"),
+        ("[students]", 'partial = "half"\n[students]', "line 1: `partial` should be one of tests"),
         ("hints = 2", "hint = 2", "line 2: `hint` is not known here"),
         ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
         ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),

@@ -305,8 +305,8 @@ def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
     with (folder / "report.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
     assert len(lines) == 8
-    assert lines[1] == ["core", "'=cy", "core.bind", "0.0", "2.0", "does_not_terminate", ""]
-    assert lines[5] == ["core", "bela", "core.bind", "0.67", "2.0", "wrong_value", "A < B"]
+    assert lines[1] == ["core", "'=cy", "core.bind", "0.0", "2.0", "does_not_terminate", "", "0.0"]
+    assert lines[5] == ["core", "bela", "core.bind", "0.67", "2.0", "wrong_value", "A < B", "0.67"]
 
 
 def test_a_report_that_fails_leaves_the_old_one(folder, monkeypatch):

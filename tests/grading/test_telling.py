@@ -189,3 +189,29 @@ def test_the_bits_are_counted_from_the_vocabulary(monkeypatch):
     assert after["error with its line and text"] == pytest.approx(
         before["error with its line and text"] + 1
     )
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "said"),
+    [
+        ([], "ValueError", "Your code raises nothing where ValueError is expected."),
+        (None, "ValueError", "Your code raises nothing where ValueError is expected."),
+        (["KeyError"], ["ValueError"], "Your code raises KeyError where ValueError is expected."),
+        ("TypeError", np.ones(3), "Your code raises TypeError where no error is expected."),
+        ((1, "TypeError"), (1, 2.0), "Your code raises TypeError where no error is expected."),
+    ],
+)
+def test_an_error_in_an_answer_is_told_as_an_error(got, want, said):
+    assert compare.compare(Reply("value", got), Reply("value", want)).message == said
+
+
+def test_an_error_that_does_not_come_is_told_with_its_name():
+    found = compare.compare(Reply("value", [1]), Reply("raised", name="ValueError"))
+    assert found.message == (
+        "Your code raises nothing, and returns a list, where ValueError is expected."
+    )
+
+
+def test_names_in_what_was_expected_keep_their_capitals():
+    found = compare.compare(Reply("value", {"a": 1}), Reply("value", {"JVPTrace": 1}))
+    assert found.expected == "Expected ['JVPTrace']."

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.variants import Variants
-from autograder.grading.result import Result, Verdict
+from autograder.grading import partial
+from autograder.grading.result import Result
 from autograder.lessons import manifest, tasks, user_files
 from autograder.lessons.manifest import CONTRACT, Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
@@ -142,15 +143,14 @@ def cell_name(exercise: str) -> str:
 def with_points(result: Result, lesson: Lesson) -> Result:
     """A result of the lesson's own points as a lesson with other points has it."""
     points = {part.id: part.points for part in lesson.graded}
-    kept = [_worth(v, points[v["id"]]) for v in result["exercises"] if points.get(v["id"])]
+    rules = {exercise.id: lesson.partial for exercise in lesson.exercises}  # not the whole module
+    kept = [
+        partial.worth(v, rules.get(v["id"], partial.TESTS), points[v["id"]])
+        for v in result["exercises"]
+        if points.get(v["id"])
+    ]
     score = round(sum(verdict["points"] for verdict in kept), 2)
     return {**result, "exercises": kept, "score": score, "max_score": lesson.max_points}
-
-
-def _worth(verdict: Verdict, maximum: float) -> Verdict:
-    share = verdict["points"] / verdict["max_points"]
-    points = min(max(round(maximum * share, 2), 0.0), maximum)
-    return {**verdict, "points": points, "max_points": maximum}
 
 
 # ------------------------------------------------------------------------------------------
@@ -159,6 +159,9 @@ def _worth(verdict: Verdict, maximum: float) -> Verdict:
 _TEXT = """\
 # What this course grades. After a change here, `jaxprentice nbgrader update` renews what students
 # get, and `nbgrader autograde` the grades; both say what changes.
+
+partial = "thirds"  # an exercise keeps at most 2/3 of its points if a test fails, 1/3 if more do;
+#                     "tests": the share of tests that pass, "none": nothing
 
 [students]
 hints = 3  # of the three hints to each exercise
@@ -271,8 +274,10 @@ class _Where:
 
 
 def _course(table: dict[str, Any], where: _Where) -> Course:
+    rule = table.get("partial", partial.THIRDS)
+    where.check(rule in partial.RULES, "partial", f"should be one of {', '.join(partial.RULES)}")
     for key in table:
-        known = [*_TABLES, "assignment"]
+        known = ["partial", *_TABLES, "assignment"]
         where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
     options = {name: _options(table.get(name, {}), name, where) for name in _TABLES}
     entries = table.get("assignment", [])
@@ -282,7 +287,7 @@ def _course(table: dict[str, Any], where: _Where) -> Course:
     found: dict[str, Assignment] = {}
     for number, entry in enumerate(entries):
         here = replace(where, header="[[assignment]]", number=number)
-        assignment = _assignment(entry, students, here)
+        assignment = _assignment(entry, students, rule, here)
         here.check(assignment.name not in found, "name", "is the name of two assignments")
         found[assignment.name] = assignment
     return Course(found, Late(**options["late"]), Feedback(**options["feedback"]))
@@ -314,7 +319,9 @@ def _check_keys(
         where.check(fine and texts, key, f"should be {_KINDS[kind]}")
 
 
-def _assignment(entry: dict[str, Any], students: dict[str, Any], where: _Where) -> Assignment:
+def _assignment(
+    entry: dict[str, Any], students: dict[str, Any], rule: str, where: _Where
+) -> Assignment:
     _check_keys(entry, _ASSIGNMENT, where)
     for key in ("name", "lessons"):
         where.check(entry.get(key), key, "is missing in this assignment")
@@ -327,7 +334,7 @@ def _assignment(entry: dict[str, Any], students: dict[str, Any], where: _Where) 
         where.check(lesson not in ids[:i], "lessons", f"names {lesson!r} twice")
     lessons = [known[lesson] for lesson in sorted(ids, key=list(known).index)]
     points = _points(entry, lessons, where)
-    adapted = tuple(_adapted(lesson, points, students) for lesson in lessons)
+    adapted = tuple(replace(_adapted(x, points, students), partial=rule) for x in lessons)
     for lesson in adapted:
         where.check(lesson.max_points > 0, "lessons", f"leaves no points in {lesson.id}")
     return Assignment(

@@ -58,7 +58,7 @@ def surroundings(
 
     `marks` are the editions' by lesson, `release` the notebooks.
     """
-    points = {lesson.id: assignment.cells(lesson) for lesson in assignment.lessons}
+    points = {x.id: [assignment.cells(x), x.partial] for x in assignment.lessons}
     cells = {name: list(_plain(book["cells"])) for name, book in release.items()}
     kinds = assignment.own_base, repr(assignment.variants)
     return {

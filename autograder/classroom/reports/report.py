@@ -34,7 +34,7 @@ POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Fris
 NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
 SHOWN = 5  # counterexamples
 Shared = dict[str, Any]  # what submissions share, by the page that shows it
-COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake")
+COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests")
 
 
 def write(folder: Path, source: str | None = None) -> Path:
@@ -79,7 +79,12 @@ def _rows(found: Class) -> Iterable[list[Any]]:
                 mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
                 points = verdict["points"], verdict["max_points"]
                 about = verdict["id"], *points, verdict["class"], mistake
-                yield [lesson, result["student"], *about]
+                yield [lesson, result["student"], *about, _by_tests(verdict)]
+
+
+def _by_tests(verdict: Verdict) -> float:
+    """The points that the share of passed tests would give."""
+    return verdict.get("by_tests", verdict["points"])
 
 
 # ------------------------------------------------------------------------------------------
@@ -123,6 +128,7 @@ def _own_lesson(result: Result) -> dict[str, Any]:
             "title": _title(verdict["id"]),
             "points": verdict["points"],
             "max_points": verdict["max_points"],
+            "by_tests": _by_tests(verdict),
             "feedback": "\n".join(feedback.lines(verdict, [])),
             "program": verdict["counterexample"],
         }
@@ -186,6 +192,7 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "count": len(found),
         "max_score": found[0]["max_score"],
         "mean": statistics.fmean(scores),
+        "by_tests": statistics.fmean(sum(map(_by_tests, x["exercises"])) for x in found),
         "median": statistics.median(scores),
         "bins": bins,
         "exercises": exercises,

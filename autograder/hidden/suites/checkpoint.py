@@ -231,7 +231,7 @@ def test_call_results(student):
 
 @pytest.mark.meets("more_than_two")
 def test_call_results_with_constants(student):
-    """The same for programs with constants."""
+    """A call of a program with constants returns its results as a list."""
     student.agrees(called, CONSTANTS, [ROW])
     student.agrees(called, "lambda x, y: [y - np.array([1.0, 2.0, 4.0]), x]", [ROW, STEP])
 
@@ -259,7 +259,7 @@ def test_call_captured_tangents(student):
 
 @pytest.mark.meets("another_box")
 def test_call_captured_batches(student):
-    """The same for values that are batched."""
+    """A batched value from outside the function is mapped, and the call stays one operation."""
     student.agrees(captured, ROW, GRID, GRID, "vmap")
     student.agrees(captured, 2.0, ROW, STEP, "vmap")
 
@@ -309,7 +309,7 @@ def test_kept_residuals_alone(student):
 
 @pytest.mark.meets("more_than_two")
 def test_kept_residuals_after_outputs(student):
-    """The same if an output and a residual are computed from one value."""
+    """The right values are kept if an output and a residual are computed from one value."""
     text = "lambda x: (lambda a: [jnp.exp(jnp.sin(a)), jnp.exp(a), a * x])(jnp.sin(x))"
     student.agrees(kept, text, [ROW], 2, ["exp", "sin"])
     student.agrees(kept, text, [ROW], 1, ["exp"])
@@ -703,7 +703,7 @@ def test_no_barrier_the_first_time(student):
 
 @pytest.mark.meets("float32")
 def test_no_barrier_at_first_for_arrays(student):
-    """The same for operands of other types."""
+    """Operands of any type have no barrier if something is computed for the first time."""
     student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], True, False)
 
 
@@ -715,7 +715,7 @@ def test_no_barrier_where_merging_is_allowed(student):
 
 
 def test_no_barrier_where_arrays_may_be_merged(student):
-    """The same for operands of other types."""
+    """For operands of any type, there is no barrier if the compiler may merge the two."""
     student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], False, True)
 
 

@@ -81,7 +81,7 @@ def test_eval_takes_the_branch(student):
 
 @pytest.mark.meets("more_than_two", "again")
 def test_eval_takes_any_branch(student):
-    """The same for the first and the last one of several."""
+    """The first and the last one of several branches are taken if the index names them."""
     student.agrees(branch_taken, THREE, 2, [ROW, OTHER])
     student.agrees(branch_taken, THREE, 0, [ROW, OTHER])
 
@@ -177,7 +177,7 @@ def test_jvp_of_choice(student):
 
 @pytest.mark.meets("again")
 def test_jvp_of_other_branches(student):
-    """The same for each of the other branches."""
+    """Each branch that the index may name has its values and tangents."""
     student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
 
@@ -323,7 +323,7 @@ def test_select_gradients(student):
 
 
 def test_select_other_gradients(student):
-    """The same if a different branch is chosen, for rows."""
+    """Whichever branch is chosen, for rows as well, the others do not spoil the gradient."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
     student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
     student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
@@ -331,7 +331,7 @@ def test_select_other_gradients(student):
 
 @pytest.mark.meets("more_than_two", "extremes")
 def test_select_gradients_of_each_operand(student):
-    """The same for the second and the third operand, and the second and the third branch."""
+    """No branch that is not chosen spoils the gradient of the second or third operand."""
     three = (
         "lambda x, y, z: [x * y * z]",
         "lambda x, y, z: [div(x, y)]",
@@ -581,7 +581,7 @@ def test_scan_reversed(student):
 
 
 def test_scan_of_several_reversed(student):
-    """Both together."""
+    """A reversed scan of several arrays has each y at the place of its row."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
     student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
 

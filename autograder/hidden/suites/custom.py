@@ -908,7 +908,7 @@ def test_dce_equations(student):
 
 @pytest.mark.meets("sizes")
 def test_dce_chains_of_dead_code(student):
-    """What only dead code needs is dead, too."""
+    """An equation goes if nothing but equations that go need its results."""
     thin(student, "lambda x, y: (lax.sin(lax.exp(lax.neg(x))) * y, -y)", [1.0, 1.0], [False, True])
     thin(student, "lambda x: (lax.exp(lax.sin(x) + lax.sin(x)), -x)[1]", [ROW], [True])
     thin(student, "lambda x: (lax.exp(x), lax.sin(x))", [ROW], [False, False])

@@ -242,7 +242,7 @@ def test_dual_numbers_of_another_one(student):
 
 @pytest.mark.meets("another_box", "nested")
 def test_dual_numbers_of_the_one_outside(student):
-    """That holds even if one of the two interpreters was made under the other."""
+    """A dual number of another interpreter is a constant, even if one was made under the other."""
     student.agrees(lifted_foreign, 3.0, 5.0, True)
 
 
@@ -522,7 +522,7 @@ def test_a_result_from_outside(student):
 
 @pytest.mark.meets("zeros")
 def test_another_result_from_outside(student):
-    """It is one even if its tangent is 0, or if the input moves at a different speed."""
+    """A dual number from outside is a constant result, even if its tangent is 0."""
     student.agrees(result_of_another_one, FOR_JVP, 3.0, 0.0, 2.0)
 
 

@@ -1159,7 +1159,7 @@ def test_work_of_vjp(student):
 
 @pytest.mark.meets("another_box", "nested")
 def test_vjp_within_transformations(student):
-    """It works within jvp, and while a program is traced."""
+    """`vjp` works within jvp, and while a program is traced."""
     student.agrees(vjp_in_jvp, ALL, 2.0, 1.0)
     student.agrees(vjp_in_jvp, ALL, ROW, GRID[0])
     student.agrees(program_of_vjp, ALL, ROW)
@@ -1290,7 +1290,7 @@ def test_gradients_with_aux(student):
 
 @pytest.mark.meets("weak_type", "float32", "extremes")
 def test_dtype_of_the_cotangent(student):
-    """It starts from a one, of the dtype of the value, whatever the value is."""
+    """The gradient starts from a one, of the dtype of the value, whatever the value is."""
     for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
         student.agrees(cotangent_used, WITH_VJP, 2.0, x)
     for factor in (np.inf, np.nan, 0.0):
@@ -1306,7 +1306,7 @@ def test_no_gradient(student):
 
 @pytest.mark.meets("another_box", "nested")
 def test_gradients_of_gradients(student):
-    """It can be differentiated again, by itself and by jvp."""
+    """A gradient can be differentiated again, by `grad` and by jvp."""
     student.agrees(gradient_of_gradient, WITH_VJP, 2.0)
 
 

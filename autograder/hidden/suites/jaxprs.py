@@ -715,7 +715,7 @@ def test_equation_uses_its_result(student):
 
 
 def test_equation_uses_one_of_its_results(student):
-    """The same where it has several results and other operands."""
+    """An equation with several results cannot use one of them."""
     student.agrees(equation, [0, 3], [2, 3], [VECTOR, VECTOR], [0])
 
 
@@ -736,7 +736,7 @@ def test_equation_dtypes(student):
 
 @pytest.mark.meets("float32")
 def test_equation_dtypes_everywhere(student):
-    """The same for a result among several, and for a rule of this module."""
+    """A wrong dtype is refused in one result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
     student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
 

@@ -220,7 +220,7 @@ def test_program_for_weak_types(student):
 
 @pytest.mark.meets("weak_type")
 def test_program_for_weak_integers(student):
-    """The same for integers."""
+    """A Python integer and an integer array are of two types, with a program each."""
     student.agrees(by_weak_type, "int64")
 
 
@@ -465,7 +465,7 @@ def test_bind_runs_the_program(student):
 
 
 def test_bind_runs_the_program_on_arrays(student):
-    """The same for arrays, and the name goes with the call."""
+    """A call on arrays runs the program, and the name goes with the call."""
     student.agrees(of_another_program, GRID)
     student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
 
@@ -527,7 +527,7 @@ def test_type_of_results(student):
 
 @pytest.mark.meets("sizes")
 def test_type_of_no_results(student):
-    """The same for a program whose inputs and outputs are of other shapes, or 0-d."""
+    """Results have the types of the outputs in programs of other shapes, 0-d ones among them."""
     student.agrees(type_by_the_table, [(), (0, 2)], [(), (0, 2)])
     student.agrees(type_by_the_table, [(5,), ()], [(5,), ()])
 
@@ -1123,7 +1123,7 @@ def test_jvp_first_still(student):
 
 @pytest.mark.meets("some_results")
 def test_jvp_second_still(student):
-    """The same where the second one does not move, and shapes differ."""
+    """If the second input does not move, it has no tangent among the inputs."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
 
@@ -1134,7 +1134,7 @@ def test_jvp_integers(student):
 
 
 def test_jvp_numbers(student):
-    """The same for numbers, among several results."""
+    """A number among several results has no tangent if it is an integer or a boolean."""
     student.agrees(tangent_program, "integers", [False, True], [np.array(4), ONE], [ONE])
 
 
@@ -1163,7 +1163,7 @@ def test_jvp_kept_for_moves(student):
 
 
 def test_jvp_kept_for_other_moves(student):
-    """The same for inputs of which one moves, and then the other one."""
+    """If another input moves, another program comes back."""
     student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
 
 
@@ -1254,7 +1254,7 @@ def test_batch_program(student):
 
 @pytest.mark.meets("axes")
 def test_batch_axes(student):
-    """It says where the batch axis of each result is."""
+    """The rule says where the batch axis of each result is."""
     student.agrees(batch_program, "axes", 4, [2], [CUBE])
     student.agrees(batch_program, "axes", 3, [1], [CUBE])
     student.agrees(batch_program, "axes", 2, [0], [CUBE])
@@ -1283,7 +1283,7 @@ def test_batch_single_results(student):
 
 @pytest.mark.meets("closure")
 def test_batch_constants(student):
-    """The same for results that are constants of the program."""
+    """Results that are constants of the program have no batch axis."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
     student.agrees(batch_program, "single", 2, [1, None], [GRID.T.copy(), TWO])
 
@@ -1307,14 +1307,14 @@ def test_batch_kept_for_axes(student):
 
 @pytest.mark.meets("twice")
 def test_batch_kept_for_other_axes(student):
-    """The same for two inputs of which one is batched, and then the other one."""
+    """If another one of two inputs is batched, another program comes back."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
 
 @pytest.mark.meets("again", "caching")
 def test_batch_kept_for_sizes(student):
-    """So do the number of examples and the name of their axis."""
+    """Another number of examples, or name of their axis, is another program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
     student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)

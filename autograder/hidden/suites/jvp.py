@@ -291,7 +291,7 @@ def test_level_of_the_rule(student):
 
 
 def test_level_of_the_rule_for_arrays(student):
-    """The same for tracers of arrays."""
+    """Tracers of arrays of a lower level go through the rule as they are."""
     student.agrees(level_of_the_rule, ROW, STEP)
 
 

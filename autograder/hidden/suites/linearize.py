@@ -159,7 +159,7 @@ def test_known_operands(student):
 
 
 def test_known_operands_of_several_results(student):
-    """The same for an operation with several results: they come as a list of plain values."""
+    """An operation with several results is evaluated at once, and gives a list of plain values."""
     student.agrees(processed, [ROW, GRID], [True, True], {"scale": 2.0}, True)
     student.agrees(processed, [7], [True], {}, True)
 
@@ -509,7 +509,7 @@ def test_order_with_shortcuts(student):
 
 
 def test_order_does_not_depend_on_operands(student):
-    """It does not matter in which order the operands are."""
+    """In which order the operands are does not matter for the order of the recipes."""
     student.agrees(order, [operands[::-1] for operands in LADDER], [5])
     student.agrees(order, [[-1], [0, 0], [1, 0, 1], [0, 2, 1]], [3])
 
@@ -1026,7 +1026,7 @@ def test_linear_constants(student):
 
 
 def test_linear_constants_first(student):
-    """The same where such a result is the only one that counts."""
+    """A result that does not depend on the inputs has zeros, even if no other one counts."""
     linearizes(student, "constant", [2.0], [[1.0]], 1)
     linearizes(student, "constant", [ROW], [[STEP], [ROW]], 1)
 
@@ -1149,7 +1149,7 @@ def test_unzip_instantiate(student):
 
 
 def test_unzip_instantiate_all(student):
-    """The same for several outputs, and for inputs that are outputs."""
+    """Several outputs can be instantiated, and inputs that are outputs as well."""
     unzips(student, "through", [ROW, 2.0], [True, False], [0])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 

@@ -250,7 +250,7 @@ def test_back_to_a_number(student):
 
 @pytest.mark.meets("order", "twice", "axes")
 def test_back_to_a_stack(student):
-    """The same for arrays, which were stacked along any axis."""
+    """Each example gets back what all others hold for it in arrays stacked along any axis."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
     cts = np.swapaxes(BLOCK[:, :2], 1, 2)
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 1, False, False)
@@ -264,7 +264,7 @@ def test_back_to_a_stack(student):
 
 @pytest.mark.meets("sizes", "axes")
 def test_back_to_a_row(student):
-    """The same for arrays that were laid one after the other."""
+    """Each example gets back its part of arrays that were laid one after the other."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
     cts = np.cos(np.arange(60.0)).reshape(2, 6, 5)
     student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)

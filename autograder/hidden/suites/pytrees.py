@@ -468,7 +468,7 @@ result = [tree_unflatten(tup(leaf, lst(leaf, leaf)), leaves), leaves]
 
 
 def test_list_of_one_leaf_stays(student):
-    """The same for a single leaf."""
+    """A list with a single leaf is not changed."""
     program = """
 leaves = [1]
 result = [tree_unflatten(dic(a=leaf), leaves), leaves]

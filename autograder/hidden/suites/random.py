@@ -107,7 +107,7 @@ def test_rotate_shapes(student):
 
 @pytest.mark.meets("nested")
 def test_rotate_tracers(student):
-    """It works inside `jit` and under `vmap`."""
+    """Rotating bits works inside `jit` and under `vmap`."""
     ask_traced(student, "rotate_left", "rotate_left", [GRID], 26)
     ask_batched(student, "rotate_left", "rotate_left", [GRID], [1], 17)
 
@@ -148,7 +148,7 @@ def test_hash_shapes(student):
 
 @pytest.mark.meets("nested")
 def test_hash_of_tracers(student):
-    """It works inside `jit`, and for many keys or many counters under `vmap`."""
+    """Hashes come out inside `jit`, and under `vmap` for many keys or many counters."""
     ask_traced(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(1), U32(2)], [0, None, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEY, ROW, U32(2)], [None, 0, None])
@@ -174,7 +174,7 @@ def test_split_shapes(student):
 
 @pytest.mark.meets("nested")
 def test_split_tracers(student):
-    """It works inside `jit`, and for many keys under `vmap`."""
+    """Keys can be split inside `jit`, and many of them under `vmap`."""
     ask_traced(student, "split", "split_words", [KEY], (4,))
     ask_batched(student, "split", "split_words", [KEYS], [0], (2, 2))
 
@@ -214,7 +214,7 @@ def test_bits_shapes(student):
 
 @pytest.mark.meets("nested")
 def test_bits_of_tracers(student):
-    """It works inside `jit`, and for many keys under `vmap`."""
+    """Bits can be drawn inside `jit`, and for many keys under `vmap`."""
     for width in (8, 64):
         ask_traced(student, "bits", "random_bits", [KEY], width, (3,))
         ask_batched(student, "bits", "random_bits", [KEYS], [0], width, (2, 2))
@@ -265,7 +265,7 @@ def test_floats_shapes(student):
 
 @pytest.mark.meets("nested")
 def test_floats_of_tracers(student):
-    """It works inside `jit` and under `vmap`."""
+    """Bits become floats inside `jit` and under `vmap`."""
     ask_traced(student, "floats", "unit_floats", [GRID], "float32")
     ask_traced(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
     ask_batched(student, "floats", "unit_floats", [GRID], [1], "float32")
@@ -293,7 +293,7 @@ def test_large_spans(student):
 
 @pytest.mark.meets("extremes")
 def test_remainder_of_64_bits(student):
-    """The same holds of integers with 64 bits."""
+    """Remainders of 64-bit integers are right for small spans, large ones and 2**64."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
     for span in (1, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**64 - 1, 0):
         ask(student, "remainder", "remainder_of_pair", [upper, lower, np.full(6, span, U64)])
@@ -311,7 +311,7 @@ def test_spans_of_their_own(student):
 
 @pytest.mark.meets("nested")
 def test_remainder_of_tracers(student):
-    """It works inside `jit` and under `vmap`."""
+    """Remainders can be taken inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
     ask_traced(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
     arrays = [UPPER, LOWER, U32(10)]
@@ -366,7 +366,7 @@ def test_little_to_shuffle(student):
 
 @pytest.mark.meets("nested")
 def test_shuffle_of_tracers(student):
-    """It works inside `jit`, and for many keys under `vmap`."""
+    """Shuffling works inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
     ask_batched(student, "shuffle", "shuffled", [KEYS, np.arange(9)], [0, None], 0)
     ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
@@ -418,7 +418,7 @@ def test_impossible_draws(student):
 
 @pytest.mark.meets("nested")
 def test_draws_of_tracers(student):
-    """It works inside `jit`, and for many keys under `vmap`."""
+    """Draws can be made inside `jit`, and for many keys under `vmap`."""
     ask_traced(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)
     ask_batched(student, "draw", "drawn", [KEYS, LOGITS], [0, None], -1, (6, 2, 3), None)
 
