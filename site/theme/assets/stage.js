@@ -12,7 +12,7 @@
     parent.append(made);
     return made;
   };
-  const LETTER = 8.4, GAP = 9, LINE = 20, TALL = 400; // in pixels; letters at scale 1
+  const LETTER = 8.4, GAP = 9, LINE = 20; // in pixels; letters at scale 1
 
   /* Sizes of an item at scale 1. */
   function size(item) {
@@ -80,12 +80,13 @@
         rows = Math.max(rows, ...columns.map((x) => x.cells.length));
       }
       const high = this.sizes.reduce((sum, x) => sum + x.row + x.bench + 12, 0);
-      const room = (TALL - 32 * this.sizes.length) / high; // what all floors may take
+      const budget = width < 500 ? 290 : 370; // so that line, floors and sentence fit together
+      const room = (budget - 32 * this.sizes.length) / high; // what all floors may take
       this.scale = Math.max(0.7, Math.min(1.1, (this.main - 28) / wide, room));
       this.tall = this.sizes.map((x) => 22 + (x.row + x.bench + 12) * this.scale);
       this.floorsHeight = this.tall.reduce((sum, x) => sum + x + 8, 0);
-      const left = Math.floor((TALL + 20 - this.floorsHeight) / LINE);
-      this.rows = Math.min(rows, this.side ? 16 : Math.max(4, left));
+      const left = Math.floor((budget + 20 - this.floorsHeight) / LINE);
+      this.rows = Math.min(rows, this.side ? 16 : Math.max(width < 500 ? 3 : 4, left));
       const table = this.rows ? 30 + this.rows * LINE : 0;
       this.height = this.side ? Math.max(this.floorsHeight, table) : this.floorsHeight + (table && table + 10);
       this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
@@ -126,7 +127,7 @@
       const middle = y + 22 + (high * s) / 2;
       let x = 12;
       for (const item of row) x = this.item(item, x, middle, `r${n}`) + GAP * s;
-      const lower = middle + (high * s) / 2 + (this.sizes[n].bench * s) / 2 + 4 * s;
+      const lower = middle + (high * s) / 2 + (this.sizes[n].bench * s) / 2 + 8 * s;
       if (rule) this.put(`rule${n}`, { type: "rule", text: rule, x: 12, y: lower - 13 * s, w: 0, h: 26 * s });
       x = 12 + ((rule?.length ?? 0) * LETTER + GAP) * s;
       for (const item of bench) x = this.item(item, x, lower, `b${n}`) + GAP * s;
@@ -209,7 +210,7 @@
       const group = make("g", this.svg);
       make("rect", group);
       if (thing.text !== undefined) make("text", group, { "dominant-baseline": "central" });
-      if (thing.cap) make("text", group, { class: "cap", x: 3, y: -5 }).textContent = thing.cap;
+      if (thing.cap) make("text", group, { class: "cap", x: 3, y: -4 }).textContent = thing.cap;
       return group;
     }
 
