@@ -225,11 +225,38 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Scene:
+    """Where a stepper is: the calls and interpreters that are active, and what each is doing."""
+
+    active: tuple[str, ...] = ()
+    doing: tuple[tuple[int, str], ...] = ()  # level, and words for it; later ones count
+    calls: tuple[Step, ...] = ()
+    busy: tuple[tuple[int, Step], ...] = ()  # levels with their operations, the first one first
+
+    def now(self, step: Step) -> "Scene":
+        """The scene of a step, which knows what was active."""
+        return replace(self, active=tuple(step.get("active", self.active)))
+
+    def with_words(self, level: int, words: str, step: Step) -> "Scene":
+        """The scene while the interpreter of this level does something with an operation."""
+        doing = (*self.doing, (level, words))
+        return replace(self, doing=doing, busy=(*self.busy, (level, step)))
+
+    def stack(self) -> tuple[Row, ...]:
+        """The calls and the interpreters, the highest first."""
+        words = dict(self.doing)
+        levels = [Row(f"level {n}: {name}", words.get(n, "")) for n, name in enumerate(self.active)]
+        named = [called(x) for x in self.calls]
+        calls = [Row(x, "waits") for x in named[:-1]] + [Row(x) for x in named[-1:]]
+        return (*levels, *calls)[::-1]
+
+
+@dataclass(frozen=True)
 class Moment:
-    """One step of a stepper: what happens, and the interpreters, the highest first."""
+    """One step of a stepper: what happens, and where."""
 
     text: str  # with `code` between backticks
-    stack: tuple[Row, ...] = ()
+    scene: Scene = Scene()  # what is active
     at: int | None = None  # the program's line that is being evaluated
     begun: int | None = None  # the line from which the program came there, if it did
     level: int | None = None  # of the interpreter that it is about
@@ -237,38 +264,23 @@ class Moment:
     source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`
     memory: int | None = None  # bytes that arrays take at the end of it
     peak: int | None = None  # and at most during it
+    step: Step | None = None  # what it is about
+    arrives: bool = True  # whether it begins here; it may end here too
+    done: bool = False
 
-
-@dataclass(frozen=True)
-class Scene:
-    """Where a stepper is: the calls and interpreters that are active, and what each is doing."""
-
-    active: tuple[str, ...] = ()
-    doing: tuple[tuple[int, str], ...] = ()  # level, and words for it; later ones count
-    calls: tuple[str, ...] = ()
-
-    def now(self, step: Step) -> "Scene":
-        """The scene of a step, which knows what was active."""
-        return replace(self, active=tuple(step.get("active", self.active)))
-
-    def with_words(self, level: int, words: str) -> "Scene":
-        """The scene while the interpreter of this level does something."""
-        return replace(self, doing=(*self.doing, (level, words)))
-
+    @property
     def stack(self) -> tuple[Row, ...]:
         """The calls and the interpreters, the highest first."""
-        words = dict(self.doing)
-        levels = [Row(f"level {n}: {name}", words.get(n, "")) for n, name in enumerate(self.active)]
-        calls = [Row(x, "waits") for x in self.calls[:-1]] + [Row(x) for x in self.calls[-1:]]
-        return (*levels, *calls)[::-1]
+        return self.scene.stack()
 
 
 def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
     """The steps one after the other, as a stepper shows them."""
     for step in steps:
         known: dict[str, Any] = {name: step.get(name) for name in ("at", "memory", "peak")}
-        known["begun"] = step.get("from")
-        for moment in MOMENTS[step["kind"]](step, scene.now(step)):
+        known["begun"], known["step"] = step.get("from"), step
+        now = scene.now(step)
+        for moment in MOMENTS[step["kind"]](step, now):
             missing = {name: x for name, x in known.items() if getattr(moment, name) is None}
             yield replace(moment, **missing)
 
@@ -279,17 +291,17 @@ def of_interpreter(step: Step, scene: Scene) -> Iterator[Moment]:
     new = level + 1 == len(scene.active)  # in a context, one further down may be current again
     if new or "error" in step:
         about = f"`{name}` becomes active, at level {level}.{noted(step)}"
-        yield Moment(about, scene.stack(), level=level)
+        yield Moment(about, scene, level=level)
     yield from moments(within(step), scene)
     before = replace(scene, active=scene.active[:level])
     if new and "ended" not in step and "error" not in step:
-        yield Moment(f"`{name}` of level {level} ends.", before.stack(), level=level)
+        yield Moment(f"`{name}` of level {level} ends.", before, level=level)
 
 
 def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     """An operation is taken; what its rule does follows, and the result at the end."""
     if "interpreter" not in step:
-        yield Moment(f"`{brief(step)}` is not taken.{noted(step)}", scene.stack())
+        yield Moment(f"`{brief(step)}` is not taken.{noted(step)}", scene)
         yield from moments(within(step), scene)
         return
     name, level = step["name"], step["level"]
@@ -297,21 +309,24 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     does = f"applies {called_rule(applied)}" if applied else "takes it"
     takes = f"`{brief(step)}` goes to level {level}, where `{step['interpreter']}` {does}."
     boxes = [boxing(x) for x in within(step) if x["kind"] == "box"]
-    inner = list(moments(within(step), scene.with_words(level, "waits for its rule")))
+    inner = list(moments(within(step), scene.with_words(level, "waits for its rule", step)))
     out = f" Result: `{results(step)}`." if "results" in step else ""
     moment = Moment(
         " ".join([takes, *boxes]) + noted(step) + ("" if inner else out),
-        scene.with_words(level, f"takes {name}").stack(),
+        scene.with_words(level, f"takes {name}", step),
         level=level,
         boxes=boxed(step.get("seen", step["operands"]), () if inner else step.get("results", ())),
         source=(applied or step).get("source", step.get("source")),
+        step=step,
+        done=not inner,
     )
     yield moment
     yield from inner
     if inner and out:
         done = f"Level {level} is done with `{name}`.{out}"
-        stack = scene.with_words(level, f"took {name}").stack()
-        yield replace(moment, text=done, stack=stack, boxes=boxed(step.get("results", ())))
+        after = scene.with_words(level, f"took {name}", step)
+        shown = boxed(step.get("results", ()))
+        yield replace(moment, text=done, scene=after, boxes=shown, arrives=False, done=True)
 
 
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -319,12 +334,12 @@ def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     if step["table"] in TOLD:
         yield Moment(
             f"The {TOLD[step['table']]} `{step['name']}`, {called_rule(step)},{done(step)}",
-            scene.stack(),
+            scene,
             boxes=boxed(step["operands"], step.get("results", ())),
             source=step.get("source"),
         )
     elif "error" in step:
-        yield Moment(f"`{step['rule']}`{place(step)} fails.{noted(step)}", scene.stack())
+        yield Moment(f"`{step['rule']}`{place(step)} fails.{noted(step)}", scene)
     yield from moments(within(step), scene)
 
 
@@ -346,24 +361,24 @@ def of_box(step: Step, scene: Scene) -> Iterator[Moment]:
 
 def of_call(step: Step, scene: Scene) -> Iterator[Moment]:
     """A call of a function, what happens during it, and what it returns."""
-    inside = replace(scene, calls=(*scene.calls, called(step)))
+    inside = replace(scene, calls=(*scene.calls, step))
     returned = f"returns `{results(step)}`."
     inner = list(moments(within(step), inside))
     if not inner and "results" in step:
-        yield Moment(f"`{called(step)}` {returned}", inside.stack(), source=step.get("source"))
+        yield Moment(f"`{called(step)}` {returned}", inside, source=step.get("source"), done=True)
         return
-    told = Moment(f"`{called(step)}` is called.{noted(step)}", inside.stack())
+    told = Moment(f"`{called(step)}` is called.{noted(step)}", inside)
     yield replace(told, source=step.get("source"))
     yield from inner
     if "results" in step:
-        yield replace(told, text=f"`{step['name']}` {returned}")
+        yield replace(told, text=f"`{step['name']}` {returned}", done=True)
 
 
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:
     """A line that the program prints."""
     text = step["text"]
     told = f"The program prints:`{text}`" if "\n" in text else f"The program prints `{text}`."
-    yield Moment(told, scene.stack())
+    yield Moment(told, scene)
 
 
 MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {

@@ -1,12 +1,13 @@
 """Recordings as HTML: the site's stepper, and a page that needs no other file."""
 
 import html
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.lessons import places
+from autograder.lessons import places, stage
 from autograder.lessons.drawing import (
     HEADS,
     Moment,
@@ -59,12 +60,19 @@ def fragment(
         curve(told),
         f"<ol>\n{''.join(map(item, told))}\n</ol>",
         rule_list(told, rules),
+        picture(told),
     ]
     label = html.escape(label, quote=True)
     inside = "\n".join(filter(None, parts))
     # A section, not a div: for the search, what it leaves out ends with the first such tag.
     start = f'<section class="stepper" data-search-exclude data-label="{label}">'
     return f"{start}\n{inside}\n</section>"
+
+
+def picture(told: Sequence[Moment]) -> str:
+    """The frames of the stage, which its script draws."""
+    text = json.dumps(stage.frames(told), separators=(",", ":"), ensure_ascii=False)
+    return f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
 
 
 def item(moment: Moment) -> str:
@@ -210,8 +218,8 @@ def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
     title = f"What {document['file']} does"
     return PAGE.format(
         title=html.escape(title),
-        css=asset("course.css"),
-        script=asset("stepper.js"),
+        css=asset("course.css") + asset("stage.css"),
+        script=asset("stage.js") + asset("stepper.js"),
         end=coded(ending(document)),
         stepper=fragment(
             list(moments(steps)),

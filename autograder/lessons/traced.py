@@ -30,7 +30,7 @@ from autograder.lessons.problem import Problem
 from autograder.recording import SCRIPT
 
 # Facts of steps that nothing on a page draws yet.
-UNSEEN = ("ids", "part", "appends", "equation")
+UNSEEN = ("part", "appends", "equation")
 PATIENCE = 120  # seconds for one program
 DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
 

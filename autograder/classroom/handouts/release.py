@@ -44,6 +44,8 @@ MODULES = (
     *(
         "lessons/skeleton",
         "lessons/nothing",
+        "lessons/stage/__init__",
+        "lessons/stage/items",
         "lessons/stepper",
         "lessons/tasks",
         "lessons/user_files",
@@ -71,7 +73,8 @@ MODULES = (
     *(f"recording/{file.stem}" for file in sorted((places.PACKAGE / "recording").glob("*.py"))),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
-ASSETS = ("course.css", "stepper.js")  # of the site: what `trace --html` shows a recording with
+ASSETS = ("course.css", "stage.css", "stage.js", "stepper.js")
+# of the site: what `trace --html` shows a recording with
 HIDDEN_TESTS = "hidden_tests.json"  # how many grade each exercise: what `check` says of them
 WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 

@@ -18,6 +18,7 @@ class StepViewer extends HTMLElement {
     this.list.before(this.makeControls());
     this.addEventListener("keydown", (event) => this.onKey(event));
     this.listenToSwipes();
+    this.setStage();
     for (const rule of this.rules) rule.addEventListener("toggle", () => this.onToggle(rule));
     this.show(0);
   }
@@ -30,15 +31,44 @@ class StepViewer extends HTMLElement {
     this.previous = this.makeButton("Previous", () => this.go(-1));
     this.next = this.makeButton("Next", () => this.go(1));
     this.position = document.createElement("span");
+    this.playing = this.makeButton("Play", () => this.play(!this.timer));
     this.slider = this.makeSlider();
     const levels = new Set(this.steps.map((step) => step.dataset.level).filter(Boolean));
     this.only = this.makeButton("Only this level", () => this.toggleLevel());
     this.all = this.makeButton("All steps", () => this.toggleAll());
     this.all.setAttribute("aria-pressed", "false");
-    controls.append(this.previous, this.next, this.position, this.slider);
+    controls.append(this.previous, this.playing, this.next, this.position, this.slider);
     if (levels.size > 1) controls.append(this.only);
     controls.append(this.all);
     return controls;
+  }
+
+  /* The stage is drawn when it comes into view: a page may have several. */
+  setStage() {
+    const data = this.querySelector('script[type="application/json"]');
+    if (!data || !window.Stage) return;
+    const program = this.lines[0]?.closest(".highlight");
+    const place = (x) => (program ? program.after(x) : this.list.previousElementSibling.before(x));
+    new IntersectionObserver((seen, watch) => {
+      if (!seen.some((x) => x.isIntersecting)) return;
+      watch.disconnect();
+      this.stage = new window.Stage(JSON.parse(data.textContent), place);
+      this.stage.show(this.current);
+    }, { rootMargin: "300px" }).observe(this);
+  }
+
+  play(on) {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.playing.textContent = on ? "Pause" : "Play";
+    if (!on) return;
+    const last = this.order.at(-1);
+    if (this.current === last) this.show(this.order[0]);
+    const wait = 900 + 22 * this.steps[this.current].innerText.length;
+    this.timer = setTimeout(() => {
+      this.advance(1);
+      this.play(this.current !== last);
+    }, wait);
   }
 
   makeButton(text, act) {
@@ -54,7 +84,10 @@ class StepViewer extends HTMLElement {
     slider.type = "range";
     slider.min = 1;
     slider.setAttribute("aria-label", "Step");
-    slider.addEventListener("input", () => this.show(this.order[slider.value - 1]));
+    slider.addEventListener("input", () => {
+      this.play(false);
+      this.show(this.order[slider.value - 1]);
+    });
     return slider;
   }
 
@@ -104,6 +137,11 @@ class StepViewer extends HTMLElement {
   }
 
   go(by) {
+    this.play(false);
+    this.advance(by);
+  }
+
+  advance(by) {
     const last = this.order.length - 1;
     const place = this.order.indexOf(this.current) + by;
     this.show(this.order[Math.min(Math.max(place, 0), last)]);
@@ -111,6 +149,7 @@ class StepViewer extends HTMLElement {
 
   show(index) {
     this.current = index;
+    this.stage?.show(index);
     const { at, from, level, rule } = this.steps[index].dataset;
     this.steps.forEach((step, i) => step.classList.toggle("stepper-current", i === index));
     this.lines.forEach((line, i) => {
