@@ -43,6 +43,7 @@ class Task:
     show: Callable[[Tree], str]  # what a state can do, in words
     samples: int = 0  # how often that is shown on the way
     prompted: Callable[[Tree, str], str] | None = None  # goes on with a text, for `--prompt`
+    pictures: Callable[[Tree], list[tuple[str, Any]]] | None = None  # titles, and shades 0 to 1
 
 
 @dataclass(frozen=True)
@@ -85,15 +86,16 @@ def _tell(jax: ModuleType, task: Task, run: Run, options: argparse.Namespace) ->
     print(f"loss {run.losses[0]:.6f} -> {run.losses[-1]:.6f}")
     print(f"trace {run.trace:.3f} s, compile {run.compile:.3f} s, step {run.step * 1e3:.3f} ms")
     if options.save:
-        options.save.write_text(as_json(run, options.backend), encoding="utf-8")
+        options.save.write_text(as_json(run, options.backend, task), encoding="utf-8")
     elif options.backend == "mine":
         print(f"\nYour own functions in one trace, by number of calls:\n{own_calls(jax, task)}")
-        print(f"\nYour JAX beside JAX:\n{beside_jax(run)}")
+        print(f"\nYour JAX beside JAX:\n{beside_jax(run, task)}")
 
 
 def _options(about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--backend", choices=BACKENDS, default="minijax")
+    here = "mine" if IDENTITY.is_file() else "minijax"
+    parser.add_argument("--backend", choices=BACKENDS, default=here)
     parser.add_argument("--steps", type=int, metavar="N", help="only so many steps")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write losses and times there")
     parser.add_argument("--prompt", metavar="TEXT", help="a text that the model continues")
@@ -103,10 +105,12 @@ def _options(about: str) -> argparse.Namespace:
     return options
 
 
-def as_json(run: Run, backend: str) -> str:
-    """Losses and times, as they are stored."""
+def as_json(run: Run, backend: str, task: Task) -> str:
+    """Losses, times, and what was learned, as they are stored."""
     times = {name: round(getattr(run, name), 6) for name in ("trace", "compile", "step")}
-    return json.dumps({"backend": backend, "times": times, "losses": run.losses}, indent=1) + "\n"
+    pictures = task.pictures(run.state) if task.pictures else []
+    learned = {"shown": task.show(run.state), "pictures": pictures}
+    return json.dumps({"backend": backend, "times": times, "losses": run.losses, **learned}) + "\n"
 
 
 def _ending(error: Exception) -> BaseException:
@@ -141,7 +145,7 @@ def _written_by_student() -> Callable[[str, str], bool]:
     return lambda file, name: (file, name) in written
 
 
-def beside_jax(run: Run) -> str:
+def beside_jax(run: Run, task: Task) -> str:
     """The run beside the same one on JAX, in a process of its own, or why there is none."""
     if importlib.util.find_spec("jax") is None:
         return "JAX is not installed. `pip install jax` into this Python adds the comparison."
@@ -153,7 +157,7 @@ def beside_jax(run: Run) -> str:
         if done.returncode != 0:
             return f"JAX did not run: {(done.stderr.strip().splitlines() or [''])[-1]}"
         other = json.loads(saved.read_text(encoding="utf-8"))
-    return show.beside("yours", json.loads(as_json(run, "mine")), other)
+    return show.beside("yours", json.loads(as_json(run, "mine", task)), other)
 
 
 # ------------------------------------------------------------------------------------------
