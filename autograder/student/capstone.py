@@ -141,7 +141,7 @@ def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson,
     What was complete when it was last checked is not checked again, nor what was never begun.
     """
     for part in manifest.prefix(lesson):
-        if not part.exercises or not place.file(part).exists() or latest.is_complete(place, part):
+        if not place.has_module(part) or latest.is_complete(place, part):
             continue
         if not latest.is_begun(place, part):
             continue
@@ -159,14 +159,17 @@ def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
     if lacking:  # a handout
         return f"Next: ./jaxprentice check {lacking[0].id}, whose reference is not in this copy."
     for suspect in known:
-        if not suspect.exercises or not place.file(suspect).exists():
+        if not place.has_module(suspect):
             continue
         if wrong := _alone(place, lesson, suspect, script):
             return (
                 f"Your own {suspect.module} breaks it: {wrong}\n"
                 f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}"
             )
-    return "Each of your modules does among the reference's. Look at what two of them share."
+    return (
+        "Each of your modules does among the reference's. Look at what two of them share.\n"
+        "Next: ./jaxprentice check LESSON --mine, for one lesson after another"
+    )
 
 
 def _alone(place: Workspace, lesson: Lesson, suspect: Lesson, script: str) -> str:

@@ -16,7 +16,6 @@ from autograder.student import latest, workspace
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
 
-WAYS = "ways"  # by which each lesson was done, in the workspace's record
 WIDTH, HEIGHT = 32, 6  # of a curve in characters
 
 
@@ -66,7 +65,7 @@ class Work:
     own: tuple[Exercise, ...]
     given: tuple[Exercise, ...]
     lines: int  # of the exercises that are the student's own, without docstrings and comments
-    way: str  # by which the lesson was done; "" if that was not noted
+    way: str  # by which the lesson was done; "" in a handout, which knows none
 
 
 def lines(trained: Sequence[Trained], works: Sequence[Work]) -> list[str]:
@@ -130,17 +129,20 @@ def done_by(place: Workspace) -> list[Work]:
 
 
 def work(place: Workspace, lesson: Lesson) -> Work:
-    """What the student has done of one lesson."""
+    """What the student has done of one lesson.
+
+    Of what was written from an empty page, the lines are those of functions that have the names of
+    exercises: the student chose the others.
+    """
     done, taken = place.checked(lesson)[0], given(place, lesson)
     own = tuple(x for x in lesson.exercises if x.id in done and x.id not in taken)
     source = place.source(lesson).decode("utf-8", "replace")
-    noted = place.record.get(WAYS, {}).get(lesson.id, "")
     return Work(
         lesson,
         own,
         tuple(x for x in lesson.exercises if x.id in taken),
         sum(lines_of(source, exercise) for exercise in own),
-        noted if isinstance(noted, str) else "",
+        "" if place.identity.get("lesson") else place.way(lesson),
     )
 
 

@@ -212,15 +212,15 @@ def test_what_is_ones_own_is_counted_apart_from_what_was_given(place):
     done = [exercise.id for exercise in lesson.exercises]
     place.remember("checked", "pytrees", {"of": place.fingerprint(lesson), "done": done})
     place.remember("given", "pytrees", done[:3])
-    place.remember("ways", "pytrees", "contract")
+    place.remember("ways", "pytrees", "blank")
     work = ending.work(place, lesson)
     assert [exercise.id for exercise in work.own] == done[3:]
     assert [exercise.id for exercise in work.given] == done[:3]
     source = place.source(lesson).decode()
     assert work.lines == sum(ending.lines_of(source, exercise) for exercise in work.own) > 20
-    assert work.way == "contract"
+    assert work.way == "blank"
     page = ending_page.text([], [work])
-    assert f"<td>{len(done) - 3} of {len(done)}</td><td>3</td><td>contract</td>" in page
+    assert f"<td>{len(done) - 3} of {len(done)}</td><td>3</td><td>blank</td>" in page
 
 
 def test_lines_of_code_are_counted_without_docstring_and_comments():
