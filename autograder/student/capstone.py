@@ -75,7 +75,12 @@ def is_done(place: Workspace, lesson: Lesson) -> bool:
 def stored(lesson: Lesson) -> dict[str, dict[str, Any]]:
     """What each script of a lesson that is compared gave on JAX."""
     files = {x: (places.COURSE / x).with_suffix(".json") for x in lesson.scripts if x[-3:] == ".py"}
-    return {x: json.loads(y.read_text(encoding="utf-8")) for x, y in files.items() if y.is_file()}
+    found = {x: json.loads(y.read_text(encoding="utf-8")) for x, y in files.items() if y.is_file()}
+    if not found:
+        raise Problem(
+            f"JAX's losses for {lesson.id} are missing. Get a complete copy of the course."
+        )
+    return found
 
 
 def run(root: Path, script: str, steps: int) -> tuple[dict[str, Any], str]:
