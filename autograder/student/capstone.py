@@ -117,9 +117,15 @@ def difference(got: list[float], want: list[float]) -> str:
 
 def where(place: Workspace, lesson: Lesson, script: str, reason: str, by: Check) -> list[str]:
     """What to say of a script that goes wrong: the exercise or the module at fault, what next."""
-    if to_do := re.search(r"the exercise (\S+) is not done yet", reason):
-        return [f"Next: ./jaxprentice check {to_do[1]}"]
+    if told := to_do(reason):
+        return [told]
     return blamed(wrong_exercise(place, lesson, by)) or [culprit(place, lesson, script)]
+
+
+def to_do(reason: str) -> str:
+    """What comes next if a run ended at an exercise that is not written; "" if it did not."""
+    found = re.search(r"the exercise (\S+) is not done yet", reason)
+    return f"Next: ./jaxprentice check {found[1]}" if found else ""
 
 
 def wrong_elsewhere(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
@@ -167,7 +173,7 @@ def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
         if not place.has_module(suspect):
             continue
         if wrong := _alone(place, lesson, suspect, script):
-            return (
+            return to_do(wrong) or (
                 f"Your own {suspect.module} breaks it: {wrong}\n"
                 f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}"
             )

@@ -28,6 +28,8 @@ def main() -> int:
         exec(code, {"__name__": "__main__", "__file__": file})
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
     except KeyboardInterrupt:  # the command says it
         return 130
     except Exception as found:

@@ -30,6 +30,7 @@ IDENTITY = WORKSPACE / ".jaxprentice" / "workspace.json"
 
 Tree = Any
 BACKENDS = ("minijax", "jax", "mine")
+INSTALL = f'"{sys.executable}" -m pip install jax'
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _written_by_student() -> Callable[[str, str], bool]:
 def beside_jax(run: Run, task: Task) -> str:
     """The run beside the same one on JAX, in a process of its own, or why there is none."""
     if importlib.util.find_spec("jax") is None:
-        return "JAX is not installed. `pip install jax` into this Python adds the comparison."
+        return f"JAX is not installed. This adds the comparison: {INSTALL}"
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder, "run.json")
         command = [sys.executable, sys.argv[0], "--backend", "jax", "--save", str(saved)]
@@ -171,13 +172,14 @@ class Unavailable(Exception):
 def load(backend: str) -> ModuleType:
     """The module that the programs call `jax`."""
     if backend == "jax":
-        jax = _import(
-            "jax", "JAX is not installed. Run `pip install jax`, or take another backend."
-        )
+        problem = f"JAX is not installed. Take another backend, or run: {INSTALL}"
+        jax = _import("jax", problem)
         jax.config.update("jax_enable_x64", True)
     else:
         sys.path.insert(0, str(_own() if backend == "mine" else _reference()))
-        jax = _import("minijax", f"This Python lacks numpy or jaxlib. Take {_python()}.")
+        script = Path(sys.argv[0]).name
+        problem = f"This Python lacks numpy or jaxlib. Run `./jaxprentice run capstones/{script}`."
+        jax = _import("minijax", problem)
     for name in ("numpy", "lax"):
         importlib.import_module(f"{jax.__name__}.{name}")
     return jax
@@ -215,10 +217,6 @@ def _reference() -> Path:
             "This copy of the course does not hold the whole reference. Take --backend mine."
         )
     return folder
-
-
-def _python() -> Path:
-    return _copy() / ".venv" / "bin" / "python"
 
 
 # ------------------------------------------------------------------------------------------

@@ -112,9 +112,10 @@ def test_jax_may_be_missing(tmp_path):
     (tmp_path / "jax.py").write_text("raise ModuleNotFoundError('no', name='jax')")
     done = run("digits", "--backend", "jax", env={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "JAX is not installed. Run `pip install jax`, or take another backend."
-    ]
+    assert done.stderr == (
+        "JAX is not installed. Take another backend, or run: "
+        f'"{sys.executable}" -m pip install jax\n'
+    )
 
 
 def test_outside_of_a_workspace_there_is_no_package_of_ones_own():
