@@ -24,7 +24,7 @@ TOLD = {
     "heat": (
         "It looks inside",
         "A rod insulates somewhere. Five thermometers outside, read four times each, were enough "
-        "to find where (dark).",
+        "to find where.",
     ),
 }
 
@@ -228,7 +228,7 @@ def points(losses: Sequence[float], least: float, most: float) -> str:
 
 def row(work: Work, works: Sequence[Work]) -> str:
     """A lesson in the table."""
-    cells = [work.lesson.title, f"{len(work.own)} of {len(work.lesson.exercises)}"]
+    cells = [work.lesson.title.partition(":")[0], f"{len(work.own)} of {len(work.lesson.exercises)}"]
     cells += [find(work) for _, find in _more(works)]
     return "<tr>" + "".join(f"<td>{escape(x)}</td>" for x in [*cells, f"{work.lines}"]) + "</tr>"
 

@@ -66,10 +66,11 @@ def make(jax: ModuleType) -> Task:
         return f"{share}\n{drawn(test_x[wrong], titles)}" if len(wrong) else share
 
     def pictures(params: Tree) -> list[tuple[str, Any]]:
-        """Twelve of the new digits: eight that were read correctly, and up to four others."""
+        """Twelve of the new digits: 0 to 7, each read correctly, and some others."""
         answers = np.argmax(np.asarray(network(jax, params, test_x)), axis=-1)
         right = answers == labels[:TEST]
-        some = [*np.flatnonzero(right)[:8], *np.flatnonzero(~right)[:4]]
+        read = [np.flatnonzero(right & (labels[:TEST] == digit))[:1] for digit in range(8)]
+        some = [*np.concatenate(read), *np.flatnonzero(~right)[:4]]
         rows = test_x[some].reshape(-1, 8, 8).round(2).tolist()
         titles = [f"a {labels[i]}, read as {answers[i]}" for i in some]
         return list(zip(titles, rows, strict=True))
