@@ -1,7 +1,7 @@
 """Checks a lesson of scripts: they learn on the student's own package as they do on JAX.
 
 Each runs as a student would run it, `./jaxprentice run capstones/digits.py`, and its losses are
-compared with those that JAX had, which lie beside the script as JSON: nobody needs JAX for that.
+compared with those that JAX had, which are beside the script as JSON: you do not need JAX.
 
 If something is wrong, the place to look is named. First the student's exercises are checked, lesson
 by lesson; if all pass, each module is tried alone among the reference's.

@@ -39,7 +39,7 @@ class Trained:
 
     @property
     def pace(self) -> str:
-        """How many steps a second were taken; "" if nobody looked at a clock."""
+        """How many steps a second were taken; "" if no clock ran."""
         seconds = self.own.get("times", {}).get("step", 0.0)
         return f"{1 / seconds:,.0f} steps a second" if seconds else ""
 

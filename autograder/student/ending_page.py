@@ -228,7 +228,10 @@ def points(losses: Sequence[float], least: float, most: float) -> str:
 
 def row(work: Work, works: Sequence[Work]) -> str:
     """A lesson in the table."""
-    cells = [work.lesson.title.partition(":")[0], f"{len(work.own)} of {len(work.lesson.exercises)}"]
+    cells = [
+        work.lesson.title.partition(":")[0],
+        f"{len(work.own)} of {len(work.lesson.exercises)}",
+    ]
     cells += [find(work) for _, find in _more(works)]
     return "<tr>" + "".join(f"<td>{escape(x)}</td>" for x in [*cells, f"{work.lines}"]) + "</tr>"
 
