@@ -118,9 +118,12 @@ def trace(
     return programs.trace(workspace.find(), programs.read(file, code), view)
 
 
-@command("run program.py")
+@command("run program.py", context_settings={"ignore_unknown_options": True})
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A program on minijax, or on JAX.")],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION]...", help="The program's own options.")
+    ] = None,
     on: Annotated[
         str | None, typer.Option(metavar="jax", help="Run it on JAX as well, and compare.")
     ] = None,
@@ -128,7 +131,7 @@ def run(
     """Run a program on your own minijax."""
     from autograder.student import programs, workspace
 
-    return programs.run(workspace.find(), file, on)
+    return programs.run(workspace.around(str(file)), file, on, options or [])
 
 
 @command("give core")

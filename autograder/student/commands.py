@@ -34,7 +34,7 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
         return from_nothing.check(place, page)
     name = names.plain(name) if name else scripts_of_handout(place)
     if name in manifest.load() and manifest.get(name).scripts:
-        return capstone.check(place, manifest.get(name), look=mine)
+        return capstone.check(place, manifest.get(name), by=run)
     if not place.own:
         print(
             f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."

@@ -115,12 +115,12 @@ def record(place: Workspace, program: Program) -> dict[str, Any]:
 # Running
 
 
-def run(place: Workspace, file: Path, on: str | None) -> int:
+def run(place: Workspace, file: Path, on: str | None, options: Sequence[str]) -> int:
     """Run a program on the student's minijax; with `on="jax"` on JAX as well, and compare."""
     program = read(file, None)
     need_modules(place, program)
     if on is None:
-        status = subprocess.call(command(place, file, "minijax"), env=environment())
+        status = subprocess.call(command(place, file, "minijax", options), env=environment())
         return status if status >= 0 else 1
     if on != "jax":
         raise Problem(f"There is no {on} to run it on. Write --on jax, or leave it out.")
@@ -130,7 +130,7 @@ def run(place: Workspace, file: Path, on: str | None) -> int:
             "Leave out --on jax."
         )
     need_jax()
-    return compare(*(ended(place, file, backend) for backend in ("minijax", "jax")))
+    return compare(*(ended(place, file, backend, options) for backend in ("minijax", "jax")))
 
 
 def need_jax() -> None:
@@ -152,18 +152,20 @@ class End:
     error: str | None  # its class
 
 
-def command(place: Workspace, file: Path, backend: str) -> list[str]:
-    """How a program is run."""
-    words = [run_program.__file__, str(packages(place)), str(file), backend]
-    return [sys.executable, "-P", "-B", *words]
+def command(
+    place: Workspace, file: Path, backend: str, options: Sequence[str], report: Path | str = ""
+) -> list[str]:
+    """How a program is run with its options; `report` gets how it ended, if one is named."""
+    words = [run_program.__file__, str(packages(place)), str(file), backend, str(report)]
+    return [sys.executable, "-P", "-B", *words, *options]
 
 
-def ended(place: Workspace, file: Path, backend: str) -> End:
+def ended(place: Workspace, file: Path, backend: str, options: Sequence[str]) -> End:
     """Run a program to its end, on one of the two."""
     with tempfile.TemporaryDirectory(prefix="run-") as name:
         report = Path(name, "report.json")
         done = subprocess.run(
-            [*command(place, file, backend), str(report)],
+            command(place, file, backend, options, report),
             env=environment() | {"JAX_PLATFORMS": "cpu"}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
         )  # fmt: skip

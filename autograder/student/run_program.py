@@ -1,9 +1,9 @@
 """Runs one program on minijax or on JAX: a program of its own, which imports nothing else of ours.
 
-    python run_program.py FOLDER FILE minijax|jax [REPORT]
+    python run_program.py FOLDER FILE minijax|jax REPORT [OPTION]...
 
 `import jax` and `import minijax` both mean the one that was asked for. REPORT gets how it ended, as
-JSON.
+JSON, unless it is empty. The options are the program's.
 """
 
 import importlib
@@ -16,9 +16,9 @@ from types import TracebackType
 
 def main() -> int:
     """Run it; the exit status is the program's."""
-    folder, file, backend, *report = sys.argv[1:]
+    folder, file, backend, report, *options = sys.argv[1:]
     sys.path[:0] = [folder, str(Path(file).resolve().parent)]
-    sys.argv = [file]
+    sys.argv = [file, *options]
     error: BaseException | None = None
     status = 0
     try:
@@ -28,14 +28,16 @@ def main() -> int:
         exec(code, {"__name__": "__main__", "__file__": file})
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
     except KeyboardInterrupt:  # the command says it
         return 130
     except Exception as found:
         error, status = found, 1
         traceback.print_exception(type(found), found, in_program(found.__traceback__, file))
-    for path in report:
+    if report:
         about = {"error": error and type(error).__name__, "message": str(error or "")}
-        Path(path).write_text(json.dumps(about), encoding="utf-8")
+        Path(report).write_text(json.dumps(about), encoding="utf-8")
     return status
 
 

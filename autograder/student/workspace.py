@@ -74,7 +74,9 @@ Each command says more with `--help`. In `tasks/` are the open tasks and the pro
 `nothing/` what you write from an empty page: `./jaxprentice check nothing`.
 In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`.
 
-`glossary.md` explains the words that the lessons use.
+`path.md` shows shorter ways through the lessons, `glossary.md` explains their words, and
+`gallery.md` has programs that run on your JAX when it is done: `capstones/gallery/`. At the end,
+`./jaxprentice check capstone` trains three models on it, and makes a page to send to a friend.
 
 On Windows write `python jaxprentice ...`.
 """
@@ -329,7 +331,9 @@ def fill(folder: Path, way: str, chosen: Callable[[Lesson], str] | None = None) 
             del files[lesson.module]
     assemble.write_files(folder, files)
     add_nothing(folder)
-    add_glossary(folder)
+    for page in ("glossary.md", "path.md", "gallery.md"):
+        add_page(folder, page, readable)
+    add_gallery(folder)
     for lesson in readable:
         add_tasks(folder, lesson)
         add_lesson(folder / "lessons" / lesson.folder.name, lesson)
@@ -379,14 +383,27 @@ def add_launcher(folder: Path, place: str, lesson: str = "", way: str = CONTRACT
 GLOSSARY = "../../glossary.md"  # where lessons find it, in the course and in a workspace
 
 
-def add_glossary(folder: Path) -> None:
-    """The glossary in plain Markdown; lessons link to it, and it to itself."""
+def add_page(folder: Path, name: str, lessons: Sequence[Lesson] = ()) -> None:
+    """A page of the course in plain Markdown; it links to itself and to some lessons."""
     from autograder.lessons import notebook, terms
 
-    file = places.COURSE / "glossary.md"
+    file = places.COURSE / name
     if file.exists():
-        text = notebook.plain(terms.anchored(file.read_text(encoding="utf-8")), pages=[""])
-        (folder / "glossary.md").write_text(text, encoding="utf-8")
+        links = ["", *(f"lessons/{lesson.folder.name}/lesson.md" for lesson in lessons)]
+        text = notebook.plain(terms.anchored(file.read_text(encoding="utf-8")), pages=links)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+GALLERY = "capstones/gallery"
+
+
+def add_gallery(folder: Path) -> None:
+    """The programs of the gallery, to run, and the map that the page about routes shows."""
+    for file in (*sorted((places.COURSE / GALLERY).glob("*.py")), places.COURSE / "map.svg"):
+        if file.exists():
+            to = folder / file.relative_to(places.COURSE)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, to)
 
 
 def add_lesson(folder: Path, lesson: Lesson) -> None:

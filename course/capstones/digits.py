@@ -65,11 +65,21 @@ def make(jax: ModuleType) -> Task:
         titles = [f"a {labels[i]}, read as {answers[i]}" for i in wrong]
         return f"{share}\n{drawn(test_x[wrong], titles)}" if len(wrong) else share
 
+    def pictures(params: Tree) -> list[tuple[str, Any]]:
+        """Twelve of the new digits: 0 to 7, each read correctly, and some others."""
+        answers = np.argmax(np.asarray(network(jax, params, test_x)), axis=-1)
+        right = answers == labels[:TEST]
+        read = [np.flatnonzero(right & (labels[:TEST] == digit))[:1] for digit in range(8)]
+        some = [*np.concatenate(read), *np.flatnonzero(~right)[:4]]
+        rows = test_x[some].reshape(-1, 8, 8).round(2).tolist()
+        titles = [f"a {labels[i]}, read as {answers[i]}" for i in some]
+        return list(zip(titles, rows, strict=True))
+
     def batch(number: int) -> tuple[Any, ...]:
         pick = picks[number % STEPS]
         return train_x[pick], one_hot[pick]
 
-    return Task(initial(WIDTHS), step, batch, STEPS, show)
+    return Task(initial(WIDTHS), step, batch, STEPS, show, pictures=pictures)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def make(jax: ModuleType) -> Task:
         weights = solved(jax, jacobian @ jacobian.T + noise, missing)
         return logs + PART * (jacobian.T @ weights), jax.numpy.sum(missing**2)
 
-    return Task(np.zeros(PIECES - 1), step, lambda number: (), STEPS, picture)
+    return Task(np.zeros(PIECES - 1), step, lambda number: (), STEPS, picture, pictures=rods)
 
 
 def picture(logs: Any) -> str:
@@ -74,6 +74,15 @@ def picture(logs: Any) -> str:
         return "".join(str(int(level)) for level in levels)
 
     return f"\n  found    {bars(np.asarray(logs))}\n  in truth {bars(TRUTH)}"
+
+
+def rods(logs: Any) -> list[tuple[str, Any]]:
+    """Both rods as a row of shades: the darker a piece, the less heat passes."""
+
+    def row(values: Any) -> list[list[float]]:
+        return [np.clip(1.25 - np.exp(values), 0.0, 1.0).round(2).tolist()]
+
+    return [("found from outside", row(np.asarray(logs))), ("in truth", row(TRUTH))]
 
 
 if __name__ == "__main__":

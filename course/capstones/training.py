@@ -30,6 +30,7 @@ IDENTITY = WORKSPACE / ".jaxprentice" / "workspace.json"
 
 Tree = Any
 BACKENDS = ("minijax", "jax", "mine")
+INSTALL = f'"{sys.executable}" -m pip install jax'
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Task:
     show: Callable[[Tree], str]  # what a state can do, in words
     samples: int = 0  # how often that is shown on the way
     prompted: Callable[[Tree, str], str] | None = None  # goes on with a text, for `--prompt`
+    pictures: Callable[[Tree], list[tuple[str, Any]]] | None = None  # titles, and shades 0 to 1
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,16 @@ def _tell(jax: ModuleType, task: Task, run: Run, options: argparse.Namespace) ->
     print(f"loss {run.losses[0]:.6f} -> {run.losses[-1]:.6f}")
     print(f"trace {run.trace:.3f} s, compile {run.compile:.3f} s, step {run.step * 1e3:.3f} ms")
     if options.save:
-        options.save.write_text(as_json(run, options.backend), encoding="utf-8")
+        options.save.write_text(as_json(run, options.backend, task), encoding="utf-8")
     elif options.backend == "mine":
         print(f"\nYour own functions in one trace, by number of calls:\n{own_calls(jax, task)}")
-        print(f"\nYour JAX beside JAX:\n{beside_jax(run)}")
+        print(f"\nYour JAX beside JAX:\n{beside_jax(run, task)}")
 
 
 def _options(about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--backend", choices=BACKENDS, default="minijax")
+    here = "mine" if IDENTITY.is_file() else "minijax"
+    parser.add_argument("--backend", choices=BACKENDS, default=here)
     parser.add_argument("--steps", type=int, metavar="N", help="only so many steps")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write losses and times there")
     parser.add_argument("--prompt", metavar="TEXT", help="a text that the model continues")
@@ -103,10 +106,12 @@ def _options(about: str) -> argparse.Namespace:
     return options
 
 
-def as_json(run: Run, backend: str) -> str:
-    """Losses and times, as they are stored."""
+def as_json(run: Run, backend: str, task: Task) -> str:
+    """Losses, times, and what was learned, as they are stored."""
     times = {name: round(getattr(run, name), 6) for name in ("trace", "compile", "step")}
-    return json.dumps({"backend": backend, "times": times, "losses": run.losses}, indent=1) + "\n"
+    pictures = task.pictures(run.state) if task.pictures else []
+    learned = {"shown": task.show(run.state), "pictures": pictures}
+    return json.dumps({"backend": backend, "times": times, "losses": run.losses, **learned}) + "\n"
 
 
 def _ending(error: Exception) -> BaseException:
@@ -141,10 +146,10 @@ def _written_by_student() -> Callable[[str, str], bool]:
     return lambda file, name: (file, name) in written
 
 
-def beside_jax(run: Run) -> str:
+def beside_jax(run: Run, task: Task) -> str:
     """The run beside the same one on JAX, in a process of its own, or why there is none."""
     if importlib.util.find_spec("jax") is None:
-        return "JAX is not installed. `pip install jax` into this Python adds the comparison."
+        return f"JAX is not installed. This adds the comparison: {INSTALL}"
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder, "run.json")
         command = [sys.executable, sys.argv[0], "--backend", "jax", "--save", str(saved)]
@@ -153,7 +158,7 @@ def beside_jax(run: Run) -> str:
         if done.returncode != 0:
             return f"JAX did not run: {(done.stderr.strip().splitlines() or [''])[-1]}"
         other = json.loads(saved.read_text(encoding="utf-8"))
-    return show.beside("yours", json.loads(as_json(run, "mine")), other)
+    return show.beside("yours", json.loads(as_json(run, "mine", task)), other)
 
 
 # ------------------------------------------------------------------------------------------
@@ -167,13 +172,14 @@ class Unavailable(Exception):
 def load(backend: str) -> ModuleType:
     """The module that the programs call `jax`."""
     if backend == "jax":
-        jax = _import(
-            "jax", "JAX is not installed. Run `pip install jax`, or take another backend."
-        )
+        problem = f"JAX is not installed. Take another backend, or run: {INSTALL}"
+        jax = _import("jax", problem)
         jax.config.update("jax_enable_x64", True)
     else:
         sys.path.insert(0, str(_own() if backend == "mine" else _reference()))
-        jax = _import("minijax", f"This Python lacks numpy or jaxlib. Take {_python()}.")
+        script = Path(sys.argv[0]).name
+        problem = f"This Python lacks numpy or jaxlib. Run `./jaxprentice run capstones/{script}`."
+        jax = _import("minijax", problem)
     for name in ("numpy", "lax"):
         importlib.import_module(f"{jax.__name__}.{name}")
     return jax
@@ -211,10 +217,6 @@ def _reference() -> Path:
             "This copy of the course does not hold the whole reference. Take --backend mine."
         )
     return folder
-
-
-def _python() -> Path:
-    return _copy() / ".venv" / "bin" / "python"
 
 
 # ------------------------------------------------------------------------------------------

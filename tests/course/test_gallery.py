@@ -36,7 +36,7 @@ def test_every_program_is_on_the_page():
 
 def printed(file, backend):
     """What a program prints."""
-    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend]
+    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend, ""]
     run = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", *words], capture_output=True, text=True, check=False
     )

@@ -174,7 +174,7 @@ def slug(heading):
 
 
 def test_every_link_to_the_glossary_hits_in_plain_markdown_too(tmp_path):
-    workspace.add_glossary(tmp_path)
+    workspace.add_page(tmp_path, "glossary.md")
     glossary = (tmp_path / "glossary.md").read_text(encoding="utf-8")
     anchors = re.findall(r'^<a id="(.+)"></a>$', glossary, re.MULTILINE)
     anchors += map(slug, re.findall("^#+ (.+)$", glossary, re.MULTILINE))

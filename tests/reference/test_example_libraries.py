@@ -86,7 +86,7 @@ def test_stax_and_the_optimizers_train_as_they_do_on_jax(tmp_path):
 
 def printed(file, backend):
     """What the program prints."""
-    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend]
+    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend, ""]
     run = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", *words], capture_output=True, text=True, check=False
     )

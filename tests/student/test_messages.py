@@ -66,10 +66,16 @@ class Scene:
         for folder in (self.course / "course", self.work):
             (folder / "capstones").mkdir(exist_ok=True)
         (self.course / "course/capstones/end.py").write_text("", encoding="utf-8")
+        losses = self.course / "course/capstones/end.json"
+        losses.write_text('{"losses": [1.0]}', encoding="utf-8")
         lesson = self.course / "course/lessons/04_end"
         lesson.mkdir()
         (lesson / "lesson.toml").write_text(END, encoding="utf-8")
         manifest._load.cache_clear()
+
+    def add_scripts_without_losses(self):
+        self.add_scripts()
+        (self.course / "course/capstones/end.json").unlink()
 
     def add_tasks(self):
         folder = self.course / "course/lessons/03_bye"
@@ -166,6 +172,7 @@ TABLE = [
     ),
     (Scene.leave_with_scripts, ["check", "end"], NO_WORKSPACE + "run this there."),
     (Scene.add_scripts, ["check", "end"], "capstones/end.py is missing. Copy it from a new"),
+    (Scene.add_scripts_without_losses, ["check", "end"], "JAX's losses for end are missing. Get a"),
     (Scene.no_checks_in_file, ["check", "hello"], "The checks of hello do not run. Get a complete"),
     (Scene.no_checks, ["check", "hello"], "The lesson hello has no checks.py. Get a complete copy"),
     (Scene.add_tasks, ["hint", "bye.open"], "bye.open is an extra, and extras have no hints."),
@@ -296,8 +303,6 @@ class Finds(Scene):
         self.add_scripts()
         for folder in (self.course / "course", self.work):
             (folder / "capstones/end.py").write_text(text, encoding="utf-8")
-        losses = self.course / "course/capstones/end.json"
-        losses.write_text('{"losses": [1.0]}', encoding="utf-8")
 
     def endless_script(self):
         self.monkeypatch.setattr(capstone, "PATIENCE", 0.3)
@@ -490,16 +495,16 @@ ADVICE = [
     ),
     (Finds.silent_script, "check end", ["It ends without a word."]),
     (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
-    (Finds.right_loss, "check end", ["learns on your own package as it does on the reference."]),
+    (Finds.right_loss, "check end", ["end: All 1 losses equal JAX's, digit for digit."]),
     (Finds.right_loss_with_given, "check end", ["exercises that `give` has taken: 2 of hello."]),
     (
         Finds.one_file_alone,
-        "check end --mine",
+        "check end",
         ["Each of your modules does among the reference's."],
     ),
     (
         Finds.lacks_a_reference,
-        "check end --mine",
+        "check end",
         ["check hello, whose reference is not in this copy."],
     ),
     (

@@ -115,6 +115,17 @@ def test_run_runs_a_program_and_ends_as_it_does(work, say):
     assert say("run", "program.py")[0] == 7
 
 
+def test_run_says_what_a_program_says_at_its_end(work, say):
+    (work / "program.py").write_text("import sys\nsys.exit('No.')", encoding="utf-8")
+    assert say("run", "program.py") == (1, "", "No.\n")
+
+
+def test_run_hands_a_program_its_own_options(work, say):
+    (work / "program.py").write_text("import sys\nprint(sys.argv[1:])", encoding="utf-8")
+    said = "['--steps', '3', 'x', '-q']\n"
+    assert say("run", "program.py", "--steps", "3", "x", "-q") == (0, said, "")
+
+
 def test_a_program_for_jax_runs_on_the_students_minijax(work, say):
     source = (
         "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n"

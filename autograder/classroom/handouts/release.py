@@ -56,6 +56,8 @@ MODULES = (
     *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
     *("student/cache", "student/checks", "student/commands", "student/doctor"),
     *(
+        "student/ending",
+        "student/ending_page",
         "student/example_checks",
         "student/explain",
         "student/extras",
@@ -190,7 +192,7 @@ def fill(folder: Path, lesson: Lesson) -> None:
         directory.write_source(folder, Assignment(lesson.id, (lesson,)), books)
     else:
         assemble.write_files(folder, assemble.tree(lesson))
-    workspace.add_glossary(folder)
+    workspace.add_page(folder, "glossary.md")
     for part in {part.id: part for part in (lesson, *_to_run(lesson))}.values():
         workspace.add_lesson(folder / "lessons" / part.folder.name, part)
         workspace.add_scripts(folder, part)

@@ -1,16 +1,17 @@
-"""A function of one point, written with plain arithmetic, draws a whole picture."""
+"""A function of one point draws a whole landscape, and your `jvp` at each point is its light."""
 
 import minijax.numpy as jnp
-from minijax import vmap
+from minijax import jvp, vmap
 
 
-def steps(x, y):
-    a = b = n = 0.0
-    for _ in range(20):
-        a, b, n = a * a - b * b + x, 2.0 * a * b + y, n + (a * a + b * b < 4.0)
-    return n
+def height(x, y):
+    return jnp.sin(x * x + y * y) * jnp.exp(-0.1 * (x * x + y * y))
 
 
-picture = vmap(vmap(steps, (0, None)), (None, 0))
-rows = picture(jnp.linspace(-2.1, 0.7, 75), jnp.linspace(-1.2, 1.2, 27)).tolist()
-print("\n".join("".join(" .,:;-=+*#@"[int(n) // 2] for n in row) for row in rows))
+def light(x, y):
+    return jvp(height, (x, y), (1.0, 1.0))[1]
+
+
+picture = vmap(vmap(light, (0, None)), (None, 0))
+rows = picture(jnp.linspace(-3.5, 3.5, 75), jnp.linspace(-3.5, 3.5, 29)).tolist()
+print("\n".join("".join(" .:-=+*#%@"[max(0, min(9, int(5 + 3 * n)))] for n in row) for row in rows))
