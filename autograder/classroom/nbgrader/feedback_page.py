@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
@@ -25,6 +24,7 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import reading, written
 from autograder.classroom.nbgrader import gradebook
 from autograder.classroom.nbgrader.autograde import INTAKE, results_folder
+from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
@@ -61,7 +61,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
         _exercise(verdict, cells, changes, course.feedback.hints) for verdict in result["exercises"]
     ]
     parts += _by_hand(lesson, assignment, cells)
-    return _template().render(
+    return pages.template("feedback.html.j2").render(
         title=lesson.title,
         assignment=assignment.name,
         student=about["student"],
@@ -72,17 +72,6 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
         parts=parts,
         styles=Markup(STYLES.get_style_defs()),
     )
-
-
-def _template() -> Any:
-    environment = Environment(
-        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("feedback.html.j2")
 
 
 def _notes(root: Path, assignment: Assignment, about: dict[str, Any]) -> list[str]:

@@ -14,12 +14,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
 from autograder.classroom.reports import charts, grades
+from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
@@ -48,13 +47,13 @@ def write(folder: Path, source: str | None = None) -> Path:
     found, folder = grades.read(folder, source), grades.place(folder)
     shared = _shared(course, folder) if course else {}
     # All are made before any is written.
-    pages, page, table = (
+    students, page, table = (
         student_pages(found),
         render(found, roster, shared),
         result_files.table(list(_rows(found))),
     )
     with result_files.made_whole(folder / STUDENTS) as new:
-        for student, text in pages.items():
+        for student, text in students.items():
             (new / f"{result_files.file_name(student)}.html").write_text(text, encoding="utf-8")
     result_files.write_text(folder / "report.csv", table)
     result_files.write_text(folder / "report.html", page)
@@ -95,7 +94,7 @@ def render(found: Class, roster: Roster | None = None, shared: Shared | None = N
     """The class page."""
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
-    return _template("report.html.j2").render(
+    return pages.template("report.html.j2").render(
         lessons=[_lesson(name, class_results) for name, class_results in found.items()],
         students=len({result["student"] for result in everything}),
         submissions=len(everything),
@@ -114,7 +113,7 @@ def student_pages(found: Class) -> dict[str, str]:
     for class_results in found.values():
         for result in class_results:
             by_student.setdefault(result["student"], []).append(result)
-    template = _template("student.html.j2")
+    template = pages.template("student.html.j2")
     return {
         student: template.render(student=student, lessons=[_own_lesson(x) for x in own])
         for student, own in by_student.items()
@@ -142,18 +141,6 @@ def _own_lesson(result: Result) -> dict[str, Any]:
         "title": _lesson_title(result["lesson"]),
         "exercises": exercises,
     }
-
-
-def _template(name: str) -> Template:
-    environment = Environment(
-        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["file"] = result_files.file_name
-    return environment.get_template(name)
 
 
 _BY_HAND = {"question": "The written question", "open": "The open task"}

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.classroom.course import settings
 from autograder.classroom.course.settings import Course, cell_name
 from autograder.classroom.intake import files, reading, written
 from autograder.classroom.reports import grades
+from autograder.classroom.run import pages
 from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, user_files
 from autograder.lessons.manifest import Lesson
@@ -186,14 +186,7 @@ def _pair(
 
 def write(found: Likeness, folder: Path) -> Path:
     """Write the page of a lesson; its path."""
-    environment = Environment(
-        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parents[1]]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("similar.html.j2").render(
+    page = pages.template("similar.html.j2").render(
         found=found, high=HIGH, rare=RARE, pairs=found.pairs[:PAIRS], most=PAIRS, least=LEAST
     )
     path = folder / f"similar-{found.lesson.id}.html"
