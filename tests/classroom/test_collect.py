@@ -119,6 +119,22 @@ def test_the_guides_example_of_a_name_is_collected(tmp_path, roster, system):
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "mine"
 
 
+def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
+    files = {
+        "byronada_12345_900_core.py": "first",
+        "byronada_12345_901_core (1)-1.py": "second",
+        "orossrobert_12346_902_CORE.PY": "mine",
+        "youngcy_12347_903_my_core_solution.py": "other",
+    }
+    got = download(tmp_path / "canvas", files)
+    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+    assert [x.name for x in (tmp_path / "out/ada/minijax").iterdir()] == ["core (1).py"]
+    assert (tmp_path / "out/ada/minijax/core (1).py").read_text() == "second"
+    assert (tmp_path / "out/bob/minijax/CORE.PY").read_text() == "mine"
+    assert "cy handed in, but nothing that was asked for: my_core_solution.py." in said
+    assert not any("Nothing from" in sentence for sentence in said)
+
+
 def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
     got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
     said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")

@@ -26,7 +26,7 @@ from autograder.classroom.systems import owners, registry
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
-from autograder.lessons import manifest, user_files
+from autograder.lessons import browser_names, manifest, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import workspace
 
@@ -133,15 +133,19 @@ def wanted(assignment: Assignment) -> dict[str, str]:
 class _File:
     """A file of a submission that was asked for."""
 
-    goal: str  # where it belongs
+    place: str  # where a file with the right name belongs
+    goal: str  # where it goes: one that a browser has named stays so, and the intake says it
     inside: str  # where it was
     source: Source
     claim: Claim
 
     def order(self) -> Any:
-        """The newest is the greatest; of these the one at its place, then the outermost."""
-        newest = self.claim.time or datetime.min, self.claim.attempt
-        return *newest, self.inside == self.goal, -self.inside.count("/")
+        """Of one attempt the file at its place is the greatest, then the outermost."""
+        return self.inside == self.goal, -self.inside.count("/")
+
+    def newest(self) -> Any:
+        """The last attempt is the greatest."""
+        return self.claim.time or datetime.min, self.claim.attempt
 
 
 def _taken(claim: Claim, entry: Entry, wanted: dict[str, str]) -> Iterator[_File]:
@@ -149,27 +153,47 @@ def _taken(claim: Claim, entry: Entry, wanted: dict[str, str]) -> Iterator[_File
     for path, source in entry.files.items():
         inside = path or claim.file
         name = PurePosixPath(inside).name
-        goal = "submission.zip" if name.endswith(".zip") else wanted.get(name)
-        if goal:
-            yield _File(goal, inside, source, claim)
+        place = "submission.zip" if name.endswith(".zip") else _place(name, wanted)
+        if place:
+            asked = place == "submission.zip" or name in wanted
+            goal = place if asked else str(PurePosixPath(place).with_name(name))
+            yield _File(place, goal, inside, source, claim)
+
+
+def _place(name: str, wanted: dict[str, str]) -> str | None:
+    """Where a file belongs that was asked for, under its name or one that a browser has made."""
+    made = (x for x in wanted if x.endswith(".py") and browser_names.made_of(x, name))
+    return wanted.get(name) or wanted.get(next(made, ""))
 
 
 def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> Claim:
     """Write one submission; what the system says of its main file."""
     shutil.rmtree(folder, ignore_errors=True)
     files = wanted(assignment)
-    last: dict[str, _File] = {}
-    for file in [file for claim, entry in own for file in _taken(claim, entry, files)]:
-        last[file.goal] = max(last.get(file.goal, file), file, key=_File.order)
+    last = _last([file for claim, entry in own for file in _taken(claim, entry, files)])
     for goal, file in last.items():
         (folder / goal).parent.mkdir(parents=True, exist_ok=True)
         # One byte too many stays too many: the intake says so to the student.
         (folder / goal).write_bytes(file.source(intake.ARCHIVE_LIMIT + 1))
-    main = max(last.values(), key=lambda file: (file.inside.endswith(".py"), file.order())).claim
+    main = max(
+        last.values(), key=lambda file: (file.inside.endswith(".py"), file.newest(), file.order())
+    ).claim
     if main.time:
         stamp = f"{main.time:%Y-%m-%d %H:%M:%S} UTC\n"
         (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
     return main
+
+
+def _last(taken: Sequence[_File]) -> dict[str, _File]:
+    """The files of the last attempt at each place, by where they go."""
+    newest: dict[str, Any] = {}
+    for file in taken:
+        newest[file.place] = max(newest.get(file.place, file.newest()), file.newest())
+    last: dict[str, _File] = {}
+    for file in taken:
+        if file.newest() == newest[file.place]:
+            last[file.goal] = max(last.get(file.goal, file), file, key=_File.order)
+    return last
 
 
 def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
@@ -203,7 +227,7 @@ def _told(found: Owners, roster: Roster, system: Collects) -> Iterator[str]:
             yield f"{student}: late, as the download says."
     if system.caution and any(claim.time for own in found.students.values() for claim, _ in own):
         yield system.caution
-    missing = [student for student in roster.students if student not in found.students]
+    missing = [x for x in roster.students if x not in found.students and x not in found.unasked]
     if missing:
         yield f"Nothing from {len(missing)} in the roster: {', '.join(missing)}."
     yield from found.said()

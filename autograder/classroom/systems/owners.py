@@ -12,6 +12,8 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import Claim, Collects, Readings
 
+NAMED = 5  # files of an entry, in a sentence
+
 Owned = tuple[Claim, Entry]
 
 
@@ -22,10 +24,13 @@ class Owners:
     students: dict[str, list[Owned]] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)  # sentences
+    unasked: dict[str, list[str]] = field(default_factory=dict)  # what those without a file gave
 
     def said(self) -> Iterator[str]:
         """What a person should know of those that were left out."""
         yield from self.doubtful
+        for student, files in self.unasked.items():
+            yield f"{student} handed in, but nothing that was asked for: {', '.join(files)}."
         if self.strangers:
             names = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
             yield f"Not in the roster, and left out: {names}. Add them to it, and collect again."
@@ -38,11 +43,12 @@ def find(
     roster: Roster,
     wanted: Callable[[Claim, Entry], bool],
 ) -> Owners:
-    """The owners of what these systems have packed; an entry without a wanted file is no matter."""
+    """The owners of what these systems have packed, and who has handed in other files only."""
     found, known = Owners(), _Known(roster)
     for entry, readings in _entries(downloads, systems, assignment):
         claims = [claim for reading in readings for claim in reading]
         if not any(wanted(claim, entry) for claim in claims):
+            _note(found, claims, entry, known)
             continue
         if len(readings) > 1:
             ways = " or ".join(f"{claim.account!a}" for claim in claims)
@@ -53,6 +59,8 @@ def find(
         for claim in claims:
             _give(found, claim, entry, known)
     _refuse_two_accounts(found)
+    for student in found.students:
+        found.unasked.pop(student, None)
     return found
 
 
@@ -70,6 +78,15 @@ def _entries(
         read = [system.reader(inner, assignment) for system in systems]
         for entry in inner.entries.values():
             yield entry, [reading for each in read for reading in each(entry)]
+
+
+def _note(found: Owners, claims: list[Claim], entry: Entry, known: "_Known") -> None:
+    """Note the files of an entry in which nothing was asked for."""
+    for claim in claims:
+        students = known.called(claim)
+        if len(students) == 1:
+            names = sorted(f"{path or claim.file!a}".strip("'") for path in entry.files)
+            found.unasked.setdefault(students[0], []).extend(names[:NAMED])
 
 
 def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
