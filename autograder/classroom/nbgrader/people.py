@@ -48,7 +48,7 @@ def extend(folder: Path, assignment: str, students: Sequence[str], days: float) 
     changes = gradebook.extend(folder, course, assignment, everyone, timedelta(days=days))
     for student in everyone:
         yield (
-            f"{student} has {days:g} days more for {assignment}."
+            f"{student} has {days:g} day{'s' * (days != 1)} more for {assignment}."
             if days
             else (f"{student} has no extension for {assignment}.")
         )

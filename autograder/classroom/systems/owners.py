@@ -86,7 +86,8 @@ def _note(found: Owners, claims: list[Claim], entry: Entry, known: "_Known") -> 
         students = known.called(claim)
         if len(students) == 1:
             names = sorted(f"{path or claim.file!a}".strip("'") for path in entry.files)
-            found.unasked.setdefault(students[0], []).extend(names[:NAMED])
+            more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+            found.unasked.setdefault(students[0], []).extend([*names[:NAMED], *more])
 
 
 def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
