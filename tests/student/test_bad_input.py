@@ -96,7 +96,7 @@ GOOD = {
 }
 OUTPUTS = {"out", "export", "html", "init folder", "nbgrader init folder"}  # paths to be written
 # Anything may be said there.
-FREE = {"trace code", "trace only", "nbgrader section section"}
+FREE = {"run options", "trace code", "trace only", "nbgrader section section"}
 # What ends well all the same, and why.
 FINE = {
     **dict.fromkeys(
