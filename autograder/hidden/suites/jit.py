@@ -1307,7 +1307,7 @@ def test_batch_kept_for_axes(student):
 
 @pytest.mark.meets("twice")
 def test_batch_kept_for_other_axes(student):
-    """If another one of two inputs is batched, another program comes back."""
+    """If the other of two inputs is batched, another program comes back."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
