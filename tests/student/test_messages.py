@@ -346,7 +346,7 @@ class Finds(Scene):
         self.write("import minijax\n", "x.py")
         ends = {"minijax": programs.End(["1"], "", "TypeError"), "jax": programs.End(["1"], "", "")}
         self.monkeypatch.setattr(programs, "need_jax", lambda: None)
-        self.monkeypatch.setattr(programs, "ended", lambda place, file, on: ends[on])
+        self.monkeypatch.setattr(programs, "ended", lambda place, file, on, options: ends[on])
 
     # Of `doctor` one finding each
 

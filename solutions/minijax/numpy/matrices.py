@@ -229,7 +229,7 @@ def append(arr: Value, values: Value, axis: int | None = None) -> Value:
     """`arr` followed by `values` along `axis`; without an axis, both are flattened first."""
     if axis is None:
         return concatenate([ravel(arr), ravel(values)])
-    return concatenate([arr, values], axis)
+    return concatenate([arr, values], static(axis))
 
 
 def atleast_1d(*arys: Value) -> Any:
