@@ -1,8 +1,8 @@
 # title = "Hands in the module under a name that looks the same"
-# tries = "Capitals, a space, or letters of another alphabet; on some disks they are one name."
+# tries = "A space, or letters of another alphabet; on some disks they are one name."
 # kind = "folder"
 # reported = "not_implemented"
 # says = ["is missing"]
 (folder / name).parent.mkdir()
-for other in ("JVP.py", "jvp.py ", "\u0458vp.py", "jvp.py\u200b", "jvp.pyw"):
+for other in ("jvp.py ", "\u0458vp.py", "jvp.py\u200b", "jvp.pyw"):
     (folder / name).with_name(other).write_text(solution)
