@@ -7,9 +7,7 @@ Lines of code are those that hold more than comments and docstrings.
 
 import ast
 import importlib.util
-import io
 import statistics
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,19 +45,7 @@ def sizes(name: str, path: Path) -> Sizes:
     """The functions and methods of a file, by their qualified names."""
     text = path.read_text(encoding="utf-8")
     found = {name: statements(node) for name, node in functions(ast.parse(text))}
-    return Sizes(name, len(text.splitlines()), lines_of_code(text), found)
-
-
-def lines_of_code(text: str) -> int:
-    """The lines of a file that hold code: no comments, no docstrings, no empty lines."""
-    layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in (*layout, tokenize.ENDMARKER):
-            lines.update(range(token.start[0], token.end[0] + 1))
-    for words in skeleton.docstrings(ast.parse(text)):
-        lines.difference_update(range(words.lineno, (words.end_lineno or 0) + 1))
-    return len(lines)
+    return Sizes(name, len(text.splitlines()), skeleton.lines_of_code(text), found)
 
 
 def functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from autograder.cli.command import STUDENTS, LessonName, Whole, adds, app
-from autograder.lessons.manifest import CONTRACT
 
 command = adds(app, STUDENTS)
 
@@ -22,13 +21,14 @@ ProgramText = Annotated[
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     way: Annotated[
-        str, typer.Option(metavar="WAY", help="How much help: guided, contract or blank.")
-    ] = CONTRACT,
+        str | None,
+        typer.Option(metavar="WAY", help="How much help: guided, contract (the usual) or blank."),
+    ] = None,
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    updating.keep_given(workspace.init(folder, way).root)
+    updating.keep_given(workspace.init(folder, way or workspace.CONTRACT).root)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")
     print("    ./jaxprentice list")

@@ -39,10 +39,11 @@ def write_tree(dest: Path, lesson: Lesson, overlay: Files | None = None) -> None
 
 def write_files(dest: Path, files: Files) -> None:
     """Write files, given by their paths below `dest`, whose own parent is there already."""
+    folders = {folder for path in files for folder in PurePosixPath(path).parents}
+    for folder in sorted(folders):  # outer ones first, and none above `dest`: it may be gone
+        (dest / folder).mkdir(exist_ok=True)
     for path, content in files.items():
         file = dest / path
-        for folder in reversed(PurePosixPath(path).parents):  # none above `dest`: it may be gone
-            (dest / folder).mkdir(exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 

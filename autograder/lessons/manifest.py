@@ -52,6 +52,14 @@ class Exercise:
         return (*self.hints[:1], f"Useful here:\n{tools}", *self.hints[1:])
 
 
+def without_points(name: str, title: str, target: str, lesson: str, todo: str = "") -> Exercise:
+    """What is checked as exercises are, and costs no points: a task, or a part of a file."""
+    return Exercise(
+        id=name, title=title, target=target, points=0.0, minutes=0, difficulty=3,
+        todo=todo, hints=(), lesson=lesson,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Whole:
     """The lesson's module as a whole: its tests use the student's own functions throughout."""

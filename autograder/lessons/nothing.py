@@ -83,14 +83,4 @@ def after(lesson: Lesson) -> Task | None:
 
 
 def _part(task: Task, lesson: Lesson) -> Exercise:
-    return Exercise(
-        id=f"{task.id}.{lesson.id}",
-        title=lesson.title,
-        target=task.file,
-        points=0.0,
-        minutes=0,
-        difficulty=3,
-        todo="",
-        hints=(),
-        lesson=task.after,
-    )
+    return manifest.without_points(f"{task.id}.{lesson.id}", lesson.title, task.file, task.after)

@@ -78,7 +78,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    text = _GOALS.sub(_folded, text)
+    text = GOALS.sub(_folded, text)
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
         terms.link_first(expanded(part, lesson), text, seen)
@@ -88,7 +88,7 @@ def expand(text: str, lesson: Lesson) -> str:
     )
 
 
-_GOALS = re.compile(
+GOALS = re.compile(
     r"^## (What you will be able to do)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
 )
 

@@ -399,6 +399,18 @@ def code(node: Documented) -> list[ast.stmt]:
     return node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
 
 
+def lines_of_code(text: str) -> int:
+    """The lines of a file that hold code: no comments, no docstrings, no empty lines."""
+    layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in (*layout, tokenize.ENDMARKER):
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for words in docstrings(ast.parse(text)):
+        lines.difference_update(range(words.lineno, (words.end_lineno or 0) + 1))
+    return len(lines)
+
+
 def docstrings(root: ast.AST) -> Iterator[ast.Expr]:
     """The docstrings of a syntax tree and of everything in it, as statements."""
     for node in ast.walk(root):

@@ -157,7 +157,6 @@ def given(place: Workspace, lesson: Lesson) -> list[str]:
 def lines_of(source: str, exercise: Exercise) -> int:
     """How many lines of code an exercise has, its signature counted, in a module's text."""
     try:
-        rows = skeleton.bare(source, exercise.target).splitlines()
+        return skeleton.lines_of_code(skeleton.bare(source, exercise.target))
     except Problem:  # it has another name, or the file cannot be read
         return 0
-    return len([row for row in rows if row.strip() and not row.lstrip().startswith("#")])

@@ -26,16 +26,8 @@ def of(lesson: Lesson) -> tuple[Exercise, ...]:
     if not tasks.exist(lesson):
         return ()
     return tuple(
-        Exercise(
-            id=f"{lesson.id}.{kind}",
-            title=task.title,
-            target=task.name,
-            points=0.0,
-            minutes=0,
-            difficulty=3,
-            todo=task.goal,
-            hints=(),
-            lesson=lesson.id,
+        manifest.without_points(
+            f"{lesson.id}.{kind}", task.title, task.name, lesson.id, todo=task.goal
         )
         for kind, task in zip(
             tasks.KINDS, (tasks.open_task(lesson), tasks.repair(lesson)), strict=True

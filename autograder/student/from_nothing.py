@@ -198,19 +198,10 @@ def card(task: Task, text: bytes) -> list[str]:
     """What was written, in a frame."""
     rows = [
         task.title.upper(),
-        f"{lines_of_code(text)} lines of code, from an empty page, by me",
+        f"{skeleton.lines_of_code(text.decode())} lines of code, from an empty page, by me",
         *(f"  {part.title}" for part in task.parts),
         f"{task.id}.py runs on its own: it needs Python, and nothing else",
     ]
     width = max(map(len, rows))
     edge = f"+{'-' * (width + 4)}+"
     return [edge, *(f"|  {row:<{width}}  |" for row in rows), edge]
-
-
-def lines_of_code(text: bytes) -> int:
-    """The lines that are not empty, not comments, and not in docstrings."""
-    tree = ast.parse(text)
-    spans = [(x.lineno, x.end_lineno or x.lineno) for x in skeleton.docstrings(tree)]
-    words = {row for first, last in spans for row in range(first, last + 1)}
-    rows = enumerate(text.decode().splitlines(), 1)
-    return sum(1 for i, row in rows if i not in words and row.strip() and row.strip()[0] != "#")

@@ -4,15 +4,14 @@ They hold files as the repository tracks them, and work without git. Students ge
 checks; the hidden suites, the grader's front doors and the tests of this project stay out.
 """
 
+import os
 import subprocess
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.lessons import places
+from autograder.lessons import packing, places
 from autograder.lessons.problem import Problem
 
-WHEN = (1980, 1, 1, 0, 0, 0)  # the same files are the same archive, whenever it is made
 ONLY_HERE = (".", "tests/", "benchmarks/", "docs/")
 LEFT_OUT = {
     "instructors": ONLY_HERE,
@@ -33,7 +32,7 @@ def build(out: Path) -> list[Path]:
         name = f"jaxprentice-{places.VERSION}-{who}"
         part = out / f".{name}.part"
         try:
-            _pack(part, name, [path for path in files if not path.startswith(left_out)])
+            part.write_bytes(_packed(name, [x for x in files if not x.startswith(left_out)]))
             made.append(part.replace(out / f"{name}.zip"))
         finally:
             part.unlink(missing_ok=True)
@@ -54,10 +53,7 @@ def _tracked() -> Iterator[str]:
             yield path
 
 
-def _pack(archive: Path, top: str, files: list[str]) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in files:
-            entry = zipfile.ZipInfo(f"{top}/{path}", WHEN)
-            entry.external_attr = (places.ROOT / path).stat().st_mode << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(entry, (places.ROOT / path).read_bytes())
+def _packed(top: str, files: list[str]) -> bytes:
+    found = {f"{top}/{path}": places.ROOT / path for path in files}
+    programs = [name for name, file in found.items() if os.access(file, os.X_OK)]
+    return packing.packed(((name, file.read_bytes()) for name, file in found.items()), programs)

@@ -5,19 +5,17 @@ The checks are those of the command. Pages of the course's first part get it: th
 nothing but Python.
 """
 
-import io
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path, PurePath
 
-from autograder.lessons import assemble, manifest, page, places, skeleton
+from autograder.lessons import assemble, manifest, packing, page, places, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.upkeep import routes
 
@@ -123,10 +121,10 @@ def assets() -> dict[str, bytes]:
     folder = _folder()
     found = {x.relative_to(folder).as_posix(): x for x in folder.rglob("*") if x.is_file()}
     files = {path: file.read_bytes() for path, file in found.items()}
-    files["checks.zip"] = _zip(_tool())
+    files["checks.zip"] = packing.packed(_tool())
     files |= _hero()
     for lesson in lessons():
-        files[f"{lesson.id}.zip"] = _zip(_course(lesson))
+        files[f"{lesson.id}.zip"] = packing.packed(_course(lesson))
         files[f"{lesson.id}.json"] = json.dumps(work(lesson)).encode()
     return files
 
@@ -137,7 +135,7 @@ def _hero() -> dict[str, bytes]:
     if not all(file.exists() for file in parts):
         return {}
     worker = (places.ROOT / "site/hero/worker.js").read_bytes()
-    packed = _zip((file.name, file.read_bytes()) for file in parts)
+    packed = packing.packed((file.name, file.read_bytes()) for file in parts)
     return {"hero.zip": packed, "hero-worker.js": worker}
 
 
@@ -213,14 +211,3 @@ def _course(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
             if file != lesson.module:
                 yield f"solutions/{file}", assemble.read_solution(file).encode()
     yield f"course/{lesson.module}", assemble.read_handout(lesson.module).encode()
-
-
-def _zip(files: Iterator[tuple[str, bytes]]) -> bytes:
-    """An archive that is the same whenever it is made of the same files."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path, content in files:
-            entry = zipfile.ZipInfo(path)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(entry, content)
-    return archive.getvalue()

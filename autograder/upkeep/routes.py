@@ -5,7 +5,6 @@ Tables are made from the manifests, `course/routes.toml` and `course/seeds.toml`
 
 import itertools
 import os
-import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -84,20 +83,16 @@ def _text(rows: Iterable[str]) -> str:
 # ------------------------------------------------------------------------------------------
 # For instructors: what each lesson is for, and what goes wrong in it
 
-_GOALS = re.compile(
-    r"^## What you will be able to do\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
-)
-
 
 def goal_lists(known: Sequence[Lesson]) -> str:
     """What the page of each lesson says that one will be able to do."""
     parts = []
     for lesson in known:
         if lesson.has_page:
-            goals = _GOALS.search(page.read(lesson))
+            goals = page.GOALS.search(page.read(lesson))
             if goals is None:
                 raise Problem(f"The page of {lesson.id} does not say what one will be able to do.")
-            parts.append(f"### {lesson.title}\n\n{goals[1].strip()}\n")
+            parts.append(f"### {lesson.title}\n\n{goals[2].strip()}\n")
     return "\n".join(parts)
 
 

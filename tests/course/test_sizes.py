@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from autograder.lessons import skeleton
 from benchmarks import sizes
 
 COUNTED = {
@@ -25,10 +26,8 @@ def test_statements_are_counted_without_docstrings(source):
 
 def test_lines_of_code_hold_no_words_only():
     source = '"""Words.\n\nMore."""\n\nX = """text\nof two lines"""  # words\n\n# Words.\n'
-    assert (
-        sizes.lines_of_code(source + "def f():\n    'Words.'\n\n    return (\n        X\n    )\n")
-        == 6
-    )
+    function = "def f():\n    'Words.'\n\n    return (\n        X\n    )\n"
+    assert skeleton.lines_of_code(source + function) == 6
 
 
 def test_no_function_of_the_reference_is_long():

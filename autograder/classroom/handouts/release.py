@@ -10,7 +10,6 @@ import json
 import shutil
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import leaks
 from autograder.classroom.nbgrader import directory
-from autograder.lessons import assemble, manifest, notebook, places, tasks
+from autograder.lessons import assemble, manifest, notebook, packing, places, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import editors, workspace
@@ -78,7 +77,6 @@ MODULES = (
 ASSETS = ("course.css", "stage.css", "stage.js", "stepper.js")
 # of the site: what `trace --html` shows a recording with
 HIDDEN_TESTS = "hidden_tests.json"  # how many grade each exercise: what `check` says of them
-WHEN = (1980, 1, 1, 0, 0, 0)  # the same handout is the same archive, whenever it is made
 
 README = """\
 # {title}
@@ -171,13 +169,10 @@ def _refuse_leaks(folder: Path, lesson: Lesson) -> None:
 
 def _pack(folder: Path, archive: Path) -> int:
     """Write an archive that unpacks to this folder; how many files it holds."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in files:
-            entry = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), WHEN)
-            entry.external_attr = (0o100755 if path.name == "jaxprentice" else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(entry, path.read_bytes())
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in found}
+    programs = [path for path in files if path.endswith("/jaxprentice")]
+    archive.write_bytes(packing.packed(files.items(), programs))
     return len(files)
 
 

@@ -10,7 +10,6 @@ starts `main` below. See "Autograder Specifications" on gradescope-autograders.r
 import json
 import re
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ from autograder.classroom.systems.system import Called, Claim, Collects, Exports
 from autograder.grading import feedback, result_files, submission, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.grading.task import Task
-from autograder.lessons import assemble, manifest, places, user_files
+from autograder.lessons import assemble, manifest, packing, places, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -171,7 +170,6 @@ exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" 
 """
 
 ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "classroom")
-WHEN = (1980, 1, 1, 0, 0, 0)  # the same autograder is the same archive, whenever it is made
 
 
 def write_archive(lesson: Lesson, path: Path, seed: int) -> None:
@@ -185,12 +183,8 @@ def write_archive(lesson: Lesson, path: Path, seed: int) -> None:
 
 def pack(content: Mapping[str, bytes], path: Path) -> None:
     """Write an archive of these files; those on top are scripts."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in sorted(content.items()):
-            entry = zipfile.ZipInfo(name, WHEN)
-            entry.external_attr = (0o100755 if "/" not in name else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, text)
+    programs = [name for name in content if "/" not in name]
+    path.write_bytes(packing.packed(sorted(content.items()), programs))
 
 
 def files(lesson: Lesson) -> dict[str, bytes]:

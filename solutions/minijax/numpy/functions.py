@@ -264,9 +264,7 @@ def modf(x: Value, /, out: None = None) -> tuple[Value, Value]:
     """The part of each number behind the point, and the whole part; both have its sign."""
     refuse_out("modf", out)
     (x,) = promote_float(x)
-    whole = where(
-        elementwise.ge(x, defining.full_like(x, 0)), elementwise.floor(x), elementwise.ceil(x)
-    )
+    whole = trunc(x)
     return subtract(x, whole), whole
 
 

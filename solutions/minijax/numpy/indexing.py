@@ -23,7 +23,7 @@ from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterM
 from minijax.numpy.basic import positive, refuse_out
 from minijax.numpy.elementwise import remainder
 from minijax.numpy.making import asarray, broadcast_to, convert, ndim, shape, size
-from minijax.numpy.shapes import one_axis
+from minijax.numpy.shapes import any_axis, one_axis
 
 __all__ = ["argsort", "delete", "sort", "take", "take_along_axis"]
 
@@ -408,7 +408,7 @@ def take(
     mode = "fill" if mode is None else mode
     if axis is None:
         a, axis = shapes.reshape(a, (size(a),)), 0
-    axis, indices = one_axis(operator.index(axis), ndim(a)), positive(indices)
+    axis, indices = any_axis(axis, ndim(a)), positive(indices)
     if get_aval(indices).dtype.kind == "b":
         indices = basic.convert_element_type(indices, np.int64)
     if mode == "wrap":

@@ -65,7 +65,12 @@ def known(name: str, x: Value) -> Any:
 
 def one_axis(axis: int, rank: int) -> int:
     """The axis counted from the front."""
-    return normal_axes(operator.index(static(axis)), rank)[0]
+    return any_axis(static(axis), rank)
+
+
+def any_axis(axis: Any, rank: int) -> int:
+    """The same, where JAX takes an array of one integer as well."""
+    return normal_axes(operator.index(axis), rank)[0]
 
 
 def in_line(a: Value, axis: int | None) -> tuple[Value, int]:
@@ -132,14 +137,14 @@ def concatenate(arrays: Value, axis: int | None = 0) -> Value:
         arrays, axis = [ravel(x) for x in arrays], 0
     if len(ranks := {*map(ndim, arrays)}) > 1:
         raise TypeError(f"Arrays with different numbers of axes follow each other: {ranks}.")
-    return shapes.concatenate(arrays, one_axis(operator.index(axis), ndim(arrays[0])))
+    return shapes.concatenate(arrays, any_axis(axis, ndim(arrays[0])))
 
 
 def stack(arrays: Value, axis: int = 0) -> Value:
     """Arrays of the same shape beside each other along a new axis."""
     if len({shape(x) for x in arrays}) != 1:
         raise ValueError("stack needs arrays, at least one, and all of the same shape.")
-    axis = one_axis(operator.index(axis), ndim(arrays[0]) + 1)
+    axis = any_axis(axis, ndim(arrays[0]) + 1)
     return concatenate([expand_dims(x, axis) for x in arrays], axis)
 
 
@@ -157,7 +162,7 @@ def hstack(tup: Any) -> Any:
 
 def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Parts along an axis: as many as asked for, of equal size, or cut at the given indices."""
-    axis = one_axis(operator.index(axis), ndim(ary))
+    axis = any_axis(axis, ndim(ary))
     length, parts = shape(ary)[axis], known("split", indices_or_sections)
     if isinstance(parts, int):
         if length % parts or parts < 0:
@@ -276,7 +281,7 @@ def repeat(a: Value, repeats: Any, axis: int | None = None) -> Value:
     repeats = known("repeat", repeats)
     if axis is None or not ndim(a):
         a, axis = ravel(a), 0 if axis is None else axis
-    axis, sizes = one_axis(operator.index(axis), ndim(a)), list(shape(a))
+    axis, sizes = any_axis(axis, ndim(a)), list(shape(a))
     if get_aval(repeats).shape:
         places = np.repeat(np.arange(sizes[axis]), np.asarray(repeats))
         parts = [shapes.slice_in_dim(a, int(i), int(i) + 1, axis=axis) for i in places]
