@@ -41,7 +41,8 @@ def endless(body: str) -> str:
     return f"rm -rf in out; mkdir -p in/ada; {made}; grep -q '{body}' in/ada/jvp.py"
 
 
-NBGRADER = "../../../jaxprentice nbgrader"
+OURS = "../../../jaxprentice nbgrader"
+NBGRADER = "../../../.venv/bin/python -m nbgrader"
 COURSE = "build/demo/course"
 GRADE = "./jaxprentice grade in --lesson jvp --out out"
 STEPS = (
@@ -52,8 +53,8 @@ STEPS = (
     Step("demo again", "./jaxprentice demo", 60),
     Step("nbgrader export", f"{NBGRADER} export", 1.7, of_cpu=True, folder=COURSE),
     Step("", f"echo id,name > {COURSE}/class.csv; echo ada,Ada >> {COURSE}/class.csv"),
-    Step("nbgrader roster", f"{NBGRADER} roster class.csv", 1.7, of_cpu=True, folder=COURSE),
-    Step("nbgrader late-days", f"{NBGRADER} late-days", 1.7, of_cpu=True, folder=COURSE),
+    Step("nbgrader roster", f"{OURS} roster class.csv", 1.7, of_cpu=True, folder=COURSE),
+    Step("nbgrader late-days", f"{OURS} late-days", 1.7, of_cpu=True, folder=COURSE),
     Step(
         "nbgrader generate_assignment",
         f"{NBGRADER} generate_assignment jvp --force",

@@ -1,8 +1,8 @@
 """The main job from end to end: a course directory, a sample class, and nbgrader's own commands.
 
 The course directory holds three lessons, and the sample class hands in all of them. That every
-suite sees its mistakes is what `audit` shows. Two lessons are graded at once: while a submission
-that never ends is waited for, the other lesson's keep the processors busy.
+suite sees its mistakes is what `audit` shows. The lessons are graded at once, each by one process,
+which asks the reference once: while a submission that never ends is waited for, the others go on.
 
 It checks its own outcome: each submission of the sample class must get in nbgrader's gradebook, and
 in its feedback pages, what such a submission deserves.
@@ -91,7 +91,7 @@ def _run(course: Path, progress: "Progress") -> list[Graded]:
         _nbgrader(course, progress, "course", "generate_assignment", name)
     progress.end("course")
     everyone = [sample_class.make(manifest.get(name)) for name in LESSONS]
-    with ThreadPoolExecutor(2) as pool:  # its threads parse no code, see `examples.prepare`
+    with ThreadPoolExecutor(len(LESSONS)) as pool:  # its threads parse no code, see `examples.prepare`
         graded = list(pool.map(partial(_grade, course, progress), LESSONS, everyone))
     progress.step("course", "exporting the gradebook, writing the report")
     _nbgrader(course, progress, "course", "export", "--to", str(course.parent / "grades.csv"))
@@ -116,7 +116,7 @@ def _grade(
     for each in everyone:
         hand_in(course, lesson, each.student, each.source)
     progress.step(name, f"grading {len(everyone)} submissions")
-    _nbgrader(course, progress, name, "autograde", name)
+    _nbgrader(course, progress, name, "autograde", name, "--WriteVerdicts.jobs=1")
     progress.step(name, "writing feedback pages")
     _nbgrader(course, progress, name, "generate_feedback", name)
     graded = list(_collect(course, lesson, everyone))
