@@ -69,7 +69,7 @@ ROWS = [
     for name, aim, prepare in (
         ("trace and lower", 0.3, trace_and_lower),
         ("first call", 1.0, first_call),
-        ("step", 1.0, step),
+        ("step", 1.05, step),
     )
 ]
 

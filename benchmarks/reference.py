@@ -169,20 +169,20 @@ class Row:
 
 
 ROWS = (
-    Row("make_jaxpr of 1,000 equations", 0.18, trace_chain),
-    Row("trace and lower, gradient of an MLP", 0.14, partial(lower, mlp_gradient)),
-    Row("trace and lower, gradient of a block", 0.17, partial(lower, block_gradient)),
+    Row("make_jaxpr of 1,000 equations", 0.2, trace_chain),
+    Row("trace and lower, gradient of an MLP", 0.15, partial(lower, mlp_gradient)),
+    Row("trace and lower, gradient of a block", 0.18, partial(lower, block_gradient)),
     Row("first call, gradient of an MLP", 0.95, partial(first_call, mlp_gradient)),
     Row("first call, gradient of a block", 0.85, partial(first_call, block_gradient)),
-    Row("dispatch, 1 device array", 1.2, partial(dispatch, 1)),
+    Row("dispatch, 1 device array", 1.25, partial(dispatch, 1)),
     Row("dispatch, 20 device arrays", 1.0, partial(dispatch, 20)),
-    Row("dispatch, 2 NumPy arrays", 1.5, dispatch_numpy),
-    Row("dispatch, nested parameters", 1.2, dispatch_nested),
+    Row("dispatch, 2 NumPy arrays", 2.0, dispatch_numpy),
+    Row("dispatch, nested parameters", 1.3, dispatch_nested),
     Row("training step, MLP 784-256-10", 1.0, train_mlp),
     Row("training step, 2-layer transformer", 1.0, train_transformer),
     Row("per-example gradients, jit(vmap(grad))", 1.0, per_example),
     Row("eager grad of a small MLP", 0.3, eager_gradient),
-    Row("eager grad of a small MLP", 2.0, eager_gradient, other="autograd"),
+    Row("eager grad of a small MLP", 2.6, eager_gradient, other="autograd"),
     Row("import", 0.5, import_seconds, sampler=lambda operation, number: operation()),
 )
 
