@@ -91,7 +91,8 @@ def _run(course: Path, progress: "Progress") -> list[Graded]:
         _nbgrader(course, progress, "course", "generate_assignment", name)
     progress.end("course")
     everyone = [sample_class.make(manifest.get(name)) for name in LESSONS]
-    with ThreadPoolExecutor(len(LESSONS)) as pool:  # its threads parse no code, see `examples.prepare`
+    # Its threads parse no code, see `examples.prepare`.
+    with ThreadPoolExecutor(len(LESSONS)) as pool:
         graded = list(pool.map(partial(_grade, course, progress), LESSONS, everyone))
     progress.step("course", "exporting the gradebook, writing the report")
     _nbgrader(course, progress, "course", "export", "--to", str(course.parent / "grades.csv"))

@@ -1,7 +1,8 @@
 """Walks the reference through everything: each primitive, shape, dtype and pair of transformations.
 
-The work is done by a test, which the usual run of the tests does in part. What JAX answers is kept
-in `build/oracle`, and what failed last time comes first: a sweep that was stopped goes on quickly.
+The work is done by two tests, which the usual run of the tests does in part. What JAX answers is
+kept in `build/oracle`, and what failed last time comes first: a sweep that was stopped goes on
+quickly. A table of which primitive was asked which numbers is its end.
 """
 
 import os
@@ -13,13 +14,23 @@ from autograder.lessons import places
 from autograder.lessons.problem import Problem
 
 TEST = "tests/reference/test_primitives.py"
+EDGES = "tests/reference/test_edges.py"
 
 
 def run() -> int:
     """Run the sweep with pytest's progress on the screen, and return the exit status."""
     if not (places.ROOT / TEST).exists() or find_spec("jax") is None:
         raise Problem(f"The sweep needs {TEST} and JAX. Leave it out with --quick.")
-    print(f"\nThe sweep, {TEST} --full (the better part of an hour, at first):", flush=True)
-    command = [sys.executable, "-m", "pytest", TEST, "--full", "-q", "--failed-first"]
+    print(
+        f"\nThe sweep, {TEST} and {EDGES} --full (the better part of an hour, at first):",
+        flush=True,
+    )
+    command = [sys.executable, "-m", "pytest", TEST, EDGES, "--full", "-q", "--failed-first"]
     command += ["-n", "2", "--dist", "worksteal"]
-    return subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
+    status = _call(command, PYTHONPATH="")
+    print("\nWhich numbers each primitive was asked:", flush=True)
+    return status or _call([sys.executable, EDGES], PYTHONPATH="solutions:.")
+
+
+def _call(command: list[str], **environment: str) -> int:
+    return subprocess.call(command, cwd=places.ROOT, env={**os.environ, **environment})
