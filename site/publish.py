@@ -2,7 +2,8 @@
 
 - A page's description is its own opening.
 - The search index holds how each section begins, and the words of each page once. Code, formulas
-  and hints are left out: an index of everything is three times as large, and every page loads it.
+  and hints are left out: an index of everything is three times as large. It is loaded when the
+  search opens; the theme would load it with every page.
   Of the reference it has the names and the first sentences. Hints must not turn up in a search for
   the exercise.
 - The theme's search worker is given the queries as `assets/search.js` prepares them: the theme
@@ -88,8 +89,12 @@ def _file(folder: re.Match[str]) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write the search index and the worker that reads it."""
+    """Write the search index and the worker that reads it; have it loaded when it is needed."""
     site = Path(config.site_dir)
+    (bundle,) = (site / "assets" / "javascripts").glob("bundle.*.js")
+    script = bundle.read_text(encoding="utf-8")
+    assert script.count(_AT_ONCE) == 1, "The theme loads its search index in a new way."
+    bundle.write_text(script.replace(_AT_ONCE, _WHEN_NEEDED), encoding="utf-8")
     path = site / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["docs"] = _pruned([*index["docs"], *_values(site, index["docs"])])
@@ -100,6 +105,15 @@ def on_post_build(config: MkDocsConfig) -> None:
     if config.extra["offline"]:
         _write_offline(site, index, worker)
     path.write_text(_compact(index), encoding="utf-8")
+
+
+# In the theme's script: the index, from the start; or once the search opens, or the address asks
+# for a word (`?q=`) or for its marks (`?h=`).
+_AT_ONCE = '.namedItem("search")?ks():'
+_WHEN_NEEDED = (
+    '.namedItem("search")?L($(/[?&][qh]=/.test(location.search)),Je("search"))'
+    ".pipe(Re(o=>o),b(()=>ks()),Z(1)):"
+)
 
 
 def _compact(data: object) -> str:

@@ -433,6 +433,17 @@ def searched(tab, words, address):
     return time.monotonic() - start
 
 
+def test_the_search_index_is_loaded_when_the_search_opens(tabs):
+    (tab, _), asked = tabs.blank(), []
+    tab.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    tabs.go(tab, "glossary/index.html")
+    tab.wait_for_load_state("networkidle")
+    assert "search_index.json" not in asked
+    with tab.expect_response("**/search_index.json"):
+        tab.keyboard.press("/")
+    tab.close()
+
+
 def test_a_bare_name_is_the_function_before_the_method(tabs, address):
     tab, _ = tabs["404.html"]
     searched(tab, "sum", f"{address}/api/numpy/?h=sum#minijax.numpy.sum")
