@@ -29,9 +29,11 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 HERO = ROOT / "site" / "hero"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "site")]
 
 # Found through the line above.
+import drawn  # noqa: E402
+
 from autograder.classroom.handouts import release  # noqa: E402
 from autograder.lessons import examples, manifest, notebook, nothing, pictures, terms  # noqa: E402
 from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
@@ -168,6 +170,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     source = page.file.src_uri
     if lesson := _published().get(source):
         return _expand(markdown, lesson, config)
+    if source == "gallery.md":
+        return drawn.FENCE.sub(drawn.figure, markdown)
     return _home(markdown, config) if source == "index.md" else markdown
 
 

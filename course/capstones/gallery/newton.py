@@ -2,8 +2,7 @@
 
 At a root, `f(x, p) = 0`. So if `p` moves, `x` moves by `-(df/dp) / (df/dx)`, however the root was
 found: the rule is one line, and the loop, which no reverse mode could run back, stays out of it.
-The picture shows the orbit that fits what was seen: the places of a planet (`o`) around its sun
-(`@`).
+The picture shows the orbit that fits what was seen: the places of a planet around its sun.
 """
 
 import functools
