@@ -165,7 +165,7 @@ def define(
     """A primitive of one or two operands and one dtype, with all its rules.
 
     `cost` is what it costs: "elementwise", an operation for each element, "transcendental", a call
-    of a function such as `exp`, or "movement", nothing but bytes (see `custom_interpreters.py`).
+    of a function such as `exp`, or "movement", nothing but bytes (see `costs.py`).
     """
     primitive = Primitive(name)
     primitive.cost = cost  # type: ignore[attr-defined]
