@@ -381,9 +381,9 @@ def transpose_rest(
 ) -> list[Any]:
     """The cotangents of a scan's linear constants, first linear carry and linear rows: a list.
 
-    `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and with
-    linear constants of types `consts`. `cts` are the cotangents of the scan's linear results, None
-    for zero. One scan of `loop.length` steps is bound.
+    `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
+    constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of
+    `loop.length` steps is bound.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])

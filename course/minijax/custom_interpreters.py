@@ -406,7 +406,10 @@ def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
     >>> from minijax import jit
     >>> (eqn,) = make_jaxpr(jit(lambda x, y: (lax.sin(x), lax.cos(y))))(1.0, 1.0).eqns
     >>> print(dce_call(eqn, [False, True]))
-    a:f64[] = jit[name=<lambda> jaxpr={ lambda ; b:f64[]. let c:f64[] = cos b in (c,) }] d
+    b:f64[] = jit[
+      name=<lambda>
+      jaxpr={ lambda ; a:f64[]. let b:f64[] = cos a in (b,) }
+    ] a
     """
     raise NotImplementedError("custom.dce_call")
 

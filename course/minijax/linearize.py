@@ -247,9 +247,9 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` runs once, and what depends on primals alone is computed now. The program takes a tangent
-    for each float input, and returns one for each float among the first `count()` results, even a
-    constant. Call `count` after `f` has run.
+    `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
+    of the float inputs to those of the floats among the first `count()` results, even constants.
+    Call `count` after `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values

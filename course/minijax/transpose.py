@@ -88,7 +88,7 @@ def unbroadcast(ct: Tangent, x: Value) -> Value:
     """The cotangent of the operand `x` of an elementwise operation whose result has `ct`.
 
     If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
-    Otherwise it is `ct` itself, which may be a tracer. A known `x` (no `UndefPrimal`) has None.
+    Otherwise it is `ct` itself, which may be a tracer. A known `x` has None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
