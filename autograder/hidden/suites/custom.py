@@ -642,7 +642,7 @@ exercise("custom.dce_call")
 
 
 @probe(uses=[in_place])
-def call_left_over(mj, siblings, program, examples, used, more=None, is_open=False):
+def call_left_over(mj, siblings, program, examples, used, more, is_open):
     """The call that is left over of one with these further parameters, and the old one after it."""
     scope = {**vars(mj), "np": np, "jnp": mj.numpy}
     (eqn,) = mj.make_jaxpr(mj.jit(eval(program, scope)))(*examples).eqns
@@ -667,9 +667,9 @@ PROGRAM_THINNED = siblings("custom.dce_jaxpr")
 THREE = "lambda a, b, c: (lax.exp(a) * b, lax.cos(c), a - c, b)"
 
 
-def left_over(student, program, examples, used, **more):
+def left_over(student, program, examples, used, more=None, is_open=False):
     """Compare the call that is left over."""
-    student.agrees(call_left_over, PROGRAM_THINNED, program, examples, used, **more)
+    student.agrees(call_left_over, PROGRAM_THINNED, program, examples, used, more, is_open)
 
 
 @pytest.mark.meets("order", "more_than_two", "some_results")
