@@ -379,7 +379,7 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of a scan's linear constants, first linear carry and linear rows: a list.
+    """The cotangents of a scan's linear constants, first linear carry and linear rows.
 
     `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
     constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of

@@ -249,7 +249,7 @@ def linearize_flat(
 
     `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
     of the float inputs to those of the floats among the first `count()` results, even constants.
-    Call `count` after `f` has run.
+    Call `count` after `f` ran.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
