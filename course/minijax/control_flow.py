@@ -423,9 +423,9 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    A y is in the place of the row that its step read; if `loop.reverse`, the last row is read
-    first. The body is in the program once. A scan of no steps has no loop: it returns the first
-    carry, and ys without rows.
+    A y is where the row was that its step read; if `loop.reverse`, the last row is read first. The
+    body is in the program once. A scan of no steps has no loop: it returns the first carry, and ys
+    without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])
