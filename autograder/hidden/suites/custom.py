@@ -861,14 +861,15 @@ def undone_and_mapped(mj, ys):
 
 @probe
 def stops_at(mj, programs, y):
-    """Which errors stop the inverse, and at which equations; what can be undone afterwards."""
+    """Which errors stop both inverses, and at which equations; what can be undone afterwards."""
     found = []
     for program in programs:
-        try:
-            found.append(inverse(eval(program, {**vars(mj), "np": np}))(y))
-        except (ValueError, NotImplementedError) as error:
-            number = re.search(r"stops at equation (\d+)", str(error))
-            found.append([type(error).__name__, number and number[1]])
+        for back in (inverse, inverse_chain):
+            try:
+                found.append(back(eval(program, {**vars(mj), "np": np}))(y))
+            except (ValueError, NotImplementedError) as error:
+                number = re.search(r"stops at equation (\d+)", str(error))
+                found.append([type(error).__name__, number and number[1]])
     return found
 
 
