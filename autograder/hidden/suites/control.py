@@ -730,7 +730,7 @@ def operations(mj, f, *args):
 
 @probe(uses=[step_by_step, operations])
 def choices(mj, x):
-    """Values and derivatives of a switch, of a choice within a choice, and of one without moves."""
+    """Values and derivatives of a switch, of choices within a choice and a loop, of one that stays."""
     lax = mj.lax
     row = np.array([2.0, 3.0])
 
@@ -739,9 +739,14 @@ def choices(mj, x):
         z = lax.cond(x > 1.0, lambda y: y * x, lambda y: lax.cond(i > 0, lax.neg, lax.exp, y), y)
         return z, lax.cond(x > 0.0, lambda x: (x > 2.0, 3), lambda x: (x < 2.0, 4), x)
 
+    def twice(x):
+        turn = lambda c: (lax.cond(c[0] > 1.0, lax.neg, lax.exp, c[0]), c[1] + 1)  # noqa: E731
+        return lax.while_loop(lambda c: c[1] < 2, turn, (x, 0))[0]
+
     zero = np.zeros((), [("float0", np.void, 0)])
     with step_by_step():
-        return [mj.jvp(f, (i, x), (zero, 1.0)) for i in (0, 1, 2, 7)], operations(mj, f, 1, x)
+        slopes = [mj.jvp(f, (i, x), (zero, 1.0)) for i in (0, 1, 2, 7)]
+        return slopes, mj.jvp(twice, (x,), (1.0,)), operations(mj, f, 1, x)
 
 
 @probe(uses=[step_by_step, operations])
@@ -757,7 +762,8 @@ def choices_of_examples(mj, xs, k):
 
     with step_by_step():
         total = mj.grad(lambda xs, k: mj.numpy.sum(mj.vmap(f, (0, None))(xs, k)), (0, 1))
-        one = lax.cond(xs[0] > 1.0, lambda x: x, lambda x: 1.0 - x, xs)
+        whole = lambda xs: lax.cond(xs[0] > 1.0, lambda x: x, lambda x: 1.0 - x, xs)  # noqa: E731
+        one = mj.jvp(whole, (xs,), (2.0 * xs,))
         traced = operations(mj, f, xs[0], k), operations(mj, g, xs[0], 1)
         return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs))), one, traced
 
@@ -799,7 +805,7 @@ def slopes_of_loops(mj, x, t):
 
 @probe(uses=[step_by_step, operations])
 def scans(mj, xs):
-    """Scans forwards and backwards, without rows, without steps, over containers."""
+    """Scans forwards, backwards and differentiated, without rows or steps, over containers."""
     lax = mj.lax
 
     def step(c, x):
@@ -813,7 +819,8 @@ def scans(mj, xs):
     with step_by_step():
         powers = lax.scan(lambda c, _: (c * 2, c > 3), 1, None, length=4)
         traced = operations(mj, lambda xs: run(xs, True), xs)
-        return run(xs, False), run(xs, True), run(xs[:0], True), powers, traced
+        slopes = mj.jvp(lambda xs: run(xs, True), (xs,), (2.0 * xs,))
+        return run(xs, False), run(xs, True), run(xs[:0], True), slopes, powers, traced
 
 
 @probe(uses=[step_by_step, operations])
