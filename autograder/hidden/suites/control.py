@@ -730,7 +730,7 @@ def operations(mj, f, *args):
 
 @probe(uses=[step_by_step, operations])
 def choices(mj, x):
-    """Values and derivatives of a switch, of choices within a choice and a loop, of one that stays."""
+    """Values and derivatives of a switch, and of choices within a choice and in a loop."""
     lax = mj.lax
     row = np.array([2.0, 3.0])
 
