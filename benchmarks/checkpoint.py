@@ -2,7 +2,7 @@
 
 `./jaxprentice bench checkpoint` takes the gradient of a deep network, written as a loop and as a
 `scan`, with several policies. It prints the bytes that the forward pass keeps, the operations of
-the gradient (as `custom_interpreters.cost` counts them), and the working memory that XLA plans for
+the gradient (as `costs.cost` counts them), and the working memory that XLA plans for
 it, beside what it plans for JAX. Nothing here is a time; the figures are the same on each run.
 """
 
@@ -16,7 +16,7 @@ import jax
 import minijax
 import numpy as np
 from minijax import xla
-from minijax.custom_interpreters import cost
+from minijax.costs import cost
 from minijax.linearize import linearize_tree
 
 from benchmarks import _measure as measure

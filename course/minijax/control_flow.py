@@ -82,25 +82,22 @@ ValuesAndAxes = tuple[list[Any], list[Any]]
 
 
 def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]:
-    """The results of the branch that `index` names. No other branch runs.
-
-    `index` is a 0-d int32 array, not a tracer. Every branch takes all `operands`. A Python number
-    that a branch hands through becomes an array, weakly typed as the number is.
+    """The results of the branch that `index` names, a value and not a tracer; no other runs.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
     >>> print(*cond_impl(np.array(1, np.int32), 5.0, branches=(double, square)))
     25.0
     """
-    raise NotImplementedError("control.cond_eval")
+    return [as_array(out) for out in jaxpr_as_fun(branches[int(index)])(*operands)]
 
 
 def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
     """The results of a choice and their tangents: two lists.
 
     `primals` are the index, maybe a tracer, and the operands. None is the tangent of what does not
-    move: the index, and a result that moves in no branch. One operation is bound: a `cond` with as
-    many branches.
+    move: the index, and a result that moves in no branch. One `cond` with as many branches is all
+    that is bound.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -130,9 +127,9 @@ def select_branches(
 ) -> ValuesAndAxes:
     """The results of a batch whose examples each have their own branch; their batch axes, all 0.
 
-    `indices`, maybe a tracer, has shape (axis_size,). `dims` are the operands' batch axes, or
-    `not_mapped`. Each branch is computed once. Derivatives are those of the chosen branches, even
-    if others are infinite.
+    `indices`, maybe a tracer, has shape (axis_size,); `dims` are the operands' batch axes, or
+    `not_mapped`. Each branch is computed once. Derivatives are those of each example's own branch,
+    even if others are infinite.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -161,10 +158,9 @@ def settled(
 ) -> tuple[Any, Marks, Marks]:
     """The step of a loop, transformed for marks of the carry that are the same after the step.
 
-    `transform(marks)` returns a step for these marks, and the marks of its results, the carry
-    first; a mark that goes in comes out. Returns the step, the carry's marks (`carry`, and no more
-    than necessary) and the other marks. `transform` is called as rarely as possible, first with
-    `carry`.
+    `transform(marks)` returns a step and the marks of its results, the carry first; a mark that
+    goes in comes out. Returns the step, the marks of its carry and the other marks. To those in
+    `carry`, no more are added than necessary, by as few calls as possible.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -233,10 +229,10 @@ def where_condition_holds(
 ) -> ClosedJaxpr:
     """The step of a batch of loops: examples that are done keep the carry that they have.
 
-    `condition` returns a boolean per example, `body` a carry with leading batch axes. The new
-    program takes the constants of the condition, `body_nconsts` of the body, and the carry. An
-    example is done if the condition fails for the carry that comes in; it keeps all of it, even if
-    the body returns NaN. Both programs are computed once.
+    `condition` returns a boolean for each example. The new program takes the constants of the
+    condition, `body_nconsts` constants of the body, and the carry, and computes both once. If the
+    condition fails for the carry that comes in, the example keeps all of it, even if the body
+    returns NaN.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -383,10 +379,10 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of a scan's linear constants, first linear carry and linear rows: a list.
+    """The cotangents of a scan's linear constants, first linear carry and linear rows.
 
-    `split.rest` is the linear part of a step, with the residuals `same` and `stacks`; `consts` are
-    its constants' types. `cts` are those of the scan's linear results, None for zero. One scan of
+    `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
+    constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of
     `loop.length` steps is bound.
 
     >>> row = ShapedArray((), np.dtype(float))
@@ -427,9 +423,9 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    `args` are its operands. A y is where the row was that its step read; if `loop.reverse`,
-    the last row is read first. The body is in the program once. A scan of no steps has no loop: it
-    returns the first carry, and ys without rows.
+    A y is where the row was that its step read; if `loop.reverse`, the last row is read first. The
+    body is in the program once. A scan of no steps has no loop: it returns the first carry, and ys
+    without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])

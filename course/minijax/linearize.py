@@ -37,7 +37,6 @@ from minijax.jaxpr import (
     Atom,
     ClosedJaxpr,
     JaxprEqn,
-    JaxprType,
     Var,
     abstract_eval,
     checks,
@@ -45,10 +44,10 @@ from minijax.jaxpr import (
     jaxpr_as_fun,
     kept,
     raise_to_shaped,
-    typecheck_jaxpr,
 )
 from minijax.jit import call, jit_p, without_consts
 from minijax.jvp import jvp_flat, zeros_like_aval
+from minijax.partial_eval_types import typecheck_partial_eval_jaxpr
 from minijax.tracing import JaxprBuilder, trace_to_jaxpr
 from minijax.tree import (
     NodeType,
@@ -145,9 +144,7 @@ class PartialEvalTrace(Trace):
     ) -> Any:
         """An operation's value if all operands are known, else what is left for later.
 
-        Known operands may be tracers of a lower level. With an unknown one, the primitive's rule
-        for partial evaluation decides; without a rule, the operation is staged out. Returns a list
-        for a primitive with `multiple_results`.
+        With an unknown operand, the primitive's rule decides; without one, all is left for later.
 
         >>> from minijax.core import neg_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -155,16 +152,20 @@ class PartialEvalTrace(Trace):
         ...     trace.process_primitive(neg_p, [trace.pure(3.0)], {})
         Array(-3., dtype=float64, weak_type=True)
         """
-        raise NotImplementedError("linearize.process_primitive")
+        if all(t.pval.is_known for t in tracers):
+            return primitive.bind(*(t.pval.const for t in tracers), **params)
+        if primitive in partial_eval_rules:
+            return partial_eval_rules[primitive](self, tracers, **params)
+        outs = self.stage_out(primitive, tracers, params)
+        return outs if primitive.multiple_results else outs[0]
 
     def stage_out(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> list[PartialEvalTracer]:
         """The results of an operation left for later: a list of unknown tracers.
 
-        Nothing is computed. Each result has its type, and a variable of its own with that type. One
-        recipe makes all: it holds the primitive, `params`, all of `tracers`, and the variables of
-        the results in order.
+        Nothing is computed: of a result, no more than its type is known. Each has a new variable of
+        that type. One recipe makes all of them, from all of `tracers`.
 
         >>> from minijax.core import mul_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -185,8 +186,8 @@ class PartialEvalTrace(Trace):
 def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
     """The recipes that `outs` need, and `outs`: each once, after those that made its operands.
 
-    `outs` may be empty, or hold a recipe twice; do not change the list. Chains may be longer than
-    Python's recursion limit, and each recipe may be used twice by the next: visit it once.
+    `outs` may be empty or hold a recipe twice, and is not changed. Chains may be longer than
+    Python's recursion limit, and the work does not double if each recipe uses the last one twice.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -203,9 +204,9 @@ def tracers_to_jaxpr(
 ) -> ClosedJaxpr:
     """The program that computes `tracers_out` from `tracers_in`.
 
-    Inputs are the variables of `tracers_in`, all unknown, in order, used or not. Equations are
-    those that the outputs need, one per recipe, in a runnable order. Known values become what
-    tracing makes of them: numbers are literals, each array one constant.
+    Its inputs are the variables of `tracers_in`, all unknown, in order, used or not. It has an
+    equation for each recipe that the outputs need, in an order that runs. A known number is a
+    literal, and each known array is one constant.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -220,12 +221,12 @@ def partial_eval_flat(
     pvals: Sequence[PartialVal],
     instantiate: Callable[[int], bool] = lambda i: False,
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
-    """Run `f` on partial values: those of its results, and a program for the unknown.
+    """Run `f` once on partial values: those of its results, and the program for the unknown ones.
 
-    `f` runs once, and takes all inputs, even known ones, in boxes of a new `PartialEvalTrace`,
-    active meanwhile. A result that is not a tracer of this trace is known; an escaped tracer is an
-    `UnexpectedTracerError`. The program goes from unknown inputs to unknown results, in order;
-    `instantiate(i)` makes result `i` one.
+    A new `PartialEvalTrace` is active while `f` runs, and all inputs are in boxes of it. A result
+    is known if it is not such a box (a tracer that has escaped is an `UnexpectedTracerError`), but
+    `instantiate(i)` makes result `i` unknown. The program goes from the unknown inputs to the
+    unknown results, in order.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -246,9 +247,9 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` runs once. The program takes one tangent for each float input, of the input's type. It
-    returns one for each float among the first `count()` results, constant ones too. Call `count`
-    after `f` has run. What depends on primals alone (arrays, tracers) is computed now.
+    `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
+    of the float inputs to those of the floats among the first `count()` results, even constants.
+    Call `count` after `f` ran.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
@@ -364,8 +365,8 @@ def jit_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    The known part is called now, as `name`. The rest becomes one call for later, with the same
-    name, of the residuals and then the unknown operands. A program is split once per choice of
+    The known part is called now, and the rest becomes one call for later, both as `name`. The later
+    call takes the residuals, then the unknown operands. `jaxpr` is split once for each choice of
     known operands.
 
     >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
@@ -404,10 +405,9 @@ def split_jaxpr(
         known inputs               ->  known outputs, residuals
         residuals, unknown inputs  ->  unknown outputs
 
-    Within each group, the order is that of `jaxpr`. The third result has a bool for each output: it
-    is known if it needs known inputs alone and its number is not in `instantiate`. The first
-    program does all work on known inputs. Residuals are the values that the second needs, each
-    once, in any order, and constants are among them: it has none of its own.
+    An output is known if it needs known inputs alone and its number is not in `instantiate`. All
+    work on known inputs is in the first program; the second has no constants, and gets each value
+    that it needs once, as a residual. Residuals come in any order, all else in that of `jaxpr`.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
@@ -419,50 +419,6 @@ def split_jaxpr(
     [False]
     """
     raise NotImplementedError("linearize.split_jaxpr")
-
-
-def typecheck_partial_eval_jaxpr(
-    jaxpr: ClosedJaxpr,
-    is_known: Sequence[bool],
-    out_known: Sequence[bool],
-    first: ClosedJaxpr,
-    second: ClosedJaxpr,
-) -> None:
-    """Check the types of the two programs into which `split_jaxpr` split one.
-
-    The types of all three must fit: the first goes from the known inputs to the known outputs and
-    the residuals, and the residuals are the first inputs of the second. `TypeError` otherwise.
-
-    >>> from numpy import int8
-    >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(int8(1)))] * 2)
-    >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
-    >>> typecheck_partial_eval_jaxpr(closed, (True, False), out_known, first, second)
-    >>> typecheck_partial_eval_jaxpr(closed, (True, False), out_known, second, first)
-    Traceback (most recent call last):
-    TypeError: The first program is (int8[], int8[]) -> (int8[]) and should be (int8[]) -> (int8[]).
-    """
-    whole, one, two = (typecheck_jaxpr(without_consts(x.jaxpr)) for x in (jaxpr, first, second))
-    known_ins, unknown_ins = in_parts(is_known, whole.in_types)
-    known_outs, unknown_outs = in_parts(out_known, whole.out_types)
-    residuals = one.out_types[len(known_outs) :]
-    for name, got, wanted in (
-        ("first", one, JaxprType(known_ins, [*known_outs, *residuals])),
-        ("second", two, JaxprType([*residuals, *unknown_ins], unknown_outs)),
-    ):
-        if shapes_and_dtypes(got) != shapes_and_dtypes(wanted):
-            raise TypeError(f"The {name} program is {got} and should be {wanted}.")
-
-
-def shapes_and_dtypes(program: JaxprType) -> list[Any]:
-    return [[(t.shape, t.dtype) for t in types] for types in program]
-
-
-def in_parts(
-    marks: Sequence[bool], types: Sequence[ShapedArray]
-) -> tuple[list[ShapedArray], list[ShapedArray]]:
-    """The types with the flag, and the others."""
-    pairs = list(zip(marks, types, strict=True))
-    return [x for mark, x in pairs if mark], [x for mark, x in pairs if not mark]
 
 
 def partial_values(

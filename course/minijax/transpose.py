@@ -7,7 +7,7 @@ of its linear operands, and the equations are visited from the last to the first
 used twice, its cotangents are added.
 
 This file reads from top to bottom: cotangents, the rules of the primitives, the backward pass over
-a program, the rule of the call primitive, and the transformations `vjp`, `grad` and their like.
+a program, the rule of the call primitive, and what `vjp`, `grad` and Jacobians are made of.
 """
 
 from __future__ import annotations
@@ -16,17 +16,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+import numpy as np  # noqa: F401 (the examples use it)
 
 from minijax import dtypes
-from minijax.arguments import (
-    Argnums,
-    check_enough_args,
-    check_real,
-    chosen_args,
-    function_of,
-    in_place_of,
-)
 from minijax.core import (
     ShapedArray,
     Tangent,
@@ -66,22 +58,13 @@ from minijax.marks import filled
 from minijax.shape_dtype import type_of
 from minijax.tracing import trace_tree
 from minijax.tree import Partial, PyTreeDef, tree_flatten, tree_unflatten
-from minijax.vmap import (
-    basis,
-    check_floats,
-    check_not_empty,
-    jacfwd,
-    vmap,
-)
+from minijax.vmap import basis, vmap
 
 # Cotangents, where None stands for zero ---------------------------------------------------------
 
 
 def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
-    """Add `ct` to the cotangent that `atom` has in `ct_env` so far. Returns None.
-
-    The first cotangent of a variable becomes its entry as it is. Nothing happens for a literal, or
-    if `ct` is None, which is zero. Cotangents may be tracers; arrays are never written to.
+    """Add `ct` to the cotangent that `atom` has in `ct_env` so far; a literal has none.
 
     >>> a = Var(ShapedArray((), np.dtype(float)))
     >>> ct_env = {}
@@ -90,7 +73,8 @@ def accumulate(ct_env: dict[Var, Any], atom: Atom, ct: Tangent) -> None:
     >>> print(*ct_env.values())
     7.0
     """
-    raise NotImplementedError("grad.accumulate")
+    if isinstance(atom, Var) and ct is not None:
+        ct_env[atom] = add_tangents(ct_env.get(atom), ct)
 
 
 # Transpose rules: (cotangent of the result, *operands) -> cotangents of the operands --------------
@@ -101,11 +85,10 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """The cotangent of an elementwise operation's operand `x`, if the result has `ct`.
+    """The cotangent of the operand `x` of an elementwise operation whose result has `ct`.
 
-    `x` may have been stretched, from 0-d or along axes of length 1: then entries count as all their
-    copies together. Otherwise `ct` itself is returned. A known `x`, not an `UndefPrimal`, has None.
-    `ct` may be a tracer.
+    If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
+    Otherwise it is `ct` itself, which may be a tracer. A known `x` has None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -121,15 +104,14 @@ def add_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
 
 
 def mul_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
-    """The cotangents of `x` and `y`, for the cotangent `ct` of their product: a list of two.
-
-    One of them is an `UndefPrimal` and gets an array of minijax in its own shape, even if either
-    was stretched. The other is known and has None. Known values may be tracers.
+    """The linear operand gets the cotangent times the other, which is known.
 
     >>> mul_transpose(np.array([1.0, 10.0]), 3.0, UndefPrimal(ShapedArray((2,), np.dtype(float))))
     [None, Array([ 3., 30.], dtype=float64)]
     """
-    raise NotImplementedError("grad.mul_rule")
+    if isinstance(x, UndefPrimal):
+        return [unbroadcast(mul(ct, y), x), None]
+    return [None, unbroadcast(mul(x, ct), y)]
 
 
 def sub_transpose(ct: Tangent, x: Value, y: Value) -> list[Value]:
@@ -174,10 +156,10 @@ def dot_cotangent(
 ) -> Value:
     """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `other` is the known operand, and comes first in the product if `comes_last`. `contract` and
-    `batch` are the parts of its `dimension_numbers`, axes of the linear operand first. `ct` has the
-    axes of the result: batch axes, then those kept of the first operand, then those of the second.
-    One product, in the dtype of `ct`, is all the work. `ct` and `other` may be tracers.
+    `other` is the known operand, the first one if `comes_last`; in the pairs `contract` and `batch`
+    of `dimension_numbers`, the axes of the linear operand come first. `ct` has the axes of the
+    product: batch axes, those kept of the first operand, those kept of the second. One product of
+    `ct` and `other`, which may be tracers, is all the work; it has the dtype of `ct`.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -214,9 +196,17 @@ def reduce_sum_transpose(ct: Tangent, x: Value, *, axes: tuple[int, ...]) -> lis
 def broadcast_in_dim_transpose(
     ct: Tangent, x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> list[Value]:
-    """What was repeated counts as often as it was: new axes are summed, then those stretched."""
-    new = tuple(i for i in range(len(shape)) if i not in broadcast_dimensions)
-    return [unbroadcast(reduce_sum(ct, new) if new else ct, x)]
+    """The cotangent of an operand `x` that was repeated into `shape`, in a list of one.
+
+    Axis `i` of `x` became axis `broadcast_dimensions[i]`, in increasing order, maybe stretched from
+    a size of 1. All other axes are new. The cotangent has the shape of `x`; `ct` may be a tracer.
+
+    >>> row = UndefPrimal(ShapedArray((2,), np.dtype(float)))
+    >>> ct = np.array([[1.0, 2.0], [30.0, 40.0], [500.0, 600.0]])
+    >>> broadcast_in_dim_transpose(ct, row, shape=(3, 2), broadcast_dimensions=(1,))
+    [Array([531., 642.], dtype=float64)]
+    """
+    raise NotImplementedError("grad.broadcast_rule")
 
 
 def convert_element_type_transpose(
@@ -261,13 +251,12 @@ def linear_equations(
 
 
 def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
-    """The cotangents of a program's linear inputs, for those of its results.
+    """The list of the cotangents of a program's linear inputs, for those of its results.
 
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
-    each linear input. Returns a list with a cotangent for each of these, in order. None is zero,
-    everywhere. Equations on known values are run instead. All others need a rule only if one of
-    their results has a cotangent; then it is called once, with all that the results count, and a
-    missing one is a `NotImplementedError`.
+    each linear input; None is a cotangent of zero, here and in the list. An equation with a linear
+    operand has its transpose rule called once, with the complete cotangents of its results. If
+    these are all None it is left out, and needs no rule (else `NotImplementedError`).
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -300,11 +289,10 @@ def call_transpose(rebind: Rebind, cts: Values, args: Values, jaxpr: ClosedJaxpr
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program that runs `jaxpr` backwards, made once for each `linear`.
+    """The program that runs `jaxpr` backwards: the same object each time for the same `linear`.
 
-    `linear` says which inputs of `jaxpr` are linear. The program takes the others, in order, and
-    then a cotangent of each result. It returns one of each linear input, in order: arrays of their
-    types, even if zero.
+    It takes the inputs that `linear` does not mark, then a cotangent for each result. It returns
+    the cotangents of the marked inputs, in order: arrays of their types, even if zero.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
@@ -376,14 +364,15 @@ def flat_cotangents(
 def pull_back(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
     """The cotangents of a function's arguments, for a `cotangent` of its result.
 
-    `lin` is the linearized function; its `program` goes from float leaves to float leaves. A
-    `cotangent` that does not fit the result's structure and types is a `ValueError`. Returns the
-    arguments' structure: arrays, and `float0` for integers.
+    Containers are taken apart and put together here, and integers, which are not in the linear
+    program, get `float0`.
 
     >>> print(*pull_back(linearize_tree(lambda x, y: x * y, (3.0, 4.0), has_aux=False), 10.0))
     40.0 30.0
     """
-    raise NotImplementedError("grad.vjp")
+    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
+    cts_in = transpose_program(lin.program, only_floats(cts, lin.out_avals))
+    return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))
 
 
 def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tuple[Value, ...]:
@@ -413,10 +402,10 @@ def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tupl
 def value_and_gradients(
     fun: Callable[..., Any], args: Values, has_aux: bool = False
 ) -> tuple[Value, ...]:
-    """The value of `fun`, and a tuple with its gradient for each of `args`.
+    """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
-    `fun` runs once. A value that is not one float is a `TypeError`. A gradient has the structure of
-    its argument. With `has_aux`, `fun` returns the value and anything else, which comes third.
+    A value that is not one float is a `TypeError`. What is pulled back has the value's type, weak
+    or not. With `has_aux`, `fun` returns a pair, whose second part comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)
@@ -425,112 +414,11 @@ def value_and_gradients(
     raise NotImplementedError("grad.value_and_gradients")
 
 
-def value_and_grad(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[..., Any]:
-    """A function that returns the pair of `fun`'s value and gradient; `fun` runs once.
-
-    With `has_aux`, the first part of the pair is itself the pair that `fun` returns. The arguments
-    are those of `grad`. Counterpart: `jax.value_and_grad`.
-
-    >>> print(*value_and_grad(lambda x: x * x)(3.0))
-    9.0 6.0
-    """
-
-    check_real(holomorphic)
-
-    @in_place_of(fun)
-    def value_and_grad_f(*args: Value, **kwargs: Any) -> tuple[Any, Any]:
-        check_enough_args(argnums, args)
-        chosen = chosen_args(argnums, args)
-        if not allow_int:
-            check_floats("inputs of grad", chosen)
-        f_of_chosen = function_of(fun, argnums, args, kwargs)
-        value, gradients, *aux = value_and_gradients(f_of_chosen, chosen, has_aux)
-        gradient = gradients[0] if isinstance(argnums, int) else gradients
-        return ((value, *aux) if has_aux else value), gradient
-
-    return value_and_grad_f
-
-
-def grad(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[..., Any]:
-    """A function that returns the gradient of `fun`, whose value must be a single float.
-
-    The gradient says how much the value moves for each unit of an argument's entries, and has the
-    structure of that argument. `argnums` says which argument: a number, or a tuple of them, for a
-    tuple of gradients. These arguments are containers of floats; integers are a `TypeError`, unless
-    `allow_int`. With `has_aux`, `fun` returns a pair of the value and anything else, and the
-    function the pair of the gradient and that. Counterpart: `jax.grad`.
-
-    >>> print(grad(lambda x, y: x * x * y, argnums=0)(3.0, 5.0))
-    30.0
-    """
-
-    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
-
-    @in_place_of(fun)
-    def grad_f(*args: Value, **kwargs: Any) -> Value:
-        value, gradient = both(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
-
-    return grad_f
-
-
-def jacrev(
-    fun: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[..., Any]:
-    """A function that returns the Jacobian of `fun`: how each entry of the result moves.
-
-    The axes of the result come first, then those of the input. It is the same as that of
-    `jacfwd(fun)`, and cheaper if the result has fewer entries than the input: there is one backward
-    pass per leaf of the result. `argnums`, `has_aux` and `allow_int` are as in `grad`. Counterpart:
-    `jax.jacrev`.
-
-    >>> jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]], dtype=float64)
-    """
-    check_real(holomorphic)
-
-    @in_place_of(fun)
-    def jac_f(*args: Value, **kwargs: Any) -> Value:
-        chosen = chosen_args(argnums, args)
-        if not allow_int:
-            check_floats("inputs of jacrev", chosen)
-        check_not_empty(chosen)
-        lin = linearize_tree(function_of(fun, argnums, args, kwargs), chosen, has_aux)
-        check_floats("outputs of jacrev", lin.value)
-        rows = [
-            in_containers(lin, jacobian_of_output(lin, i), i) for i in range(len(lin.out_avals))
-        ]
-        jacobian = tree_unflatten(
-            lin.out_tree, [row[0] if isinstance(argnums, int) else row for row in rows]
-        )
-        return (jacobian, lin.aux) if has_aux else jacobian
-
-    return jac_f
-
-
 def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
-    """The Jacobians of leaf `i` of a function's result: one for each float input.
+    """The Jacobians of leaf `i` of a function's result, one for each float input.
 
-    `lin` is the linearized function; its result's leaves are floats. A Jacobian has the axes of the
-    leaf, then those of the input; without influence it is zero. One backward pass serves all
-    entries.
+    `lin` is the linearized function, whose results are floats. A Jacobian has the axes of the leaf,
+    then those of the input; without influence it is zero. One backward pass serves all entries.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
@@ -538,39 +426,6 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
            [0., 3.]], dtype=float64)]
     """
     raise NotImplementedError("grad.jacobian_of_output")
-
-
-def in_containers(lin: Linearized, jacobians: Sequence[Any], i: int) -> Any:
-    """The Jacobians of leaf `i` of the result, in the structure of the arguments.
-
-    An integer input has zeros of its own type here, as in JAX, and not `float0`.
-    """
-    moving, shape = iter(jacobians), lin.out_avals[i].shape
-    leaves = [
-        next(moving) if dtypes.is_float(aval.dtype) else zeros(shape + aval.shape, aval)
-        for aval in lin.in_avals
-    ]
-    return tree_unflatten(lin.in_tree, leaves)
-
-
-def zeros(shape: tuple[int, ...], aval: ShapedArray) -> Any:
-    """Zeros of the dtype of `aval` in the shape `shape`."""
-    return broadcast_in_dim(0 if aval.weak_type else np.zeros((), aval.dtype), shape, ())
-
-
-def hessian(
-    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
-    """A function that returns the second derivatives of `fun`, by forward mode over reverse mode.
-
-    The axes are those of the result, then twice those of the input. `argnums` and `has_aux` are as
-    in `grad`. Counterpart: `jax.hessian`.
-
-    >>> hessian(lambda x: (x * x * x).sum())(np.array([1.0, 2.0]))
-    Array([[ 6.,  0.],
-           [ 0., 12.]], dtype=float64)
-    """
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux)
 
 
 def check_scalar(value: Value) -> None:

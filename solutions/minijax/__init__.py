@@ -26,6 +26,7 @@ from minijax.checkpoint import checkpoint, remat
 from minijax.configuration import config
 from minijax.custom_derivatives import closure_convert
 from minijax.custom_rules import custom_jvp, custom_vjp
+from minijax.gradients import grad, hessian, jacrev, value_and_grad
 from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
@@ -33,7 +34,7 @@ from minijax.pmap import pmap
 from minijax.tracing import make_jaxpr
 from minijax.transfers import *
 from minijax.transfers import __all__ as _transfers
-from minijax.transpose import grad, hessian, jacrev, linear_transpose, value_and_grad, vjp
+from minijax.transpose import linear_transpose, vjp
 from minijax.vmap import jacfwd, vmap
 from minijax.xla import default_device, devices
 

@@ -22,12 +22,12 @@ from minijax.core import (
     transpose_rules,
 )
 from minijax.jaxpr import ClosedJaxpr, jaxpr_as_fun, kept_beside
-from minijax.jit import CallPrimitive, lower_body, tensor_type
+from minijax.jit import CallPrimitive, lower_body
 from minijax.jvp import instantiate
 from minijax.lax.basic import convert_element_type
 from minijax.lax.elementwise import clamp
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer
-from minijax.lowering import Emitter
+from minijax.lowering import Emitter, tensor_type
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.programs import (
     Split,

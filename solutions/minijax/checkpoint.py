@@ -59,12 +59,11 @@ from minijax.jit import (
     call_jvp,
     jit_type,
     lower_body,
-    tensor_type,
     without_consts,
 )
 from minijax.kept_inside import asked_inside, looked_into
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
-from minijax.lowering import Emitter
+from minijax.lowering import Emitter, tensor_type
 from minijax.marks import chosen
 from minijax.programs import kept_for, trace_part, types_of, with_results
 from minijax.tracing import split_static, static_places, trace_to_jaxpr, without_static

@@ -1,16 +1,16 @@
 """Transformations of one's own: a jaxpr is data, and a loop over its equations can do anything.
 
 Evaluation is such a loop; here it is once more, as the pattern. Others follow: one runs a program
-backwards to find its input from its result, one drops the equations that are not needed, and one
-counts what a program costs. None of them touches the rest of minijax. What they need of a
-program are attributes that JAX's jaxprs have as well, so with `jax` for `minijax` in the imports
-below, this file runs on JAX.
+backwards to find its input from its result, and one drops the equations that are not needed. (One
+that counts what a program costs is in `minijax/costs.py`.) None of them touches the rest of
+minijax. What they need of a program are attributes that JAX's jaxprs have as well, so with `jax`
+for `minijax` in the imports below, this file runs on JAX.
 
 Such a loop binds primitives and calls functions of `lax`. So it can be traced itself, and composes
 with all other transformations: `jit(vmap(grad(inverse(f))))`.
 
 The file reads from top to bottom: reading programs; evaluation; the inverse of a chain; `inverse`;
-dead-code elimination; costs.
+dead-code elimination.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NoReturn
 
@@ -101,8 +100,8 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list
 def eval_equation(eqn: Equation, args: Sequence[Any]) -> Sequence[Any]:
     """The results of an equation for the operands `args`, in a list.
 
-    A program that the equation calls is evaluated equation by equation, and so are the calls in it:
-    a trace of this shows operations and no call. Any other equation is one operation, even a loop.
+    If it calls a program, that is evaluated equation by equation, and so are the calls in it: a
+    trace of this shows operations and no call. Any other equation is one operation, even a loop.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x: (x * 2.0, -x)))(0.0)
@@ -155,10 +154,9 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The inverse of a function that does one thing after another to one array.
 
-    `f` returns the type that it takes; each call of the inverse traces it once. An equation with
-    several operands is a `ValueError`, and otherwise one without a rule a `NotImplementedError`;
-    both say `stops at equation N`. Nothing else is checked, and what a rule raises goes to the
-    caller.
+    `f` returns the type that it takes; each call of its inverse traces it once. An equation with
+    several operands is a `ValueError`, or else one without a rule a `NotImplementedError`, and says
+    `stops at equation N`. What a rule raises goes to the caller.
 
     >>> f = lambda x: lax.exp(lax.tanh(x))
     >>> print(round(float(inverse_chain(f)(f(1.0))), 6))
@@ -246,11 +244,10 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The inputs' values, as far as two sweeps find them: one down, one up.
+    """The values of a program's inputs, as far as two sweeps find them: one down, one up.
 
-    The first computes, the second undoes. `consts`, `ins` and `outs` are the values of constants,
-    inputs and results; None is unknown. Nothing is computed twice, or undone if it is known. Errors
-    count equations from 1, at the top.
+    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. One
+    sweep computes, the other undoes, and what is known stays. Errors count equations from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
@@ -268,10 +265,7 @@ def inverse_jaxpr(
 
 
 def evaluate_if_known(env: Env, eqn: Equation) -> None:
-    """Note an equation's results in `env`, if that is possible and they are not all known.
-
-    It is possible if every operand has a value, be it zero. Then all results are noted, and
-    computed together. Otherwise nothing is computed, and `env` stays as it is.
+    """Note an equation's results in `env`, if all operands are known and not all results.
 
     >>> (eqn,) = make_jaxpr(lambda x: x * 2.0)(0.0).eqns
     >>> env = {}
@@ -320,8 +314,7 @@ def inverse_equation(
 ) -> list[Any]:
     """The operands of an equation, from what is known of them (`ins`) and of its results (`outs`).
 
-    None is unknown. A program that is called is undone equation by equation, with all that is known
-    outside; errors count from 1 inside. Other equations are undone by their primitive's rule.
+    None is unknown. What is known of a call is known of the inputs and results of its program.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
@@ -335,9 +328,7 @@ def inverse_equation(
 def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
     """The operands of an equation, of which at most one is unknown, by its primitive's rule.
 
-    `ins` has None for that one; `outs` are the results. Returns a new list. No rule is a
-    `NotImplementedError`, and otherwise several unknown operands are a `ValueError`; both say
-    `stops at equation` and its `number`. What a rule raises goes to the caller.
+    `ins` has None for the unknown one, and `outs` are the results.
 
     >>> (eqn,) = make_jaxpr(lambda x, y: x - y)(0.0, 0.0).eqns
     >>> invert(eqn, 1, [None, 2.0], [5.0])
@@ -392,10 +383,11 @@ def inverse_pmap(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
     """The program for some of its results, without the equations and inputs of no use to them.
 
-    `used_outputs` says which results stay; the list that is returned, which inputs. Equations with
-    effects stay. A call loses what is of no use. Constants stay, and everything keeps its order.
-    The old program does not change, and the new one has none of its caches. Counterpart:
-    `jax.interpreters.partial_eval.dce_jaxpr`.
+    `used_outputs` says which results stay, and the list that is returned which inputs. Constants
+    stay, and so do equations with effects; a call loses what is of no use. The old program does not
+    change, and the new one has none of its caches.
+
+    Counterpart: `jax.interpreters.partial_eval.dce_jaxpr`.
 
     >>> closed = make_jaxpr(lambda x, y: (lax.sin(x) * 2.0, lax.cos(y)))(1.0, 1.0)
     >>> dce_jaxpr(closed.jaxpr, [False, True])
@@ -440,7 +432,20 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 
 
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
-    """A call with only the results that are used, and the operands that its program then needs."""
+    """A call with only the results that are used, and the operands that its program then needs.
+
+    The program, closed or not as before, has no dead code. A parameter with an entry for each
+    operand or result (`PER_OPERAND`, `PER_RESULT`) loses the same entries, and stays a tuple. The
+    equation that was given does not change.
+
+    >>> from minijax import jit
+    >>> (eqn,) = make_jaxpr(jit(lambda x, y: (lax.sin(x), lax.cos(y))))(1.0, 1.0).eqns
+    >>> print(dce_call(eqn, [False, True]))
+    b:f64[] = jit[
+      name=<lambda>
+      jaxpr={ lambda ; a:f64[]. let b:f64[] = cos a in (b,) }
+    ] a
+    """
     program = eqn.params["jaxpr"]
     jaxpr, used_ins = dce_jaxpr(opened(program)[0], used_outs)
     is_closed = hasattr(program, "consts")
@@ -452,199 +457,3 @@ def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
 
 
 dce_rules |= dict.fromkeys(("jit", "remat2", "pmap"), dce_call)
-
-
-# Costs ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a program does, as XLA counts it.
-
-    `flops`: additions, multiplications, comparisons and the like, one for each element;
-    `transcendentals`: exponentials, sines, square roots, one for each element; `bytes`: what all
-    equations read and write, if each goes to memory by itself (compiled programs do better).
-    """
-
-    flops: int = 0
-    transcendentals: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.flops + other.flops,
-            self.transcendentals + other.transcendentals,
-            self.bytes + other.bytes,
-        )
-
-    def __mul__(self, times: int) -> Cost:
-        return Cost(self.flops * times, self.transcendentals * times, self.bytes * times)
-
-
-cost_rules: dict[str, Callable[[Equation], Cost]] = {}  # the cost of one equation, by primitive
-
-
-def cost(f: Callable[..., Any]) -> Callable[..., Cost]:
-    """A function that returns the cost of `f` for its arguments, without running it.
-
-    Counterpart: `jax.jit(f).lower(*args).compile().cost_analysis()`, which looks at the program
-    after XLA has optimized it. `NotImplementedError` for a primitive without a rule.
-
-    >>> cost(lambda x: lax.exp(x) * 2.0 + 1.0)(1.0)
-    Cost(flops=2, transcendentals=1, bytes=48)
-    """
-    return lambda *args: jaxpr_cost(make_jaxpr(f)(*args).jaxpr)
-
-
-def jaxpr_cost(jaxpr: Jaxpr) -> Cost:
-    """The cost of a program: of all its equations together."""
-    return sum(map(equation_cost, jaxpr.eqns), Cost())
-
-
-def equation_cost(eqn: Equation) -> Cost:
-    """The cost of one equation: by its primitive's rule, or that of the program that it calls."""
-    called = called_program(eqn)
-    if called:
-        return jaxpr_cost(called[0])
-    return cost_rule(eqn.primitive)(eqn)
-
-
-def cost_rule(primitive: Any) -> Callable[[Equation], Cost]:
-    """The rule by a primitive's name; else that of the class which it was defined with."""
-    rule = cost_rules.get(primitive.name) or cost_classes.get(getattr(primitive, "cost", ""))
-    if rule is None:
-        raise NotImplementedError(
-            f"'{primitive.name}' has no rule in cost_rules, so its cost is not known. Add one."
-        )
-    return rule
-
-
-def size(atom: Atom) -> int:
-    """The number of elements of an operand or a result."""
-    return math.prod(atom.aval.shape)
-
-
-def moved(eqn: Equation) -> int:
-    """The bytes of its operands and results; literals are part of the program."""
-    arrays = [*filter(is_variable, eqn.invars), *eqn.outvars]
-    return sum(size(x) * x.aval.dtype.itemsize for x in arrays)
-
-
-def movement_cost(eqn: Equation) -> Cost:
-    """Elements are only put elsewhere, or repeated."""
-    return Cost(bytes=moved(eqn))
-
-
-def elementwise_cost(eqn: Equation) -> Cost:
-    """One operation for each element of the result."""
-    return Cost(flops=size(eqn.outvars[0]), bytes=moved(eqn))
-
-
-def transcendental_cost(eqn: Equation) -> Cost:
-    """One call of a function such as exp for each element of the result."""
-    return Cost(transcendentals=size(eqn.outvars[0]), bytes=moved(eqn))
-
-
-def reduction_cost(eqn: Equation) -> Cost:
-    """To bring n elements down to m takes n - m operations."""
-    return Cost(flops=size(eqn.invars[0]) - size(eqn.outvars[0]), bytes=moved(eqn))
-
-
-def dot_general_cost(eqn: Equation) -> Cost:
-    """The cost of a product of arrays: a `Cost` with its `flops` and `bytes`.
-
-    Each element of the result is a sum with one term for each combination of indices of the
-    contracted axes. A term is a multiplication and an addition, the first one too, as XLA counts.
-
-    >>> import numpy as np
-    >>> cost(lambda x, y: x @ y)(np.ones((2, 3)), np.ones((3, 5)))
-    Cost(flops=60, transcendentals=0, bytes=248)
-    """
-    (contracted, _), _ = eqn.params["dimension_numbers"]
-    terms = math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
-    return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=moved(eqn))
-
-
-def integer_pow_cost(eqn: Equation) -> Cost:
-    """Repeated squaring: one product for each binary digit after the first, and each further 1."""
-    exponent = abs(eqn.params["y"])
-    products = max(exponent.bit_length() + exponent.bit_count() - 2, 0)
-    division = int(eqn.params["y"] < 0)
-    return Cost(flops=(products + division) * size(eqn.outvars[0]), bytes=moved(eqn))
-
-
-def scatter_add_cost(eqn: Equation) -> Cost:
-    """One addition for each element of the updates, the third operand."""
-    return Cost(flops=size(eqn.invars[2]), bytes=moved(eqn))
-
-
-def sort_cost(eqn: Equation) -> Cost:
-    """Comparisons of a sort by merging: each element takes part in log2(n) of them."""
-    length = eqn.invars[0].aval.shape[eqn.params["dimension"]]
-    rounds = max(length - 1, 0).bit_length()
-    return Cost(flops=size(eqn.invars[0]) * rounds, bytes=moved(eqn))
-
-
-def scan_cost(eqn: Equation) -> Cost:
-    """The program of one step, `length` times."""
-    jaxpr, _ = opened(eqn.params["jaxpr"])
-    return jaxpr_cost(jaxpr) * eqn.params["length"]
-
-
-def pmap_cost(eqn: Equation) -> Cost:
-    """The program of one example, on each device."""
-    jaxpr, _ = opened(eqn.params["jaxpr"])
-    return jaxpr_cost(jaxpr) * eqn.params["axis_size"]
-
-
-def cond_cost(eqn: Equation) -> Cost:
-    """The branch that costs most: by its operations, or by its bytes if these are equal."""
-    costs = [jaxpr_cost(opened(branch)[0]) for branch in eqn.params["branches"]]
-    return max(costs, key=lambda c: (c.flops + c.transcendentals, c.bytes))
-
-
-def while_cost(eqn: Equation) -> Cost:
-    """Refused: how often the loop runs depends on values."""
-    raise NotImplementedError(
-        "The cost of a while loop is not known before it has run. Use scan, or fori_loop with "
-        "numbers that Python knows, or take the cost of the loop's body alone."
-    )
-
-
-# What a primitive's own `cost` may say. JAX's have none, so the names of theirs stand here.
-cost_classes: dict[str, Callable[[Equation], Cost]] = {
-    "movement": movement_cost,
-    "elementwise": elementwise_cost,
-    "transcendental": transcendental_cost,
-}
-
-MOVEMENTS = """
-    all_gather all_to_all axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
-    dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad ppermute reshape
-    rev scatter slice split squeeze stop_gradient transpose
-"""
-ELEMENTWISE = """
-    abs add and ceil clamp convert_element_type cumsum div eq floor ge gt is_finite le lt max min
-    mul ne neg nextafter not or pmax pmin population_count psum reduce_scatter rem round select_n
-    shift_left shift_right_arithmetic shift_right_logical sign square sub xor
-"""
-TRANSCENDENTALS = """
-    acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erf_inv erfc exp exp2 expm1 log log1p
-    logistic pow rsqrt sin sinh sqrt tan tanh
-"""
-REDUCTIONS = """
-    argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum
-"""
-
-cost_rules |= dict.fromkeys(MOVEMENTS.split(), movement_cost)
-cost_rules |= dict.fromkeys(ELEMENTWISE.split(), elementwise_cost)
-cost_rules |= dict.fromkeys(TRANSCENDENTALS.split(), transcendental_cost)
-cost_rules |= dict.fromkeys(REDUCTIONS.split(), reduction_cost)
-cost_rules["dot_general"] = dot_general_cost
-cost_rules["integer_pow"] = integer_pow_cost
-cost_rules["scatter-add"] = scatter_add_cost
-cost_rules |= dict.fromkeys(("sort", "top_k"), sort_cost)
-cost_rules["scan"] = scan_cost
-cost_rules["pmap"] = pmap_cost
-cost_rules["cond"] = cond_cost
-cost_rules["while"] = while_cost

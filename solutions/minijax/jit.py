@@ -56,7 +56,7 @@ from minijax.jaxpr import (
     raise_to_shaped,
 )
 from minijax.jvp import jvp_flat
-from minijax.lowering import Emitter, donations, element_type, emit_literal, hlo_types
+from minijax.lowering import Emitter, donations, emit_literal, tensor_type
 from minijax.marks import chosen, filled, groups, moving
 from minijax.placement import (
     ARRAYS,
@@ -227,10 +227,6 @@ class Jitted:
     def bind(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Value:
         """The result for these arguments, by one operation: a call of the program kept for them.
 
-        The operation carries the function's name, and whichever interpreters are active take it.
-        The result has the structure that the function's own result has. The function itself does
-        not run again.
-
         >>> jit(lambda p: {"double": p["x"] * 2.0}).bind(({"x": 3.0},), {})
         {'double': Array(6., dtype=float64, weak_type=True)}
         """
@@ -251,9 +247,9 @@ class Jitted:
     def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
-        It fits calls with the same structure, types of leaves (weak or not), static values (and
-        Python types of these), and named axes around them. The values of leaves do not matter, nor
-        whether they are tracers.
+        It fits calls with the same structure, types of leaves (weak or not), static values with
+        their Python types, and named axes around them. A leaf's value does not matter, nor whether
+        it is a tracer.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})
@@ -327,12 +323,11 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
-    """The results of a program, as arrays on the device.
+    """The results of a program, as arrays on the device, of the types that the program says.
 
-    `args` are NumPy arrays, Python numbers or arrays on the device, one for each input. The program
-    is compiled at the first call. Values are copied to the device only if they are not there, and
-    never back to NumPy. The results have the types that the program says. They are committed if an
-    argument is, or if the program itself asks for devices.
+    The program is compiled at the first call. Of `args` (arrays or Python numbers), only what is
+    not on the device is copied to it, and nothing is copied back. The results are committed if an
+    argument is, or if the program asks for devices.
 
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
     >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
@@ -410,12 +405,10 @@ def call_jvp(
 
 
 def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program that computes the values and tangents of another program.
+    """The program that computes values and tangents: the same object each time for `moves`.
 
-    It takes the inputs, then a tangent for each input that `moves` marks, and returns the outputs,
-    then a tangent for each floating-point output, even if it is zero. Nothing is computed for
-    inputs that do not move. Asked again for the same program and `moves`, it returns the same
-    object and traces nothing.
+    It takes the inputs, then a tangent for each that `moves` marks. It returns the outputs, then a
+    tangent for each float among them, even if zero. Nothing is computed for inputs that stay.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))
@@ -461,10 +454,9 @@ def batched_jaxpr(
 ) -> tuple[ClosedJaxpr, list[Any]]:
     """The program for batches of a program's inputs, and the list of batch axes of its results.
 
-    `dims` says for each input along which axis `axis_size` examples are stacked, or `not_mapped` if
-    it is the same for all. `avals` are the types of the inputs with their batch axes. A result that
-    is the same for all examples is `not_mapped`. Asked again for the same program, size (and name
-    of the axis) and `dims`, it returns the same pair, and nothing is traced again.
+    `dims` are the batch axes of the inputs, and `avals` their types with these axes; what is the
+    same for all examples is `not_mapped`. Asked again for the same size and name of the axis and
+    the same `dims`, it returns the same pair, and traces nothing.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
@@ -492,8 +484,7 @@ def batching_key(axis_size: int, dims: Sequence[Any]) -> Hashable:
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
     """The types of the results of a call: those of the program's outputs.
 
-    The operands, of the types `avals`, must have the shapes and dtypes of the program's inputs, one
-    for one, or it is a `TypeError`. Weak types do not matter.
+    The operands must have the shapes and dtypes of the program's inputs (else `TypeError`).
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> compare = trace_to_jaxpr(lambda x, y: [x < y, x], [f64, f64])
@@ -516,20 +507,6 @@ abstract_eval_rules[jit_p] = jit_type
 
 
 # Lowering to StableHLO --------------------------------------------------------------------------
-
-
-def tensor_type(aval: ShapedArray) -> str:
-    """StableHLO's name of a type: the size of each axis, followed by an x, then the dtype.
-
-    >>> tensor_type(ShapedArray((2, 3), np.dtype("float64")))
-    'tensor<2x3xf64>'
-    >>> tensor_type(ShapedArray((), np.dtype("bool")))
-    'tensor<i1>'
-    """
-    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
-
-
-hlo_types[ShapedArray] = tensor_type
 
 
 def lower(jaxpr: ClosedJaxpr, donated: Sequence[bool] = ()) -> tuple[str, Emitter]:
@@ -557,13 +534,10 @@ def lower_body(
 ) -> list[str]:
     """Emit the equations of a program in order, once each. Returns the names of its results.
 
-    `args` are the names of its inputs in the text, such as "%arg0". Its constants, `consts`, become
-    arguments of the module; its literals become lines.
-
-    The lowering rule of a primitive is called with the emitter, three lists (the types of the
-    operands, the types of the results, the names of the operands), and the equation's parameters by
-    name. It returns the list of the names of the results. A primitive without such a rule is a
-    `NotImplementedError` that names it.
+    `args` are the names of its inputs, such as "%arg0"; its constants, `consts`, become arguments
+    of the module, and its literals lines. A lowering rule takes the emitter, three lists (types of
+    operands, types of results, names of operands) and the parameters by name, and returns the names
+    of the results. A primitive without one is a `NotImplementedError` that names it.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()
@@ -597,7 +571,7 @@ def reduce_sum_hlo(
     """Emit a sum along `axes`. Returns a list with the name of the result.
 
     `avals`, `out_avals` and `args` have one item each: the types of operand and result, and the
-    operand's name. The sum starts from a zero of the operand's dtype. (The last line is broken.)
+    operand's name. The sum starts from a zero of the operand's dtype. (The last line is one line.)
 
     >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
     >>> emitter = Emitter()

@@ -22,9 +22,9 @@ from minijax.core import (
     transpose_rules,
 )
 from minijax.jaxpr import ClosedJaxpr
-from minijax.jit import CallPrimitive, tensor_type
+from minijax.jit import CallPrimitive
 from minijax.lax.basic import convert_element_type
-from minijax.lowering import Emitter
+from minijax.lowering import Emitter, tensor_type
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.programs import (
     Part,

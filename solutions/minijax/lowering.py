@@ -1,8 +1,8 @@
 """Programs as text, StableHLO: what an operation looks like, and the lowerings of most primitives.
 
 XLA compiles text. An `Emitter` collects its lines; a primitive's lowering, in the table
-`hlo_lowerings`, emits those that compute it. How a tensor type is written, how a whole program is
-lowered, and the lowerings of a sum and of a call are exercises, in `minijax/jit.py`.
+`hlo_lowerings`, emits those that compute it. How a whole program is lowered, and the lowerings of a
+sum and of a call, are in `minijax/jit.py`.
 """
 
 from __future__ import annotations
@@ -51,13 +51,15 @@ def element_type(dtype: np.dtype) -> str:
     return ELEMENT_TYPES.get(name, name.replace("float", "f").replace("int", "i"))
 
 
-# How an abstract value of a class is written. `minijax/jit.py` says it for `ShapedArray`.
-hlo_types: dict[type[ShapedArray], Callable[[ShapedArray], str]] = {}
+def tensor_type(aval: ShapedArray) -> str:
+    """StableHLO's name of a type: the size of each axis, followed by an x, then the dtype.
 
-
-def hlo_type(aval: ShapedArray) -> str:
-    """StableHLO's name of a type: `tensor<2x3xf64>`."""
-    return hlo_types[type(aval)](aval)
+    >>> tensor_type(ShapedArray((2, 3), np.dtype("float64")))
+    'tensor<2x3xf64>'
+    >>> tensor_type(ShapedArray((), np.dtype("bool")))
+    'tensor<i1>'
+    """
+    return f"tensor<{''.join(f'{n}x' for n in aval.shape)}{element_type(aval.dtype)}>"
 
 
 # Lines ------------------------------------------------------------------------------------------
@@ -127,11 +129,11 @@ def donations(
 def emit_literal(emitter: Emitter, literal: Literal) -> str:
     value = np.asarray(literal.val, on_device(literal.aval.dtype))
     text = str(value).lower() if value.dtype.kind in "biu" else f"0x{value.tobytes()[::-1].hex()}"
-    return emitter.emit(f"stablehlo.constant dense<{text}> : {hlo_type(literal.aval)}")
+    return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(literal.aval)}")
 
 
 def emit_converted(emitter: Emitter, aval: ShapedArray, wanted: ShapedArray, arg: str) -> str:
-    types = f"({hlo_type(aval)}) -> {hlo_type(wanted)}"
+    types = f"({tensor_type(aval)}) -> {tensor_type(wanted)}"
     return emitter.emit(f"stablehlo.convert {arg} : {types}")
 
 
@@ -141,7 +143,7 @@ def emit_broadcast(
     if aval.shape == out.shape:
         return x
     dims = f"dims = [{', '.join(map(str, axes))}]"
-    types = f"({hlo_type(aval)}) -> {hlo_type(ShapedArray(out.shape, aval.dtype))}"
+    types = f"({tensor_type(aval)}) -> {tensor_type(ShapedArray(out.shape, aval.dtype))}"
     return emitter.emit(f"stablehlo.broadcast_in_dim {x}, {dims} : {types}")
 
 
@@ -164,7 +166,7 @@ def elementwise_hlo(operation: str) -> Callable[..., list[str]]:
 
     def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
         operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
-        return [emitter.emit(f"stablehlo.{operation} {operands} : {hlo_type(out_avals[0])}")]
+        return [emitter.emit(f"stablehlo.{operation} {operands} : {tensor_type(out_avals[0])}")]
 
     return lowering
 
@@ -174,8 +176,8 @@ def comparison_hlo(direction: str) -> Callable[..., list[str]]:
 
     def lowering(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str]:
         operands = ", ".join(stretched(emitter, avals, out_avals[0], args))
-        side = hlo_type(ShapedArray(out_avals[0].shape, avals[0].dtype))
-        types = f"({side}, {side}) -> {hlo_type(out_avals[0])}"
+        side = tensor_type(ShapedArray(out_avals[0].shape, avals[0].dtype))
+        types = f"({side}, {side}) -> {tensor_type(out_avals[0])}"
         return [emitter.emit(f"stablehlo.compare {direction}, {operands} : {types}")]
 
     return lowering
@@ -185,7 +187,7 @@ def transpose_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, permutation: tuple[int, ...]
 ) -> list[str]:
     dims = ", ".join(map(str, permutation))
-    types = f"({hlo_type(avals[0])}) -> {hlo_type(out_avals[0])}"
+    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
     return [emitter.emit(f"stablehlo.transpose {args[0]}, dims = [{dims}] : {types}")]
 
 
@@ -200,7 +202,7 @@ def dot_general_hlo(
         wanted = [ShapedArray(aval.shape, out_avals[0].dtype) for aval in avals]
         args = [emit_converted(emitter, *x) for x in zip(avals, wanted, args, strict=True)]
         avals = wanted
-    types = f"({hlo_type(avals[0])}, {hlo_type(avals[1])}) -> {hlo_type(out_avals[0])}"
+    types = f"({tensor_type(avals[0])}, {tensor_type(avals[1])}) -> {tensor_type(out_avals[0])}"
     return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
 
 

@@ -130,7 +130,7 @@ class JaxprTracer(Tracer):
 
 
 # For primitives with a Python function among their parameters, which an equation cannot keep: the
-# operands and parameters to record instead (see minijax/custom_rules.py).
+# operands and parameters to record instead (see minijax/custom_calls.py).
 staging_rules: Rules = {}
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from minijax import xla
 from minijax.array import Array, ArrayImpl
 from minijax.core import Tracer, Value, get_aval
+from minijax.gradients import jacrev
 from minijax.jaxpr import raise_to_shaped
 from minijax.numpy.basic import positive
 from minijax.placement import array_of, to_buffer
 from minijax.shape_dtype import ShapeDtypeStruct, structs_of
 from minijax.tracing import trace_tree
-from minijax.transpose import jacrev
 from minijax.tree import tree_leaves, tree_map, tree_unflatten
 
 __all__ = [

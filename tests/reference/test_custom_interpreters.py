@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from minijax import custom_interpreters as on_minijax
+from minijax import costs, custom_interpreters
 from minijax.core import abstract_eval_rules
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from oracle import prints_as_promised
@@ -25,17 +25,25 @@ from autograder.lessons import assemble, places
 jax.config.update("jax_enable_x64", True)
 
 
-def load_on_jax():
-    """The same file, with `jax` for `minijax` in its imports."""
-    source = assemble.read_solution("minijax/custom_interpreters.py")
+def together(*modules):
+    """The names of all of them in one place."""
+    return types.SimpleNamespace(**{key: x for found in modules for key, x in vars(found).items()})
+
+
+def load_on_jax(name, *others):
+    """The same file, with `jax` for `minijax` in its imports, and these modules for its others."""
+    source = assemble.read_solution(f"minijax/{name}.py")
+    for other in others:
+        source = source.replace(f"from minijax.{other} import", f"from {other}_on_jax import")
     changed = re.sub(r"^(from|import) minijax\b", r"\1 jax", source, flags=re.MULTILINE)
     assert "import minijax" not in changed
-    module = sys.modules["custom_on_jax"] = types.ModuleType("custom_on_jax")
-    exec(compile(changed, "custom_on_jax", "exec"), module.__dict__)
+    module = sys.modules[f"{name}_on_jax"] = types.ModuleType(f"{name}_on_jax")
+    exec(compile(changed, module.__name__, "exec"), module.__dict__)
     return module
 
 
-on_jax = load_on_jax()
+on_minijax = together(custom_interpreters, costs)
+on_jax = together(load_on_jax("custom_interpreters"), load_on_jax("costs", "custom_interpreters"))
 BOTH = [(minijax, on_minijax), (jax, on_jax)]
 on_both = pytest.mark.parametrize(("lib", "custom"), BOTH, ids=["minijax", "jax"])
 
@@ -478,7 +486,8 @@ import json
 import numpy as np
 import minijax
 from minijax import lax, numpy as jnp
-from minijax.custom_interpreters import cost, dce_jaxpr, inverse
+from minijax.costs import cost
+from minijax.custom_interpreters import dce_jaxpr, inverse
 
 x, w, m = np.array([0.2, 0.5, 0.7, 0.9]), np.array([1.0, 2.0, 3.0, 4.0]), np.eye(3, 4)
 

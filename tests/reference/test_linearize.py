@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from minijax import jaxpr
 from minijax.core import ShapedArray, sin_p
-from minijax.linearize import partial_eval_jaxpr, typecheck_partial_eval_jaxpr
+from minijax.linearize import partial_eval_jaxpr
+from minijax.partial_eval_types import typecheck_partial_eval_jaxpr
 from minijax.tracing import JaxprBuilder
 
 jnp = minijax.numpy

@@ -307,269 +307,6 @@ def inverse_chain(f):
     return back
 
 
-@right("custom.invert")
-def invert(eqn, number, ins, outs):
-    try:
-        rules = inverse_rules[eqn.primitive.name]
-    except KeyError:
-        stop(NotImplementedError, eqn, number, "no rule")
-    unknown = [x is None for x in ins]
-    if sum(unknown) != 1:
-        stop(ValueError, eqn, number, "too many unknowns")
-    place = unknown.index(True)
-    answer = list(ins)
-    others = answer[:place] + answer[place + 1 :]
-    answer[place] = rules[place](*outs, *others, **given_params(eqn))
-    return answer
-
-
-@right("custom.invert")
-def invert(eqn, number, ins, outs):
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "I do not know how")
-    place = None
-    others = []
-    for i, x in enumerate(ins):
-        if x is not None:
-            others.append(x)
-        elif place is None:
-            place = i
-        else:
-            stop(ValueError, eqn, number, "two unknowns")
-    found = inverse_rules[eqn.primitive.name][place](*outs, *others, **given_params(eqn))
-    return others[:place] + [found] + others[place:]
-
-
-@right("custom.invert", style="places of None and known operands by enumerate, a slice assignment")
-def invert(eqn, number, ins, outs):
-    name = eqn.primitive.name
-    if name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, f"no rule says how {name} is undone")
-    places = [i for i, x in enumerate(ins) if x is None]
-    if len(places) > 1:
-        stop(ValueError, eqn, number, "too many unknowns")
-    at = places[0]
-    known = list(ins)
-    del known[at]
-    found = inverse_rules[name][at](*outs, *known, **given_params(eqn))
-    return [*known[:at], found, *known[at:]]
-
-
-@right("custom.invert", style="try and except for the table, unpacking for the one None")
-def invert(eqn, number, ins, outs):
-    try:
-        rules = inverse_rules[eqn.primitive.name]
-    except KeyError:
-        stop(NotImplementedError, eqn, number, "there is no rule")
-    try:
-        (place,) = (i for i in range(len(ins)) if ins[i] is None)
-    except ValueError:
-        stop(ValueError, eqn, number, "one operand can be found, and not several")
-    value = rules[place](*outs, *(x for x in ins if x is not None), **given_params(eqn))
-    return [value if i == place else x for i, x in enumerate(ins)]
-
-
-@mistake(
-    "custom.invert",
-    name="The rule of the first operand is taken, whichever is unknown",
-    hints=[
-        "Solve `x - y = z` for x, and then for y. Is it the same formula?",
-        "`inverse_rules[name]` is a list with one rule for each operand, since each has its own formula. For a sum they are alike, for a difference they are not.",
-        "Take the entry at the place of the None: `inverse_rules[name][place]`.",
-    ],
-)
-def invert(eqn, number, ins, outs):
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    if sum(x is None for x in ins) > 1:
-        stop(ValueError, eqn, number, "too little is known")
-    known = [x for x in ins if x is not None]
-    value = inverse_rules[eqn.primitive.name][0](*outs, *known, **given_params(eqn))
-    return [value if x is None else x for x in ins]
-
-
-@mistake(
-    "custom.invert",
-    name="Only the operand that was found is returned",
-    hints=[
-        "How many entries has your list, if the equation has two operands?",
-        "The caller writes your list to all operands of the equation, one entry for each, in their order.",
-        "Go through `ins` and put the new value where the None is: `[value if x is None else x for x in ins]`.",
-    ],
-)
-def invert(eqn, number, ins, outs):
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    places = [place for place, x in enumerate(ins) if x is None]
-    if len(places) > 1:
-        stop(ValueError, eqn, number, "too little is known")
-    known = [x for x in ins if x is not None]
-    return [inverse_rules[eqn.primitive.name][places[0]](*outs, *known, **given_params(eqn))]
-
-
-@mistake("custom.invert", fails="test_invert_changes_nothing")
-def invert(eqn, number, ins, outs):
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    missing = [i for i, x in enumerate(ins) if x is None]
-    if len(missing) > 1:
-        stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
-    (i,) = missing
-    known = [x for x in ins if x is not None]
-    ins[i] = inverse_rules[eqn.primitive.name][i](*outs, *known, **given_params(eqn))
-    return ins
-
-
-@mistake("custom.invert", fails="test_invert_params")
-def invert(eqn, number, ins, outs):
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    missing = [i for i, x in enumerate(ins) if x is None]
-    if len(missing) > 1:
-        stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
-    (i,) = missing
-    known = [x for x in ins if x is not None]
-    found = inverse_rules[eqn.primitive.name][i](*outs, *known, **eqn.params)
-    return [found if x is None else x for x in ins]
-
-
-@mistake("custom.invert", fails="test_invert_errors_of_rules")
-def invert(eqn, number, ins, outs):
-    missing = [i for i, x in enumerate(ins) if x is None]
-    known = [x for x in ins if x is not None]
-    try:
-        rules = inverse_rules[eqn.primitive.name]
-        if len(missing) > 1:
-            stop(ValueError, eqn, number, f"{len(missing)} operands are not known")
-        found = rules[missing[0]](*outs, *known, **given_params(eqn))
-    except (KeyError, TypeError):
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    return [found if x is None else x for x in ins]
-
-
-@mistake("custom.invert", fails="test_invert_stops")
-def invert(eqn, number, ins, outs):
-    if sum(x is None for x in ins) > 1:
-        stop(ValueError, eqn, number, "several operands are not known")
-    if eqn.primitive.name not in inverse_rules:
-        stop(NotImplementedError, eqn, number, "it has no rule")
-    (i,) = [i for i, x in enumerate(ins) if x is None]
-    known = [x for x in ins if x is not None]
-    found = inverse_rules[eqn.primitive.name][i](*outs, *known, **given_params(eqn))
-    return [found if x is None else x for x in ins]
-
-
-@right("custom.evaluate_if_known")
-def evaluate_if_known(env, eqn):
-    operands = []
-    for atom in eqn.invars:
-        value = read(env, atom)
-        if value is None:
-            return
-        operands.append(value)
-    if not all(var in env for var in eqn.outvars):
-        write(env, eqn.outvars, eval_equation(eqn, operands))
-
-
-@right("custom.evaluate_if_known")
-def evaluate_if_known(env, eqn):
-    is_known = lambda atom: read(env, atom) is not None
-    if all(map(is_known, eqn.outvars)):
-        return None
-    if all(map(is_known, eqn.invars)):
-        results = eval_equation(eqn, [read(env, atom) for atom in eqn.invars])
-        for var, value in zip(eqn.outvars, results):
-            env[var] = value
-
-
-@right("custom.evaluate_if_known", style="guards with early returns, loops")
-def evaluate_if_known(env, eqn):
-    operands = []
-    for atom in eqn.invars:
-        value = read(env, atom)
-        if value is None:
-            return
-        operands.append(value)
-    for var in eqn.outvars:
-        if read(env, var) is None:
-            break
-    else:
-        return
-    write(env, eqn.outvars, eval_equation(eqn, operands))
-
-
-@right("custom.evaluate_if_known", style="counts of None, one condition")
-def evaluate_if_known(env, eqn):
-    absent = lambda atoms: sum(1 for atom in atoms if read(env, atom) is None)
-    if absent(eqn.outvars) and not absent(eqn.invars):
-        results = eval_equation(eqn, tuple(read(env, atom) for atom in eqn.invars))
-        env.update(
-            (var, out)
-            for var, out in zip(eqn.outvars, results, strict=True)
-            if is_variable(var) and out is not None
-        )
-
-
-mistake(
-    "custom.evaluate_if_known",
-    {
-        "if all(x is not None for x in args) and any(read(env, v) is None for v in eqn.outvars):": "if all(x is not None for x in args):"
-    },
-    name="Results that are known already are computed again",
-    hints=[
-        "In `x, exp(x)` both results are given. Does your function compute the exponential all the same?",
-        "A result that is known came from outside, and the second sweep starts from it. To compute it once more costs work, and replaces what was given.",
-        "Look at the results too: there is something to do only if one of them is None.",
-    ],
-)
-mistake(
-    "custom.evaluate_if_known",
-    {"any": "all"},
-    name="An equation is left alone as soon as one of its results is known",
-    hints=[
-        "A call has two results, and one of them is known. What becomes of the other one?",
-        "There is nothing to do if all results are known. One that is missing is reason enough to compute.",
-        "The condition on the results is `any(... is None ...)`.",
-    ],
-)
-
-
-@mistake("custom.evaluate_if_known", fails="test_known_no_operands")
-def evaluate_if_known(env, eqn):
-    ins = [read(env, x) for x in eqn.invars]
-    if not ins or any(x is None for x in ins):
-        return
-    if any(read(env, v) is None for v in eqn.outvars):
-        write(env, eqn.outvars, eval_equation(eqn, ins))
-
-
-@mistake("custom.evaluate_if_known", fails="test_known_errors")
-def evaluate_if_known(env, eqn):
-    ins = [read(env, x) for x in eqn.invars]
-    if any(x is None for x in ins):
-        return
-    if any(read(env, v) is None for v in eqn.outvars):
-        try:
-            outs = eval_equation(eqn, ins)
-        except (TypeError, NotImplementedError):
-            return
-        write(env, eqn.outvars, outs)
-
-
-@mistake("custom.evaluate_if_known", fails="test_known_operands")
-def evaluate_if_known(env, eqn):
-    ins = [read(env, x) for x in eqn.invars]
-    if all(ins) and not all(read(env, v) for v in eqn.outvars):
-        write(env, eqn.outvars, eval_equation(eqn, ins))
-
-
-@mistake("custom.evaluate_if_known", fails="test_known_first_result")
-def evaluate_if_known(env, eqn):
-    ins = [read(env, x) for x in eqn.invars]
-    if all(x is not None for x in ins) and read(env, eqn.outvars[0]) is None:
-        write(env, eqn.outvars, eval_equation(eqn, ins))
-
-
 @right("custom.inverse_jaxpr")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     known = {}
@@ -713,98 +450,6 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     for number in range(len(jaxpr.eqns), 0, -1):
         invert_if_needed(env, jaxpr.eqns[number - 1], number)
     return [read(env, x) for x in jaxpr.invars]
-
-
-@right("custom.inverse_equation")
-def inverse_equation(eqn, number, ins, outs):
-    program = called_program(eqn)
-    if program is None:
-        return invert(eqn, number, ins, outs)
-    return inverse_jaxpr(program[0], program[1], list(ins), list(outs))
-
-
-@right("custom.inverse_equation")
-def inverse_equation(eqn, number, ins, outs):
-    match called_program(eqn):
-        case jaxpr, consts:
-            return inverse_jaxpr(jaxpr, consts, ins, outs)
-        case _:
-            return invert(eqn, number, ins, outs)
-
-
-@right("custom.inverse_equation", style="a conditional expression, star arguments")
-def inverse_equation(eqn, number, ins, outs):
-    program = called_program(eqn)
-    return invert(eqn, number, ins, outs) if program is None else inverse_jaxpr(*program, ins, outs)
-
-
-@right("custom.inverse_equation", style="match, with copies of the lists")
-def inverse_equation(eqn, number, ins, outs):
-    match called_program(eqn):
-        case (jaxpr, consts):
-            found = inverse_jaxpr(jaxpr, list(consts), list(ins), list(outs))
-        case _:
-            found = invert(eqn, number, list(ins), list(outs))
-    return list(found)
-
-
-mistake(
-    "custom.inverse_equation",
-    {
-        "return inverse_jaxpr(*called, ins, outs) if called else invert(eqn, number, ins, outs)": "if called:\n    return inverse_jaxpr(*called, [None] * len(ins), outs)\nreturn invert(eqn, number, ins, outs)"
-    },
-    name="In a call nothing is known of the operands",
-    hints=[
-        "A function that is called multiplies x by y, and y is known. Can the program inside know that?",
-        "The operands of a call are the inputs of its program, in the same order. What is known of them outside is known inside.",
-        "Hand `ins` on to `inverse_jaxpr`, as it is.",
-    ],
-)
-
-
-@mistake("custom.inverse_equation", fails="test_undo_calls")
-def inverse_equation(eqn, number, ins, outs):
-    if eqn.primitive.name == "jit":
-        jaxpr, consts = called_program(eqn)
-        return inverse_jaxpr(jaxpr, consts, ins, outs)
-    return invert(eqn, number, ins, outs)
-
-
-@mistake("custom.inverse_equation", fails="test_undo_what_is_no_call")
-def inverse_equation(eqn, number, ins, outs):
-    called = called_program(eqn)
-    if called is None and "jaxpr" in eqn.params:
-        called = opened(eqn.params["jaxpr"])
-    if called is None:
-        return invert(eqn, number, ins, outs)
-    return inverse_jaxpr(*called, ins, outs)
-
-
-@mistake("custom.inverse_equation", fails="test_undo_calls_that_stop")
-def inverse_equation(eqn, number, ins, outs):
-    called = called_program(eqn)
-    if called is not None:
-        try:
-            return inverse_jaxpr(*called, ins, outs)
-        except ValueError:
-            pass
-    return invert(eqn, number, ins, outs)
-
-
-@mistake("custom.inverse_equation", fails="test_undo_programs_without_equations")
-def inverse_equation(eqn, number, ins, outs):
-    called = called_program(eqn)
-    if called is not None and called[0].eqns:
-        return inverse_jaxpr(*called, ins, outs)
-    return invert(eqn, number, ins, outs)
-
-
-@mistake("custom.inverse_equation", fails="test_undo_constants")
-def inverse_equation(eqn, number, ins, outs):
-    called = called_program(eqn)
-    if called is None:
-        return invert(eqn, number, ins, outs)
-    return inverse_jaxpr(called[0], [None] * len(called[0].constvars), ins, outs)
 
 
 @right("custom.dce_jaxpr")
@@ -1032,94 +677,82 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
-@right("custom.dot_general_cost")
-def dot_general_cost(eqn):
-    x, y = eqn.invars
-    (contracted, _), _ = eqn.params["dimension_numbers"]
-    (z,) = eqn.outvars
-    flops = 2 * size(z)
-    for axis in contracted:
-        flops *= x.aval.shape[axis]
-    return Cost(flops, 0, moved(eqn))
+@right("custom.dce_call")
+def dce_call(eqn, used_outs):
+    program = eqn.params["jaxpr"]
+    inside, _ = opened(program)
+    lean, used_ins = dce_jaxpr(inside, used_outs)
+    params = dict(eqn.params)
+    params["jaxpr"] = lean if program is inside else program.replace(jaxpr=lean)
+    for key in params:
+        if key in PER_OPERAND:
+            params[key] = tuple(chosen(params[key], used_ins))
+        elif key in PER_RESULT:
+            params[key] = tuple(chosen(params[key], used_outs))
+    invars, outvars = chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)
+    return eqn.replace(params=params, invars=invars, outvars=outvars)
 
 
-@right("custom.dot_general_cost")
-def dot_general_cost(eqn):
-    (_, contracted), _ = eqn.params["dimension_numbers"]
-    lengths = [eqn.invars[1].aval.shape[axis] for axis in contracted]
-    return Cost(size(eqn.outvars[0]) * 2 * math.prod(lengths), bytes=moved(eqn))
-
-
-@right("custom.dot_general_cost", style="from the operands: all of x times what y keeps")
-def dot_general_cost(eqn):
-    x, y = eqn.invars
-    (_, y_contract), (_, y_batch) = eqn.params["dimension_numbers"]
-    kept = 1
-    for axis, length in enumerate(y.aval.shape):
-        if axis not in y_contract and axis not in y_batch:
-            kept *= length
-    products = size(x) * kept
-    return Cost(flops=products + products, bytes=moved(eqn))
-
-
-@right("custom.dot_general_cost", style="a sum of costs: Cost's own arithmetic")
-def dot_general_cost(eqn):
-    (axes, _), _ = eqn.params["dimension_numbers"]
-    terms = functools.reduce(lambda n, axis: n * eqn.invars[0].aval.shape[axis], axes, 1)
-    term = Cost(flops=1) + Cost(flops=1)
-    return term * terms * size(eqn.outvars[0]) + Cost(bytes=moved(eqn))
+@right("custom.dce_call", style="one dict for everything that is cut")
+def dce_call(eqn, used_outs):
+    old = eqn.params["jaxpr"]
+    new, used_ins = dce_jaxpr(getattr(old, "jaxpr", old), used_outs)
+    marks = dict.fromkeys(PER_OPERAND, used_ins) | dict.fromkeys(PER_RESULT, used_outs)
+    cut = {
+        key: tuple(x for x, is_used in zip(value, marks[key]) if is_used)
+        for key, value in eqn.params.items()
+        if key in marks
+    }
+    cut["jaxpr"] = old.replace(jaxpr=new) if hasattr(old, "consts") else new
+    return eqn.replace(
+        outvars=[x for x, is_used in zip(eqn.outvars, used_outs) if is_used],
+        invars=[x for x, is_used in zip(eqn.invars, used_ins) if is_used],
+        params=eqn.params | cut,
+    )
 
 
 mistake(
-    "custom.dot_general_cost",
-    {"2 * size": "size"},
-    name="The additions are not counted",
+    "custom.dce_call",
+    {
+        "chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)": "eqn.invars, chosen(eqn.outvars, used_outs)"
+    },
+    name="The call keeps operands that its program no longer takes",
     hints=[
-        "How is one element of a product of matrices computed? Name every operation.",
-        "Each term is a product that is then added to the sum: two operations.",
-        "Twice the number of elements of the result, times the number of terms of each.",
-    ],
-)
-mistake(
-    "custom.dot_general_cost",
-    {"[0].": "[1]."},
-    name="The axes of the first operand are looked up in the second one",
-    hints=[
-        "In `dimension_numbers` there are two tuples of contracted axes. To which operand does each of them belong?",
-        "The first of the two tuples counts axes of the first operand. In a product of matrices these are the columns of the first and the rows of the second.",
-        "Take the lengths from `eqn.invars[0].aval.shape`, if you take the first tuple.",
+        "How many inputs has the thinned program, and how many operands has the call?",
+        "The second result of `dce_jaxpr` says which inputs are still there. The call has an operand for each of them.",
+        "The operands are `chosen(eqn.invars, used_ins)`.",
     ],
 )
 
 
-@mistake("custom.dot_general_cost", fails="test_cost_of_programs")
-def dot_general_cost(eqn):
-    (axes, _), _ = eqn.params["dimension_numbers"]
-    terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
-    arrays = {*filter(is_variable, eqn.invars), *eqn.outvars}
-    nbytes = sum(size(x) * x.aval.dtype.itemsize for x in arrays)
-    return Cost(flops=2 * size(eqn.outvars[0]) * terms, bytes=nbytes)
+mistake(
+    "custom.dce_call",
+    {"params |= {key: tuple(chosen(params[key], used)) for key in keys if key in params}": "pass"},
+    fails="test_call_params",
+)
 
 
-@mistake("custom.dot_general_cost", fails="test_cost_without_contracted_axes")
-def dot_general_cost(eqn):
-    (axes, _), _ = eqn.params["dimension_numbers"]
-    out = size(eqn.outvars[0])
-    if not axes:
-        return Cost(flops=out, bytes=moved(eqn))
-    terms = math.prod(eqn.invars[0].aval.shape[i] for i in axes)
-    return Cost(flops=2 * out * terms, bytes=moved(eqn))
+mistake(
+    "custom.dce_call",
+    {"program.replace(jaxpr=jaxpr) if is_closed else jaxpr": "program.replace(jaxpr=jaxpr)"},
+    fails="test_call_of_an_open_program",
+)
 
 
-@mistake("custom.dot_general_cost", fails="test_cost_of_several_contracted_axes")
-def dot_general_cost(eqn):
-    (axes, _), _ = eqn.params["dimension_numbers"]
-    terms = eqn.invars[0].aval.shape[axes[-1]] if axes else 1
-    return Cost(flops=2 * terms * size(eqn.outvars[0]), bytes=moved(eqn))
+mistake(
+    "custom.dce_call",
+    {"chosen(eqn.outvars, used_outs)": "list(eqn.outvars)"},
+    fails="test_call_in_part",
+)
 
 
-@mistake("custom.dot_general_cost", fails="test_cost_in_bytes")
-def dot_general_cost(eqn):
-    (axes, _), _ = eqn.params["dimension_numbers"]
-    terms = math.prod(eqn.invars[0].aval.shape[i] or 1 for i in axes)
-    return Cost(flops=2 * terms * size(eqn.outvars[0]), bytes=moved(eqn))
+@mistake("custom.dce_call", fails="test_call_of_twins")
+def dce_call(eqn, used_outs):
+    # The parameters of the old equation are written to.
+    program, params = eqn.params["jaxpr"], eqn.params
+    jaxpr, used_ins = dce_jaxpr(opened(program)[0], used_outs)
+    params["jaxpr"] = program.replace(jaxpr=jaxpr) if hasattr(program, "consts") else jaxpr
+    for keys, used in ((PER_OPERAND, used_ins), (PER_RESULT, used_outs)):
+        params |= {key: tuple(chosen(params[key], used)) for key in keys if key in params}
+    invars, outvars = chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)
+    return eqn.replace(invars=invars, outvars=outvars, params=params)

@@ -4,96 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("grad.accumulate")
-def accumulate(ct_env, atom, ct):
-    if isinstance(atom, Var):
-        total = add_tangents(ct_env.get(atom), ct)
-        if total is not None:
-            ct_env[atom] = total
-
-
-@right("grad.accumulate")
-def accumulate(ct_env, atom, ct):
-    match atom:
-        case Var() if ct is not None:
-            ct_env[atom] = ct_env[atom] + ct if atom in ct_env else ct
-
-
-@right("grad.accumulate", style="match, and EAFP with KeyError")
-def accumulate(ct_env, atom, ct):
-    match atom, ct:
-        case Var(), None:
-            return
-        case Var(), _:
-            try:
-                so_far = ct_env[atom]
-            except KeyError:
-                ct_env[atom] = ct
-            else:
-                ct_env[atom] = add_tangents(so_far, ct)
-
-
-@right("grad.accumulate", style="one update of the dict, from a comprehension that may be empty")
-def accumulate(ct_env, atom, ct):
-    wanted = [atom] if isinstance(atom, Var) and ct is not None else []
-    ct_env.update({var: add_tangents(ct, ct_env.get(var)) for var in wanted})
-
-
-mistake(
-    "grad.accumulate",
-    {"ct_env[atom] = add_tangents(ct_env.get(atom), ct)": "ct_env[atom] = ct"},
-    name="A later cotangent replaces the one before",
-    hints=[
-        "A value is used in two places. In one of them it counts 3, in the other 4. How much does it count?",
-        "Each use of a variable brings a cotangent, at different times. What is in the table already must not get lost.",
-        "Look up the old entry with `ct_env.get(atom)`, which may be None, and put in `add_tangents` of the old and the new.",
-    ],
-)
-
-
-@mistake(
-    "grad.accumulate",
-    name="The sum is written into the array that came first",
-    hints=[
-        "Whose array is the first cotangent? Print it before and after a second one was added.",
-        "`a += b` changes the NumPy array that `a` is. The same array may be in other places: it may be the user's, or the cotangent of another variable.",
-        "Make a new array, `a + b`; `add_tangents` does that, and takes care of None.",
-    ],
-)
-def accumulate(ct_env, atom, ct):
-    if isinstance(atom, Var) and ct is not None:
-        if atom in ct_env:
-            ct_env[atom] += ct
-        else:
-            ct_env[atom] = ct
-
-
-@mistake("grad.accumulate", fails="test_values_used_in_programs")
-def accumulate(ct_env, atom, ct):
-    if not isinstance(atom, Var) or ct is None:
-        return
-    if ct_env.get(atom) is ct:  # it has been counted already
-        return
-    ct_env[atom] = add_tangents(ct_env.get(atom), ct)
-
-
-mistake(
-    "grad.accumulate",
-    {"not None:": "not None and np.any(np.asarray(ct) != 0):"},
-    fails="test_a_single_cotangent",
-)
-mistake(
-    "grad.accumulate",
-    {"ct_env[atom]": "ct = np.asarray(ct) if isinstance(ct, (int, float)) else ct\nct_env[atom]"},
-    fails="test_a_single_cotangent",
-)
-mistake(
-    "grad.accumulate",
-    {"if isinstance(atom, Var) and ct is not None:": "if ct is not None:"},
-    fails="test_literals_have_no_cotangent",
-)
-
-
 @right("grad.unbroadcast")
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
@@ -272,103 +182,72 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
 
 
-@right("grad.mul_rule")
-def mul_transpose(ct, x, y):
-    match x, y:
-        case UndefPrimal(), _:
-            return [unbroadcast(mul_p.bind(y, ct), x), None]
-        case _:
-            return [None, unbroadcast(mul_p.bind(ct, x), y)]
+@right("grad.broadcast_rule")
+def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
+    places = dict(enumerate(broadcast_dimensions))
+    new = set(range(len(shape))) - set(places.values())
+    return [unbroadcast(reduce_sum(ct, tuple(sorted(new))), x)]
 
 
-@right("grad.mul_rule")
-def mul_transpose(ct, x, y):
-    def times(known, linear):
-        return unbroadcast(mul_p.bind(ct, known), linear)
-
-    first = isinstance(x, UndefPrimal)
-    return [times(y, x) if first else None, None if first else times(x, y)]
-
-
-@right("grad.mul_rule", style="one comprehension over the two roles")
-def mul_transpose(ct, x, y):
-    return [
-        unbroadcast(mul_p.bind(other, ct), this) if isinstance(this, UndefPrimal) else None
-        for this, other in ((x, y), (y, x))
-    ]
+@right("grad.broadcast_rule", style="all sums at once, without unbroadcast")
+def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
+    want = x.aval.shape
+    same = {axis for axis, n in zip(broadcast_dimensions, want) if shape[axis] == n}
+    sums = reduce_sum_p.bind(ct, axes=tuple(i for i in range(len(shape)) if i not in same))
+    kept = tuple(i for i, axis in enumerate(broadcast_dimensions) if axis in same)
+    return [broadcast_in_dim_p.bind(sums, shape=want, broadcast_dimensions=kept)]
 
 
-@right("grad.mul_rule", style="index of the linear operand, a list that is filled")
-def mul_transpose(ct, x, y):
-    operands, cts = [x, y], [None, None]
-    at = [isinstance(operand, UndefPrimal) for operand in operands].index(True)
-    linear, known = operands.pop(at), operands[0]
-    product = mul_p.bind(ct, known)
-    cts[at] = unbroadcast(product, linear)
-    return cts
+@right("grad.broadcast_rule", style="one axis at a time, from the last")
+def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
+    axis = len(shape)
+    while axis:
+        axis -= 1
+        if axis not in broadcast_dimensions:
+            ct = reduce_sum(ct, (axis,))
+    return [unbroadcast(ct, x)]
 
 
 mistake(
-    "grad.mul_rule",
-    {"mul(ct, y)": "div_p.bind(ct, y)", "mul(x, ct)": "div_p.bind(ct, x)"},
-    name="The transpose is taken for the inverse: it divides",
+    "grad.broadcast_rule",
+    {"if i not in broadcast_dimensions": "if i in broadcast_dimensions"},
+    name="The sum is over the axes of the operand",
     hints=[
-        "Let `z = 10 * x`. If `z` counts 1 for each unit, how much does `x` count: 10, or a tenth?",
-        "To run backwards does not mean to undo. The inverse of a matrix takes results back to inputs; the transpose takes cotangents of results to cotangents of inputs. For a single number, the matrix (10) and its transpose are the same.",
-        "Multiply with the known operand, as forwards: `mul_p.bind(ct, y)`.",
-    ],
-)
-mistake(
-    "grad.mul_rule",
-    {
-        "return [unbroadcast(mul(ct, y), x), None]": "return [None, unbroadcast(mul_p.bind(ct, y), x)]",
-        "return [None, unbroadcast(mul(x, ct), y)]": "return [unbroadcast(mul_p.bind(x, ct), y), None]",
-    },
-    name="The cotangent goes to the operand that is known",
-    hints=[
-        "The list that a rule returns has one place for each operand. In which of the two places is the cotangent, and by which operand did you multiply?",
-        "The operand that you can multiply by is the known one. It is a constant here and has no cotangent.",
-        "If `x` is the `UndefPrimal`, the cotangent comes first, and None after it.",
-    ],
-)
-mistake(
-    "grad.mul_rule",
-    {
-        "return [unbroadcast(mul(ct, y), x), None]": "return [mul_p.bind(ct, y), None]",
-        "return [None, unbroadcast(mul(x, ct), y)]": "return [None, mul_p.bind(x, ct)]",
-    },
-    name="The cotangent keeps the shape of the product",
-    hints=[
-        "A number times a vector is a vector. Of what shape must the cotangent of the number be?",
-        "A small operand was stretched, so it has an influence on many entries of the product. What they count must be added up.",
-        "Pass the product of `ct` and the known operand through `unbroadcast(..., x)`, with the linear operand.",
+        "A row of 3 is repeated into 2 rows. How many numbers are in its cotangent?",
+        "`broadcast_dimensions` says where the axes of the operand went. Along which axes are its copies?",
+        "The copies are along the axes that are not in `broadcast_dimensions`: sum over those.",
     ],
 )
 
 
-@mistake("grad.mul_rule", fails="test_work_of_a_product")
-def mul_transpose(ct, x, y):
-    if hasattr(x, "aval"):
-        return [unbroadcast(mul_p.bind(ct, y), x), None]
-    return [None, unbroadcast(mul_p.bind(ct, x), y)]
-
-
-@mistake("grad.mul_rule", fails="test_zero_and_infinity")
-def mul_transpose(ct, x, y):
-    known = y if isinstance(x, UndefPrimal) else x
-    if isinstance(known, (int, float)) and known == 0:
-        return [None, None]  # nothing counts
-    if isinstance(x, UndefPrimal):
-        return [unbroadcast(mul_p.bind(ct, y), x), None]
-    return [None, unbroadcast(mul_p.bind(ct, x), y)]
-
-
 mistake(
-    "grad.mul_rule",
-    {"mul(ct, y)": "mul_p.bind(ct, np.asarray(y))", "mul(x, ct)": "mul_p.bind(ct, np.asarray(x))"},
-    fails="test_work_of_a_product",
+    "grad.broadcast_rule",
+    {"unbroadcast(reduce_sum(ct, new), x)": "reduce_sum(ct, new)"},
+    name="An axis that was stretched keeps its new size",
+    hints=[
+        "What does `broadcast_in_dim` do with an axis of size 1 that it keeps?",
+        "A cotangent has the shape of the operand. Compare the two when the operand is (1, 3) and the result (2, 3).",
+        "After the sum over the new axes, call `unbroadcast` on what is left.",
+    ],
 )
-mistake("grad.mul_rule", {"mul(ct, y)": "ct * y"}, fails="test_product_is_an_operation")
+
+
+@mistake("grad.broadcast_rule", fails="test_new_axes")
+def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
+    # As for elementwise operations in NumPy: new axes come first.
+    new = tuple(range(len(shape) - len(broadcast_dimensions)))
+    return [unbroadcast(reduce_sum(ct, new), x)]
+
+
+@mistake("grad.broadcast_rule", fails="test_new_and_stretched_axes")
+def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
+    # Every kept axis of size 1 in the operand disappears with the new ones.
+    want = x.aval.shape
+    same = [axis for axis, n in zip(broadcast_dimensions, want) if n != 1 or shape[axis] == 1]
+    sums = reduce_sum(ct, tuple(i for i in range(len(shape)) if i not in same))
+    if len(broadcast_dimensions) == len(shape):
+        return [unbroadcast(ct, x)]
+    return [sums]
 
 
 @right("grad.dot_general_rule")
@@ -891,105 +770,6 @@ def transposed_jaxpr(jaxpr, linear):
 
     types = [ShapedArray(a.shape, a.dtype) for a in (*known_avals, *jaxpr.out_avals)]
     return derived(jaxpr, ("transpose", linear), backwards, types)
-
-
-@right("grad.vjp")
-def pull_back(lin, cotangent):
-    _, _, program, in_tree, in_avals, out_tree, out_avals = lin
-    leaves = only_floats(flat_cotangents(cotangent, out_tree, out_avals), out_avals)
-    return tree_unflatten(in_tree, with_float0(transpose_program(program, leaves), in_avals))
-
-
-@right("grad.vjp")
-def pull_back(lin, cotangent):
-    cts = [*flat_cotangents(cotangent, lin.out_tree, lin.out_avals)]
-    moving = [ct for ct, aval in zip(cts, lin.out_avals) if aval.dtype.kind == "f"]
-    back = transpose_program(lin.program, moving)
-    return tree_unflatten(lin.in_tree, with_float0([*back], [*lin.in_avals]))
-
-
-@right("grad.vjp", style="the cotangents of floats picked by hand, a leaf list filled by index")
-def pull_back(lin, cotangent):
-    leaves = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-    program = lin.program
-    kept = [ct for ct in leaves if dtypes.is_float(get_aval(ct).dtype)]
-    found = transpose_program(program, tuple(kept))
-    results = [np.zeros(aval.shape, dtypes.float0) for aval in lin.in_avals]
-    places = [n for n, aval in enumerate(lin.in_avals) if dtypes.is_float(aval.dtype)]
-    for place, ct in zip(places, found, strict=True):
-        results[place] = ct
-    return tree_unflatten(lin.in_tree, results)
-
-
-@right("grad.vjp", style="a chain of nested calls, with a lambda for each end")
-def pull_back(lin, cotangent):
-    into = lambda ct: only_floats(flat_cotangents(ct, lin.out_tree, lin.out_avals), lin.out_avals)
-    out_of = lambda cts: tree_unflatten(lin.in_tree, with_float0(cts, lin.in_avals))
-    return tuple(out_of(transpose_program(lin.program, into(cotangent))))
-
-
-mistake(
-    "grad.vjp",
-    {
-        "return tree_unflatten(lin.in_tree, with_float0(cts_in, lin.in_avals))": "return with_float0(cts_in, lin.in_avals)"
-    },
-    name="The cotangents come as a flat list",
-    hints=[
-        "Pull back through a function of a dict. What do you get, and what did the function take?",
-        "Inside, everything is a flat list. Outside, the user expects what the function was called with: a tuple of all arguments, with their containers.",
-        "End with `tree_unflatten(lin.in_tree, ...)`.",
-    ],
-)
-
-
-@mistake("grad.vjp", fails="test_cotangents_that_do_not_fit")
-def pull_back(lin, cotangent):
-    cts, tree = tree_flatten(cotangent)
-    if tree != lin.out_tree:
-        raise ValueError(f"The cotangent must have the structure {lin.out_tree}, not {tree}.")
-    outs = transpose_program(lin.program, only_floats(cts, lin.out_avals))
-    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
-
-
-@mistake("grad.vjp", fails="test_vjp_of_integers")
-def pull_back(lin, cotangent):
-    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-    outs = iter(transpose_program(lin.program, only_floats(cts, lin.out_avals)))
-    leaves = [
-        next(outs) if dtypes.is_float(aval.dtype) else np.zeros((), dtypes.float0)
-        for aval in lin.in_avals
-    ]
-    return tree_unflatten(lin.in_tree, leaves)
-
-
-@mistake("grad.vjp", fails="test_vjp_within_transformations")
-def pull_back(lin, cotangent):
-    cts = flat_cotangents(cotangent, lin.out_tree, lin.out_avals)
-    cts = [np.asarray(ct) for ct in only_floats(cts, lin.out_avals)]
-    return tree_unflatten(
-        lin.in_tree, with_float0(transpose_program(lin.program, cts), lin.in_avals)
-    )
-
-
-@mistake("grad.vjp", fails="test_cotangents_that_do_not_fit")
-def pull_back(lin, cotangent):
-    from minijax.tree import tree_leaves
-
-    cts = tree_leaves(cotangent)
-    check_types("function of cotangents", cts, lin.out_avals)
-    outs = transpose_program(lin.program, only_floats(cts, lin.out_avals))
-    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
-
-
-@mistake("grad.vjp", fails="test_vjp_of_infinite_slopes")
-def pull_back(lin, cotangent):
-    from minijax.core import Tracer
-
-    cts = only_floats(flat_cotangents(cotangent, lin.out_tree, lin.out_avals), lin.out_avals)
-    # Zeros need no work.
-    cts = [None if not isinstance(ct, Tracer) and not np.any(np.asarray(ct)) else ct for ct in cts]
-    outs = transpose_program(lin.program, cts)
-    return tree_unflatten(lin.in_tree, with_float0(outs, lin.in_avals))
 
 
 @right("grad.value_and_gradients")

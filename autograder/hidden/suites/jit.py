@@ -13,7 +13,6 @@ import pytest
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
-    import functools
     import importlib
     import re
     from unittest.mock import patch
@@ -25,10 +24,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         ShapedArray,
         abstract_eval_rules,
         broadcast_in_dim_p,
-        counted,
         get_aval,
         hlo_lowerings,
-        impl_rules,
         jvp_rules,
         neg_p,
         not_mapped,
@@ -42,18 +39,14 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         Jaxpr,
         JaxprEqn,
         Var,
-        abstract_eval,
         eval_jaxpr,
         raise_to_shaped,
     )
     from minijax.jit import (
         Emitter,
         batched_jaxpr,
-        jit_p,
-        jit_type,
         jvp_jaxpr,
         lower_body,
-        tensor_type,
     )
     from minijax.jvp import jvp_flat
     from minijax.lax import cos, exp, sin
@@ -283,322 +276,6 @@ def test_program_parts(student):
     student.agrees(what_a_program_is, ONE, GRID)
 
 
-exercise("jit.bind")
-
-
-@probe
-def staged(mj, args, kwargs, static=None):
-    """The program of a function that calls a jitted one, and how often that one has run."""
-    module = importlib.import_module("minijax.jit")
-    runs = []
-
-    def inner(x, k=2.0):
-        runs.append(1)
-        first = x["a"] if isinstance(x, dict) else x
-        return {"sum": first * k - 1.0, "pair": (k, first)}
-
-    def outer(*args, **kwargs):
-        return mj.jit(inner, static_argnames=static).bind(args, kwargs)
-
-    numbers = 1 if static else ()
-    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with (
-        patch.object(module.Jitted, "program", module.Jitted.traced),
-        patch.dict(abstract_eval_rules, rules),
-    ):
-        traced = mj.make_jaxpr(outer, numbers, return_shape=True)(*args, **kwargs)
-    jaxpr, shapes = traced
-    leaves, tree = mj.tree.flatten(shapes)
-    return str(jaxpr), str(tree), [str(leaf) for leaf in leaves], len(runs)
-
-
-@probe
-def computed(mj, args, kwargs, static=None):
-    """The result itself; the interpreters above see so many operations."""
-    module = importlib.import_module("minijax.jit")
-
-    def inner(x, y=3.0, *, z=5.0):
-        first = x["a"] - x["b"] if isinstance(x, dict) else x
-        return [first * z, {"y": y, "all": (first + y) / z}]
-
-    def run(*args, name, jaxpr):
-        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-
-    jitted = mj.jit(inner, static_argnames=static)
-    with (
-        patch.object(module.Jitted, "program", module.Jitted.traced),
-        patch.dict(impl_rules, {module.jit_p: run}),
-    ):
-        out = jitted.bind(tuple(args), kwargs)
-        first, *others = args
-        leaf, rest = (first, {}) if not isinstance(first, dict) else (first["a"], first)
-        _, count = counted(
-            lambda x: jitted.bind(({**rest, "a": x} if rest else x, *others), kwargs)[0]
-        )(leaf)
-    return out, count
-
-
-@probe
-def bound_in_turn(mj, given):
-    """One jitted function, called with each of these in turn while a program is written down."""
-    module = importlib.import_module("minijax.jit")
-    jitted = mj.jit(lambda x, y=None: {"out": [2.0 * leaf for leaf in mj.tree.leaves(x)], "y": y})
-
-    def outer(*args):
-        return [jitted.bind((x,), {"y": x}) for x in args], [jitted.bind((x,), {}) for x in given]
-
-    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with (
-        patch.object(module.Jitted, "program", module.Jitted.traced),
-        patch.dict(abstract_eval_rules, rules),
-    ):
-        closed, shapes = mj.make_jaxpr(outer, return_shape=True)(*given)
-    leaves, tree = mj.tree.flatten(shapes)
-    types = [(str(leaf), leaf.weak_type) for leaf in leaves]
-    return {"program": str(closed), "structure of the results": str(tree), "types": types}
-
-
-@probe
-def of_another_program(mj, x, nameless=False):
-    """A jitted function for whose arguments another function's program is kept; called twice."""
-    module = importlib.import_module("minijax.jit")
-    kept = mj.jit(lambda x: {"kept": x * 10.0}).traced((x,), {})
-
-    def run(*args, name, jaxpr):
-        return [out + len(name) for out in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)]
-
-    def double(x):
-        return {"run": x * 2.0}
-
-    with (
-        patch.object(module.Jitted, "program", lambda self, args, kwargs: kept),
-        patch.dict(impl_rules, {module.jit_p: run}),
-    ):
-        jitted = mj.jit(functools.partial(double) if nameless else double)
-        return jitted.bind((x,), {}), jitted.bind((x + 1.0,), {})
-
-
-@probe
-def with_captured(mj, x, y):
-    """The program of a function that calls a jitted one which uses what it finds outside."""
-    module = importlib.import_module("minijax.jit")
-    constant = np.array([10.0, 20.0, 30.0])
-
-    def outer(x):
-        def inner(y):
-            return x - y, constant
-
-        return mj.jit(inner).bind((y,), {})
-
-    rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with (
-        patch.object(module.Jitted, "program", module.Jitted.traced),
-        patch.dict(abstract_eval_rules, rules),
-    ):
-        closed = mj.make_jaxpr(outer)(x)
-    return str(closed), closed.consts
-
-
-@probe
-def bound_to_fail(mj, case, x):
-    """A jitted function that cannot be traced, or has an error of its own, and how often it ran."""
-    module = importlib.import_module("minijax.jit")
-    runs = []
-
-    def f(x):
-        runs.append(1)
-        if case == "decides":
-            return x if x > 0 else -x
-        if case == "converts":
-            return np.sin(x)
-        raise {"KeyError": KeyError, "TypeError": TypeError}[case]("mine")
-
-    with patch.object(module.Jitted, "program", module.Jitted.traced):
-        try:
-            return mj.jit(f).bind((x,), {})
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            names = [cls.__name__ for cls in type(error).__mro__]
-    return {"error that comes out": names[0], "its classes": names, "runs": len(runs)}
-
-
-@pytest.mark.meets("exception")
-@pytest.mark.parametrize("case", ["decides", "converts", "KeyError", "TypeError"])
-def test_bind_errors(student, case):
-    """An error in the function comes out: nothing is run in another way."""
-    student.agrees(bound_to_fail, case, 3.0)
-
-
-def test_bind_one_equation(student):
-    """A call of a jitted function is one equation, which holds the program and the name."""
-    student.agrees(staged, (ROW,), {})
-    student.agrees(staged, (ONE, GRID), {})
-
-
-@pytest.mark.meets("keys", "mutation")
-def test_bind_leaves(student):
-    """The operands are the leaves of all arguments that are not static, also of those by name."""
-    student.agrees(staged, ({"b": ONE, "a": ROW},), {"k": 7.0})
-    student.agrees(staged, (ROW, 4.0), {}, "k")
-
-
-@pytest.mark.meets("order", "more_than_two")
-def test_bind_values(student):
-    """The values are those of the function, in the containers that it returns."""
-    student.agrees(computed, (3.0,), {})
-    student.agrees(computed, ({"b": ROW, "a": ROW * 3.0}, ONE), {"z": 4.0})
-    student.agrees(computed, (ROW,), {"y": 2.0, "z": 8.0}, "z")
-
-
-@pytest.mark.meets("weak_type", "float32", "again", "caching", "none")
-def test_bind_in_turn(student):
-    """Each call has the operands, the types and the containers of its own arguments."""
-    student.agrees(bound_in_turn, [ROW, None, ROW.astype("float32"), [ROW, None], ROW])
-    student.agrees(bound_in_turn, [1, 1.0, True, np.float32(1.0), {"a": 1}, 1])
-
-
-@pytest.mark.meets("moment")
-def test_bind_runs_the_program(student):
-    """The program is what is called, not the Python function again."""
-    student.agrees(of_another_program, 3.0)
-
-
-def test_bind_runs_the_program_on_arrays(student):
-    """A call on arrays runs the program, and the name goes with the call."""
-    student.agrees(of_another_program, GRID)
-    student.agrees(of_another_program, GRID, True)  # what is jitted may have no `__name__`
-
-
-@pytest.mark.meets("another_box", "closure")
-def test_bind_captured(student):
-    """What the function uses from outside reaches the program, be it an array or a tracer."""
-    student.agrees(with_captured, ROW, 2.0)
-    student.agrees(with_captured, GRID, ROW)
-
-
-exercise("jit.type")
-
-
-@probe
-def type_of_call(mj, operands):
-    """The types of a call with these operands (shape, dtype, weak type) of one program.
-
-    The program takes f64[3], f32[] and i64[2] and has four results.
-    """
-
-    def f(x, y, n):
-        return [n, x < 1.0, x * 2.0, 3.0]
-
-    inputs = [((3,), "float64"), ((), "float32"), ((2,), "int64")]
-    jaxpr = trace_to_jaxpr(f, [ShapedArray(shape, np.dtype(dtype)) for shape, dtype in inputs])
-    avals = [ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in operands]
-    try:
-        out = jit_type(*avals, name="f", jaxpr=jaxpr)
-    except TypeError:
-        return "TypeError"
-    return [(aval.shape, str(aval.dtype), aval.weak_type) for aval in out]
-
-
-@probe
-def type_by_the_table(mj, shapes, called_with):
-    """What abstract evaluation says of a call of a program that swaps its two inputs."""
-
-    def types(shapes):
-        return [ShapedArray(shape, np.dtype(float)) for shape in shapes]
-
-    jaxpr = trace_to_jaxpr(lambda x, y: [y, x], types(shapes))
-    try:
-        out = abstract_eval(jit_p, types(called_with), {"name": "swap", "jaxpr": jaxpr})
-    except TypeError:
-        return "TypeError"
-    return [aval.shape for aval in out]
-
-
-RIGHT = [((3,), "float64", False), ((), "float32", False), ((2,), "int64", False)]
-
-
-@pytest.mark.meets("float32")
-def test_type_of_results(student):
-    """The results of a call have the types of the program's outputs."""
-    student.agrees(type_of_call, RIGHT)
-    student.agrees(type_by_the_table, [(2,), (3, 4)], [(2,), (3, 4)])
-
-
-@pytest.mark.meets("sizes")
-def test_type_of_no_results(student):
-    """Results have the types of the outputs in programs of other shapes, 0-d ones among them."""
-    student.agrees(type_by_the_table, [(), (0, 2)], [(), (0, 2)])
-    student.agrees(type_by_the_table, [(5,), ()], [(5,), ()])
-
-
-@pytest.mark.meets("weak_type")
-def test_type_weak(student):
-    """An operand may be weakly typed where the input is not."""
-    student.agrees(type_of_call, [((3,), "float64", True), *RIGHT[1:]])
-
-
-@pytest.mark.meets("weak_type")
-def test_type_weak_everywhere(student):
-    """So may all of them, and the results are what the program says all the same."""
-    student.agrees(type_of_call, [(shape, dtype, True) for shape, dtype, _ in RIGHT])
-
-
-@pytest.mark.meets("order", "axes", "exception")
-def test_type_shapes(student):
-    """Operands of other shapes are refused, each of them, even if they could be stretched."""
-    student.agrees(type_of_call, [((), "float64", False), *RIGHT[1:]])
-    student.agrees(type_of_call, [*RIGHT[:2], ((1,), "int64", False)])
-    student.agrees(type_by_the_table, [(2, 3), (3,)], [(3,), (2, 3)])
-    student.agrees(type_by_the_table, [(2, 3), (3,)], [(3, 2), (3,)])
-    student.agrees(type_by_the_table, [(1, 6), (0, 3)], [(2, 3), (3, 0)])
-
-
-def test_type_dtypes(student):
-    """Operands of other dtypes are refused, even if they could be converted."""
-    student.agrees(type_of_call, [((3,), "float32", False), *RIGHT[1:]])
-    student.agrees(type_of_call, [*RIGHT[:2], ((2,), "int32", True)])
-
-
-@pytest.mark.meets("more_than_two", "sizes", "exception")
-def test_type_number_of_operands(student):
-    """Operands that are missing or left over are refused."""
-    student.agrees(type_of_call, RIGHT[:2])
-    student.agrees(type_of_call, [*RIGHT, RIGHT[2]])
-    student.agrees(type_by_the_table, [(2,), (3,)], [])
-
-
-exercise("jit.tensor_type")
-
-
-@probe
-def in_stablehlo(mj, types):
-    """The names of types, given as shape and dtype."""
-    kinds = int, np.int64  # a user's shape may hold either
-    avals = [ShapedArray(tuple(map(kind, s)), np.dtype(d)) for s, d in types for kind in kinds]
-    return [tensor_type(aval) for aval in avals]
-
-
-@pytest.mark.meets("order", "sizes", "axes")
-def test_tensor_type_axes(student):
-    """The sizes of the axes are in their order, 1 and 0 included."""
-    student.agrees(in_stablehlo, [((2, 3), "float64"), ((10,), "float64")])
-    student.agrees(in_stablehlo, [((1, 7, 1, 12), "float64"), ((0, 4), "float64")])
-
-
-@pytest.mark.meets("sizes")
-def test_tensor_type_numbers(student):
-    """A number has no axes."""
-    student.agrees(in_stablehlo, [((), "float64"), ((), "int64")])
-
-
-@pytest.mark.meets("float32")
-def test_tensor_type_dtypes(student):
-    """The dtype has StableHLO's name: floats, signed and unsigned integers, booleans."""
-    student.agrees(in_stablehlo, [((2,), "float32"), ((), "int8"), ((3, 1), "bool")])
-    student.agrees(in_stablehlo, [((2, 2), "uint16"), ((5,), "float16")])
-
-
 exercise("jit.reduce_sum_lowering")
 
 
@@ -607,17 +284,11 @@ def summed(mj, x, axes):
     """The sum, compiled from what the rule emits; how many names it has; the types afterwards."""
     module = importlib.import_module("minijax.jit")
 
-    def right_type(aval):
-        lengths = "".join(f"{n}x" for n in aval.shape)
-        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
-
     aval = ShapedArray(x.shape, x.dtype)
     shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
     out, emitter = ShapedArray(shape, x.dtype), module.Emitter()
-    types = [right_type(aval), right_type(out)]
-    types_of = {ShapedArray: right_type}
-    with patch.object(module, "tensor_type", right_type), patch.dict(module.hlo_types, types_of):
-        names = module.reduce_sum_hlo(emitter, [aval], [out], ["%operand"], axes=axes)
+    types = [module.tensor_type(aval), module.tensor_type(out)]
+    names = module.reduce_sum_hlo(emitter, [aval], [out], ["%operand"], axes=axes)
     lines = "\n".join(emitter.lines)
     head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[1]} {{"
     text = f"{head}\n{lines}\n return {', '.join(names)} : {types[1]} }} }}"
@@ -632,21 +303,15 @@ def summed_twice(mj, x):
     """Two sums, one of the other one's result, behind another operation; and one of a new dtype."""
     module = importlib.import_module("minijax.jit")
 
-    def right_type(aval):
-        lengths = "".join(f"{n}x" for n in aval.shape)
-        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
-
     avals = [ShapedArray(x.shape[i:], x.dtype) for i in range(3)]
-    types, emitter = [right_type(aval) for aval in avals], module.Emitter()
+    types, emitter = [module.tensor_type(aval) for aval in avals], module.Emitter()
     names = [emitter.emit(f"stablehlo.negate %operand : {types[0]}")]
-    types_of = {ShapedArray: right_type}
-    with patch.object(module, "tensor_type", right_type), patch.dict(module.hlo_types, types_of):
-        for i in range(2):
-            names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
-        single = [ShapedArray(shape, np.dtype("float32")) for shape in (x.shape[2:], ())]
-        names += module.reduce_sum_hlo(emitter, single[:1], single[1:], ["%other"], axes=(0,))
+    for i in range(2):
+        names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
+    single = [ShapedArray(shape, np.dtype("float32")) for shape in (x.shape[2:], ())]
+    names += module.reduce_sum_hlo(emitter, single[:1], single[1:], ["%other"], axes=(0,))
     lines = "\n".join(emitter.lines)
-    others = [right_type(aval) for aval in single]
+    others = [module.tensor_type(aval) for aval in single]
     outs = f"{types[2]}, {others[1]}"
     head = f"module @m {{ func.func @main(%operand: {types[0]}, %other: {others[0]}) -> ({outs}) {{"
     text = f"{head}\n{lines}\n return {', '.join(names)} : {outs} }} }}"
@@ -723,10 +388,6 @@ def lowered(mj, which, args):
     """The results of a program, compiled from what lower_body emits, and its operations."""
     module = importlib.import_module("minijax.jit")
 
-    def right_type(aval):
-        lengths = "".join(f"{n}x" for n in aval.shape)
-        return f"tensor<{lengths}{module.element_type(aval.dtype)}>"
-
     k, m = np.array([[10.0, 20.0, 30.0]]), np.array([[0.5], [0.25]])
     call, call_twice = callers(module.jit_p, trace_to_jaxpr, k)
     functions = {
@@ -750,8 +411,6 @@ def lowered(mj, which, args):
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
     with (
         patch.dict(abstract_eval_rules, rules),
-        patch.dict(module.hlo_types, {ShapedArray: right_type}),
-        patch.object(module, "tensor_type", right_type),
     ):
         closed = trace_to_jaxpr(functions[which], [raise_to_shaped(get_aval(x)) for x in args])
         text, emitter = module.lower(closed)
@@ -1490,9 +1149,7 @@ def test_whole_batches(student):
     student.agrees_on_programs(batched_calls, number=2, dtypes=["float64"])
 
 
-@pytest.mark.meets(
-    another_box="bind jvp batch", twice="bind", nested="bind type impl", closure="bind jvp batch"
-)
+@pytest.mark.meets(another_box="jvp batch", nested="impl", closure="jvp batch")
 def test_whole_calls_within_calls(student):
     """A compiled function may be called twice inside another, and close over what is outside."""
     student.agrees(calls_within, ROW, ROW[::-1].copy())
@@ -1503,7 +1160,7 @@ def test_whole_calls_in_turn(student):
     student.agrees(calls_in_turn, ROW)
 
 
-@pytest.mark.meets(exception="program bind")
+@pytest.mark.meets(exception="program")
 def test_whole_after_errors(student):
     """An error comes out, and afterwards the function works, by itself and transformed."""
     student.agrees(after_errors, ROW)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.in_worker import in_place, watching
+from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
-    import builtins
     import importlib
     from unittest.mock import patch
 
@@ -27,10 +26,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         full_raise,
         get_aval,
         impl_rules,
-        mul_p,
         neg_p,
         new_main,
-        partial_eval_rules,
         sin_p,
         trace_state,
     )
@@ -90,155 +87,6 @@ def chosen(xs, flags, wanted):
 def partial_of(vals, flags):
     """Partial values: known where the flag says so."""
     return [known(x) if flag else unknown(get_aval(x)) for x, flag in zip(vals, flags, strict=True)]
-
-
-exercise("linearize.process_primitive")
-
-
-@probe
-def processed(mj, vals, is_known, params, multiple=False, has_rule=False, number=2):
-    """What becomes of a made-up operation, and who was asked for it.
-
-    `is_known` says which operands are known. Operands are shown by their numbers. `number` says
-    how many results there are where they are `multiple`.
-    """
-    lin = importlib.import_module("minijax.linearize")
-    toy = Primitive("toy", multiple_results=multiple)
-    asked = []
-
-    def places(tracers):
-        return [[x is t for x in boxes].index(True) for t in tracers]
-
-    def evaluate(*xs, scale=1.0, shift=0.0):
-        asked.append(["evaluated", scale, shift])
-        out = scale * sum(xs) + shift
-        return [out, -out][:number] if multiple else out
-
-    def stage_out(self, primitive, tracers, params):
-        asked.append(["staged", self is trace, primitive is toy, places(tracers), params])
-        return [11.0, 22.0][:number] if multiple else [11.0]
-
-    def rule(trace_given, tracers, **params):
-        asked.append(["rule", trace_given is trace, places(tracers), params])
-        return [33.0, 44.0][:number] if multiple else 33.0
-
-    rules = {toy: rule} if has_rule else {}
-    with (
-        patch.dict(impl_rules, {toy: evaluate}),
-        patch.dict(partial_eval_rules, rules),
-        patch.object(lin.PartialEvalTrace, "stage_out", stage_out),
-        new_main(lin.PartialEvalTrace) as main,
-    ):
-        trace = lin.PartialEvalTrace(main)
-        boxes = [
-            trace.new_arg(lin.known(x) if flag else lin.unknown(get_aval(x)))
-            for x, flag in zip(vals, is_known, strict=True)
-        ]
-        return trace.process_primitive(toy, boxes, params), asked
-
-
-@probe(uses=[watching])
-def seen_below(mj, vals):
-    """The operations on known values that an interpreter further down sees."""
-    lin = importlib.import_module("minijax.linearize")
-
-    with watching() as (box, log), new_main(lin.PartialEvalTrace) as main:
-        trace = lin.PartialEvalTrace(main)
-        boxes = [trace.pure(box(x)) for x in vals]
-        product = trace.process_primitive(mul_p, boxes, {})
-        sine = trace.process_primitive(sin_p, boxes[:1], {})
-        return product.val, sine.val, log
-
-
-@pytest.mark.meets("sizes")
-def test_known_operands(student):
-    """An operation whose operands are all known is evaluated at once, once, with its parameters."""
-    student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0})
-    student.agrees(processed, [ROW, 2.0], [True, True], {"scale": -1.0, "shift": 0.5})
-    student.agrees(processed, [], [], {"shift": 4.0})
-
-
-def test_known_operands_of_several_results(student):
-    """An operation with several results is evaluated at once, and gives a list of plain values."""
-    student.agrees(processed, [ROW, GRID], [True, True], {"scale": 2.0}, True)
-    student.agrees(processed, [7], [True], {}, True)
-
-
-def test_known_operands_need_no_rule(student):
-    """If all operands are known, the primitive's rule for partial evaluation is not called."""
-    student.agrees(processed, [2.0, 5.0], [True, True], {}, False, True)
-    student.agrees(processed, [2.0, 5.0], [True, True], {"scale": 3.0}, True, True)
-
-
-@pytest.mark.meets("another_box", "nested", "closure")
-def test_known_values_of_others(student):
-    """A known value may be a tracer of an interpreter further down, which gets the operation."""
-    student.agrees(seen_below, [2.0, 5.0])
-    student.agrees(seen_below, [GRID, ROW])
-
-
-@pytest.mark.meets("order", "more_than_two")
-def test_one_unknown_operand(student):
-    """One operand that is unknown is enough: the operation is left for later, with all operands."""
-    student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0})
-    student.agrees(processed, [2.0, 5.0, 7.0], [False, True, True], {"shift": 1.0})
-    student.agrees(processed, [ROW], [False], {})
-
-
-def test_several_results_for_later(student):
-    """What is left for later is a list if the primitive has several results."""
-    student.agrees(processed, [2.0, 5.0], [False, False], {"scale": 3.0}, True)
-    student.agrees(processed, [2.0, ROW], [True, False], {}, True)
-    # `multiple_results` says whether there is a list, not how long it is.
-    student.agrees(processed, [2.0, ROW], [True, False], {}, True, False, 1)
-
-
-@pytest.mark.meets("keys")
-def test_rule(student):
-    """A primitive with a rule of its own is handed to it, with the trace, operands and params."""
-    student.agrees(processed, [2.0, 5.0], [True, False], {"scale": 3.0}, False, True)
-    student.agrees(processed, [ROW], [False], {}, False, True)
-
-
-def test_rule_with_several_results(student):
-    """What the rule returns is the result, even if it is a list."""
-    student.agrees(processed, [2.0, 5.0, 7.0], [False, False, True], {"shift": 1.0}, True, True)
-    student.agrees(processed, [5.0], [False], {}, True, True)
-
-
-@probe
-def raising(mj, kind, flags, has_rule):
-    """The error that comes out where the evaluation of an operation, or its rule, raises one."""
-    lin = importlib.import_module("minijax.linearize")
-    toy, error = Primitive("toy"), getattr(builtins, kind)("of the operation")
-
-    def fails(*args, **params):
-        raise error
-
-    with (
-        patch.dict(impl_rules, {toy: fails}),
-        patch.dict(abstract_eval_rules, {toy: lambda *avals: avals[0]}),
-        patch.dict(partial_eval_rules, {toy: fails} if has_rule else {}),
-        new_main(lin.PartialEvalTrace) as main,
-    ):
-        trace = lin.PartialEvalTrace(main)
-        boxes = [trace.pure(2.0) if x else trace.new_arg(lin.unknown(get_aval(2.0))) for x in flags]
-        try:
-            trace.process_primitive(toy, boxes, {})
-        except BaseException as found:
-            return found is error, type(found).__name__
-        return "no error"
-
-
-ERRORS = ("KeyError", "TypeError", "NotImplementedError", "AttributeError", "KeyboardInterrupt")
-
-
-@pytest.mark.meets("exception")
-def test_errors_of_operations(student):
-    """An error that an operation or its rule raises is the caller's to see."""
-    for kind in ERRORS:
-        student.agrees(raising, kind, [True, True], False)
-        student.agrees(raising, kind, [True, False], True)
 
 
 exercise("linearize.stage_out")
@@ -557,7 +405,7 @@ def test_work_of_sorting(student):
 
 exercise("linearize.tracers_to_jaxpr")
 
-STAGING = ("linearize.process_primitive", "linearize.stage_out")
+STAGING = ("linearize.stage_out",)
 
 
 @probe(uses=[evaluating])
@@ -1506,7 +1354,6 @@ def linear_within(mj, f, xs, ts):
         return value, f_lin(*ts), len(runs)
 
 
-@pytest.mark.meets(twice="process_primitive")
 def test_whole_values(student):
     """A function returns its values, and its derivative in every direction, and runs once."""
     student.agrees(values_and_slopes, 0.5, [1.0, -2.0])
@@ -1514,8 +1361,8 @@ def test_whole_values(student):
 
 
 @pytest.mark.meets(
-    weak_type="process_primitive partial_eval_flat split_jaxpr jit_rule",
-    float32="process_primitive partial_eval_flat split_jaxpr jit_rule",
+    weak_type="partial_eval_flat split_jaxpr jit_rule",
+    float32="partial_eval_flat split_jaxpr jit_rule",
 )
 def test_whole_types(student):
     """Values and tangents have the dtypes of the function, and stay weakly typed if it is."""
@@ -1542,13 +1389,13 @@ def test_whole_containers(student):
     student.agrees(containers, 2.0, 1.0, np.arange(3))
 
 
-@pytest.mark.meets(again="process_primitive partial_eval_flat flat jit_rule", caching="jit_rule")
+@pytest.mark.meets(again="partial_eval_flat flat jit_rule", caching="jit_rule")
 def test_whole_calls(student):
     """Functions that call functions of `jit` are linearized, whatever they are called with."""
     student.agrees(calls_of_programs, 0.5, 2.0)
 
 
-@pytest.mark.meets(length="process_primitive stage_out tracers_to_jaxpr partial_eval_flat flat")
+@pytest.mark.meets(length="stage_out tracers_to_jaxpr partial_eval_flat flat")
 def test_whole_long(student):
     """A program may have more steps than Python has room for calls."""
     student.agrees(long_program, 0.5, 2.0, 1200)

@@ -15,29 +15,25 @@ import numpy as np
 import pytest
 from random_programs import for_programs, numbers, results_of, slope
 
-from minijax import jit, make_jaxpr, vmap, xla
+from minijax import jit, vmap, xla
 from minijax.array import ArrayImpl
 from minijax.core import (
     Primitive,
     ShapedArray,
-    abstract_eval_rules,
     get_aval,
     hlo_lowerings,
-    impl_rules,
     not_mapped,
 )
 from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
 from minijax.jit import (
     batched_jaxpr,
     jit_impl,
-    jit_type,
     jvp_jaxpr,
     lower_body,
     reduce_sum_hlo,
-    tensor_type,
 )
 from minijax.lax import sin
-from minijax.lowering import Emitter, element_type, hlo_types
+from minijax.lowering import Emitter, tensor_type
 from minijax.placement import array_of
 from minijax.tracing import trace_to_jaxpr
 
@@ -129,127 +125,7 @@ def test_traced_for_each_named_axis():
     assert len(runs) == 3
 
 
-# Jitted.bind --------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def right_calls():
-    """Right answers for tracing a call, its type and its value."""
-
-    def run(*args, name, jaxpr):
-        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-
-    types = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with (
-        patch.object(module.Jitted, "program", module.Jitted.traced),
-        patch.dict(abstract_eval_rules, types),
-        patch.dict(impl_rules, {module.jit_p: run}),
-    ):
-        yield
-
-
-@pytest.mark.exercise("jit.bind")
-def test_one_equation():
-    """However many operations the function has, its call is one."""
-    with right_calls():
-        jaxpr = make_jaxpr(lambda x: jit(lambda x: x * 2.0 + 1.0).bind((x,), {}))(3.0)
-    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["jit"]
-    inner = jaxpr.eqns[0].params["jaxpr"]
-    assert [eqn.primitive.name for eqn in inner.eqns] == ["mul", "add"]
-
-
-@pytest.mark.exercise("jit.bind")
-def test_the_call_has_the_name_of_the_function():
-    """The parameter `name` of the equation is the name of the function."""
-
-    def twice(x):
-        return x * 2.0
-
-    with right_calls():
-        (eqn,) = make_jaxpr(lambda x: jit(twice).bind((x,), {}))(3.0).eqns
-    assert eqn.params["name"] == "twice"
-
-
-@pytest.mark.exercise("jit.bind")
-def test_a_tracer_from_outside_is_an_operand():
-    """What the function takes from outside, if it is a tracer, becomes an operand of the call."""
-    with right_calls():
-        (eqn,) = make_jaxpr(lambda x: jit(lambda y: x * y).bind((2.0,), {}))(3.0).eqns
-    assert len(eqn.invars) == 2
-    assert eqn.params["jaxpr"].consts == []
-
-
-@pytest.mark.exercise("jit.bind")
-def test_containers():
-    """Arguments are taken apart, and the result is put together."""
-    with right_calls():
-        f = jit(lambda p, k: {"sum": p["a"] + k, "all": [p["b"], k]})
-        out = f.bind(({"a": 1.0, "b": 2.0},), {"k": 10.0})
-    assert out == {"sum": 11.0, "all": [2.0, 10.0]}
-
-
-@pytest.mark.exercise("jit.bind")
-def test_the_program_is_called():
-    """What is kept as the program is run, not the function."""
-    with right_calls():
-        kept = jit(lambda x: x * 100.0).program((3.0,), {})
-        with patch.object(module.Jitted, "program", lambda self, args, kwargs: kept):
-            assert float(jit(lambda x: x * 2.0).bind((3.0,), {})) == 300.0
-
-
-# jit_type -----------------------------------------------------------------------------------------
-
-COMPARE = trace_to_jaxpr(lambda x, n: [n, x < 1.0], [typed((3,)), typed((2,), "int8")])
-
-
-@pytest.mark.exercise("jit.type")
-def test_types_of_outputs():
-    """The types of the results are those of the program's outputs."""
-    out = jit_type(typed((3,)), typed((2,), "int8"), name="f", jaxpr=COMPARE)
-    assert [aval.str_short() for aval in out] == ["int8[2]", "bool[3]"]
-
-
-@pytest.mark.exercise("jit.type")
-def test_weakly_typed_operands():
-    """An operand may be weakly typed even if the program's input is not."""
-    out = jit_type(typed((3,), "float64", True), typed((2,), "int8"), name="f", jaxpr=COMPARE)
-    assert len(out) == 2
-
-
-@pytest.mark.exercise("jit.type")
-def test_wrong_operands():
-    """An operand of another shape or dtype, or one operand less, is a TypeError."""
-    for operands in (
-        [typed(()), typed((2,), "int8")],
-        [typed((3,)), typed((2,), "int16")],
-        [typed((3,))],
-    ):
-        with pytest.raises(TypeError):
-            jit_type(*operands, name="f", jaxpr=COMPARE)
-
-
 # Lowering -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("jit.tensor_type")
-def test_names_of_types():
-    """Each size is followed by an x: for a matrix, a scalar, and an array without elements."""
-    assert tensor_type(typed((2, 3), "float32")) == "tensor<2x3xf32>"
-    assert tensor_type(typed((), "int64")) == "tensor<i64>"
-    assert tensor_type(typed((0, 1), "bool")) == "tensor<0x1xi1>"
-
-
-def right_type(aval):
-    """A right answer for tensor_type."""
-    return "tensor<" + "x".join([*map(str, aval.shape), element_type(aval.dtype)]) + ">"
-
-
-@contextlib.contextmanager
-def right_types():
-    """Types are written by that one."""
-    types = patch.dict(hlo_types, {ShapedArray: right_type})
-    with types, patch.object(module, "tensor_type", right_type):
-        yield
 
 
 def complaint(text, error):
@@ -277,10 +153,9 @@ def summed(x, axes):
     aval = typed(x.shape, x.dtype)
     out = typed(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype)
     emitter = Emitter()
-    with right_types():
-        (name,) = reduce_sum_hlo(emitter, [aval], [out], ["%x"], axes=axes)
-    head = f"module @m {{ func.func public @main(%x: {right_type(aval)}) -> {right_type(out)} {{"
-    end = f"return {name} : {right_type(out)} }} }}"
+    (name,) = reduce_sum_hlo(emitter, [aval], [out], ["%x"], axes=axes)
+    head = f"module @m {{ func.func public @main(%x: {tensor_type(aval)}) -> {tensor_type(out)} {{"
+    end = f"return {name} : {tensor_type(out)} }} }}"
     return compiled_and_run("\n".join([head, *emitter.lines, end]), [out], [x])[0]
 
 
@@ -301,9 +176,8 @@ def test_sums_of_other_dtypes():
 
 def lowered(f, *args):
     """The results of a flat function, compiled from what lower_body emits; its operations."""
-    with right_types():
-        closed = trace_to_jaxpr(f, [raise_to_shaped(get_aval(x)) for x in args])
-        text, emitter = module.lower(closed)
+    closed = trace_to_jaxpr(f, [raise_to_shaped(get_aval(x)) for x in args])
+    text, emitter = module.lower(closed)
     outs = compiled_and_run(text, closed.out_avals, [*emitter.captured, *args])
     return outs, re.findall(r"= stablehlo\.(\w+)", text)
 

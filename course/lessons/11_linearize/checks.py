@@ -19,7 +19,6 @@ from minijax.core import (
     get_aval,
     impl_rules,
     new_main,
-    partial_eval_rules,
     sin_p,
 )
 from minijax.errors import UnexpectedTracerError
@@ -55,87 +54,11 @@ def names(program):
     return [eqn.primitive.name for eqn in program.eqns]
 
 
-# process_primitive --------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def trace():
     """A partial evaluation at work."""
     with new_main(PartialEvalTrace) as main:
         yield PartialEvalTrace(main)
-
-
-def toy(monkeypatch, multiple_results=False):
-    """A primitive: the sum of its operands, multiplied by `by`; or the list of these products."""
-    primitive = Primitive("toy", multiple_results)
-
-    def evaluate(*xs, by):
-        scaled = [by * x for x in xs]
-        return scaled if multiple_results else sum(scaled)
-
-    monkeypatch.setitem(impl_rules, primitive, evaluate)
-    return primitive
-
-
-@pytest.fixture
-def left(monkeypatch):
-    """What was left for later; its results are strings."""
-    calls = []
-
-    def stage_out(self, primitive, tracers, params):
-        calls.append((primitive, tracers, params))
-        return ["first", "second"] if primitive.multiple_results else ["first"]
-
-    monkeypatch.setattr(PartialEvalTrace, "stage_out", stage_out)
-    return calls
-
-
-@pytest.mark.exercise("linearize.process_primitive")
-def test_what_is_known_is_computed(monkeypatch, trace, left):
-    """What is known is computed at once, and the result has no box."""
-    boxes = [trace.pure(2.0), trace.pure(5.0)]
-    assert trace.process_primitive(toy(monkeypatch), boxes, {"by": 10.0}) == 70.0
-    several = toy(monkeypatch, multiple_results=True)
-    assert trace.process_primitive(several, boxes, {"by": 10.0}) == [20.0, 50.0]
-    assert left == []
-
-
-@pytest.mark.exercise("linearize.process_primitive")
-def test_what_is_known_is_bound():
-    """A known value may be a tracer, whose interpreter gets the operation."""
-
-    def f(x):
-        with new_main(PartialEvalTrace) as main:
-            trace = PartialEvalTrace(main)
-            return trace.process_primitive(sin_p, [trace.pure(x)], {})
-
-    assert names(make_jaxpr(f)(1.0)) == ["sin"]
-
-
-@pytest.mark.exercise("linearize.process_primitive")
-def test_one_unknown_operand_is_enough(monkeypatch, trace, left):
-    """If one operand is unknown, the operation is left for later, with all of its operands."""
-    primitive, boxes = toy(monkeypatch), [trace.pure(2.0), trace.new_arg(unknown(FLOAT))]
-    assert trace.process_primitive(primitive, boxes, {"by": 10.0}) == "first"
-    assert left == [(primitive, boxes, {"by": 10.0})]
-
-
-@pytest.mark.exercise("linearize.process_primitive")
-def test_several_results_stay_a_list(monkeypatch, trace, left):
-    """The results of a primitive with several stay a list."""
-    several = toy(monkeypatch, multiple_results=True)
-    out = trace.process_primitive(several, [trace.new_arg(unknown(FLOAT))], {"by": 1.0})
-    assert out == ["first", "second"]
-
-
-@pytest.mark.exercise("linearize.process_primitive")
-def test_a_rule_is_asked(monkeypatch, trace, left):
-    """The rule of the primitive is asked if an operand is unknown, and only then."""
-    primitive, x, y = toy(monkeypatch), trace.pure(2.0), trace.new_arg(unknown(FLOAT))
-    monkeypatch.setitem(partial_eval_rules, primitive, lambda *args, **params: (args, params))
-    assert trace.process_primitive(primitive, [x], {"by": 10.0}) == 20.0
-    assert trace.process_primitive(primitive, [x, y], {"by": 3.0}) == ((trace, [x, y]), {"by": 3.0})
-    assert left == []
 
 
 # stage_out ----------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from minijax import control_flow
 from minijax.control_flow import (
     Scan,
     SplitScan,
-    cond_impl,
     cond_jvp,
     cond_p,
     scan_by_while,
@@ -43,36 +42,6 @@ def program(f, *examples):
 def index(number):
     """Which branch to take."""
     return np.array(number, np.int32)
-
-
-# cond_impl ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("control.cond_eval")
-def test_the_branch_that_is_named():
-    """The results are those of the branch that the index names, one of three."""
-    functions = [lambda x: [x + 1.0, x], lambda x: [x * 2.0, -x], lambda x: [x - 3.0, x * x]]
-    branches = tuple(program(f, 1.0) for f in functions)
-    outs = [[float(x) for x in cond_impl(index(i), 5.0, branches=branches)] for i in range(3)]
-    assert outs == [[6.0, 5.0], [10.0, -5.0], [2.0, 25.0]]
-
-
-@pytest.mark.exercise("control.cond_eval")
-def test_results_are_arrays():
-    """Results are arrays, even if a branch hands a Python number through."""
-    (out,) = cond_impl(index(0), 5.0, branches=(program(lambda x: [x], 1.0),))
-    assert not isinstance(out, float)
-    assert float(out) == 5.0
-
-
-@pytest.mark.exercise("control.cond_eval")
-def test_one_branch_runs():
-    """Only one branch runs: the logarithm of a negative number is not computed."""
-    branches = (program(lambda x: [log(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
-    with patch.object(control_flow, "jaxpr_as_fun", wraps=jaxpr_as_fun) as run:
-        (out,) = cond_impl(index(1), -5.0, branches=branches)
-    assert float(out) == -10.0
-    assert run.call_count <= 1
 
 
 # cond_jvp -----------------------------------------------------------------------------------------

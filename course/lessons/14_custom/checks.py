@@ -13,14 +13,11 @@ from random_programs import for_programs, numbers
 from minijax import custom_interpreters as custom
 from minijax import jit, lax, make_jaxpr
 from minijax.custom_interpreters import (
+    dce_call,
     dce_jaxpr,
-    dot_general_cost,
     eval_equation,
-    evaluate_if_known,
     inverse_chain,
-    inverse_equation,
     inverse_jaxpr,
-    invert,
     read,
     write,
 )
@@ -114,99 +111,6 @@ def test_chains_that_stop():
         inverse_chain(lambda x: lax.exp(x * 2.0))(1.0)
 
 
-# invert -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("custom.invert")
-def test_either_operand_is_found():
-    """5 - 3 = 2, and 8 / 2 = 4; what is known stays in its place."""
-    minus, by = (first_equation(f, 1.0, 1.0) for f in (lax.sub, lax.div))
-    assert [float(x) for x in invert(minus, 1, [None, 3.0], [2.0])] == [5.0, 3.0]
-    assert [float(x) for x in invert(minus, 1, [5.0, None], [2.0])] == [5.0, 3.0]
-    assert [float(x) for x in invert(by, 1, [None, 2.0], [4.0])] == [8.0, 2.0]
-    assert [float(x) for x in invert(by, 1, [8.0, None], [4.0])] == [8.0, 2.0]
-
-
-@pytest.mark.exercise("custom.invert")
-def test_the_operands_of_a_rule():
-    """A rule gets the result, then the known operands in their order, and params by keyword."""
-    eqn = first_equation(lax.clamp, 1.0, 1.0, 1.0)
-    rules = [None, lambda z, x, y: [z, x, y], None]
-    with patch.dict(custom.inverse_rules, {"clamp": rules}):
-        assert invert(eqn, 1, [1.0, None, 3.0], [2.0]) == [1.0, [2.0, 1.0, 3.0], 3.0]
-    eqn = first_equation(lambda x: lax.integer_pow(x, 3), 1.0)
-    with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: [z, y]]}):
-        assert invert(eqn, 1, [None], [2.0]) == [[2.0, 3]]
-
-
-@pytest.mark.exercise("custom.invert")
-def test_operands_that_are_arrays():
-    """An array is known, whatever its elements are."""
-    first, second = invert(first_equation(lax.sub, ROW, ROW), 1, [ROW, None], [np.ones(3)])
-    assert first is ROW
-    assert second.tolist() == [0.0, 1.0, 3.0]
-
-
-@pytest.mark.exercise("custom.invert")
-def test_equations_that_stop():
-    """The walk stops if there is no rule, which is asked first, or if two operands are unknown."""
-    with pytest.raises(NotImplementedError, match="stops at equation 3"):
-        invert(first_equation(lax.sin, 1.0), 3, [None], [0.5])
-    with pytest.raises(NotImplementedError, match="stops at equation 4"):
-        invert(first_equation(lax.max, 1.0, 1.0), 4, [None, None], [0.5])
-    with pytest.raises(ValueError, match="stops at equation 2"):
-        invert(first_equation(lax.add, 1.0, 1.0), 2, [None, None], [0.5])
-
-
-# evaluate_if_known --------------------------------------------------------------------------------
-
-
-def plain_evaluation(eqn, args):
-    """A right `eval_equation` for equations with one result."""
-    return [eqn.primitive.bind(*args, **eqn.params)]
-
-
-def after(eqn, ins, outs=()):
-    """What is known of the results, after evaluate_if_known."""
-    env = {}
-    write(env, eqn.invars, ins)
-    write(env, eqn.outvars, outs or [None] * len(eqn.outvars))
-    with patch.object(custom, "eval_equation", plain_evaluation):
-        evaluate_if_known(env, eqn)
-    return [read(env, x) for x in eqn.outvars]
-
-
-@pytest.mark.exercise("custom.evaluate_if_known")
-def test_what_is_known_is_computed():
-    """What is known is computed, from literals as well; zero is a value like others."""
-    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0]) == [3.0]
-    assert after(first_equation(lambda x: 3.0 - x, 1.0), [None, 0.0]) == [3.0]
-
-
-@pytest.mark.exercise("custom.evaluate_if_known")
-def test_what_is_not_known_is_not_computed():
-    """One operand that is not known is enough, and nothing is computed."""
-    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, None]) == [None]
-    assert after(first_equation(lax.sub, 1.0, 1.0), [None, 5.0]) == [None]
-
-
-@pytest.mark.exercise("custom.evaluate_if_known")
-def test_known_results_stay():
-    """Results that are known are not computed again."""
-    assert after(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0], [7.0]) == [7.0]
-
-
-@pytest.mark.exercise("custom.evaluate_if_known")
-def test_a_call_with_one_known_result():
-    """One result that is not known is enough: `eval_equation` computes all of them, arrays too."""
-    eqn = first_equation(jit(lambda x: (-x, x + ROW)), ROW)
-    env = {}
-    write(env, [*eqn.invars, *eqn.outvars], [ROW, ROW, None])
-    with patch.object(custom, "eval_equation", lambda eqn, args: [args[0] * 2.0, args[0] * 3.0]):
-        evaluate_if_known(env, eqn)
-    assert [read(env, x).tolist() for x in eqn.outvars] == [[2.0, 4.0, 8.0], [3.0, 6.0, 12.0]]
-
-
 # inverse_jaxpr ------------------------------------------------------------------------------------
 
 
@@ -271,27 +175,6 @@ def test_all_that_is_known_at_the_start():
     assert ins[1].tolist() == [2.0, 4.0, 8.0]
 
 
-# inverse_equation ---------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("custom.inverse_equation")
-def test_an_operation_goes_to_invert():
-    """An operation goes to `invert`, with all that is known."""
-    eqn = first_equation(lax.sub, 1.0, 1.0)
-    with patch.object(custom, "invert", lambda *args: [args]):
-        assert inverse_equation(eqn, 3, [None, 2.0], [5.0]) == [(eqn, 3, [None, 2.0], [5.0])]
-
-
-@pytest.mark.exercise("custom.inverse_equation")
-def test_a_call_goes_to_inverse_jaxpr():
-    """A call goes to `inverse_jaxpr`: the program, its constants, and all that is known."""
-    eqn = first_equation(jit(lambda x, y: x * y + ROW), ROW, ROW)
-    with patch.object(custom, "inverse_jaxpr", lambda *args: list(args)):
-        jaxpr, consts, ins, outs = inverse_equation(eqn, 3, [None, 2.0], [5.0])
-    assert [e.primitive.name for e in jaxpr.eqns] == ["mul", "add"]
-    assert (consts[0].tolist(), ins, outs) == ([1.0, 2.0, 4.0], [None, 2.0], [5.0])
-
-
 # dce_jaxpr ----------------------------------------------------------------------------------------
 
 
@@ -326,17 +209,6 @@ def test_what_only_dead_code_reads_is_dead():
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
-def test_calls_are_thinned_out():
-    """The program inside has fewer equations, and what only those needed is dead outside."""
-    both = jit(lambda a, b: (lax.exp(a), lax.cos(b)))
-    closed = make_jaxpr(lambda x, y: both(lax.sin(x), lax.neg(y)))(1.0, 2.0)
-    jaxpr, used_inputs = dce_jaxpr(closed.jaxpr, [False, True])
-    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["neg", "jit"]
-    assert [eqn.primitive.name for eqn in jaxpr.eqns[1].params["jaxpr"].eqns] == ["cos"]
-    assert used_inputs == [False, True]
-
-
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_effects_stay():
     """An equation with an effect stays, though nothing reads its result, and so does its operand."""
     with patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "sin"):
@@ -344,28 +216,39 @@ def test_effects_stay():
     assert left == (["neg", "sin"], [True, True])
 
 
-# dot_general_cost ---------------------------------------------------------------------------------
+# dce_call -----------------------------------------------------------------------------------------
 
 
-def cost_of(x, y, contracted, batch=((), ())):
-    """The cost of a product of arrays of ones with these shapes."""
-    eqn = first_equation(
-        lambda x, y: lax.dot_general(x, y, (contracted, batch)), np.ones(x), np.ones(y)
-    )
-    return dot_general_cost(eqn)
+def cosine_alone(jaxpr, used_outputs):
+    """What `dce_jaxpr` does to the program below, if the second result is used alone."""
+    assert list(used_outputs) == [False, True]
+    parts = {"invars": jaxpr.invars[1:], "outvars": jaxpr.outvars[1:], "eqns": jaxpr.eqns[1:]}
+    return jaxpr.replace(**parts), [False, True]
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
-def test_a_product_of_matrices():
-    """15 elements in the result, 4 terms each; 12, 20 and 15 numbers of 8 bytes."""
-    assert cost_of((3, 4), (4, 5), ((1,), (0,))) == custom.Cost(flops=120, bytes=376)
+def cosine_of_a_call(**params):
+    """A call of two results, and what is left over of it for the second one."""
+    eqn = first_equation(jit(lambda a, b: (lax.exp(a), lax.cos(b))), 1.0, 2.0)
+    eqn = eqn.replace(params={**eqn.params, **params})
+    with patch.object(custom, "dce_jaxpr", cosine_alone):
+        return eqn, dce_call(eqn, [False, True])
 
 
-@pytest.mark.exercise("custom.dot_general_cost")
-def test_several_axes():
-    """Contracted axes multiply; batch axes are axes of the result."""
-    assert cost_of((2, 3, 4), (3, 4), ((1, 2), (0, 1))).flops == 48
-    assert cost_of((7, 2, 3), (7, 3, 5), ((2,), (1,)), ((0,), (0,))).flops == 420
+@pytest.mark.exercise("custom.dce_call")
+def test_operands_and_results_go():
+    """The call has the result that is used, and the operand that its program still takes."""
+    eqn, left = cosine_of_a_call()
+    assert (left.invars, left.outvars) == (eqn.invars[1:], eqn.outvars[1:])
+    assert [e.primitive.name for e in left.params["jaxpr"].eqns] == ["cos"]
+    assert len(eqn.invars) == 2  # the old one stays
+
+
+@pytest.mark.exercise("custom.dce_call")
+def test_parameters_go_with_them():
+    """Parameters with an entry for each operand or result lose the same; all others stay."""
+    _, left = cosine_of_a_call(in_axes=(0, 1), out_axes=(2, 3), inline=True)
+    found = [left.params[key] for key in ("in_axes", "out_axes", "inline", "name")]
+    assert found == [(1,), (3,), True, "<lambda>"]
 
 
 # Random programs ----------------------------------------------------------------------------------

@@ -20,11 +20,10 @@ from minijax.core import (
     jvp_rules,
     vmap_rules,
 )
-from minijax.jit import tensor_type
 from minijax.lax.basic import binary
 from minijax.lax.defining import define
 from minijax.lax.special import chlo
-from minijax.lowering import Emitter
+from minijax.lowering import Emitter, tensor_type
 from minijax.vmap import unary_batch
 
 __all__ = [

@@ -27,13 +27,13 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.jaxpr import binary_type, raise_to_shaped, unary_type
-from minijax.jit import lower_body, tensor_type
+from minijax.jit import lower_body
 from minijax.jvp import add_tangents, apply_linear, stretch_like
 from minijax.lax.basic import (
     broadcast_in_dim,
     convert_element_type,
 )
-from minijax.lowering import Emitter, elementwise_hlo
+from minijax.lowering import Emitter, elementwise_hlo, tensor_type
 from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import binary_batch, unary_batch
 
@@ -165,7 +165,7 @@ def define(
     """A primitive of one or two operands and one dtype, with all its rules.
 
     `cost` is what it costs: "elementwise", an operation for each element, "transcendental", a call
-    of a function such as `exp`, or "movement", nothing but bytes (see `custom_interpreters.py`).
+    of a function such as `exp`, or "movement", nothing but bytes (see `costs.py`).
     """
     primitive = Primitive(name)
     primitive.cost = cost  # type: ignore[attr-defined]

@@ -21,7 +21,6 @@ from minijax.core import (
     weak_operands,
 )
 from minijax.jaxpr import binary_type, comparison_type, unary_type
-from minijax.jit import tensor_type
 from minijax.jvp import stretch_like
 from minijax.lax.basic import (
     add,
@@ -41,7 +40,7 @@ from minijax.lax.basic import (
 )
 from minijax.lax.choosing import select
 from minijax.lax.defining import define, full_like, hlo_of, hlo_operation, scalar, zeros_like
-from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo
+from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo, tensor_type
 from minijax.tree import tree_flatten, tree_unflatten
 from minijax.vmap import align_operand, move_batch_axis
 

@@ -26,7 +26,6 @@ from minijax.core import (
     weak_operands,
 )
 from minijax.jaxpr import Literal, reduce_sum_type, unary_type
-from minijax.jit import tensor_type
 from minijax.jvp import jvp_flat, linear_jvp
 from minijax.lax.basic import (
     add,
@@ -53,7 +52,7 @@ from minijax.lax.shapes import (
     squeeze,
     without,
 )
-from minijax.lowering import Emitter, emit_literal
+from minijax.lowering import Emitter, emit_literal, tensor_type
 from minijax.tree import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = [

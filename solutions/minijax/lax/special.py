@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from minijax.core import Tangent, Value
-from minijax.jit import tensor_type
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
 from minijax.lax.defining import define, scalar
 from minijax.lax.elementwise import integer_pow, one_minus, one_plus, rsqrt, scaled, square
-from minijax.lowering import Emitter, stretched
+from minijax.lowering import Emitter, stretched, tensor_type
 
 __all__ = [
     "acos",
