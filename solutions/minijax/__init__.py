@@ -29,7 +29,7 @@ from minijax.custom_rules import custom_jvp, custom_vjp
 from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
-from minijax.pmap import pmap
+from minijax.pmapped import pmap
 from minijax.tracing import make_jaxpr
 from minijax.transfers import *
 from minijax.transfers import __all__ as _transfers
