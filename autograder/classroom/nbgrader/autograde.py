@@ -264,7 +264,8 @@ class WriteVerdicts(NbGraderPreprocessor):
         has_base = lesson.id in each.bases
         own = replace(credit, base=each.bases[lesson.id]) if has_base else credit
         reason, beside = each.reasons[lesson.id], credit if has_base else None
-        return Submission(each.student, lesson, own, reason, beside, variant, each.by)
+        notes = tuple(filter(None, [each.remarks[lesson.id]]))
+        return Submission(each.student, lesson, own, reason, beside, variant, each.by, notes)
 
     def edition(
         self, course: Course, assignment: Assignment, lesson: Lesson, variant: int = 0
