@@ -201,8 +201,7 @@ def _entry(entries: list[zipfile.ZipInfo], path: str) -> zipfile.ZipInfo:
         if found:
             return found[0]
     raise Missing(
-        f"The file {path} is missing in the archive, under exactly this name; "
-        "it is what is graded."
+        f"The file {path} is missing in the archive, under exactly this name; it is what is graded."
     )
 
 

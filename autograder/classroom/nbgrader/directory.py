@@ -7,6 +7,7 @@
 Nothing hidden is in it: suites and reference stay in the repository.
 """
 
+import contextlib
 import filecmp
 import secrets
 import shutil
@@ -171,6 +172,51 @@ def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
                 command = f"nbgrader autograde {assignment.name}"
                 found.append(f"`{command}` will grade {len(old)} again: {why}.")
     return found
+
+
+def taken_out(folder: Path) -> dict[str, str]:
+    """The assignments that are here and not in course.toml any more, with a sentence for each."""
+    from autograder.classroom.nbgrader import gradebook
+
+    places = [folder / "source", folder / "release"]
+    found = {path.name for place in places if place.is_dir() for path in place.iterdir()}
+    graded: dict[str, int] = {}
+    if user_files.is_there(folder / gradebook.FILE):
+        with gradebook.opened(folder) as book:
+            graded = {x.name: len(x.submissions) for x in book.assignments}
+    gone = sorted((found | graded.keys()) - courses.read(folder).assignments.keys())
+    return {
+        name: f"{name} is no longer in {courses.FILE}, but in source/ and in the gradebook, with "
+        f"{graded.get(name, 0)} submissions, and `nbgrader export` lists it. Write it into "
+        f"{courses.FILE} again, or let `nbgrader update` remove it, which asks on a terminal."
+        for name in gone
+    }
+
+
+def remove(folder: Path, name: str) -> None:
+    """Remove an assignment from source/, release/ and the gradebook; what was handed in stays."""
+    from autograder.classroom.nbgrader import gradebook
+
+    for place in ("source", "release"):
+        shutil.rmtree(folder / place / name, ignore_errors=True)
+    if user_files.is_there(folder / gradebook.FILE):
+        with gradebook.opened(folder) as book, contextlib.suppress(gradebook.MissingEntry):
+            book.remove_assignment(name)
+
+
+def renew_feedback(folder: Path, name: str) -> list[str]:
+    """Make the feedback pages again that are older than the grades; what is to be said."""
+    from autograder.classroom.nbgrader import outgoing
+
+    folder = folder.absolute()
+    students = outgoing.outdated(folder, courses.find(folder, name).name, missing=True)
+    if not students:
+        return []
+    run(folder, "generate_feedback", courses.find(folder, name).name)
+    return [
+        f"The feedback pages of {', '.join(students)} were missing or older than the grades: "
+        "they are made now."
+    ]
 
 
 def _same(one: Path, two: Path) -> bool:

@@ -152,8 +152,20 @@ def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue
-        by = max(group, key=lambda x: (_age(course, folders[x]), x == student, x))
+        by = _counts(group, {x: _age(course, folders[x]) for x in group})
+        if len({_age(course, folders[x]) for x in group}) < len(group) and student == by:
+            several = " and ".join(group)
+            said = "%s handed in as a group, and times do not tell whose is the newest: %s's counts"
+            converter.log.warning(said, several, by)
         yield student, by, folders[by]
+
+
+def _counts(group: list[str], ages: Mapping[str, datetime]) -> str:
+    """Whose submission counts for a group: the newest, and of several the first in the group.
+
+    Where some have no time, theirs count as the oldest.
+    """
+    return max(group, key=lambda x: (ages[x], -group.index(x)))
 
 
 def _age(course: CourseDirectory, folder: Path) -> datetime:

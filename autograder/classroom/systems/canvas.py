@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
@@ -57,7 +58,7 @@ def _feedback(name: str, page: Path, several: bool) -> str:
     return f"{stem}-{page.stem}.html" if several else f"{stem}.html"
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
     points = [class_results[0]["max_score"] for class_results in found.values()]
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import (
@@ -49,7 +50,7 @@ def _reader(download: Download, assignment: str) -> Reader:
     return read
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     """Moodle's import of grades: the instructor chooses there what each column is."""
     rows: list[list[Any]] = [["Username", "ID number", "Email address", *tables.titles(found)]]
     for student, cells in tables.cells(found):

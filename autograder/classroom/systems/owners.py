@@ -39,8 +39,8 @@ class Owners:
             else:
                 yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
-            names = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
-            yield f"Not in the roster, and left out: {names}. Add them to it, and collect again."
+            who = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
+            yield f"Not in the roster, and left out: {who}. Add them to it, and collect again."
 
 
 def find(
