@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
 from nbformat import NotebookNode
@@ -25,6 +24,7 @@ from autograder.classroom.intake import reading, written
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, outgoing
 from autograder.classroom.nbgrader.results import results_folder
+from autograder.classroom.nbgrader.shown import formulas
 from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
 from autograder.lessons import manifest, user_files
@@ -170,19 +170,3 @@ def _comment(cell: NotebookNode) -> str:
 def _backticks(text: str) -> str:
     """A line of plain text as HTML, with what is between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False)))
-
-
-_FORMULA = re.compile(r'<span class="tex2jax_process">(.*?)</span>', re.DOTALL)
-
-
-def formulas(page: str) -> str:
-    """Harmless HTML with its formulas as MathML."""
-    return Markup(_FORMULA.sub(lambda found: _mathml(html.unescape(found[1])), page))
-
-
-def _mathml(formula: str) -> str:
-    shown = formula.startswith(("$$", "\\begin"))
-    try:
-        return convert(formula.strip("$"), display="block" if shown else "inline")
-    except Exception:  # not mathematics after all
-        return f"<code>{html.escape(formula)}</code>"

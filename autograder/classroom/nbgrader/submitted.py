@@ -25,6 +25,7 @@ from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake import answers as handed_in
 from autograder.classroom.intake import files, own_base, reading
 from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.nbgrader import shown
 from autograder.grading import result_files
 from autograder.grading.task import Base
 from autograder.lessons import tasks, user_files
@@ -61,7 +62,7 @@ def copied(converter: Autograde, settings: Course, assignment: Assignment) -> It
         for lesson in assignment.lessons:
             notebook = handed_in.rebuild_notebook(release[lesson.id], found.answers)
             _set_points(notebook, assignment.cells(lesson))
-            _write(clean / f"{lesson.id}.ipynb", _dump(notebook))
+            _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
             _write(clean / lesson.module, found.modules[lesson.id])
         _write(clean / "timestamp.txt", _timestamp(Path(course.root), inside))
         _write(clean / _SECRET, _secret(Path(course.root), inside) if by == student else None)
