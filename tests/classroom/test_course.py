@@ -9,7 +9,7 @@ import result_documents
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import reading
-from autograder.classroom.nbgrader import directory, regrading, submitted
+from autograder.classroom.nbgrader import directory, gradebook, regrading, submitted
 from autograder.classroom.nbgrader import people as class_people
 from autograder.grading.task import Edition, Task
 from autograder.lessons import assemble, manifest, skeleton, tasks
@@ -336,3 +336,20 @@ def test_an_assignment_that_is_taken_out_is_named_until_it_is_removed(course, tm
     directory.remove(tmp_path, "old")
     assert directory.taken_out(tmp_path) == {}
     assert [path.name for path in (tmp_path / "source").iterdir()] == ["ps1"]
+
+
+def test_an_open_task_that_is_not_begun_is_no_failed_test_for_formgrader(course, tmp_path):
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("ps1")
+        book.add_notebook("jvp", "ps1")
+        book.add_grade_cell("jvp-open", "jvp", "ps1", max_score=5, cell_type="code")
+        book.add_student("ada")
+        (notebook,) = book.add_submission("ps1", "ada").notebooks
+        (grade,) = notebook.grades
+        grade.auto_score = 0.0
+        book.db.commit()
+        assert notebook.failed_tests
+        gradebook.forgive_what_is_not_begun(book, course.get("ps1"))
+        book.db.expire_all()
+        assert not notebook.failed_tests
+        assert (grade.score, gradebook.is_unread(grade)) == (0.0, False)

@@ -170,7 +170,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         directory.submitted_directory = usual
     _keep_records(directory, assignment, records)
     with gradebook.opened(folder) as book:
-        gradebook.forgive_what_is_not_begun(book, assignment.name)
+        gradebook.forgive_what_is_not_begun(book, assignment)
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}

@@ -88,12 +88,12 @@ def is_unread(grade: Any) -> bool:
     return bool(grade.needs_manual_grade) and no_points
 
 
-def forgive_what_is_not_begun(book: Any, assignment: str) -> None:
+def forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
     """Let an open task that is not begun be no failed test, as formgrader would have it.
 
     nbgrader gives it 0 automatic points. Without any it counts 0 as well.
     """
-    for submission in book.assignment_submissions(assignment):
+    for submission in book.assignment_submissions(assignment.name) if assignment.open else []:
         for grade in (grade for notebook in submission.notebooks for grade in notebook.grades):
             if grade.name.endswith("-open") and grade.auto_score == 0:
                 grade.auto_score = None

@@ -11,14 +11,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from nbgrader.api import MissingEntry
 from nbgrader.converters import GenerateFeedback
-from nbgrader.converters.base import BaseConverter
+from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Course
 from autograder.classroom.nbgrader import gradebook, regrading
 from autograder.classroom.nbgrader.results import read_results
+from autograder.lessons.problem import Problem
 
 _MARK = re.compile(r'<meta name="made-from" content="([0-9a-f]*)">')
 
@@ -45,7 +47,7 @@ def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]
     with gradebook.opened(root) as book:
         gradebook.share(book, regrading.sources(root))
         gradebook.settle(book, course)
-        for submission in book.assignment_submissions(assignment):
+        for submission in _submissions(book, assignment):
             student = submission.student.id
             pages = [root / "feedback" / student / assignment / name for name in names]
             there = [page for page in pages if page.is_file()]
@@ -57,6 +59,13 @@ def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]
     return sorted(found)
 
 
+def _submissions(book: Any, assignment: str) -> list[Any]:
+    try:
+        return list(book.assignment_submissions(assignment))
+    except MissingEntry:  # nothing was released yet
+        return []
+
+
 def _mark_of(page: Path) -> str:
     found = _MARK.search(page.read_text(encoding="utf-8", errors="replace")[:2000])
     return found[1] if found else ""
@@ -65,7 +74,12 @@ def _mark_of(page: Path) -> str:
 def start(converter: GenerateFeedback) -> None:
     """Run `nbgrader generate_feedback`, after removing pages that are not as the gradebook is."""
     course = converter.coursedir
-    for student in outdated(Path(course.root), course.assignment_id):
+    try:
+        students = outdated(Path(course.root), course.assignment_id)
+    except Problem as error:
+        converter.log.error(str(error))
+        raise NbGraderException(str(error)) from None
+    for student in students:
         pages = Path(course.format_path("feedback", student, course.assignment_id))
         converter.log.warning("Made again: the feedback of %s is older than the grades", student)
         shutil.rmtree(pages)

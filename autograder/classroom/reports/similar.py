@@ -235,9 +235,9 @@ def told(found: Likeness) -> Iterator[str]:
     for pair in found.pairs[:PAIRS]:
         same = "the same functions" if pair.identical else f"{pair.share:.0%}"
         yield f"    {pair.first} and {pair.second}: {same} ({', '.join(pair.exercises)})"
-    for same in found.same[:PAIRS]:
-        published = ", as published" if same.published else ""
-        yield f"    {same.exercise} is the same{published}: {', '.join(same.students)}"
+    for each in found.same[:PAIRS]:
+        published = ", as published" if each.published else ""
+        yield f"    {each.exercise} is the same{published}: {', '.join(each.students)}"
     for pair in found.reference[:PAIRS]:
         yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
 
