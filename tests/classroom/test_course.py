@@ -346,7 +346,7 @@ def test_an_open_task_that_is_not_begun_is_no_failed_test_for_formgrader(course,
         book.add_student("ada")
         (notebook,) = book.add_submission("ps1", "ada").notebooks
         (grade,) = notebook.grades
-        grade.auto_score = 0.0
+        grade.auto_score, grade.needs_manual_grade = 0.0, False
         book.db.commit()
         assert notebook.failed_tests
         gradebook.forgive_what_is_not_begun(book, course.get("ps1"))
