@@ -1,7 +1,7 @@
 """What a submission's notebook holds: the answers in it, and why there may be none.
 
 A broken notebook stops nothing, for the graded file is the module. But no answer is lost without a
-word: where a notebook is another one than was asked for, a person is to look for the answer.
+word: if the notebook is not the one that was asked for, a person is to look for the answer.
 """
 
 import json

@@ -34,7 +34,7 @@ _NAME = re.compile(
 
 def _reader(download: Download, assignment: str) -> Reader:
     matches = filter(None, map(_NAME.fullmatch, download.entries))
-    blind = len({found["who"] for found in matches}) == 1  # nobody's name is everyone's
+    blind = len({found["who"] for found in matches}) == 1  # all are called "Participant"
 
     def read(entry: Entry) -> Readings:
         found = _NAME.fullmatch(entry.name)
@@ -68,7 +68,7 @@ SYSTEM = System(
         note=(
             "students are found by their full names, in either order, which they must not be able "
             "to change. The number is the participant's in this assignment: as `participant` in "
-            "the roster it tells two people of one name apart, who are left out and named without "
+            "the roster it tells two people with the same name apart, who are left out and named without "
             "it, and it is all that there is [with blind marking](#blind)"
         ),
     ),

@@ -32,7 +32,7 @@ class Claim:
     attempt: int = 1
     late: bool = False
     time: datetime | None = None
-    participant: str = ""  # the system's number, which tells two people of one name apart
+    participant: str = ""  # the system's number, which tells two people with the same name apart
 
 
 # The people of an entry: more than one hand in as a group. An entry that is not the system's has
