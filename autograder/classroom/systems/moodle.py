@@ -68,8 +68,8 @@ SYSTEM = System(
         note=(
             "students are found by their full names, in either order, which they must not be able "
             "to change. The number is the participant's in this assignment: as `participant` in "
-            "the roster it tells two people with the same name apart, who are left out and named without "
-            "it, and it is all that there is [with blind marking](#blind)"
+            "the roster it tells two people with the same name apart, who are left out and named "
+            "without it, and it is all that there is [with blind marking](#blind)"
         ),
     ),
     Exports(
