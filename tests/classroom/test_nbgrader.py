@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import logging
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
@@ -280,6 +282,21 @@ def test_what_comes_from_results_does_not_take_the_gradebooks_place(copy):
         {row["student"]: row["total"] for row in csv.DictReader(path.open())} for path in tables
     ]
     assert [table["untouched"] for table in found] == ["1.5", "0.0"]
+
+
+def test_pages_of_those_who_were_not_asked_for_stay(tmp_path, monkeypatch):
+    for student in ("ada", "bob"):
+        (tmp_path / student).mkdir()
+    monkeypatch.setattr(outgoing, "outdated", lambda *about: ["ada", "bob"])
+    monkeypatch.setattr(outgoing.BaseConverter, "start", lambda converter: None)
+    course = SimpleNamespace(root=tmp_path, assignment_id="core", student_id="a*")
+    course.student_id_exclude, course.format_path = (
+        "",
+        lambda step, student, name: tmp_path / student,
+    )
+    log = logging.getLogger("of this test")
+    outgoing.start(SimpleNamespace(coursedir=course, log=log))
+    assert [path.name for path in tmp_path.iterdir()] == ["bob"]
 
 
 def give(course, student, points):

@@ -179,7 +179,8 @@ def taken_out(folder: Path) -> dict[str, str]:
     from autograder.classroom.nbgrader import gradebook
 
     places = [folder / "source", folder / "release"]
-    found = {path.name for place in places if place.is_dir() for path in place.iterdir()}
+    inside = [path for place in places if place.is_dir() for path in place.iterdir()]
+    found = {x.name for x in inside if x.is_dir() and not x.name.startswith(".")}
     graded: dict[str, int] = {}
     if user_files.is_there(folder / gradebook.FILE):
         with gradebook.opened(folder) as book:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import shutil
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,14 @@ def mark(submission: Any, course: Course, root: Path) -> str:
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     comments = [comment for notebook in submission.notebooks for comment in notebook.comments]
     late = gradebook.lateness_of(submission.student, course)[submission].text
-    results = read_results(root, course.get(submission.name), submission.student.id)
+    assignment, student = course.get(submission.name), submission.student.id
+    results = read_results(root, assignment, student)
+    record = regrading.read(regrading.place(root, assignment.name, student))
     about = (
         sorted((x.name, x.score, x.max_score, gradebook.is_unread(x)) for x in grades),
         sorted((x.name, x.comment or "") for x in comments),
         (late, submission.late_submission_penalty or 0.0, repr(course.feedback)),
-        json.dumps(results, sort_keys=True),
+        json.dumps([results, record], sort_keys=True),
     )
     return hashlib.sha256(repr(about).encode()).hexdigest()
 
@@ -79,7 +82,9 @@ def start(converter: GenerateFeedback) -> None:
     except Problem as error:
         converter.log.error(str(error))
         raise NbGraderException(str(error)) from None
-    for student in students:
+    excluded = course.student_id_exclude.split(",")
+    asked = [x for x in students if fnmatchcase(x, course.student_id) and x not in excluded]
+    for student in asked:
         pages = Path(course.format_path("feedback", student, course.assignment_id))
         converter.log.warning("Made again: the feedback of %s is older than the grades", student)
         shutil.rmtree(pages)
