@@ -579,7 +579,7 @@ def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
     last = LESSON.exercises[-1].id
     kept = [cell for cell in whole["cells"] if cell["id"] != last.replace(".", "-")]
     text = json.dumps({**whole, "cells": kept})
-    monkeypatch.setattr(notebook, "texts", lambda lessons, command: [text])
+    monkeypatch.setattr(notebook, "texts", lambda lessons: [text])
     with pytest.raises(Problem, match=last):
         directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
 
