@@ -332,7 +332,11 @@ def test_an_assignment_that_is_taken_out_is_named_until_it_is_removed(course, tm
     for name in ("ps1", "old"):
         (tmp_path / "source" / name).mkdir(parents=True)
     (said,) = directory.taken_out(tmp_path).values()
-    assert said.startswith("old is no longer in course.toml, but in source/")
+    assert said.startswith("old is no longer in course.toml, but in source/. Write it into")
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("old")
+    (said,) = directory.taken_out(tmp_path).values()
+    assert "but in source/ and in the gradebook with 0 submissions, so `nbgrader export`" in said
     directory.remove(tmp_path, "old")
     assert directory.taken_out(tmp_path) == {}
     assert [path.name for path in (tmp_path / "source").iterdir()] == ["ps1"]

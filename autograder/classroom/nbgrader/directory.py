@@ -186,12 +186,17 @@ def taken_out(folder: Path) -> dict[str, str]:
         with gradebook.opened(folder) as book:
             graded = {x.name: len(x.submissions) for x in book.assignments}
     gone = sorted((found | graded.keys()) - courses.read(folder).assignments.keys())
-    return {
-        name: f"{name} is no longer in {courses.FILE}, but in source/ and in the gradebook, with "
-        f"{graded.get(name, 0)} submissions, and `nbgrader export` lists it. Write it into "
+    return {name: _about_gone(name, name in found, graded.get(name)) for name in gone}
+
+
+def _about_gone(name: str, has_files: bool, submissions: int | None) -> str:
+    """What is left of an assignment that is not in course.toml any more, and what to do."""
+    listed = f"in the gradebook with {submissions} submissions, so `nbgrader export` lists it"
+    left = [*(["in source/"] if has_files else []), *([listed] if submissions is not None else [])]
+    return (
+        f"{name} is no longer in {courses.FILE}, but {' and '.join(left)}. Write it into "
         f"{courses.FILE} again, or let `nbgrader update` remove it, which asks on a terminal."
-        for name in gone
-    }
+    )
 
 
 def remove(folder: Path, name: str) -> None:
