@@ -105,6 +105,11 @@ def nbgrader_update(
         print(sentence)
     if not changed:
         print("What students get is up to date.")
+    for name, sentence in ({} if names else directory.taken_out(folder)).items():
+        print(sentence)
+        if sys.stdin.isatty() and typer.confirm(f"Remove {name} and all of its grades?"):
+            directory.remove(folder, name)
+            print(f"{name} is removed. What was handed in is still in submitted/.")
 
 
 @nbgrader_command("nbgrader roster class.csv")
@@ -311,8 +316,18 @@ def return_(
     folder: Course = Path(),
 ) -> None:
     """Pack feedback for the LMS, by the names of its download."""
+    from autograder.classroom.reports import grades
     from autograder.classroom.systems import collect
 
+    if results is None and grades.directory(folder):
+        from autograder.classroom.nbgrader import directory
+
+        for sentence in directory.renew_feedback(folder, lesson):
+            print(sentence)
+    elif results is not None and grades.directory(results):
+        from autograder.classroom.reports import report
+
+        report.write(results)
     count = collect.give_back(lesson, out, collected, results, folder)
     print(f"{out} holds {count} pages, named as the submissions were.")
 

@@ -1,11 +1,18 @@
 """What a student reads about an exercise, wherever it is shown: feedback page, LMS or report."""
 
+import re
 import textwrap
 
-from autograder.grading.result import Verdict
+from autograder.grading.result import Result, Verdict
 
 REASONS = 8  # that are listed for an exercise
 BY_HAND = "by hand"  # takes the place of a test where a person gives the points
+NOT_READ = "It is not read yet."  # an answer for which a person has not given points
+LIMITS = {
+    "does_not_terminate": "it does not terminate",
+    "crashed": "the process ended",
+    "out_of_memory": "it takes too much memory",
+}
 
 
 def message(verdict: Verdict, remarks: list[str], hints: int = 1) -> str:
@@ -38,6 +45,39 @@ def lines(verdict: Verdict, remarks: list[str], hints: int = 1) -> list[str]:
         found += ["", f"Known mistake: {mistake['name']}."]
         found += [f"Hint: {hint}" for hint in mistake["hints"][:hints]]
     return found
+
+
+def is_unread(verdict: Verdict) -> bool:
+    """Does an answer wait for a person, so that its points are none yet?"""
+    return verdict["tests"][0]["id"] == BY_HAND and verdict["message"] == NOT_READ
+
+
+def why_less(result: Result) -> str:
+    """The first sentence of why tests took points off; "" if they took none."""
+    lost = [x for x in result["exercises"] if x["points"] < x["max_points"]]
+    lost = [x for x in lost if x["tests"][0]["id"] != BY_HAND]
+    if not lost:
+        return ""
+    if lost[0]["message"] in result["remarks"]:  # the module itself is at fault
+        return _first_sentence(lost[0]["message"])
+    if all(x["class"] == "not_implemented" for x in lost) and not result["score"]:
+        return "Nothing is written yet."
+    return _worst(lost)
+
+
+def _worst(lost: list[Verdict]) -> str:
+    """What is to be said of the exercise at which to look first, and how many more there are."""
+    limit = [x for x in lost if x["class"] in LIMITS]
+    wrong = [x for x in lost if x["class"] != "not_implemented"]
+    exercises = [x for x in wrong if not x["id"].endswith(".whole")]
+    worst = (limit or exercises or wrong or lost)[0]
+    why = LIMITS.get(worst["class"] or "") or _first_sentence(worst["message"] or "")
+    more = f" And {len(lost) - 1} more." if len(lost) > 1 else ""
+    return f"{worst['id'].partition('.')[2]}: {why.rstrip('.')}.{more}"
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
 
 
 def _wrapped(line: str) -> str:

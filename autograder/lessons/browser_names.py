@@ -1,7 +1,7 @@
 """Names that browsers and desktops make: `core (1).py`, `core.py.txt`, `CORE.PY`."""
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 
 def alike(folder: Path, wanted: str) -> list[str]:
@@ -12,7 +12,8 @@ def alike(folder: Path, wanted: str) -> list[str]:
 
 def made_of(wanted: str, name: str) -> bool:
     """Whether a name is `wanted`, such as "core.py", or what a browser or desktop makes of it."""
-    stem = re.escape(wanted.removesuffix(".py"))
-    again = r"(?: ?\(\d{1,3}\)|[-_ ]\d{1,3}|(?: -)? ?[Cc]opy(?: ?\(?\d{1,3}\)?)?)?"
-    pattern = rf"{stem}{again}(?:\.py|\.py\.txt|\.txt)"
+    stem, end = (re.escape(x) for x in (PurePosixPath(wanted).stem, PurePosixPath(wanted).suffix))
+    other = r"|\.txt" if end == r"\.py" else ""
+    again = r"(?: ?\(\d{1,3}\)|[-_ ]\d{1,3}|(?: ?-)? ?[Cc]opy(?: ?\(?\d{1,3}\)?)?)?"
+    pattern = rf"{stem}{again}(?:{end}|{end}\.txt{other})"
     return re.fullmatch(pattern, name, re.ASCII | re.IGNORECASE) is not None

@@ -31,7 +31,10 @@ Cell = dict[str, Any]
 
 # How the checks of an exercise are run in the folder of the package: where `checks.py` is there
 # too, and in a workspace.
-BESIDE = '[sys.executable, "-m", "pytest", "-q", "--tb=short", "checks.py", "--exercise", "{id}"]'
+BESIDE = (
+    '[sys.executable, "-m", "pytest", "-q", "--tb=short", "--rootdir=.", "checks.py", '
+    '"--exercise", "{id}"]'
+)
 WORKSPACE = '[sys.executable, "jaxprentice", "check", "{id}"]'
 
 

@@ -135,6 +135,43 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
     assert not any("Nothing from" in sentence for sentence in said)
 
 
+def test_what_was_typed_into_canvas_is_named(tmp_path, roster):
+    files = {"byronada_12345_900_core.py": "it", "orossrobert_LATE_12346_text.html": "<p>it</p>"}
+    got = download(tmp_path / "canvas", files)
+    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+    asked = "bob handed in, but nothing that was asked for: orossrobert_LATE_12346_text.html."
+    assert asked in said
+    assert "Nothing from 1 in the roster: cy." in said
+
+
+@pytest.mark.parametrize("system", ["canvas", "moodle"])
+def test_files_beside_those_that_were_asked_for_are_named(tmp_path, roster, system):
+    place = {"canvas": "byronada_12345_9{}_", "moodle": "Ada Byron_4711_assignsubmission_file/"}
+    names = ["core.py", "helper.py", "core.ipynb", "jvp.ipynb", "a.txt"]
+    files = {place[system].format(i) + name: "it" for i, name in enumerate(names)}
+    got = download(tmp_path / "got", files)
+    said = collect.take_over(got, system, roster, CORE, tmp_path / "out")
+    left = "a.txt, helper.py, jvp.ipynb"
+    assert f"ada also handed in what was not asked for: {left}. It is left out." in said
+
+
+def test_what_everybody_has_got_is_not_named(tmp_path, roster):
+    place = "Ada Byron_4711_assignsubmission_file/core/"
+    names = ("minijax/core.py", "minijax/__init__.py", "checks.py", "conftest.py", "setup_core.py")
+    more = ("minijax/__pycache__/core.pyc", ".ipynb_checkpoints/core.ipynb", "random_programs.py")
+    got = download(tmp_path / "got", {place + name: "it" for name in (*names, *more)})
+    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
+    assert not any("not asked for" in sentence for sentence in said)
+
+
+def test_a_notebook_that_a_browser_has_renamed_is_collected(tmp_path, roster):
+    place = "Ada Byron_4711_assignsubmission_file/"
+    got = download(tmp_path / "got", {f"{place}core.py": "it", f"{place}core (1).ipynb": "{}"})
+    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
+    assert (tmp_path / "out/ada/core (1).ipynb").read_text() == "{}"
+    assert not any("not asked for" in sentence for sentence in said)
+
+
 def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
     got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
     said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")

@@ -1,6 +1,7 @@
 """`course.toml`: what it says reaches notebooks, points and results; a wrong entry has its line."""
 
 import json
+from datetime import datetime
 
 import pytest
 import result_documents
@@ -8,7 +9,8 @@ import result_documents
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import reading
-from autograder.classroom.nbgrader import directory, regrading, submitted
+from autograder.classroom.nbgrader import directory, gradebook, regrading, submitted
+from autograder.classroom.nbgrader import people as class_people
 from autograder.grading.task import Edition, Task
 from autograder.lessons import assemble, manifest, skeleton, tasks
 from autograder.lessons.problem import Problem
@@ -292,3 +294,66 @@ def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the
         assert gradebook.follow(book, course) == []
         kept = book.find_source_cell("core-bind", "core", "ps1").checksum
     assert kept == compute_checksum(new_code_cell("x", metadata={"nbgrader": about}))
+
+
+# ------------------------------------------------------------------------------------------
+# Groups
+
+EARLY, LATE = datetime(2030, 1, 1), datetime(2030, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("ages", "counts"),
+    [
+        ({"ada": EARLY, "bob": LATE}, "bob"),
+        ({"ada": datetime.min, "bob": datetime.min}, "ada"),
+        ({"ada": datetime.min, "bob": EARLY}, "bob"),
+        ({"ada": LATE, "bob": LATE}, "ada"),
+    ],
+)
+def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts):
+    assert submitted._counts(["ada", "bob"], ages) == counts
+
+
+def test_taking_a_group_apart_says_what_it_does(course, tmp_path):
+    (tmp_path / "nbgrader_config.py").touch()
+    made = [*class_people.group(tmp_path, "ps1", ["ada", "bob", "cy"])]
+    assert made == ["ps1: ada, bob, cy", "`nbgrader autograde ps1` grades them together."]
+    *left, said = class_people.group(tmp_path, "ps1", ["cy"])
+    assert left == ["ps1: ada, bob"]
+    assert said.startswith("ps1: cy is in no group any more. `nbgrader autograde ps1` grades each")
+    (said,) = class_people.group(tmp_path, "ps1", ["ada"])
+    assert said.startswith("ps1: ada, bob are in no group any more.")
+    (said,) = class_people.group(tmp_path, "ps1", ["ada"])
+    assert said == "ps1: ada is in no group. A group has two members or more."
+
+
+def test_an_assignment_that_is_taken_out_is_named_until_it_is_removed(course, tmp_path):
+    for name in ("ps1", "old"):
+        (tmp_path / "source" / name).mkdir(parents=True)
+    (said,) = directory.taken_out(tmp_path).values()
+    assert said.startswith("old is no longer in course.toml, but in source/. Write it into")
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("old")
+    (said,) = directory.taken_out(tmp_path).values()
+    assert "but in source/ and in the gradebook with 0 submissions, so `nbgrader export`" in said
+    directory.remove(tmp_path, "old")
+    assert directory.taken_out(tmp_path) == {}
+    assert [path.name for path in (tmp_path / "source").iterdir()] == ["ps1"]
+
+
+def test_an_open_task_that_is_not_begun_is_no_failed_test_for_formgrader(course, tmp_path):
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("ps1")
+        book.add_notebook("jvp", "ps1")
+        book.add_grade_cell("jvp-open", "jvp", "ps1", max_score=5, cell_type="code")
+        book.add_student("ada")
+        (notebook,) = book.add_submission("ps1", "ada").notebooks
+        (grade,) = notebook.grades
+        grade.auto_score, grade.needs_manual_grade = 0.0, False
+        book.db.commit()
+        assert notebook.failed_tests
+        gradebook.forgive_what_is_not_begun(book, course.get("ps1"))
+        book.db.expire_all()
+        assert not notebook.failed_tests
+        assert (grade.score, gradebook.is_unread(grade)) == (0.0, False)

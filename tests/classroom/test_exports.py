@@ -20,8 +20,9 @@ from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
 from autograder.classroom.course import people
+from autograder.classroom.course import settings as courses
 from autograder.classroom.reports import exports
-from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry
+from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry, system
 from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, places, skeleton
 
@@ -40,7 +41,8 @@ def load(path):
 
 
 @pytest.mark.parametrize("form", registry.exporting())
-def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys):
+def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys, monkeypatch):
+    monkeypatch.setattr(system, "_check_points", lambda *about: None)  # these are parts of lessons
     for _ in range(2):
         assert cli.main(["export", str(folder), "--format", form]) == 0
     assert f"The export is in {folder / 'exports' / form}." in capsys.readouterr().out
@@ -134,16 +136,69 @@ def test_gradescope_shows_the_feedback_and_hides_what_is_for_instructors():
     assert "test_hidden" not in said
 
 
-@pytest.fixture
-def machine(tmp_path, monkeypatch):
+OWN = """\
+partial = "none"
+
+[feedback]
+hints = 3
+
+[[assignment]]
+name = "ps1"
+lessons = ["tiny"]
+points = { "tiny.double" = 10, "tiny.mean" = 7 }
+drop = ["tiny.spread"]
+"""
+
+
+def exported(monkeypatch, root, form):
+    """What is exported of a class with points, a dropped exercise and a rule of its own."""
+    graded_course.write(monkeypatch, root)
+    (root / "class").mkdir()
+    (root / "class" / "course.toml").write_text(OWN)
+    lesson = courses.one_lesson(root / "class", "ps1")
+    result = courses.with_points(graded_course.graded(manifest.get("tiny"), None), lesson)
+    result_files.write({**result, "student": "ada"}, root / "class")
+    return exports.export(root / "class", form)
+
+
+# The mean of nothing is forgotten: one of three tests of the exercise fails.
+FORGETFUL = graded_course.changed(
+    '    if not len(x):\n        raise TinyError("nothing there")\n', ""
+).replace(b"2.0 * np", b"3.0 * np")
+
+
+def machine_of(archive, folder):
     """Gradescope's folder as its harness makes it: the archive unpacked, the script beside it."""
-    lesson = graded_course.write(monkeypatch, tmp_path)
-    gradescope.write_archive(lesson, tmp_path / "autograder.zip", 3)
-    folder = tmp_path / "machine"
     (folder / "submission").mkdir(parents=True)
-    archives.unpack(tmp_path / "autograder.zip", folder / "source")
+    archives.unpack(archive, folder / "source")
     shutil.copy(folder / "source" / "run_autograder", folder)
     return folder
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_the_autograder_gives_the_points_of_the_course(tmp_path, monkeypatch):
+    made = exported(monkeypatch, tmp_path, "gradescope")
+    machine = machine_of(made / "ps1-tiny-autograder.zip", tmp_path / "machine")
+    (machine / "submission" / "numbers.py").write_bytes(FORGETFUL)
+    assert run_autograder(machine).returncode == 0
+    tests = load(machine / "results" / "results.json")["tests"]
+    assert [(x["score"], x["max_score"]) for x in tests] == [(0, 10), (0, 7)]
+    assert tests[0]["output"].count("Hint: ") == 3
+
+
+def test_a_grader_with_other_points_than_the_grades_is_not_exported(tmp_path, monkeypatch, capsys):
+    made = exported(monkeypatch, tmp_path, "csv")
+    (made.parents[1] / "course.toml").unlink()
+    assert cli.main(["export", str(made.parents[1]), "--format", "gradescope"]) == 1
+    assert "graded with other points than course.toml gives" in capsys.readouterr().err
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Gradescope's folder of a lesson as it is."""
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    gradescope.write_archive(lesson, tmp_path / "autograder.zip", 3)
+    return machine_of(tmp_path / "autograder.zip", tmp_path / "machine")
 
 
 def run_autograder(machine):
@@ -196,14 +251,12 @@ def test_what_cannot_be_imported_costs_no_attempt_in_prairielearn():
     assert prairielearn.document(CY)["format_errors"] == CY["remarks"]
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
-def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
-    lesson = graded_course.write(monkeypatch, tmp_path)
-    prairielearn.write_image(lesson, tmp_path / "image.zip", 3)
-    archives.unpack(tmp_path / "image.zip", tmp_path / "image")
+def run_image(tmp_path, image, source):
+    """Grade a module by the archive of an image, as its container would; the document."""
+    archives.unpack(image, tmp_path / "image")
     student = tmp_path / "grade" / "student"
     student.mkdir(parents=True)
-    (student / "numbers.py").write_bytes(graded_course.changed("2.0 * np", "3.0 * np"))
+    (student / "numbers.py").write_bytes(source)
     start = (tmp_path / "image" / "Dockerfile").read_text().replace("\\\n", "").splitlines()[-1]
     _, *arguments = json.loads(start.removeprefix("ENTRYPOINT "))
     arguments = [str(tmp_path / "grade") if x == "/grade" else x for x in arguments]
@@ -212,7 +265,22 @@ def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
         [sys.executable, *arguments], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    document = load(tmp_path / "grade" / "results" / "results.json")
+    return load(tmp_path / "grade" / "results" / "results.json")
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_prairielearns_image_gives_the_points_of_the_course(tmp_path, monkeypatch):
+    made = exported(monkeypatch, tmp_path, "prairielearn")
+    document = run_image(tmp_path, made / "ps1-tiny-grader.zip", FORGETFUL)
+    assert [(x["points"], x["max_points"]) for x in document["tests"]] == [(0, 10), (0, 7)]
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    prairielearn.write_image(lesson, tmp_path / "image.zip", 3)
+    wrong = graded_course.changed("2.0 * np", "3.0 * np")
+    document = run_image(tmp_path, tmp_path / "image.zip", wrong)
     assert_prairielearn_takes(document)
     assert [test["points"] for test in document["tests"]] == [0, 2, 0]
     assert document["score"] == pytest.approx(2 / 6)
@@ -441,7 +509,7 @@ NAMES = {
 @pytest.mark.parametrize("form", ["csv", "canvas", "moodle"])
 def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimiter):
     found = {"core": [result_documents.result(NAMES[name], exercise("core.bind", True))]}
-    registry.exporting()[form].write(found, tmp_path, people.Roster())
+    registry.exporting()[form].write(found, tmp_path, people.Roster(), courses.read(tmp_path))
     (path,) = tmp_path.iterdir()
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]

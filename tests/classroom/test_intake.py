@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from autograder.classroom.intake import answers
 from autograder.classroom.intake import files as intake
 from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
@@ -191,9 +192,9 @@ RELEASE = notebook(cell("prose"), cell("checks", "q1"), cell("answer here", "q2"
 
 
 def rebuilt(folder, content):
-    (folder / "x.ipynb").write_text(content, encoding="utf-8")
-    answers = intake.take_answers(folder, ["x.ipynb"])
-    return [cell["source"] for cell in intake.rebuild_notebook(RELEASE, answers)["cells"]]
+    (folder / f"{LESSON.id}.ipynb").write_text(content, encoding="utf-8")
+    found = answers.take(folder, [], LESSON).texts
+    return [cell["source"] for cell in answers.rebuild_notebook(RELEASE, found)["cells"]]
 
 
 def test_only_answers_are_kept_of_a_notebook(tmp_path):
@@ -222,7 +223,51 @@ def test_a_broken_notebook_counts_as_one_without_answers(tmp_path, content):
 
 
 def test_a_missing_notebook_counts_as_one_without_answers(tmp_path):
-    assert intake.take_answers(tmp_path, ["x.ipynb"]) == {}
+    assert answers.take(tmp_path, [], LESSON).texts == {}
+
+
+def with_notebook(inbox, *cells, name="jvp.ipynb"):
+    (inbox / "ada" / name).write_text(json.dumps(notebook(*cells)))
+    return answers.take(inbox, ["ada"], LESSON)
+
+
+def test_a_notebook_with_the_question_says_nothing(inbox):
+    found = with_notebook(inbox, cell("mine", "jvp-question"))
+    assert (dict(found.texts), found.remark, found.odd) == ({"jvp-question": "mine"}, "", False)
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "said"),
+    [
+        ([cell("mine", "core-question")], "jvp.ipynb", "the notebook of another lesson, core"),
+        ([cell("mine", "jvp-mul_rule")], "jvp.ipynb", "has no cell for the written question"),
+        ([], "jvp.ipynb", "has no cell for the written question"),
+        ([cell("mine", "jvp-question")], "core.ipynb", "another notebook was handed in"),
+    ],
+)
+def test_a_notebook_without_the_question_is_for_a_person_to_look_at(inbox, cells, name, said):
+    found = with_notebook(inbox, *cells, name=name)
+    assert found.odd
+    assert said in found.remark
+
+
+def test_a_notebook_that_is_none_is_for_a_person_to_look_at(inbox):
+    (inbox / "ada" / "jvp.ipynb").write_text("{")
+    assert answers.take(inbox, ["ada"], LESSON).odd
+
+
+def test_no_notebook_is_no_answer(inbox):
+    found = answers.take(inbox, ["ada"], LESSON)
+    assert not found.odd
+    assert found.remark == "jvp.ipynb is missing, so there is no answer to the written question."
+
+
+def test_an_answer_in_an_archive_or_under_a_browsers_name_is_found(inbox):
+    text = json.dumps(notebook(cell("mine", "jvp-question")))
+    zipped(inbox / "ada" / "work.zip", ("jvp/jvp.ipynb", text), ("jvp/minijax/jvp.py", GOOD))
+    assert answers.take(inbox, ["ada"], LESSON).texts == {"jvp-question": "mine"}
+    (inbox / "ada" / "work.zip").unlink()
+    assert not with_notebook(inbox, cell("mine", "jvp-question"), name="jvp-Copy1.ipynb").odd
 
 
 def test_half_a_surrogate_pair_in_an_answer_can_be_written(tmp_path):
@@ -233,7 +278,7 @@ def test_half_a_surrogate_pair_in_an_answer_can_be_written(tmp_path):
 def test_an_answer_in_words_becomes_harmless_html_and_code_stays_as_it_is(tmp_path):
     release = notebook(cell("", "q1", solution=True), cell("", "q2", solution=True))
     release["cells"][0]["cell_type"] = "markdown"
-    made = intake.rebuild_notebook(release, {"q1": "<b>*x*</b>", "q2": "x = '<b>'"})
+    made = answers.rebuild_notebook(release, {"q1": "<b>*x*</b>", "q2": "x = '<b>'"})
     assert [x["source"] for x in made["cells"]] == [
         '<div class="tex2jax_ignore"><p>&lt;b&gt;<em>x</em>&lt;/b&gt;</p>&#10;</div>',
         "x = '<b>'",
@@ -243,11 +288,11 @@ def test_an_answer_in_words_becomes_harmless_html_and_code_stays_as_it_is(tmp_pa
 def test_a_question_without_an_answer_stays_as_it_was_released():
     release = notebook(cell("*Your* answer.", "q1", solution=True))
     release["cells"][0]["cell_type"] = "markdown"
-    assert intake.rebuild_notebook(release, {"q1": "*Your* answer."}) == release
+    assert answers.rebuild_notebook(release, {"q1": "*Your* answer."}) == release
 
 
 def test_the_release_itself_is_not_changed(tmp_path):
-    intake.rebuild_notebook(RELEASE, {"q2": "mine"})
+    answers.rebuild_notebook(RELEASE, {"q2": "mine"})
     assert RELEASE["cells"][2]["source"] == "answer here"
 
 

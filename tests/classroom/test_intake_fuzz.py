@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nbgrader import utils
 
-from autograder.classroom.intake import files
+from autograder.classroom.intake import answers, files
 from autograder.classroom.nbgrader import submitted
 from autograder.classroom.run import folder as class_run
 from autograder.grading import result_files
@@ -115,8 +115,8 @@ TEXTS = st.binary(max_size=60) | NOTEBOOKS.map(lambda made: json.dumps(made).enc
 
 
 def rebuilt(folder, data):
-    (folder / "x.ipynb").write_bytes(data)
-    return files.rebuild_notebook(RELEASE, files.take_answers(folder, ["x.ipynb"]))
+    (folder / f"{LESSON.id}.ipynb").write_bytes(data)
+    return answers.rebuild_notebook(RELEASE, answers.take(folder, [], LESSON).texts)
 
 
 @given(data=TEXTS)

@@ -3,7 +3,9 @@
 import contextlib
 import csv
 import json
+import logging
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -11,16 +13,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
 
+from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files as intake
 from autograder.classroom.nbgrader import autograde as nbgrader_grading
-from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader import directory, gradebook, outgoing, summary
+from autograder.classroom.nbgrader.results import read_results
+from autograder.classroom.reports import exports
+from autograder.classroom.reports.grades import read as grades_of
 from autograder.grading import result_files
-from autograder.grading.feedback import REASONS, message
+from autograder.grading.feedback import REASONS, message, why_less
 from autograder.lessons import assemble, manifest, notebook, skeleton
 from autograder.lessons.problem import Problem
 from autograder.upkeep import attacks, demo
@@ -216,6 +223,87 @@ def test_an_odd_submission_with_the_module_is_graded_on_it(course, spoil):
 def test_a_refused_module_gets_0_and_the_reason_in_the_feedback(course, spoil, reason):
     assert grades(course, spoil.__name__) == NONE
     assert reason in feedback(course, spoil.__name__)
+
+
+ODD = (broken_notebook, no_cells, linked_notebook)  # of which a person is to find the answer
+
+
+@pytest.mark.slow
+def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course):
+    asked = courses.read(course).get(LESSON.id)
+    names = [spoil.__name__ for spoil in (untouched, syntax_error, large_module, only_module, *ODD)]
+    results = {name: read_results(course, asked, name) for name in names}
+    with gradebook.opened(course) as book:
+        rows = {row[0]: row for row in summary.rows(book, courses.read(course), LESSON.id, results)}
+    none, full = f"0 of {LESSON.max_points + 3:g}", f"{LESSON.max_points:g} of"
+    assert rows["untouched"][1:] == (none, "", "Nothing is written yet.", "")
+    assert "no valid Python" in rows["syntax_error"][3]
+    assert "is larger than 256 KiB." in rows["large_module"][3]
+    assert rows["only_module"][1].startswith(full)
+    assert rows["only_module"][3:] == ("", "")
+    assert {rows[spoil.__name__][4] for spoil in ODD} == {QUESTION}
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_not_read_yet_is_never_0_of_3(course):
+    page = feedback(course, "no_cells")
+    assert "The written question is not read yet: it may add up to 3 points." in page
+    assert "has no cell for the written question any more" in page
+    assert not re.search(r"\b0 of 3\b", page)
+    assert "core.ipynb is missing, so there is no answer" in feedback(course, "only_module")
+    (grade,) = [x for x in grades_of(course)[LESSON.id] if x["student"] == "no_cells"]
+    (question,) = [x for x in grade["exercises"] if x["id"] == f"{LESSON.id}.question"]
+    assert message(question, []) == "It is not read yet."
+    (said,) = exports.unread({LESSON.id: [grade]})
+    assert said == f"core: {LESSON.id}.question is not read yet, and counts as 0: no_cells."
+
+
+@pytest.mark.slow
+def test_what_leaves_the_house_is_the_gradebooks(copy):
+    """After points were changed, pages are made again, and none is released before that."""
+    assert outgoing.outdated(copy, LESSON.id) == []
+    give(copy, "untouched", 1.5)
+    assert outgoing.outdated(copy, LESSON.id) == ["untouched"]
+    done = nbgrader(copy, "release_feedback", LESSON.id, f"--Exchange.root={copy.parent}")
+    assert done.returncode != 0
+    assert "The feedback of untouched is older than the grades." in done.stderr
+    assert directory.renew_feedback(copy, LESSON.id)
+    assert "Score: 1.5 of" in feedback(copy, "untouched")
+    assert outgoing.outdated(copy, LESSON.id) == []
+
+
+@pytest.mark.slow
+def test_what_comes_from_results_does_not_take_the_gradebooks_place(copy):
+    give(copy, "untouched", 1.5)
+    exports.export(copy, "csv")
+    beside = exports.export(copy, "csv", source="results")
+    tables = [copy / "results/exports/csv/grades.csv", beside / "grades.csv"]
+    found = [
+        {row["student"]: row["total"] for row in csv.DictReader(path.open())} for path in tables
+    ]
+    assert [table["untouched"] for table in found] == ["1.5", "0.0"]
+
+
+def test_pages_of_those_who_were_not_asked_for_stay(tmp_path, monkeypatch):
+    for student in ("ada", "bob"):
+        (tmp_path / student).mkdir()
+    monkeypatch.setattr(outgoing, "outdated", lambda *about: ["ada", "bob"])
+    monkeypatch.setattr(outgoing.BaseConverter, "start", lambda converter: None)
+    course = SimpleNamespace(root=tmp_path, assignment_id="core", student_id="a*")
+    course.student_id_exclude, course.format_path = (
+        "",
+        lambda step, student, name: tmp_path / student,
+    )
+    log = logging.getLogger("of this test")
+    outgoing.start(SimpleNamespace(coursedir=course, log=log))
+    assert [path.name for path in tmp_path.iterdir()] == ["bob"]
+
+
+def give(course, student, points):
+    """Points that a person gives for an exercise."""
+    with gradebook.opened(course) as book:
+        book.find_grade(next(iter(FULL)), LESSON.id, LESSON.id, student).manual_score = points
+        book.db.commit()
 
 
 @pytest.mark.slow
@@ -491,7 +579,7 @@ def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
     last = LESSON.exercises[-1].id
     kept = [cell for cell in whole["cells"] if cell["id"] != last.replace(".", "-")]
     text = json.dumps({**whole, "cells": kept})
-    monkeypatch.setattr(notebook, "texts", lambda lessons, command: [text])
+    monkeypatch.setattr(notebook, "texts", lambda lessons: [text])
     with pytest.raises(Problem, match=last):
         directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
 
@@ -589,6 +677,29 @@ def test_each_reason_stands_once_and_not_too_many_do():
     ]
     assert lines[-1] == "- and 8 more."
     assert len(lines) == 3 + REASONS
+
+
+def reason(*verdicts, remarks=()):
+    score = sum(each["points"] for each in verdicts)
+    return why_less({"exercises": verdicts, "remarks": [*remarks], "score": score})
+
+
+def lost(name, kind, points=0.0, said="This does not hold yet: it is x. And more."):
+    return {**verdict(points), "id": f"core.{name}", "class": kind, "message": said}
+
+
+def test_why_there_are_less_points_is_one_sentence():
+    whole, bind = lost("whole", "wrong_value"), lost("bind", "wrong_value", 1.0)
+    assert reason({**verdict(2.0, (True,))}) == ""
+    assert reason(whole, bind) == "bind: This does not hold yet: it is x. And 1 more."
+    stub = lost("bind", "not_implemented", said="This is not implemented yet.")
+    assert reason(stub, stub) == "Nothing is written yet."
+    assert reason(stub, bind).startswith("bind: This does not hold")
+    endless = lost("raise", "does_not_terminate")
+    assert reason(bind, endless) == "raise: it does not terminate. And 1 more."
+    syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
+    broken = lost("bind", "crashed", said=syntax)
+    assert reason(broken, broken, remarks=["Handed in by ada for the group.", syntax]) == syntax
 
 
 def test_full_points_come_without_further_words():

@@ -173,6 +173,76 @@ def test_two_of_the_roster_with_one_name_are_both_named(tmp_path, roster):
     assert "'Ada A_1' is left out: a and ada2 have this name." in told
 
 
+def people_of(tmp_path, text):
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
+    return people.read(tmp_path / "roster.csv")
+
+
+NUMBERED = "id,full name,participant\na,Ada A,Participant 1\na2,Ada A,2\nb,Bob B,3\n"
+
+
+def test_moodles_number_tells_two_of_one_name_apart(tmp_path):
+    roster = people_of(tmp_path, NUMBERED)
+    files = {f"Ada A_{n}_assignsubmission_file/core.py": b"%d" % n for n in (1, 2, 9)}
+    files["Bob B_3_assignsubmission_file/core.py"] = b"3"
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
+    assert {name: own["minijax/core.py"] for name, own in found.items()} == {
+        "a": b"1",
+        "a2": b"2",
+        "b": b"3",
+    }
+    assert "'Ada A_9' is left out: a and a2 have this name." in told
+
+
+@pytest.mark.parametrize("everyone", ["Participant", "Teilnehmer(in)"])
+def test_with_blind_marking_moodles_number_is_the_person(tmp_path, everyone):
+    roster = people_of(tmp_path, NUMBERED)
+    files = {f"{everyone}_{n}_assignsubmission_file_core.py": b"%d" % n for n in (2, 3, 9)}
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
+    assert found == {"a2": {"minijax/core.py": b"2"}, "b": {"minijax/core.py": b"3"}}
+    assert f"'{everyone}_9'" in told[-1]
+
+
+def test_moodles_number_alone_is_nobody_where_there_are_names(tmp_path):
+    roster = people_of(tmp_path, NUMBERED)
+    places = ("Bob B_3_assignsubmission_file/core.py", "Zoe Z_1_assignsubmission_file/core.py")
+    got = folder(tmp_path / "got", dict.fromkeys(places, b"?"))
+    found, _ = collected(tmp_path / "out", got, "moodle", roster)
+    assert found.keys() == {"b"}
+
+
+def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path):
+    roster = people_of(tmp_path, "Identifier,Status,Grade\nParticipant 501,Submitted,\n")
+    got = folder(tmp_path / "got", {"Participant_501_assignsubmission_file/core.py": b"mine"})
+    found, _ = collected(tmp_path / "out", got, "moodle", roster)
+    assert found == {"participant-501": {"minijax/core.py": b"mine"}}
+
+
+@pytest.mark.parametrize("name", ["Lovelace Ada", "ADA LOVELACE", "Lovelace, Ada", "Ada Lovelace"])
+def test_moodle_may_write_first_and_last_names_in_either_order(tmp_path, name):
+    roster = people_of(tmp_path, "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n")
+    got = folder(tmp_path / "got", {f"{name}_1_assignsubmission_file/core.py": b"mine"})
+    found, _ = collected(tmp_path / "out", got, "moodle", roster)
+    assert found == {"a": {"minijax/core.py": b"mine"}}
+
+
+def test_a_name_in_the_rosters_order_goes_before_one_in_another_order(tmp_path):
+    roster = people_of(tmp_path, "id,full name\na,Ada Tomas\nb,Tomas Ada\n")
+    places = ("Ada Tomas_1_assignsubmission_file", "Tomas Ada_2_assignsubmission_file")
+    got = folder(tmp_path / "got", {f"{place}/core.py": place.encode() for place in places})
+    found, _ = collected(tmp_path / "out", got, "moodle", roster)
+    assert {name: own["minijax/core.py"].decode() for name, own in found.items()} == {
+        "a": places[0],
+        "b": places[1],
+    }
+
+
+def test_a_name_in_two_spellings_of_unicode_is_one(tmp_path):
+    roster = people_of(tmp_path, "id,full name\nz,Zo\u00eb Z\n")
+    got = folder(tmp_path / "got", {"Zoe\u0308 Z_1_assignsubmission_file/core.py": b"mine"})
+    assert collected(tmp_path / "out", got, "moodle", roster)[0].keys() == {"z"}
+
+
 # ------------------------------------------------------------------------------------------
 # Whatever is nested inside
 

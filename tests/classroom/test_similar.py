@@ -54,6 +54,27 @@ def test_what_nobody_has_written_is_not_compared(found):
     assert not any("idle" in (pair.first, pair.second) for pair in found.pairs)
 
 
+def test_single_functions_that_are_the_same_are_listed(found, sources):
+    same = {(x.exercise, *x.students): x for x in found.same}
+    shared = [key for key in same if {"s05", "twin"} <= {*key[1:]}]
+    assert shared
+    single = {x.exercise for x in found.same if len(x.students) > 1 and "twin" not in x.students}
+    assert single  # of those who are no pair
+    assert all(x.published == ("thief" in x.students) for x in found.same if "thief" in x.students)
+    listed = [line for line in similar.told(found) if " is the same" in line]
+    assert len(listed) == min(len(found.same), similar.PAIRS)
+
+
+def test_a_group_is_compared_once(tmp_path):
+    for name in ("ada", "bob", "cy"):
+        folder = tmp_path / "intake" / name / "ps1" / "minijax"
+        folder.mkdir(parents=True)
+        (folder / "jvp.py").write_text(student(1))
+    (tmp_path / "groups.csv").write_text("ps1,bob,ada\n")
+    sources = similar.from_intake(tmp_path, "ps1", LESSON)
+    assert sorted(sources) == ["bob + ada", "cy"]
+
+
 def test_the_published_solution_is_found_again(found):
     assert found.reference[0].first == "thief"
     assert found.reference[0].share == 1.0

@@ -2,7 +2,10 @@
 
 Before the grade cell of each exercise is a cell in which the intake shows the function that was
 handed in: nbgrader lets a person comment on such cells only. The code that loads saved files anew
-is in a file beside the notebook, out of the way.
+and runs checks is in a file beside the notebook, out of the way.
+
+Under `nbgrader validate` that file lets only the checks run, all of them in one process: to start
+pytest and to import the package takes most of the time.
 """
 
 import json
@@ -21,10 +24,10 @@ CODE = "-code"  # ends the names of the cells that show functions
 def texts(assignment: Assignment) -> dict[str, str]:
     """The files that belong to the notebooks of an assignment, by name."""
     files: dict[str, str] = {}
-    made = notebook.texts(assignment.lessons, _command(assignment))
+    made = notebook.texts(assignment.lessons)
     for lesson, text in zip(assignment.lessons, made, strict=True):
         document = json.loads(text)
-        files[f"setup_{lesson.id}.py"] = _take_setup(document, lesson)
+        files[f"setup_{lesson.id}.py"] = _take_setup(document, lesson, assignment)
         document["cells"] = list(_cells(document["cells"], lesson, assignment))
         _check_graded(document["cells"], lesson, assignment)
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -37,15 +40,66 @@ def checks_name(lesson: Lesson, assignment: Assignment) -> str:
     return "checks.py" if len(assignment.lessons) == 1 else f"checks_{lesson.id}.py"
 
 
-def _command(assignment: Assignment) -> str:
-    if len(assignment.lessons) == 1:
-        return notebook.BESIDE
-    # The notebook of a lesson asks for checks of that lesson only; pytest reads all of them.
-    names = ", ".join(f'"{checks_name(x, assignment)}"' for x in assignment.lessons)
-    return notebook.BESIDE.replace('"checks.py"', names)
+_WATCH = 'get_ipython().events.register("pre_run_cell", UseSavedFiles())\n'
+_RUN = '''
+VALIDATING = "NBGRADER_VALIDATING" in os.environ
+EXERCISES = {exercises}
+OPTIONS = ["-q", "--tb=short", "--rootdir=.", "-c", os.devnull, "-p", "no:cacheprovider"]
+OPTIONS += ["{checks}"]
+SESSIONS = """
+import contextlib, io, json, sys, pytest
+options, names = json.loads(sys.argv[1])
+found = {{}}
+for name in names:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        failed = bool(pytest.main([*options, "--exercise", name]))
+    found[name] = failed, said.getvalue()
+print()
+print(json.dumps(found))
+"""
+known = {{}}  # whether the checks of an exercise failed, and what was said, while it is validated
 
 
-def _take_setup(document: dict[str, Any], lesson: Lesson) -> str:
+def check(name):
+    """Run an exercise's checks, or all of the lesson. A failure goes to stderr, for nbgrader."""
+    failed, said = validated(name) if VALIDATING else sessions([name])[name]
+    print(said, file=sys.stderr if failed else sys.stdout)
+
+
+def validated(name):
+    if not known:
+        known.update(sessions(EXERCISES))
+    if name in known:
+        return known[name]
+    wrong = [exercise for exercise in EXERCISES if known[exercise][0]]
+    return bool(wrong), "The checks of these exercises fail: " + ", ".join(wrong)
+
+
+def sessions(names):
+    """Run pytest for each exercise, in one process; if that dies, each in its own."""
+    command = [sys.executable, "-c", SESSIONS, json.dumps([OPTIONS, names])]
+    alone = {{**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}}
+    done = subprocess.run(command, capture_output=True, text=True, env=alone)
+    if done.returncode == 0:
+        return json.loads(done.stdout.splitlines()[-1])
+    if len(names) > 1:
+        return {{name: sessions([name])[name] for name in names}}
+    return {{names[0]: [True, "The checks did not end. " + done.stdout + done.stderr]}}
+
+
+def only_checks(lines):
+    """Leave out the cells without checks: `nbgrader validate` looks at no other."""
+    return lines if any(line.startswith("check(") for line in lines) else []
+
+
+if VALIDATING:
+    get_ipython().input_transformers_cleanup.append(only_checks)
+else:
+    {watch}'''
+
+
+def _take_setup(document: dict[str, Any], lesson: Lesson, assignment: Assignment) -> str:
     """Put the set-up cell's code into a file's text; the cell imports it."""
     cell = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
     source = "".join(cell["source"])
@@ -54,14 +108,23 @@ def _take_setup(document: dict[str, Any], lesson: Lesson) -> str:
         f"import setup_{lesson.id}",
     ]
     cell["metadata"] = {}
-    return source
+    asked = [exercise.id for exercise in lesson.exercises]
+    run = _RUN.format(exercises=asked, checks=checks_name(lesson, assignment), watch=_WATCH)
+    more = "import importlib\nimport json\nimport os\nimport subprocess\nimport sys\n"
+    source = source.replace("import importlib\nimport os\nimport sys\n", more)
+    return source.removesuffix("\n").removesuffix(_WATCH.rstrip()) + run.lstrip("\n")
 
 
 def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
     """The cells, with this assignment's own."""
     exercises = {cell_name(exercise.id): exercise for exercise in lesson.exercises}
+    checked = {name: exercise.id for name, exercise in exercises.items()}
+    checked |= {cell_name(lesson.whole.id): lesson.id} if lesson.whole else {}
     for i, cell in enumerate(cells):
         name = cell.get("id", "")
+        if name in checked:
+            run = f"from setup_{lesson.id} import check\n", "\n", f'check("{checked[name]}")'
+            cell["source"] = [*run]
         if name in exercises:
             exercise = exercises[name]
             if not exercise.points:

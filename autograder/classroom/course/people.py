@@ -6,6 +6,7 @@ A group hands in one piece of work, which counts for all of its members.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ COLUMNS = {
     "section": ("section", "sections", "group"),
     "lms_id": ("lms_id", "canvas id", "moodle id", "lms_user_id", "user id"),
     "github": ("github", "github_username", "github username"),
+    "participant": ("participant", "identifier", "participant number"),
 }
 
 
@@ -40,11 +42,22 @@ class Student:
     section: str = ""
     lms_id: str = ""
     github: str = ""
+    participant: str = ""  # Moodle's number of a person in one assignment
 
     @property
     def full_name(self) -> str:
         """First and last name, as far as they are known; else the id."""
         return self.name or f"{self.first_name} {self.last_name}".strip() or self.id
+
+    @property
+    def words(self) -> str:
+        """The words of the full name in an order of ours."""
+        return in_any_order(self.full_name)
+
+
+def in_any_order(name: str) -> str:
+    """The words of a name in an order of ours: "Lovelace, Ada" as "Ada Lovelace"."""
+    return " ".join(sorted(name.replace(",", " ").casefold().split()))
 
 
 @dataclass
@@ -63,11 +76,11 @@ def read(path: Path) -> Roster:
     rows = user_files.rows(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
-    if "id" not in places:
+    if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
     found: dict[str, Student] = {}
     for number, row in enumerate(rows[1:], 2):
-        facts = {key: row[i].strip() for key, i in places.items() if i < len(row)}
+        facts = _facts(row, places)
         if not facts.get("id"):
             continue
         if not result_files.is_file_name(facts["id"]):
@@ -76,6 +89,15 @@ def read(path: Path) -> Roster:
             raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
         found[facts["id"]] = Student(**facts)
     return Roster(found)
+
+
+def _facts(row: list[str], places: dict[str, int]) -> dict[str, str]:
+    """What a row says of a student; of a participant it may be the number alone."""
+    facts = {key: row[i].strip() for key, i in places.items() if i < len(row)}
+    if number := re.sub(r"\D", "", facts.get("participant", "")):
+        facts["participant"] = number  # Moodle's worksheet has "Participant 501"
+        facts.setdefault("id", f"participant-{number}")
+    return facts
 
 
 def roster(folder: Path) -> Roster:

@@ -4,6 +4,7 @@ It says which lessons the assignments hold, what their exercises are worth, when
 what late work, feedback and hints are like. Without it each lesson is an assignment as it is.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -200,6 +201,26 @@ lessons = ["{0}"]
 def text(lessons: Iterable[Lesson]) -> str:
     """A `course.toml` in which each of the lessons is an assignment."""
     return _TEXT + "".join(_ENTRY.format(lesson.id) for lesson in lessons)
+
+
+def excerpt(course: Course, assignment: Assignment, lesson: Lesson) -> str:
+    """A `course.toml` for one lesson of an assignment, by which a grader elsewhere goes."""
+    points = {part.id: part.points for part in lesson.graded if part.points}
+    table = ", ".join(f"{json.dumps(name)} = {value}" for name, value in points.items())
+    return "\n".join(
+        [
+            f'partial = "{lesson.partial}"',
+            "[feedback]",
+            f"expected = {json.dumps(course.feedback.expected)}",
+            f"hints = {course.feedback.hints}",
+            "[[assignment]]",
+            f'name = "{assignment.name}"',
+            f'lessons = ["{lesson.id}"]',
+            f"points = {{ {table} }}",
+            f"drop = {json.dumps([x.id for x in lesson.exercises if not x.points])}",
+            "",
+        ]
+    )
 
 
 # ------------------------------------------------------------------------------------------

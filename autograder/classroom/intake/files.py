@@ -1,33 +1,29 @@
 """Takes the graded file out of a submission without trusting anything in it.
 
-Only the lesson's module is taken, by its exact name. Every folder on the way is opened without
-following links, the file must be an ordinary one, small, and UTF-8. What cannot be taken is refused
-with a reason for the student; the reason never repeats a name or text from the submission.
-Archives are never unpacked: the one entry that is wanted is read from them.
+Only what was asked for is taken, by its exact name or what a browser makes of it. Every folder on
+the way is opened without following links, the file must be an ordinary one and small, a module
+UTF-8. What cannot be taken is refused with a reason for the student; the reason never repeats a
+text from the submission. Archives are never unpacked: the one entry that is wanted is read.
 
-Readers of strange files raise more kinds of exceptions than anybody lists. So each function here
-that takes something catches all of them: they refuse that one submission, and no other.
+Readers of strange files raise more kinds of exceptions than anybody lists. So what takes a module
+or answers catches all of them: they refuse that one submission, and no other.
 """
 
 import io
-import json
 import os
 import re
 import stat
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-from autograder.classroom.intake import written
 from autograder.lessons import browser_names, module_rules
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
 INTAKE = "intake"  # the folder of a course directory with the clean copies
 MODULE_LIMIT = module_rules.LIMIT
-NOTEBOOK_LIMIT = 8 * 1024 * 1024
 ARCHIVE_LIMIT = 8 * 1024 * 1024
 ARCHIVE_ENTRIES = 2000  # files of a submission, packed or not
 _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
@@ -75,10 +71,10 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
     such a file comes a sentence that says which one was taken.
     """
     try:
-        try:
-            return _checked(_find(root, inside, lesson), lesson), ""
-        except Missing as missing:
-            return _renamed(root, inside, lesson, missing)
+        source, said = take(root, inside, lesson.module, MODULE_LIMIT)
+        if reason := module_rules.complaint(source, lesson.module):
+            raise Refused(reason)
+        return source, said
     except Refused as refused:
         reason = str(refused)
     except OSError:  # it changes at this moment
@@ -88,43 +84,49 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
     return None, reason if os.path.lexists(Path(root, *inside)) else VANISHED
 
 
-def _find(root: Path, inside: list[str], lesson: Lesson) -> bytes:
-    package, _, name = lesson.module.rpartition("/")
+def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, str]:
+    """A file of a submission, and a sentence if it had another name than `path`'s.
+
+    Raises Missing, or Refused if it cannot be taken.
+    """
+    try:
+        return _find(root, inside, path, limit), ""
+    except Missing as missing:
+        return _renamed(root, inside, path, limit, missing)
+
+
+def _find(root: Path, inside: list[str], path: str, limit: int) -> bytes:
     if inside and _is_archive(inside[-1]) and not Path(root, *inside).is_dir():
-        return _from_archive(root, inside, lesson)
-    for parts in ([*inside, *package.split("/"), name], [*inside, name]):
+        return _from_archive(root, inside, path, limit)
+    *package, name = path.split("/")
+    for parts in ([*inside, *package, name], [*inside, name]):
         try:
-            return read(root, parts, MODULE_LIMIT, lesson.module)
+            return read(root, parts, limit, path)
         except Missing as error:
             missing = error
     folder = Path(root, *inside)
     archives = [path.name for path in folder.glob("*.zip") if _is_archive(path.name)]
     if len(archives) == 1:
-        return _from_archive(root, [*inside, archives[0]], lesson)
+        return _from_archive(root, [*inside, archives[0]], path, limit)
     raise missing
 
 
-def _renamed(root: Path, inside: list[str], lesson: Lesson, missing: Missing) -> tuple[bytes, str]:
-    """The one file whose name a browser has made of the module's, and a sentence about it."""
-    package, _, name = lesson.module.rpartition("/")
-    for place in ([*inside, *package.split("/")], inside):
+def _renamed(
+    root: Path, inside: list[str], path: str, limit: int, missing: Missing
+) -> tuple[bytes, str]:
+    """The one file whose name a browser has made of the wanted one, and a sentence about it."""
+    *package, name = path.split("/")
+    for place in ([*inside, *package], inside):
         found = browser_names.alike(Path(root, *place), name)
         if len(found) > 1:
             raise Refused(
-                f"The file {lesson.module} is missing, and several could be it: "
+                f"The file {path} is missing, and several could be it: "
                 f"{', '.join(found[:3])}. Hand in one, as {name}."
             )
         if found:
-            source = _checked(read(root, [*place, found[0]], MODULE_LIMIT, lesson.module), lesson)
-            return source, f"There is no {lesson.module}; {found[0]} was taken for it."
+            source = read(root, [*place, found[0]], limit, path)
+            return source, f"There is no {path}; {found[0]} was taken for it."
     raise missing
-
-
-def _checked(source: bytes, lesson: Lesson) -> bytes:
-    """The module, if it is one that is taken."""
-    if reason := module_rules.complaint(source, lesson.module):
-        raise Refused(reason)
-    return source
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
@@ -174,33 +176,32 @@ def _is_archive(name: str) -> bool:
     return name.endswith(".zip") and len(name) > len(".zip")
 
 
-def _from_archive(root: Path, parts: list[str], lesson: Lesson) -> bytes:
-    """The module in a ZIP archive, at its place or beside it, at the top or in one folder."""
+def _from_archive(root: Path, parts: list[str], path: str, limit: int) -> bytes:
+    """A file in a ZIP archive, at its place or beside it, at the top or in one folder."""
     content = read(root, parts, ARCHIVE_LIMIT, "The archive")
     if content.count(_ENTRY) > ARCHIVE_ENTRIES:  # before a list of all is made
         raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _unpacked(archive, _entry(archive.infolist(), lesson), lesson)
+            return _unpacked(archive, _entry(archive.infolist(), path), path, limit)
     except Refused:
         raise
     except Exception:
         raise Refused("The archive is damaged; hand in a plain ZIP.") from None
 
 
-def _entry(entries: list[zipfile.ZipInfo], lesson: Lesson) -> zipfile.ZipInfo:
-    """The module's entry, in an archive without tricks."""
+def _entry(entries: list[zipfile.ZipInfo], path: str) -> zipfile.ZipInfo:
+    """The entry of a file, in an archive without tricks."""
     if any(_leads_outside(entry.filename) for entry in entries):
         raise Refused("The archive holds a path that leads outside.")
-    for path in (lesson.module, lesson.module.rpartition("/")[2]):
-        found = [e for e in entries if path in (e.filename, e.filename.partition("/")[2])]
+    for place in (path, path.rpartition("/")[2]):
+        found = [e for e in entries if place in (e.filename, e.filename.partition("/")[2])]
         if len(found) > 1:
-            raise Refused(f"The archive holds {lesson.module} more than once.")
+            raise Refused(f"The archive holds {path} more than once.")
         if found:
             return found[0]
     raise Missing(
-        f"The file {lesson.module} is missing in the archive, under exactly this name; "
-        "it is what is graded."
+        f"The file {path} is missing in the archive, under exactly this name; it is what is graded."
     )
 
 
@@ -209,66 +210,15 @@ def _leads_outside(name: str) -> bool:
     return ".." in parts or parts[0] == "" or bool(re.match("[A-Za-z]:", name))
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, lesson: Lesson) -> bytes:
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, limit: int) -> bytes:
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise Refused(f"{lesson.module} is a link; hand in the file itself.")
+        raise Refused(f"{path} is a link; hand in the file itself.")
     if entry.flag_bits & 1:
         raise Refused("The archive is encrypted; hand in one without a password.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused("The archive is packed in an unusual way; hand in a plain ZIP.")
     with archive.open(entry) as stream:
-        content = stream.read(MODULE_LIMIT + 1)  # whatever size the archive claims
-    if len(content) > MODULE_LIMIT:
-        raise Refused(f"{lesson.module} is larger than {MODULE_LIMIT // 1024} KiB.")
+        content = stream.read(limit + 1)  # whatever size the archive claims
+    if len(content) > limit:
+        raise Refused(f"{path} is larger than {limit // 1024} KiB.")
     return content
-
-
-# ------------------------------------------------------------------------------------------
-# Notebooks
-
-
-def take_answers(root: Path, parts: list[str]) -> dict[str, str]:
-    """The texts of the nbgrader cells of a submitted notebook by grade_id; {} when it has none.
-
-    A broken notebook counts as one without answers: the graded file is the module. Of cells with
-    the same grade_id the last counts, as in nbgrader.
-    """
-    try:
-        notebook = json.loads(read(root, parts, NOTEBOOK_LIMIT, "The notebook"))
-        return dict(filter(None, map(_answer, _cells(notebook))))
-    except Exception:
-        return {}
-
-
-def _cells(notebook: dict[str, Any]) -> list[Any]:
-    """The cells of a notebook; up to nbformat 3 they are in worksheets."""
-    sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
-    return [cell for sheet in sheets for cell in sheet["cells"]]
-
-
-def _answer(cell: Any) -> tuple[str, str] | None:
-    try:
-        name, source = cell["metadata"]["nbgrader"]["grade_id"], cell["source"]
-        text = source if isinstance(source, str) else "".join(source)
-    except (KeyError, TypeError):
-        return None
-    if not isinstance(name, str):
-        return None
-    return name, text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
-
-
-def rebuild_notebook(release: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, Any]:
-    """The released notebook with a student's answers in its solution cells, and nothing else.
-
-    Answers in words come as harmless HTML. An answer that is not given stays as it was released:
-    nbgrader compares the two, and then asks for no points.
-    """
-    notebook = json.loads(json.dumps(release))
-    for cell in notebook["cells"]:
-        about = cell["metadata"].get("nbgrader", {})
-        answer = answers.get(about.get("grade_id"))
-        if about.get("solution") and answer not in (None, "".join(cell["source"])):
-            code = cell["cell_type"] == "code"
-            shown = written.limited(written.visible(answer)) if code else written.harmless(answer)
-            cell["source"] = shown
-    return notebook

@@ -26,7 +26,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.apps.api import NbGraderAPI
-from nbgrader.converters import Autograde
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
@@ -38,10 +38,20 @@ from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake import reading
 from autograder.classroom.intake.files import INTAKE
-from autograder.classroom.nbgrader import export, gradebook, log, regrading, submitted
+from autograder.classroom.nbgrader import (
+    export,
+    gradebook,
+    log,
+    outgoing,
+    regrading,
+    submitted,
+    summary,
+)
+from autograder.classroom.nbgrader.open_task import Unchecked
+from autograder.classroom.nbgrader.results import read_results, results_folder
 from autograder.classroom.nbgrader.submitted import Submitted, submitted_at
 from autograder.classroom.run.presenting import Submission
-from autograder.classroom.run.run import graded, is_known, recall
+from autograder.classroom.run.run import equal, graded, is_known, recall
 from autograder.classroom.run.store import Store
 from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Verdict
@@ -51,7 +61,6 @@ from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 
-RESULTS = "results"
 PROGRAMS = "programs"
 
 
@@ -68,14 +77,14 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     log.divide(config, folder)
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
     steps = [WriteVerdicts if step is Execute else step for step in steps]
-    config.Autograde.autograde_preprocessors = [f"{s.__module__}.{s.__name__}" for s in steps]
+    config.Autograde.autograde_preprocessors = [*map(_name, steps)]
     # nbgrader puts the files of source/ over the submitted ones, but for those named here.
     config.Autograde.exclude_overwriting = {x.name: x.files for x in course.assignments.values()}
     # The cells that show functions have no gap to be filled in by students.
     config.ClearSolutions.code_stub = {"python": "# The grader shows your code here."}
-    config.HTMLExporter.sanitize_html = True
-    config.GenerateFeedback.exporter_class = f"{__package__}.feedback_page.FeedbackPage"
-    config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
+    steps = GenerateAssignment.class_traits()["preprocessors"].default()
+    config.GenerateAssignment.preprocessors = [*map(_name, steps), _name(Unchecked)]
+    _configure_feedback(config)
     config.ExportApp.plugin_class = f"{export.__name__}.{export.Table.__name__}"
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]
     config.ZipCollectApp.extractor_plugin = f"{__package__}.zip_collect.Extractor"
@@ -87,6 +96,18 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
     gradebook.make_alembic_known()
+
+
+def _name(step: type) -> str:
+    return f"{step.__module__}.{step.__name__}"
+
+
+def _configure_feedback(config: Config) -> None:
+    config.HTMLExporter.sanitize_html = True
+    config.GenerateFeedback.exporter_class = f"{__package__}.feedback_page.FeedbackPage"
+    config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
+    config.ExchangeFactory.release_feedback = f"{__package__}.outgoing.Release"
+    GenerateFeedback.start = outgoing.start
 
 
 def _submitted_at(grader: NbGraderAPI, assignment: str, student: str) -> datetime | None:
@@ -147,14 +168,23 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         BaseConverter.start(converter)
     finally:
         directory.submitted_directory = usual
-    for student, record in records.items():
-        if _is_done(
-            Path(directory.format_path("autograded", student, assignment.name)), assignment
-        ):
-            regrading.write(folder, assignment.name, student, record)
+    _keep_records(directory, assignment, records)
     with gradebook.opened(folder) as book:
+        gradebook.forgive_what_is_not_begun(book, assignment)
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
+        results = {student: read_results(folder, assignment, student) for student in records}
+        summary.show([*summary.rows(book, course, assignment.name, results)])
+
+
+def _keep_records(
+    directory: CourseDirectory, assignment: Assignment, records: dict[str, regrading.Record]
+) -> None:
+    """Keep what grades were made from, where nbgrader has come to the end."""
+    for student, record in records.items():
+        graded = Path(directory.format_path("autograded", student, assignment.name))
+        if _is_done(graded, assignment):
+            regrading.write(Path(directory.root), assignment.name, student, record)
 
 
 def surroundings(folder: Path, assignment: Assignment) -> regrading.Record:
@@ -246,7 +276,9 @@ class WriteVerdicts(NbGraderPreprocessor):
         store = Store(root / VERDICTS / lesson.id)
         known = {} if self.parent.force else recall(work, store)
         new = [each.student for each in work if not is_known(each, known)]
-        self.log.info("Grading %s of %s submissions of %s", len(new), len(work), lesson.id)
+        self.log.info(
+            "Grading %s of %s submissions of %s%s", len(new), len(work), lesson.id, equal(work)
+        )
         folder = results_folder(root, assignment, lesson)
         with contextlib.closing(graded(work, known, store, self._execute)) as made:
             for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
@@ -264,7 +296,8 @@ class WriteVerdicts(NbGraderPreprocessor):
         has_base = lesson.id in each.bases
         own = replace(credit, base=each.bases[lesson.id]) if has_base else credit
         reason, beside = each.reasons[lesson.id], credit if has_base else None
-        return Submission(each.student, lesson, own, reason, beside, variant, each.by)
+        notes = tuple(filter(None, [each.remarks[lesson.id]]))
+        return Submission(each.student, lesson, own, reason, beside, variant, each.by, notes)
 
     def edition(
         self, course: Course, assignment: Assignment, lesson: Lesson, variant: int = 0
@@ -311,12 +344,6 @@ class WriteVerdicts(NbGraderPreprocessor):
                     text = f"Compared with the skeleton:\n\n{changes[name]}\n"
                     cell.outputs.append(new_output("stream", name="stdout", text=text))
         return nb, resources
-
-
-def results_folder(root: Path, assignment: Assignment, lesson: Lesson) -> Path:
-    """Where the results of a lesson of an assignment are, in a course directory."""
-    folder = root / RESULTS / assignment.name
-    return folder if len(assignment.lessons) == 1 else folder / lesson.id
 
 
 VERDICTS = Path(".jaxprentice", "verdicts")

@@ -7,6 +7,7 @@
 Nothing hidden is in it: suites and reference stay in the repository.
 """
 
+import contextlib
 import filecmp
 import secrets
 import shutil
@@ -171,6 +172,57 @@ def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
                 command = f"nbgrader autograde {assignment.name}"
                 found.append(f"`{command}` will grade {len(old)} again: {why}.")
     return found
+
+
+def taken_out(folder: Path) -> dict[str, str]:
+    """The assignments that are here and not in course.toml any more, with a sentence for each."""
+    from autograder.classroom.nbgrader import gradebook
+
+    places = [folder / "source", folder / "release"]
+    inside = [path for place in places if place.is_dir() for path in place.iterdir()]
+    found = {x.name for x in inside if x.is_dir() and not x.name.startswith(".")}
+    graded: dict[str, int] = {}
+    if user_files.is_there(folder / gradebook.FILE):
+        with gradebook.opened(folder) as book:
+            graded = {x.name: len(x.submissions) for x in book.assignments}
+    gone = sorted((found | graded.keys()) - courses.read(folder).assignments.keys())
+    return {name: _about_gone(name, name in found, graded.get(name)) for name in gone}
+
+
+def _about_gone(name: str, has_files: bool, submissions: int | None) -> str:
+    """What is left of an assignment that is not in course.toml any more, and what to do."""
+    listed = f"in the gradebook with {submissions} submissions, so `nbgrader export` lists it"
+    left = [*(["in source/"] if has_files else []), *([listed] if submissions is not None else [])]
+    return (
+        f"{name} is no longer in {courses.FILE}, but {' and '.join(left)}. Write it into "
+        f"{courses.FILE} again, or let `nbgrader update` remove it, which asks on a terminal."
+    )
+
+
+def remove(folder: Path, name: str) -> None:
+    """Remove an assignment from source/, release/ and the gradebook; what was handed in stays."""
+    from autograder.classroom.nbgrader import gradebook
+
+    for place in ("source", "release"):
+        shutil.rmtree(folder / place / name, ignore_errors=True)
+    if user_files.is_there(folder / gradebook.FILE):
+        with gradebook.opened(folder) as book, contextlib.suppress(gradebook.MissingEntry):
+            book.remove_assignment(name)
+
+
+def renew_feedback(folder: Path, name: str) -> list[str]:
+    """Make the feedback pages again that are older than the grades; what is to be said."""
+    from autograder.classroom.nbgrader import outgoing
+
+    folder = folder.absolute()
+    students = outgoing.outdated(folder, courses.find(folder, name).name, missing=True)
+    if not students:
+        return []
+    run(folder, "generate_feedback", courses.find(folder, name).name)
+    return [
+        f"The feedback pages of {', '.join(students)} were missing or older than the grades: "
+        "they are made now."
+    ]
 
 
 def _same(one: Path, two: Path) -> bool:

@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
 from nbformat import NotebookNode
@@ -20,10 +19,12 @@ from pygments.lexers.python import PythonLexer
 
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course.settings import Assignment
+from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake import reading, written
-from autograder.classroom.nbgrader import gradebook
-from autograder.classroom.nbgrader.autograde import INTAKE, results_folder
+from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.nbgrader import gradebook, outgoing
+from autograder.classroom.nbgrader.results import results_folder
+from autograder.classroom.nbgrader.shown import formulas
 from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
 from autograder.lessons import manifest, user_files
@@ -60,31 +61,39 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
     parts = [
         _exercise(verdict, cells, changes, course.feedback.hints) for verdict in result["exercises"]
     ]
-    parts += _by_hand(lesson, assignment, cells)
+    notes, unread, made_from = _from_gradebook(root, course, about)
+    parts += _by_hand(lesson, assignment, cells, unread)
     return pages.template("feedback.html.j2").render(
         title=lesson.title,
         assignment=assignment.name,
         student=about["student"],
         score=about["score"],
         max_score=about["max_score"],
-        notes=[*result.get("notes", []), *_notes(root, assignment, about)],
+        notes=[*result.get("notes", []), *notes],
+        made_from=made_from,
+        unread=[part for part in parts if part["unread"]],
         remarks=result["remarks"],
         parts=parts,
         styles=Markup(STYLES.get_style_defs()),
     )
 
 
-def _notes(root: Path, assignment: Assignment, about: dict[str, Any]) -> list[str]:
-    """What is to be known about the grade as a whole."""
+def _from_gradebook(
+    root: Path, course: Course, about: dict[str, Any]
+) -> tuple[list[str], set[str], str]:
+    """What is to be known about the whole grade, the answers that are not read yet, and a mark."""
     notes = []
     with gradebook.opened(root) as book:
-        student = book.find_student(about["student"])
-        for submission, late in gradebook.lateness_of(student, courses.read(root)).items():
-            if submission.name == assignment.name and late.text:
-                notes.append(f"{late.text[0].upper()}{late.text[1:]}.")
+        submission = book.find_submission(about["assignment"], about["student"])
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        unread = {grade.name for grade in grades if gradebook.is_unread(grade)}
+        made_from = outgoing.mark(submission, course, root)
+        late = gradebook.lateness_of(submission.student, course)[submission]
+        if late.text:
+            notes.append(f"{late.text[0].upper()}{late.text[1:]}.")
     if about["late_penalty"]:
         notes.append(f"{about['late_penalty']:g} points are taken off because it was late.")
-    return notes
+    return notes, unread, made_from
 
 
 # ------------------------------------------------------------------------------------------
@@ -116,11 +125,14 @@ def _part(cell: NotebookNode, title: str) -> dict[str, Any]:
         "comment": "",
         "changes": "",
         "text": "",
+        "unread": False,
     }
     return {**empty, **facts, "title": title}
 
 
-def _by_hand(lesson: Lesson, assignment: Assignment, cells: dict[str, Any]) -> list[dict[str, Any]]:
+def _by_hand(
+    lesson: Lesson, assignment: Assignment, cells: dict[str, Any], unread: set[str]
+) -> list[dict[str, Any]]:
     """The written question and the open task."""
     found = []
     question, task = (cells.get(f"{lesson.id}-{kind}") for kind in ("question", "open"))
@@ -133,7 +145,7 @@ def _by_hand(lesson: Lesson, assignment: Assignment, cells: dict[str, Any]) -> l
     if task is not None:
         part = _part(task, "The open task")
         found.append({**part, "code": _code(task), "comment": _comment(task)})
-    return found
+    return [{**part, "unread": part["anchor"] in unread} for part in found]
 
 
 def _is_answered(cell: NotebookNode) -> bool:
@@ -158,19 +170,3 @@ def _comment(cell: NotebookNode) -> str:
 def _backticks(text: str) -> str:
     """A line of plain text as HTML, with what is between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False)))
-
-
-_FORMULA = re.compile(r'<span class="tex2jax_process">(.*?)</span>', re.DOTALL)
-
-
-def formulas(page: str) -> str:
-    """Harmless HTML with its formulas as MathML."""
-    return Markup(_FORMULA.sub(lambda found: _mathml(html.unescape(found[1])), page))
-
-
-def _mathml(formula: str) -> str:
-    shown = formula.startswith(("$$", "\\begin"))
-    try:
-        return convert(formula.strip("$"), display="block" if shown else "inline")
-    except Exception:  # not mathematics after all
-        return f"<code>{html.escape(formula)}</code>"

@@ -1,12 +1,14 @@
-"""Where nbgrader's words go: news to the terminal, and every file that it touches to a log.
+"""Where nbgrader's words go: news to the terminal, and everything to a log.
 
-It tells of 31 steps for each student, among which a class's skipped submission would be lost.
+It tells of 31 steps for each student, among which a class's skipped submission would be lost. What
+came of autograding is said by a table at its end (`summary.py`).
 """
 
 import logging
 import os
 from pathlib import Path
 
+import nbgrader
 from traitlets.config import Application, Config
 
 FILE = "nbgrader.log"  # in the course directory
@@ -31,5 +33,11 @@ def divide(config: Config, folder: Path) -> None:
                 handler.addFilter(_is_news)
 
 
+OWN = str(Path(nbgrader.__file__).parent)
+
+
 def _is_news(record: logging.LogRecord) -> bool:
+    quiet = type(Application.instance()).__name__ in ("AutogradeApp", "GenerateFeedbackApp")
+    if quiet and record.pathname.startswith(OWN):
+        return record.levelno >= logging.ERROR
     return record.levelno > logging.INFO or not str(record.msg).startswith(STEPS)

@@ -74,12 +74,23 @@ def late_days(folder: Path) -> Iterator[str]:
 def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
     """Make a group, if students are named; the groups of the assignment."""
     _course(folder).get(assignment)
+    before = people.members(folder, assignment)
     if students:
         people.group(folder, assignment, students)
+    now = people.members(folder, assignment)
     for each in people.groups(folder).get(assignment, []):
         yield f"{assignment}: {', '.join(each)}"
-    if students:
+    if alone := [x for x in before if x not in now]:
+        are = "is" if len(alone) == 1 else "are"
+        yield (
+            f"{assignment}: {', '.join(alone)} {are} in no group any more. `nbgrader autograde "
+            f"{assignment}` grades each on their own work. Points and comments that a person gave "
+            "the group stay with each of them: look at these again."
+        )
+    if [x for x in students if x in now]:
         yield f"`nbgrader autograde {assignment}` grades them together."
+    elif students and not alone:
+        yield f"{assignment}: {students[0]} is in no group. A group has two members or more."
 
 
 def variants(folder: Path, name: str) -> str:

@@ -84,12 +84,12 @@ def _hash(value: Any) -> str:
 
 def write(folder: Path, assignment: str, student: str, made: Record) -> None:
     """Keep the record of what is in the gradebook now."""
-    result_files.write_text(_path(folder, assignment, student), json.dumps(made, indent=1) + "\n")
+    result_files.write_text(place(folder, assignment, student), json.dumps(made, indent=1) + "\n")
 
 
 def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[str]:
     """Why a submission that is in the gradebook must be graded again; none if it must not."""
-    before = read(_path(folder, assignment, student))
+    before = read(place(folder, assignment, student))
     if before is None:
         return ["it is not known what its grade was made from"]
     return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
@@ -106,7 +106,8 @@ def outdated(folder: Path, assignment: str, now: Record) -> dict[str, list[str]]
     return found
 
 
-def _path(folder: Path, assignment: str, student: str) -> Path:
+def place(folder: Path, assignment: str, student: str) -> Path:
+    """Where the record of a submission is."""
     return folder / FOLDER / assignment / f"{student}.json"
 
 

@@ -22,8 +22,10 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import answers as handed_in
 from autograder.classroom.intake import files, own_base, reading
 from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.nbgrader import shown
 from autograder.grading import result_files
 from autograder.grading.task import Base
 from autograder.lessons import tasks, user_files
@@ -39,6 +41,7 @@ class Submitted:
     by: str  # who handed it in: the student, or another member of the group
     modules: Mapping[str, bytes | None]  # by lesson
     reasons: Mapping[str, str]  # why there is no module, by lesson; "" where there is one
+    remarks: Mapping[str, str]  # why there is no answer to the written question, by lesson
     answers: Mapping[str, str]  # in solution cells, by the cell's name
     bases: Mapping[str, Base]  # by lesson the student's own modules before it, if these count
 
@@ -57,9 +60,9 @@ def copied(converter: Autograde, settings: Course, assignment: Assignment) -> It
         if clean.exists():
             shutil.rmtree(clean)
         for lesson in assignment.lessons:
-            notebook = files.rebuild_notebook(release[lesson.id], found.answers)
+            notebook = handed_in.rebuild_notebook(release[lesson.id], found.answers)
             _set_points(notebook, assignment.cells(lesson))
-            _write(clean / f"{lesson.id}.ipynb", _dump(notebook))
+            _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
             _write(clean / lesson.module, found.modules[lesson.id])
         _write(clean / "timestamp.txt", _timestamp(Path(course.root), inside))
         _write(clean / _SECRET, _secret(Path(course.root), inside) if by == student else None)
@@ -71,19 +74,25 @@ def _read(
 ) -> Submitted:
     modules: dict[str, bytes | None] = {}
     reasons: dict[str, str] = {}
+    remarks: dict[str, str] = {}
     answers: dict[str, str] = {}
     for lesson in assignment.lessons:
         source, reasons[lesson.id] = files.take_module(root, inside, lesson)
         modules[lesson.id] = source
-        given = files.take_answers(root, [*inside, f"{lesson.id}.ipynb"])
-        answers |= {f"{lesson.id}-question": given.get(f"{lesson.id}-question", "")}
+        given = handed_in.take(root, inside, lesson)
+        asked = lesson.question and assignment.question
+        remarks[lesson.id] = given.remark if asked else ""
+        # What takes the answer's place has nbgrader ask a person, who sees it in formgrader.
+        instead = given.remark if given.odd and asked else ""
+        name = f"{lesson.id}-question"
+        answers |= {name: given.texts.get(name, instead)}
         answers |= _shown(source, lesson)
         if lesson.id in assignment.open:
             task = assignment.open_task(lesson, by)
             answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
     bases = own_base.of_course(root, settings, assignment, by, modules)
     said = {name: text for name, text in answers.items() if text}
-    return Submitted(student, by, modules, reasons, said, bases)
+    return Submitted(student, by, modules, reasons, remarks, said, bases)
 
 
 def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
@@ -99,8 +108,7 @@ def _open_task(root: Path, inside: list[str], lesson: Lesson) -> str:
     given = tasks.open_task(lesson).text if tasks.exist(lesson) else ""
     for name in notebooks.open_files(lesson):
         try:
-            parts = [*inside, *name.split("/")]
-            text = files.read(root, parts, files.MODULE_LIMIT, name).decode()
+            text = files.take(root, inside, name, files.MODULE_LIMIT)[0].decode()
             return "" if text == given else text
         except files.Missing:
             continue
@@ -145,8 +153,20 @@ def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue
-        by = max(group, key=lambda x: (_age(course, folders[x]), x == student, x))
+        by = _counts(group, {x: _age(course, folders[x]) for x in group})
+        if len({_age(course, folders[x]) for x in group}) < len(group) and student == by:
+            several = " and ".join(group)
+            said = "%s handed in as a group, and times do not tell whose is the newest: %s's counts"
+            converter.log.warning(said, several, by)
         yield student, by, folders[by]
+
+
+def _counts(group: list[str], ages: Mapping[str, datetime]) -> str:
+    """Whose submission counts for a group: the newest, and of several the first in the group.
+
+    Where some have no time, theirs count as the oldest.
+    """
+    return max(group, key=lambda x: (ages[x], -group.index(x)))
 
 
 def _age(course: CourseDirectory, folder: Path) -> datetime:

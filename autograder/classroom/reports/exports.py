@@ -3,15 +3,18 @@
 What students may see there is what they see in feedback: no hidden test, no expected value.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.classroom.course import people
+from autograder.classroom.course import people, settings
 from autograder.classroom.reports import grades
 from autograder.classroom.systems import registry
-from autograder.grading import result_files
+from autograder.grading import feedback, result_files
+from autograder.grading.result import Class
 from autograder.lessons.problem import Problem
 
 FOLDER = "exports"
+NAMED = 10  # students, in a sentence
 
 
 def export(
@@ -25,7 +28,23 @@ def export(
     if format_name not in known:
         raise Problem(f"There is no format {format_name!r}. Give one of: {', '.join(known)}.")
     found = grades.read(folder, source)
-    to = out or grades.place(folder) / FOLDER / format_name
+    to = out or grades.written_to(folder, source) / FOLDER / format_name
     with result_files.made_whole(to) as new:
-        known[format_name].write(found, new, people.roster(grades.directory(folder) or folder))
+        around = grades.directory(folder) or folder
+        known[format_name].write(found, new, people.roster(around), settings.read(around))
+    for sentence in unread(found):
+        print(sentence)
     return to
+
+
+def unread(found: Class) -> Iterator[str]:
+    """Which answers count as 0 because a person has not read them yet, a sentence each."""
+    for name, results in found.items():
+        students: dict[str, list[str]] = {}
+        for result in results:
+            for verdict in filter(feedback.is_unread, result["exercises"]):
+                students.setdefault(verdict["id"], []).append(result["student"])
+        for exercise, who in students.items():
+            more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
+            named = f"{', '.join(who[:NAMED])}{more}"
+            yield f"{name}: {exercise} is not read yet, and counts as 0: {named}."

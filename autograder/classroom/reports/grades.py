@@ -15,6 +15,7 @@ from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
 
 GRADEBOOK, RESULTS = "gradebook", "results"
+BESIDE = "from-results"  # in the results of a course directory
 
 
 def directory(folder: Path) -> Path | None:
@@ -28,6 +29,12 @@ def directory(folder: Path) -> Path | None:
 def place(folder: Path) -> Path:
     """Where what is made from the grades of a folder goes: in a course directory to `results/`."""
     return folder / RESULTS if (folder / "gradebook.db").exists() else folder
+
+
+def written_to(folder: Path, source: str | None) -> Path:
+    """The same; what is not the gradebook's does not take the place of what is."""
+    beside = source == RESULTS and directory(folder) is not None
+    return place(folder) / BESIDE if beside else place(folder)
 
 
 def read(folder: Path, source: str | None = None) -> Class:
@@ -79,13 +86,10 @@ def _is_graded(submission: Any) -> bool:
 
 def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Result:
     """A submission's grade in the gradebook, with what its results say of the failures."""
-    from autograder.classroom.nbgrader.autograde import results_folder
+    from autograder.classroom.nbgrader.results import read_results
 
     assignment, student = course.get(submission.name), submission.student.id
-    found = [
-        result_files.read(results_folder(folder, assignment, lesson) / f"{student}.json")
-        for lesson in assignment.lessons
-    ]
+    found = read_results(folder, assignment, student)
     grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}
     verdicts = [_verdict(v, grades) for result in found for v in result["exercises"]]
     penalty = submission.late_submission_penalty or 0.0
@@ -123,8 +127,10 @@ def _by_hand(assignment: Assignment, grades: dict[str, Any]) -> Iterator[Verdict
 
 
 def _given(name: str, grade: Any) -> Verdict:
-    said = "A person has not given points yet." if grade.needs_manual_grade else None
-    said = said or ("There is no answer." if grade.manual_score is None else None)
+    from autograder.classroom.nbgrader import gradebook
+
+    said = "There is no answer." if grade.manual_score is None else None
+    said = feedback.NOT_READ if gradebook.is_unread(grade) else said
     test: Any = {"id": feedback.BY_HAND, "passed": grade.score > 0, "class": None, "message": said}
     return {
         "id": name,

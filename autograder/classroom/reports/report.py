@@ -44,7 +44,7 @@ def write(folder: Path, source: str | None = None) -> Path:
     """
     course = grades.directory(folder)
     roster = people.roster(course or folder)
-    found, folder = grades.read(folder, source), grades.place(folder)
+    found, folder = grades.read(folder, source), grades.written_to(folder, source)
     shared = _shared(course, folder) if course else {}
     # All are made before any is written.
     students, page, table = (
@@ -129,6 +129,7 @@ def _own_lesson(result: Result) -> dict[str, Any]:
             "max_points": verdict["max_points"],
             "by_tests": _by_tests(verdict),
             "feedback": "\n".join(feedback.lines(verdict, [])),
+            "unread": feedback.is_unread(verdict),
             "program": verdict["counterexample"],
         }
         for verdict in result["exercises"]
@@ -411,6 +412,7 @@ def _suspect(result: Result) -> dict[str, Any] | None:
             for verdict in result["exercises"]
             if verdict["class"] in SUSPECT
         ),
+        *(f"{v['id']}: not read yet" for v in result["exercises"] if feedback.is_unread(v)),
         *result["remarks"],
     ]
     found = {"student": result["student"], "reasons": reasons, "cheating": bool(signs)}

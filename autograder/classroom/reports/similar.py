@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.classroom.course import settings
+from autograder.classroom.course import people, settings
 from autograder.classroom.course.settings import Course, cell_name
 from autograder.classroom.intake import files, reading, written
 from autograder.classroom.reports import grades
@@ -62,6 +62,16 @@ class Pair:
 
 
 @dataclass
+class Same:
+    """Submissions in which one function is the same, but for white space."""
+
+    exercise: str
+    students: list[str]
+    published: bool  # is it the published solution's?
+    text: str
+
+
+@dataclass
 class Likeness:
     """What came of a class's comparison."""
 
@@ -69,6 +79,7 @@ class Likeness:
     count: int
     pairs: list[Pair]
     reference: list[Pair]
+    same: list[Same]
     percentiles: dict[int, float]
     threshold: float
 
@@ -100,7 +111,8 @@ def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     likes = [_pair(work, reference, against, own, (i, 0)) for i, work in enumerate(works)]
     likes = sorted((x for x in likes if x.share >= HIGH), key=lambda x: (-x.share, x.first))
     levels = {level: float(np.percentile(values, level)) for level in (50, 90, 99)}
-    return Likeness(lesson, len(works), pairs, likes, levels, threshold)
+    same_functions = [*_same_functions(works, reference, lesson)]
+    return Likeness(lesson, len(works), pairs, likes, same_functions, levels, threshold)
 
 
 class Prints:
@@ -167,9 +179,28 @@ def _identical(works: Sequence[Work]) -> Iterator[tuple[int, int]]:
     """The pairs with the same functions, but for white space."""
     groups: dict[str, list[int]] = {}
     for i, work in enumerate(works):
-        groups.setdefault(" ".join(" ".join(work.functions.values()).split()), []).append(i)
+        groups.setdefault(_plain(" ".join(work.functions.values())), []).append(i)
     for group in groups.values():
         yield from ((group[0], other) for other in group[1:])
+
+
+def _same_functions(works: Sequence[Work], reference: Work, lesson: Lesson) -> Iterator[Same]:
+    """The functions that several have alike, the shortest left out, in the lesson's order."""
+    for exercise in lesson.exercises:
+        groups: dict[str, list[Work]] = {}
+        for work in works:
+            if exercise.id in work.prints:
+                groups.setdefault(_plain(work.functions[exercise.id]), []).append(work)
+        published = _plain(reference.functions.get(exercise.id, ""))
+        for text, group in groups.items():
+            if len(group) > 1:
+                shown = group[0].functions[exercise.id]
+                students = [work.student for work in group]
+                yield Same(exercise.id, students, text == published, shown)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _pair(
@@ -204,6 +235,9 @@ def told(found: Likeness) -> Iterator[str]:
     for pair in found.pairs[:PAIRS]:
         same = "the same functions" if pair.identical else f"{pair.share:.0%}"
         yield f"    {pair.first} and {pair.second}: {same} ({', '.join(pair.exercises)})"
+    for each in found.same[:PAIRS]:
+        published = ", as published" if each.published else ""
+        yield f"    {each.exercise} is the same{published}: {', '.join(each.students)}"
     for pair in found.reference[:PAIRS]:
         yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
 
@@ -259,7 +293,10 @@ def _shown(name: str) -> str:
 
 
 def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:
-    """The modules of an assignment in a course directory, by student."""
-    paths = (folder / "intake").glob(f"*/{assignment}/{lesson.module}")
-    depth = 2 + lesson.module.count("/")
-    return {path.parents[depth - 1].name: user_files.text(path) for path in paths}
+    """The modules of an assignment in a course directory, by student; a group's is there once."""
+    groups = people.members(folder, assignment)
+    found = {}
+    for path in (folder / "intake").glob(f"*/{assignment}/{lesson.module}"):
+        student = path.parents[1 + lesson.module.count("/")].name
+        found[" + ".join(groups.get(student, [student]))] = user_files.text(path)
+    return found

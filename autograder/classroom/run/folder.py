@@ -22,9 +22,9 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files, own_base
 from autograder.classroom.run.display import display
 from autograder.classroom.run.presenting import Submission
-from autograder.classroom.run.run import Executor, Finished, graded, is_known, recall
+from autograder.classroom.run.run import Executor, Finished, equal, graded, is_known, recall
 from autograder.classroom.run.store import Store
-from autograder.grading import pool, result_files, suite
+from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, user_files
@@ -66,8 +66,7 @@ def grade_folder(
         store = Store(out / STORE)
         known = recall(work, store)
         done = len(handed_in) - sum(not is_known(each, known) for each in work)
-        if done:
-            print(f"{done} of {len(handed_in)} were graded before, and stay.")
+        _say_how_many(len(handed_in), done, work)
         with _breaking_off_well(lesson, done, len(handed_in)) as finished:
             execute = _executor(jobs, scheduler, out)
             made = graded(work, known, store, execute)
@@ -79,6 +78,12 @@ def grade_folder(
     print(f"{len(handed_in)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
+
+
+def _say_how_many(total: int, done: int, work: Sequence[Submission]) -> None:
+    print(f"{total} submissions{equal(work)}.", flush=True)
+    if done:
+        print(f"{done} of {total} were graded before, and stay.")
 
 
 STORE = ".verdicts"  # in the folder of results
@@ -151,7 +156,8 @@ def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) 
             if each.student in new:
                 finished.append(each.student)
                 score = f"{result['score']:g} of {result['max_score']:g}"
-                shows.add(f"{each.student:<{width}}  {score}", result)
+                line = f"{each.student:<{width}}  {score}  {feedback.why_less(result)}"
+                shows.add(line.rstrip(), result)
 
 
 def _name_the_odd(out: Path, students: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ class Submission:
     credit: Task | None = None  # the module on the course's own earlier ones, to compare with
     variant: int = 0
     by: str = ""  # who handed it in, if it was another member of the group
+    notes: tuple[str, ...] = ()  # on what was handed in besides
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -44,6 +45,8 @@ def presented(each: Submission, verdicts: Mapping[str, Result]) -> Result:
         made = _compared(made, credit, each)
     if each.by not in ("", each.student):
         made["remarks"] = [f"Handed in by {each.by} for the group.", *made["remarks"]]
+    if each.notes:
+        made["notes"] = [*made.get("notes", []), *each.notes]
     return variants.noted(made, each.variant)
 
 

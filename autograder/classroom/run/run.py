@@ -25,6 +25,12 @@ def is_known(each: Submission, known: Collection[str]) -> bool:
     return all(task.key in known for task in each.tasks)
 
 
+def equal(work: Sequence[Submission]) -> str:
+    """How many submissions are equal to one before them, as the end of a sentence."""
+    count = len(work) - len({each.task.key for each in work})
+    return f", {count} of them equal to another" if count else ""
+
+
 def graded(
     work: Sequence[Submission], known: Mapping[str, Result], store: Store, execute: Executor
 ) -> Finished:

@@ -2,7 +2,8 @@
 
 See lib/content_zipper.rb and lib/gradebook_importer.rb in its source. A file's name begins with the
 student's name, which the student may choose, "LATE" if it was late, and two numbers, the user's and
-the file's. A name can hold such numbers as well: then it can be read in several ways.
+the file's. A name can hold such numbers as well: then it can be read in several ways. What was
+typed into Canvas, or handed in as an address, has the user's number alone.
 """
 
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
 from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
@@ -19,12 +21,14 @@ from autograder.grading.result import Class
 
 # The look-ahead finds numbers that overlap, as in x_1_2_3_core.py.
 _NUMBERS = re.compile(r"(?s)(?=_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+))")
+_TYPED = re.compile(r"(?s)(?P<who>.+)_(?P<id>[0-9]+)_(?P<file>(?:text|link)\.html)")
 _ATTEMPT = re.compile(r"(?P<stem>.+?)-(?P<number>[0-9]+)(?P<end>\.\w+)")
 
 
 def _reader(download: Download, assignment: str) -> Reader:
     def read(entry: Entry) -> Readings:
-        return [[claim] for claim in _claims(entry.name)] if entry.is_file else []
+        claims = [*_claims(entry.name)] or [*_typed(entry.name)]
+        return [[claim] for claim in claims] if entry.is_file else []
 
     return read
 
@@ -43,12 +47,18 @@ def _claims(name: str) -> Iterator[Claim]:
         )
 
 
+def _typed(name: str) -> Iterator[Claim]:
+    if found := _TYPED.fullmatch(name):
+        called = ((found["id"], ("lms_id", "id")),)
+        yield Claim(f"{found['who'].removesuffix('_LATE')}_{found['id']}", called, name, name)
+
+
 def _feedback(name: str, page: Path, several: bool) -> str:
     stem = name.rpartition(".")[0]
     return f"{stem}-{page.stem}.html" if several else f"{stem}.html"
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
     points = [class_results[0]["max_score"] for class_results in found.values()]
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]

@@ -9,7 +9,7 @@ import os
 import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -28,7 +28,7 @@ from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
 from autograder.lessons import browser_names, manifest, user_files
 from autograder.lessons.problem import Problem
-from autograder.student import workspace
+from autograder.student import checks, workspace
 
 LIST = "collected.csv"
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
@@ -110,12 +110,36 @@ def owned(
     got: Sequence[Download], systems: Sequence[Collects], roster: Roster, assignment: Assignment
 ) -> Owners:
     """Whose the submissions to an assignment are."""
-    files = wanted(assignment)
+    files, given = wanted(assignment), _given(assignment)
 
-    def has_some(claim: Claim, entry: Entry) -> bool:
-        return any(_taken(claim, entry, files))
+    def sort(claim: Claim, entry: Entry) -> tuple[bool, list[str]]:
+        taken = {file.inside for file in _taken(claim, entry, files)}
+        left = sorted({path or claim.file for path in entry.files} - taken)
+        left = [x for x in left if not (taken and _is_given(x, given))]
+        return bool(taken), [f"{name!a}".strip("'") for name in left]
 
-    return owners.find(got, systems, assignment.name, roster, has_some)
+    return owners.find(got, systems, assignment.name, roster, sort)
+
+
+def _is_given(path: str, given: Collection[str]) -> bool:
+    """Has everybody got this file, or have programs made it?"""
+    *folders, name = PurePosixPath(path).parts
+    return name in given or any(x in _MADE or x.startswith(".") for x in (*folders, name))
+
+
+_MADE = ("__pycache__", "__MACOSX", "tool")  # the last is a handout's
+
+
+def _given(assignment: Assignment) -> set[str]:
+    """The names of the files that everybody has got with an assignment."""
+    parts = [part for lesson in assignment.lessons for part in manifest.needed(lesson)]
+    names = {PurePosixPath(file).name for part in parts for file in part.files}
+    for lesson in assignment.lessons:
+        names |= {notebooks.checks_name(lesson, assignment), f"setup_{lesson.id}.py"}
+        names |= {path.name for path in lesson.folder.iterdir()}
+    helpers = {path.name for path in (*checks.HELPERS, checks.EXAMPLES)}
+    more = {"__init__.py", "conftest.py", "README.md", "glossary.md", "timestamp.txt"}
+    return names | helpers | more | {"jaxprentice"}
 
 
 def wanted(assignment: Assignment) -> dict[str, str]:
@@ -162,7 +186,7 @@ def _taken(claim: Claim, entry: Entry, wanted: dict[str, str]) -> Iterator[_File
 
 def _place(name: str, wanted: dict[str, str]) -> str | None:
     """Where a file belongs that was asked for, under its name or one that a browser has made."""
-    made = (x for x in wanted if x.endswith(".py") and browser_names.made_of(x, name))
+    made = (x for x in wanted if browser_names.made_of(x, name))
     return wanted.get(name) or wanted.get(next(made, ""))
 
 

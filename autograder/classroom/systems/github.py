@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import (
     Claim,
@@ -25,6 +26,7 @@ from autograder.classroom.systems.system import (
     place,
     place_of,
 )
+from autograder.grading import feedback
 from autograder.grading.result import Class, Result
 
 _FOLDER = "-submissions"
@@ -91,7 +93,7 @@ jobs:
 """
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     (folder / "classroom.yml").write_text(WORKFLOW, encoding="utf-8")
     for result in (result for class_results in found.values() for result in class_results):
         said = "\n".join(annotations(result))
@@ -114,7 +116,9 @@ def annotations(result: Result) -> Iterator[str]:
         yield _command("error", {"title": result["lesson"]}, remark)
     for exercise in result["exercises"]:
         passed = sum(test["passed"] for test in exercise["tests"])
-        if exercise["message"] and not result["remarks"]:
+        if feedback.is_unread(exercise):
+            yield _command("notice", {"title": exercise["id"]}, feedback.NOT_READ)
+        elif exercise["message"] and not result["remarks"]:
             title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
             yield _command("error", {**place_of(exercise), "title": title}, exercise["message"])
 

@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.run.presenting import Submission, presented
@@ -23,10 +25,11 @@ from autograder.classroom.systems import system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, result_files, submission, suite
 from autograder.grading.result import Class, Result, Verdict
-from autograder.grading.task import Task
+from autograder.grading.task import Edition, Task
 from autograder.lessons import assemble, manifest, packing, places, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
+from autograder.sandbox import isolation
 
 # ------------------------------------------------------------------------------------------
 # Whose submissions
@@ -87,11 +90,11 @@ def _utc(time: Any) -> datetime | None:
 # Results
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: Result, hints: int = 1) -> dict[str, Any]:
     """A result as `results.json`. What is for the instructor alone is hidden from students."""
     titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     tests = [
-        _test(number, exercise, titles.get(exercise["id"], ""))
+        _test(number, exercise, titles.get(exercise["id"], ""), hints)
         for number, exercise in enumerate(result["exercises"], 1)
     ]
     return {
@@ -105,15 +108,18 @@ def document(result: Result) -> dict[str, Any]:
     }
 
 
-def _test(number: int, exercise: Verdict, title: str) -> dict[str, Any]:
+def _test(number: int, exercise: Verdict, title: str, hints: int) -> dict[str, Any]:
     passed = exercise["points"] >= exercise["max_points"]
-    return {
-        "number": str(number),
-        "name": f"{exercise['id']}: {title}" if title else exercise["id"],
+    points = {
         "score": exercise["points"],
         "max_score": exercise["max_points"],
         "status": "passed" if passed else "failed",
-        "output": feedback.message(exercise, []),
+    }
+    return {
+        "number": str(number),
+        "name": f"{exercise['id']}: {title}" if title else exercise["id"],
+        **({} if feedback.is_unread(exercise) else points),
+        "output": feedback.message(exercise, [], hints),
         "output_format": "text",
         "visibility": "visible",
     }
@@ -172,13 +178,13 @@ exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" 
 ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "classroom")
 
 
-def write_archive(lesson: Lesson, path: Path, seed: int) -> None:
+def write_archive(lesson: Lesson, path: Path, seed: int, course: str = "") -> None:
     """Write the autograder of a lesson, to be uploaded to Gradescope as it is.
 
-    Its generated tests are drawn from `seed`.
+    Its generated tests are drawn from `seed`, its points are those of `course`, a course.toml.
     """
     scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
-    pack({**files(lesson), **{name: text.encode() for name, text in scripts.items()}}, path)
+    pack({**files(lesson, course), **{name: text.encode() for name, text in scripts.items()}}, path)
 
 
 def pack(content: Mapping[str, bytes], path: Path) -> None:
@@ -187,7 +193,7 @@ def pack(content: Mapping[str, bytes], path: Path) -> None:
     path.write_bytes(packing.packed(sorted(content.items()), programs))
 
 
-def files(lesson: Lesson) -> dict[str, bytes]:
+def files(lesson: Lesson, course: str) -> dict[str, bytes]:
     """What grading the lesson needs, by path: nothing of later lessons."""
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).rglob("*.py")]
     own = [*places.PACKAGE.glob("*.py"), *rooms]
@@ -203,20 +209,20 @@ def files(lesson: Lesson) -> dict[str, bytes]:
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
         held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
-    return {name: path.read_bytes() for name, path in held.items()}
+    own_points = {f"course/{courses.FILE}": course.encode()} if course else {}
+    return own_points | {name: path.read_bytes() for name, path in held.items()}
 
 
 # ------------------------------------------------------------------------------------------
 # The system
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
-    for class_results in found.values():
-        for lesson in system.lessons(class_results[0]):
-            archive = folder / f"{lesson}-autograder.zip"
-            write_archive(manifest.get(lesson), archive, class_results[0]["seed"])
-        for result in class_results:
-            system.write_json(document(result), system.place(folder, result, "json"))
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+    for name, lesson, text, seed in system.graders(found, course):
+        write_archive(lesson, folder / f"{name}-autograder.zip", seed, text)
+    for result in (result for class_results in found.values() for result in class_results):
+        made = document(result, course.feedback.hints)
+        system.write_json(made, system.place(folder, result, "json"))
 
 
 SYSTEM = system.System(
@@ -233,7 +239,10 @@ SYSTEM = system.System(
     ),
     Exports(
         _write,
-        holds="`LESSON-autograder.zip`, and a `results.json` for each submission",
+        holds=(
+            "`LESSON-autograder.zip` with the course's points, and a `results.json` for each "
+            "submission"
+        ),
         use="see below",
     ),
 )
@@ -253,23 +262,31 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)  # no matter what wrote it
     try:
-        result = grade(manifest.get(name), Path(folder), "submission", int(seed), level or None)
+        result, course = grade(name, Path(folder), "submission", int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
     print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
-    text = json.dumps(document(result), indent=1, ensure_ascii=False)
+    found = document(result, course.feedback.hints)
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     result_files.write_text(made, text + "\n")
     return 0
 
 
-def grade(lesson: Lesson, folder: Path, inside: str, seed: int, level: str | None) -> Result:
-    """The result of the submission in a folder inside a different one."""
+def grade(
+    name: str, folder: Path, inside: str, seed: int, level: str | None
+) -> tuple[Result, Course]:
+    """The result of a lesson's submission in a folder inside a different one, and its course.
+
+    The course is the archive's own; without one the lesson is as it is.
+    """
+    course = courses.read(places.COURSE)
+    lesson = next(x for x in course.chosen([name])[0].lessons if x.id == name)
     source, reason = intake.take_module(folder, [inside], lesson)
-    task = Task.of(lesson, source, level, seed)
-    return presented(
-        Submission("submission", lesson, task, reason), {task.key: submission.grade(task)}
-    )
+    level = isolation.choose(level)
+    task = Task(Edition(manifest.get(name), level, seed, course.feedback.expected), source)
+    each = Submission("submission", lesson, task, reason)
+    return presented(each, {task.key: submission.grade(task)}), course
 
 
 if __name__ == "__main__":

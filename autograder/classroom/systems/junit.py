@@ -10,11 +10,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.systems.system import Exports, System, place, place_of
 from autograder.grading.result import Class, Result
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     for result in (result for class_results in found.values() for result in class_results):
         place(folder, result, "xml").write_bytes(document(result))
 

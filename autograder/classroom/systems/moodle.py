@@ -1,37 +1,56 @@
 """Moodle: a folder for each student, or files named by the student; and its import of grades.
 
 See mod/assign/locallib.php in its source: of a name `_` becomes a blank, so that the first `_` ends
-it; a number for each participant and the kind of the submission follow.
+it; a number for each participant and the kind of the submission follow. Whether first or last names
+come first is a setting. With blind marking everyone's name is "Participant", in Moodle's language.
 """
 
 import re
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
-from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
+from autograder.classroom.systems.system import (
+    Called,
+    Claim,
+    Collects,
+    Exports,
+    Reader,
+    Readings,
+    System,
+)
 from autograder.grading import result_files
 from autograder.grading.result import Class
 
-_NAME = re.compile(r"(?s)((?P<who>[^_]+)_[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?")
+_NAME = re.compile(
+    r"(?s)(?P<person>(?P<who>[^_]+)_(?P<number>[0-9]+))"
+    r"_assignsubmission_(?P<kind>[a-z]+)(_(?P<file>.*))?"
+)
 
 
 def _reader(download: Download, assignment: str) -> Reader:
+    matches = filter(None, map(_NAME.fullmatch, download.entries))
+    blind = len({found["who"] for found in matches}) == 1  # all are called "Participant"
+
     def read(entry: Entry) -> Readings:
         found = _NAME.fullmatch(entry.name)
         if not found or bool(found["file"]) != entry.is_file:
             return []
-        if found["kind"] != "file":  # such as a text with pictures
-            return [[]]
-        name = f"{found[1]}_assignsubmission_file" if entry.is_file else entry.name
-        return [[Claim(found[1], ((found["who"], ("full_name",)),), name, found["file"] or "")]]
+        person, who, number = found["person"], found["who"], found["number"]
+        as_it_is = found["kind"] == "file" and not entry.is_file
+        name = entry.name if as_it_is else f"{person}_assignsubmission_file"
+        called: Called = ((who, ("full_name",)), (people.in_any_order(who), ("words",)))
+        called += ((number, ("participant",)),) if blind else ()
+        return [[Claim(person, called, name, found["file"] or "", participant=number)]]
 
     return read
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     """Moodle's import of grades: the instructor chooses there what each column is."""
     rows: list[list[Any]] = [["Username", "ID number", "Email address", *tables.titles(found)]]
     for student, cells in tables.cells(found):
@@ -47,8 +66,10 @@ SYSTEM = System(
         example="Ada Byron_4711_assignsubmission_file/core.py",
         download="*Download all submissions*, in folders or flat",
         note=(
-            "students are found by their full names, which they must not be able to change; two "
-            "with the same name are left out and named"
+            "students are found by their full names, in either order, which they must not be able "
+            "to change. The number is the participant's in this assignment: as `participant` in "
+            "the roster it tells two people with the same name apart, who are left out and named "
+            "without it, and it is all that there is [with blind marking](#blind)"
         ),
     ),
     Exports(

@@ -5,6 +5,7 @@ against the roster. Nothing below that level is ever read as a name. What is lef
 out, and said with all names; everyone else is collected.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -24,16 +25,22 @@ class Owners:
     students: dict[str, list[Owned]] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)  # sentences
-    unasked: dict[str, list[str]] = field(default_factory=dict)  # what those without a file gave
+    unasked: dict[str, list[str]] = field(default_factory=dict)  # files that were left out
 
     def said(self) -> Iterator[str]:
         """What a person should know of those that were left out."""
         yield from self.doubtful
-        for student, files in self.unasked.items():
-            yield f"{student} handed in, but nothing that was asked for: {', '.join(files)}."
+        for student, names in self.unasked.items():
+            files = sorted(set(names))
+            more = [f"{len(files) - NAMED} more"] if len(files) > NAMED else []
+            named = ", ".join([*files[:NAMED], *more])
+            if student in self.students:
+                yield f"{student} also handed in what was not asked for: {named}. It is left out."
+            else:
+                yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
-            names = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
-            yield f"Not in the roster, and left out: {names}. Add them to it, and collect again."
+            who = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
+            yield f"Not in the roster, and left out: {who}. Add them to it, and collect again."
 
 
 def find(
@@ -41,14 +48,21 @@ def find(
     systems: Sequence[Collects],
     assignment: str,
     roster: Roster,
-    wanted: Callable[[Claim, Entry], bool],
+    sort: Callable[[Claim, Entry], tuple[bool, list[str]]],
 ) -> Owners:
-    """The owners of what these systems have packed, and who has handed in other files only."""
+    """The owners of what these systems have packed, and what was not asked for.
+
+    `sort` says whether an entry has something that was asked for, and which files were not.
+    """
     found, known = Owners(), _Known(roster)
     for entry, readings in _entries(downloads, systems, assignment):
         claims = [claim for reading in readings for claim in reading]
-        if not any(wanted(claim, entry) for claim in claims):
-            _note(found, claims, entry, known)
+        sorted_out = [(claim, *sort(claim, entry)) for claim in claims]
+        wanted = any(some for _, some, _ in sorted_out)
+        if not wanted or len(readings) == 1:
+            for claim, _, left in sorted_out:
+                _note(found, claim, left, known)
+        if not wanted:
             continue
         if len(readings) > 1:
             ways = " or ".join(f"{claim.account!a}" for claim in claims)
@@ -59,8 +73,6 @@ def find(
         for claim in claims:
             _give(found, claim, entry, known)
     _refuse_two_accounts(found)
-    for student in found.students:
-        found.unasked.pop(student, None)
     return found
 
 
@@ -80,14 +92,11 @@ def _entries(
             yield entry, [reading for each in read for reading in each(entry)]
 
 
-def _note(found: Owners, claims: list[Claim], entry: Entry, known: "_Known") -> None:
-    """Note the files of an entry in which nothing was asked for."""
-    for claim in claims:
-        students = known.called(claim)
-        if len(students) == 1:
-            names = sorted(f"{path or claim.file!a}".strip("'") for path in entry.files)
-            more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
-            found.unasked.setdefault(students[0], []).extend([*names[:NAMED], *more])
+def _note(found: Owners, claim: Claim, files: list[str], known: "_Known") -> None:
+    """Note files that were not asked for, if it is clear whose they are."""
+    students = known.called(claim)
+    if len(students) == 1 and files:
+        found.unasked.setdefault(students[0], []).extend(files)
 
 
 def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
@@ -113,8 +122,13 @@ class _Known:
         for text, columns in claim.called:
             column = next(filter(None, map(self._column, columns)), {})
             if own := column.get(_plain(text)):
-                return own
+                return self._told_apart(own, claim.participant)
         return []
+
+    def _told_apart(self, students: list[str], participant: str) -> list[str]:
+        """Of several the one with this number, if there is one."""
+        same = {*self._column("participant").get(participant, [])} if participant else set()
+        return [x for x in students if x in same] or students if len(students) > 1 else students
 
     def _column(self, name: str) -> dict[str, list[str]]:
         if name not in self._columns:
@@ -126,7 +140,7 @@ class _Known:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def _refuse_two_accounts(found: Owners) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.systems import gradescope, system
 from autograder.classroom.systems.system import Exports, System
 from autograder.grading import feedback, result_files, suite
@@ -37,7 +38,7 @@ ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.systems.prairielearn", \
 TIMEOUT = 300  # seconds for a submission; endless ones end before that
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: Result, hints: int = 1) -> dict[str, Any]:
     """A result as `results.json`. What cannot be imported is not gradable, and costs no attempt."""
     gradable = bool(result["score"]) or not result["remarks"]
     made = {
@@ -45,12 +46,12 @@ def document(result: Result) -> dict[str, Any]:
         "score": round(min(result["score"] / result["max_score"], 1.0), 6),
         "message": f"{result['score']:g} of {result['max_score']:g} points.",
         "output": "\n".join(result["remarks"]),
-        "tests": [_test(exercise) for exercise in result["exercises"]],
+        "tests": [_test(exercise, hints) for exercise in result["exercises"]],
     }
     return made if gradable else {**made, "format_errors": result["remarks"]}
 
 
-def _test(exercise: Verdict) -> dict[str, Any]:
+def _test(exercise: Verdict, hints: int) -> dict[str, Any]:
     titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     passed = exercise["points"] >= exercise["max_points"]
     return {
@@ -59,13 +60,16 @@ def _test(exercise: Verdict) -> dict[str, Any]:
         "points": exercise["points"],
         "max_points": exercise["max_points"],
         "message": "" if passed else exercise["message"] or "",
-        "output": feedback.message(exercise, [])[:LIMIT],
+        "output": feedback.message(exercise, [], hints)[:LIMIT],
     }
 
 
-def write_image(lesson: Lesson, path: Path, seed: int) -> None:
-    """Write the archive from which the image of a lesson's grader is built."""
-    gradescope.pack({**gradescope.files(lesson), **_own(lesson, seed)}, path)
+def write_image(lesson: Lesson, path: Path, seed: int, course: str = "") -> None:
+    """Write the archive from which the image of a lesson's grader is built.
+
+    Its points are those of `course`, a course.toml.
+    """
+    gradescope.pack({**gradescope.files(lesson, course), **_own(lesson, seed)}, path)
 
 
 def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
@@ -94,13 +98,12 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
-    for class_results in found.values():
-        for lesson in system.lessons(class_results[0]):
-            archive = folder / f"{lesson}-grader.zip"
-            write_image(manifest.get(lesson), archive, class_results[0]["seed"])
-        for result in class_results:
-            system.write_json(document(result), system.place(folder, result, "json"))
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+    for name, lesson, text, seed in system.graders(found, course):
+        write_image(lesson, folder / f"{name}-grader.zip", seed, text)
+    for result in (result for class_results in found.values() for result in class_results):
+        made = document(result, course.feedback.hints)
+        system.write_json(made, system.place(folder, result, "json"))
 
 
 SYSTEM = System(
@@ -108,8 +111,8 @@ SYSTEM = System(
     exports=Exports(
         _write,
         holds=(
-            "`LESSON-grader.zip`, from which Docker builds an external grader, with a question; "
-            "and a `results.json` for each submission"
+            "`LESSON-grader.zip`, from which Docker builds an external grader with the course's "
+            "points, with a question; and a `results.json` for each submission"
         ),
         use=(
             "build and push the image, name it in the question's `info.json`. Inside the container "
@@ -135,8 +138,8 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)
     try:
-        result = gradescope.grade(manifest.get(name), Path(folder), "student", int(seed), None)
-        found, status = document(result), 0
+        result, course = gradescope.grade(name, Path(folder), "student", int(seed), None)
+        found, status = document(result, course.feedback.hints), 0
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         found, status = {"gradable": False, "format_errors": NOT_GRADED}, 1

@@ -1,17 +1,20 @@
 """What a system says of itself: whose submissions are, and in which format it takes grades."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course, excerpt
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.grading import result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
+from autograder.lessons.manifest import Lesson
+from autograder.lessons.problem import Problem
 
 # What a person is called: texts and, for each, the columns of the roster where it is looked up. The
 # first of these that the roster has at all decides; the first text that is there counts.
@@ -29,6 +32,7 @@ class Claim:
     attempt: int = 1
     late: bool = False
     time: datetime | None = None
+    participant: str = ""  # the system's number, which tells two people with the same name apart
 
 
 # The people of an entry: more than one hand in as a group. An entry that is not the system's has
@@ -54,7 +58,7 @@ class Collects:
 class Exports:
     """How a system takes grades. The texts are for the guide's table."""
 
-    write: Callable[[Class, Path, Roster], None]
+    write: Callable[[Class, Path, Roster, Course], None]
     holds: str
     use: str
 
@@ -88,9 +92,28 @@ def write_json(document: Any, path: Path) -> None:
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def lessons(result: Result) -> list[str]:
-    """The lessons whose exercises a result has."""
-    return list(dict.fromkeys(exercise["id"].partition(".")[0] for exercise in result["exercises"]))
+def graders(found: Class, course: Course) -> Iterator[tuple[str, Lesson, str, int]]:
+    """The graders that go elsewhere: name, lesson, `course.toml` and seed of each.
+
+    Raises Problem if one would give other points than these grades have.
+    """
+    for name, results in found.items():
+        assignment = course.assignments.get(name) or course.chosen([name])[0]
+        held = {exercise["id"].partition(".")[0] for exercise in results[0]["exercises"]}
+        for lesson in (lesson for lesson in assignment.lessons if lesson.id in held):
+            _check_points(name, lesson, results[0])
+            whose = lesson.id if assignment.is_lesson else f"{assignment.name}-{lesson.id}"
+            yield whose, lesson, excerpt(course, assignment, lesson), results[0]["seed"]
+
+
+def _check_points(name: str, lesson: Lesson, result: Result) -> None:
+    asked = {part.id: part.points for part in lesson.graded if part.points}
+    given = {x["id"]: x["max_points"] for x in result["exercises"]}
+    if {key: given.get(key) for key in asked} != asked:
+        raise Problem(
+            f"{name} was graded with other points than course.toml gives. In a course directory "
+            f"run `nbgrader autograde {name}`; without one put the course.toml beside the results."
+        )
 
 
 def place_of(exercise: Verdict) -> dict[str, str]:

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
+from autograder.classroom.course.settings import Course
 from autograder.classroom.systems.system import Exports, System
 from autograder.grading import result_files
 from autograder.grading.result import Class
 from autograder.lessons import manifest
 
 
-def _write(found: Class, folder: Path, roster: Roster) -> None:
+def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     rows: list[list[Any]] = [["student", *found, "total"]]
     for student, row in _scores(found).items():
         total = round(sum(score for score in row if score is not None), 2)

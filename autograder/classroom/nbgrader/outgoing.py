@@ -1,0 +1,107 @@
+"""What leaves the house is as the gradebook is: feedback pages of older points are made again.
+
+nbgrader makes a page again only where a submission is newer, and hands out whatever is there. So
+each page holds a mark of all that it was made from, which is compared before it leaves.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from nbgrader.converters import GenerateFeedback
+from nbgrader.converters.base import BaseConverter, NbGraderException
+from nbgrader.exchange.default import ExchangeReleaseFeedback
+
+from autograder.classroom.course import settings as courses
+from autograder.classroom.course.settings import Course
+from autograder.classroom.nbgrader import gradebook, regrading
+from autograder.classroom.nbgrader.results import read_results
+from autograder.lessons.problem import Problem
+
+_MARK = re.compile(r'<meta name="made-from" content="([0-9a-f]*)">')
+
+
+def mark(submission: Any, course: Course, root: Path) -> str:
+    """A hash of all that a submission's pages are made from."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    comments = [comment for notebook in submission.notebooks for comment in notebook.comments]
+    late = gradebook.lateness_of(submission.student, course)[submission].text
+    assignment, student = course.get(submission.name), submission.student.id
+    results = read_results(root, assignment, student)
+    record = regrading.read(regrading.place(root, assignment.name, student))
+    about = (
+        sorted((x.name, x.score, x.max_score, gradebook.is_unread(x)) for x in grades),
+        sorted((x.name, x.comment or "") for x in comments),
+        (late, submission.late_submission_penalty or 0.0, repr(course.feedback)),
+        json.dumps([results, record], sort_keys=True),
+    )
+    return hashlib.sha256(repr(about).encode()).hexdigest()
+
+
+def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]:
+    """The students whose pages are not as the gradebook is; those without a page if `missing`."""
+    course, found = courses.read(root), []
+    names = [f"{lesson.id}.html" for lesson in course.get(assignment).lessons]
+    with gradebook.opened(root) as book:
+        gradebook.share(book, regrading.sources(root))
+        gradebook.settle(book, course)
+        for submission in _submissions(book, assignment):
+            student = submission.student.id
+            pages = [root / "feedback" / student / assignment / name for name in names]
+            there = [page for page in pages if page.is_file()]
+            graded = (root / "autograded" / student / assignment).is_dir()
+            if graded and (there or missing):
+                now = mark(submission, course, root)
+                if len(there) < len(pages) or any(_mark_of(page) != now for page in there):
+                    found.append(student)
+    return sorted(found)
+
+
+def _submissions(book: Any, assignment: str) -> list[Any]:
+    try:
+        return list(book.assignment_submissions(assignment))
+    except MissingEntry:  # nothing was released yet
+        return []
+
+
+def _mark_of(page: Path) -> str:
+    found = _MARK.search(page.read_text(encoding="utf-8", errors="replace")[:2000])
+    return found[1] if found else ""
+
+
+def start(converter: GenerateFeedback) -> None:
+    """Run `nbgrader generate_feedback`, after removing pages that are not as the gradebook is."""
+    course = converter.coursedir
+    try:
+        students = outdated(Path(course.root), course.assignment_id)
+    except Problem as error:
+        converter.log.error(str(error))
+        raise NbGraderException(str(error)) from None
+    excluded = course.student_id_exclude.split(",")
+    asked = [x for x in students if fnmatchcase(x, course.student_id) and x not in excluded]
+    for student in asked:
+        pages = Path(course.format_path("feedback", student, course.assignment_id))
+        converter.log.warning("Made again: the feedback of %s is older than the grades", student)
+        shutil.rmtree(pages)
+    BaseConverter.start(converter)
+    converter.log.info("The pages in feedback/ are as the gradebook is")
+
+
+class Release(ExchangeReleaseFeedback):
+    """How `nbgrader release_feedback` hands pages out: none that is older than the grades."""
+
+    def copy_files(self) -> None:
+        """Copy the pages, unless some are not as the gradebook is."""
+        name = self.coursedir.assignment_id
+        if students := outdated(Path(self.coursedir.root), name):
+            who = ", ".join(students)
+            self.fail(
+                f"The feedback of {who} is older than the grades. Run `nbgrader generate_feedback "
+                f"{name}`, then this command again."
+            )
+        super().copy_files()

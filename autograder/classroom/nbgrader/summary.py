@@ -1,0 +1,59 @@
+"""What `nbgrader autograde` says at its end: a line for each submission that it was asked for.
+
+Points and lateness are the gradebook's; why points were lost is in the results.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.classroom.course.settings import Course
+from autograder.classroom.nbgrader import gradebook
+from autograder.grading import feedback
+from autograder.grading.result import Result
+
+HEAD = ("student", "points", "late", "why less", "for a person")
+WIDTH = 140  # where the output is no terminal
+
+Row = tuple[str, ...]
+
+
+def rows(
+    book: Any, course: Course, assignment: str, results: Mapping[str, Sequence[Result]]
+) -> Iterator[Row]:
+    """The lines of the table; `results` has those of an assignment by student."""
+    for student in sorted(results):
+        try:
+            found = book.find_submission(assignment, student)
+        except MissingEntry:  # nbgrader has left it out, and said so
+            continue
+        late = gradebook.lateness_of(found.student, course)[found]
+        score = max(found.score - (found.late_submission_penalty or 0.0), 0.0)
+        why = next(filter(None, map(feedback.why_less, results[student])), "")
+        points = f"{score:g} of {found.max_score:g}"
+        yield student, points, late.text, why, ", ".join(_for_a_person(found, results[student]))
+
+
+def _for_a_person(submission: Any, results: Sequence[Result]) -> Iterator[str]:
+    """What a person should look at in a submission."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    for grade in sorted(grades, key=lambda x: x.name):
+        if gradebook.is_unread(grade):
+            yield grade.name
+        elif grade.needs_manual_grade:
+            yield f"{grade.name} once more"
+    if any(result.get("review") for result in results):
+        yield "signs of cheating"
+
+
+def show(found: Sequence[Row]) -> None:
+    """Print the table; where the output is no terminal, as wide as is usual in files."""
+    table = Table(*HEAD, box=None, pad_edge=False, header_style="bold")
+    for row in found:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
