@@ -1,9 +1,10 @@
 """From two replies to a verdict: does the submission answer as the reference does?"""
 
 from collections.abc import Collection
+from typing import Any
 
-from autograder.grading import suite, telling, words
-from autograder.grading.suite import Disagreement, agree
+from autograder.grading import suite, telling, values, words
+from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 
 _UNSENDABLE = "Your code gives a value that is far too large."
@@ -37,18 +38,26 @@ def _compare_value(
 ) -> Disagreement | None:
     if want.kind == "raised":
         message = (
-            f"Your code raises nothing, and returns {suite.described(got.value)}, "
+            f"Your code raises nothing, and returns {values.described(got.value)}, "
             f"where {'an error' if '.' in want.name else want.name} is expected."
         )
         return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
-    found = agree(got.value, want.value, rtol, atol)
+    found = values.agree(got.value, want.value, rtol, atol)
     if found is None:
         return None
-    none = f" {words.NO_RETURN}" if got.value is None else ""
-    returns = not found.message.startswith("raises ")
-    sentence = f"Your code {f'returns {found.message}{none}' if returns else found.message}."
     expected = found.expected.removesuffix(".")
+    sentence = _sentence(found.message, got.value)
     return Disagreement(found.kind, sentence, f"{expected[:1].upper()}{expected[1:]}.")
+
+
+def _sentence(difference: str, got: Any) -> str:
+    """What differs, as a sentence; a part of a record says it in one of its own."""
+    if difference.endswith("."):
+        return difference
+    if difference.startswith("raises "):
+        return f"Your code {difference}."
+    none = f" {words.NO_RETURN}" if got is None else ""
+    return f"Your code returns {difference}{none}."
 
 
 def _no_answer(got: Reply) -> Disagreement:

@@ -128,6 +128,8 @@ def _constant(reply: Reply) -> str | None:
 
 def _constant_in(value: Any) -> str | None:
     """Which of these a value stands for: probes give lists of answers, names of errors, reprs."""
+    if isinstance(value, dict):
+        value = [*value.values()]
     if isinstance(value, (list, tuple)):
         kinds = {_constant_in(item) for item in value}
         return kinds.pop() if len(kinds) == 1 else None

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from autograder.grading import random_programs, suite
+from autograder.grading import random_programs, suite, values
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
@@ -146,16 +146,16 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
 
     `stubs` is the number of exercises so far, `mistakes` that of an exercise's known mistakes.
     """
-    sizes = suite.SMALL + suite.MOST_AXES  # small ones, and those of the shape that is expected
-    shapes = sum(sizes**axes for axes in range(suite.MOST_AXES + 1)) + 2
-    types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(suite.NOUNS)
+    sizes = values.SMALL + values.MOST_AXES  # small ones, and those of the shape that is expected
+    shapes = sum(sizes**axes for axes in range(values.MOST_AXES + 1)) + 2
+    types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(values.NOUNS)
     count = {
         "kind of the difference, after right definitions were shown": len(KINDS) + 1,
         "shape": shapes,
         "dtype": len(wire.DTYPES),
-        "length of a list, tuple or dict": suite.SMALL + 2,
+        "length of a list, tuple or dict": values.SMALL + 2,
         "kind of value": types,
-        "part of a dict": suite.SMALL,
+        "part of a dict": values.SMALL,
         "error as a part of an answer": errors(),
         "exercise that is not implemented": stubs,
         "error without a line": errors() * 3,

@@ -117,10 +117,16 @@ def accumulated(mj, cts):
     a = jaxpr.Var(ShapedArray(shape, np.dtype(getattr(first, "dtype", float))))
     env, seen = {}, []
     for ct in cts:
-        seen.append(accumulate(env, a, ct))
-        weak = a in env and get_aval(env[a]).weak_type
-        seen.append((len(env), env.get(a), weak))
-    return seen, first
+        out = accumulate(env, a, ct)
+        seen.append(
+            {
+                "what accumulate returns": out,
+                "the number of entries": len(env),
+                "the cotangent of the variable": env.get(a),
+                "the cotangent is weakly typed": a in env and get_aval(env[a]).weak_type,
+            }
+        )
+    return {"each step": seen, "the first cotangent, which stays as it was": first}
 
 
 @probe
@@ -133,7 +139,11 @@ def several_variables(mj, steps):
     env[other] = 100.0
     for i, ct in steps:
         accumulate(env, atoms[i], ct)
-    return [env.get(atom) for atom in atoms], len(env), env[other]
+    return {
+        "the cotangents": [env.get(atom) for atom in atoms],
+        "the number of entries": len(env),
+        "the cotangent of a variable that is not concerned": env[other],
+    }
 
 
 @probe
@@ -147,7 +157,12 @@ def untouched(mj, x, y):
     kept = env[a] is x
     accumulate(env, a, y)
     accumulate(env, a, y)
-    return kept, env[a], x, y
+    return {
+        "the first cotangent itself is kept": kept,
+        "the cotangent in the end": env[a],
+        "the first array, which stays as it was": x,
+        "the second array, which stays as it was": y,
+    }
 
 
 @probe(uses=[shown, watching])
@@ -159,7 +174,10 @@ def accumulated_boxes(mj, x, y):
     with watching() as (box, log):
         for ct in (box(x), None, box(y)):
             accumulate(env, a, ct)
-        return shown(env[a]), log
+        return {
+            "the cotangent": shown(env[a]),
+            "operations": log,
+        }
 
 
 @pytest.mark.meets("weak_type", "float32", "more_than_two", "zeros", "extremes")
@@ -220,7 +238,10 @@ def unstretched(mj, ct, x):
     """What `unbroadcast` gives, and whether it is the cotangent itself."""
     module = importlib.import_module("minijax.transpose")
     out = module.unbroadcast(ct, operand(x))
-    return out, out is ct
+    return {
+        "the result": out,
+        "the result is the cotangent itself": out is ct,
+    }
 
 
 @probe(uses=[operand, shown, watching])
@@ -229,7 +250,10 @@ def unstretched_box(mj, ct, x):
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         out = module.unbroadcast(box(ct), operand(x))
-        return shown(out), not log
+        return {
+            "the result": shown(out),
+            "nothing is bound": not log,
+        }
 
 
 @probe(uses=[watching])
@@ -238,7 +262,10 @@ def known_of_all_kinds(mj, ct, x):
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         kinds = [mj.numpy.array(x), box(x), np.float64(2.0), np.array(x), 2.0, True]
-        return [module.unbroadcast(ct, kind) for kind in kinds], log
+        return {
+            "the cotangents of known operands": [module.unbroadcast(ct, kind) for kind in kinds],
+            "operations": log,
+        }
 
 
 @probe(uses=[operand])
@@ -246,7 +273,9 @@ def stretched_sum(mj, name, ct, x, y):
     """The given rule of an operation with two operands of unequal shape."""
     module = importlib.import_module("minijax.transpose")
     rule = getattr(module, name + "_transpose")
-    return rule(ct, operand(x), operand(y))
+    return {
+        "the cotangents": rule(ct, operand(x), operand(y)),
+    }
 
 
 def test_nothing_was_stretched(student):
@@ -318,7 +347,9 @@ STRETCH = siblings("grad.unbroadcast")
 def product_rule(mj, siblings, ct, x, y):
     """The cotangents of both operands."""
     with evaluating(siblings) as module:
-        return list(module.mul_transpose(ct, operand(x), operand(y)))
+        return {
+            "the cotangents": list(module.mul_transpose(ct, operand(x), operand(y))),
+        }
 
 
 @probe(uses=[evaluating, operand])
@@ -326,7 +357,9 @@ def kinds_of_products(mj, siblings, ct, x, y):
     """What kinds of arrays the cotangents of arrays of NumPy are."""
     with evaluating(siblings) as module:
         outs = module.mul_transpose(ct, operand(x), operand(y))
-        return [type(out).__name__ for out in outs]
+        return {
+            "the classes of the cotangents": [type(out).__name__ for out in outs],
+        }
 
 
 @probe(uses=[evaluating, operand, shown, watching])
@@ -336,7 +369,10 @@ def product_rule_of_boxes(mj, siblings, ct, x, y):
         sent = [operand(z) for z in (x, y)]
         boxed = [z if isinstance(z, UndefPrimal) else box(z) for z in sent]
         outs = module.mul_transpose(box(ct), *boxed)
-        return shown(list(outs)), bool(log)
+        return {
+            "the cotangents": shown(list(outs)),
+            "an operation is bound": bool(log),
+        }
 
 
 def product(student, ct, x, y):
@@ -415,7 +451,9 @@ def operand_cotangent(mj, ct, shape, dtype, other, contract, batch, comes_last):
     """The cotangent of one operand."""
     module = importlib.import_module("minijax.transpose")
     aval = ShapedArray(tuple(shape), np.dtype(dtype))
-    return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
+    return {
+        "the cotangent": module.dot_cotangent(ct, aval, other, contract, batch, comes_last),
+    }
 
 
 @probe(uses=[shown, watching])
@@ -425,7 +463,11 @@ def operand_cotangent_of_boxes(mj, ct, shape, other, contract, batch, comes_last
     with watching() as (box, log):
         aval = ShapedArray(tuple(shape), np.dtype(float))
         out = module.dot_cotangent(box(ct), aval, box(other), contract, batch, comes_last)
-        return shown(out), sorted(set(log) - {"transpose"}), log.count("dot_general")
+        return {
+            "the cotangent": shown(out),
+            "the operations that are bound": sorted(set(log) - {"transpose"}),
+            "the number of products": log.count("dot_general"),
+        }
 
 
 @probe
@@ -437,20 +479,26 @@ def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes
     def cotangent(ct, other):
         return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
 
-    return [str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals]
+    return {
+        "the type of the cotangent": [
+            str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals
+        ],
+    }
 
 
 @probe(uses=[operand])
 def whole_rule(mj, ct, x, y, numbers, dtype):
     """The given rule around it, for either operand."""
     module = importlib.import_module("minijax.transpose")
-    return module.dot_general_transpose(
-        ct,
-        operand(x),
-        operand(y),
-        dimension_numbers=numbers,
-        preferred_element_type=dtype,
-    )
+    return {
+        "the cotangents": module.dot_general_transpose(
+            ct,
+            operand(x),
+            operand(y),
+            dimension_numbers=numbers,
+            preferred_element_type=dtype,
+        ),
+    }
 
 
 def waves(shape, start=0):
@@ -577,7 +625,9 @@ def backwards(mj, siblings, spec, consts, args, cts):
     """What the backward pass gives for a program."""
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
-        return module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts)
+        return {
+            "the cotangents": module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts),
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -594,16 +644,16 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         return x
 
     def split_rule(cts, x, *, k):
-        calls.append(("split", cts, described(x), k))
+        calls.append(("split", [cts, described(x), k]))
         a, b = cts
         return [(0.0 if a is None else a) * k + (0.0 if b is None else b)]
 
     def wrapped_rule(cts, x):
-        calls.append(("wrapped", cts, described(x)))
+        calls.append(("wrapped", [cts, described(x)]))
         return [2.0 * cts[0]]
 
     def scaled_rule(ct, x, y, *, by):
-        calls.append(("scaled", ct, described(x), described(y), by))
+        calls.append(("scaled", [ct, described(x), described(y), by]))
         return [ct * by, None] if isinstance(x, UndefPrimal) else [None, ct * by]
 
     types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
@@ -618,7 +668,11 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         inputs = [[[], "float64"]] * len(args)
         jaxpr = program(0, inputs, eqns, outs, extra)
         back = module.backward_pass(jaxpr, [], [operand(x) for x in args], cts)
-        return back, calls
+        return {
+            "the rules that are called, in turn": [name for name, _ in calls],
+            "what the rules are called with": [given for _, given in calls],
+            "the cotangents": back,
+        }
 
 
 @probe(uses=[evaluating, operand, program, shown, watching])
@@ -628,7 +682,10 @@ def backwards_of_boxes(mj, siblings, spec, args, cts):
         jaxpr = program(*spec)
         args = [operand(x) for x in args]
         back = module.backward_pass(jaxpr, [], args, [box(ct) for ct in cts])
-        return shown(list(back)), log
+        return {
+            "the cotangents": shown(list(back)),
+            "operations": log,
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -637,7 +694,11 @@ def twice(mj, siblings, spec, args, cts):
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
         args = [operand(x) for x in args]
-        return [module.backward_pass(jaxpr, [], args, cts) for _ in range(2)]
+        return {
+            "the cotangents of the two passes": [
+                module.backward_pass(jaxpr, [], args, cts) for _ in range(2)
+            ],
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -647,9 +708,11 @@ def missing_rule(mj, siblings, used):
         jaxpr = program(0, [[[], "float64"]], [("sin", [0], {}), ("neg", [0], {})], [1, 2])
         args = [operand(["linear", [], "float64"])]
         try:
-            return module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
+            back = module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
         except NotImplementedError as error:
-            return "sin" in str(error)
+            named = "sin" in str(error)
+            return {"error": "NotImplementedError", "the error names the primitive": named}
+        return {"error": "nothing", "the cotangents": back}
 
 
 NUMBER: tuple[list[int], str] = ([], F64)
@@ -841,11 +904,14 @@ def program_backwards(mj, siblings, name, args, flags, values):
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(functions[name])(*args)
         back = module.transposed_jaxpr(closed, tuple(flags))
-        types = [
-            [(aval.str_short(), aval.weak_type) for aval in avals]
-            for avals in (back.in_avals, back.out_avals)
-        ]
-        return type(back).__name__, types, run(back, values)
+        return {
+            "the class of what is returned": type(back).__name__,
+            "the types of the program's inputs": [aval.str_short() for aval in back.in_avals],
+            "the types of the program's results": [aval.str_short() for aval in back.out_avals],
+            "an input is weakly typed": [aval.weak_type for aval in back.in_avals],
+            "a result is weakly typed": [aval.weak_type for aval in back.out_avals],
+            "what the program computes": run(back, values),
+        }
 
 
 @probe(uses=[evaluating])
@@ -868,8 +934,14 @@ def program_kept(mj, siblings):
             swapped = module.transposed_jaxpr(closed, (False, True))
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
-    same = [first is x for x in (again, mixed, third, of_other)]
-    return same, mixed is swapped, len(calls), len(mixed.in_avals), len(mixed.out_avals)
+    return {
+        "the same program and flags get the same program again": [first is again, first is third],
+        "other flags get the same program": [first is mixed, mixed is swapped],
+        "another program gets the same program": first is of_other,
+        "calls of the transpose rule": len(calls),
+        "the number of the program's inputs": len(mixed.in_avals),
+        "the number of the program's results": len(mixed.out_avals),
+    }
 
 
 @probe(uses=[evaluating])
@@ -878,7 +950,10 @@ def operations_of(mj, siblings, flags):
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(lambda a, x: mj.numpy.sin(a) * (-x))(2.0, 3.0)
         back = module.transposed_jaxpr(closed, tuple(flags))
-        return sorted(eqn.primitive.name for eqn in back.eqns), len(back.consts)
+        return {
+            "the operations of the program": sorted(eqn.primitive.name for eqn in back.eqns),
+            "the number of constants": len(back.consts),
+        }
 
 
 @probe(uses=[evaluating, operand, shown, watching])
@@ -889,7 +964,10 @@ def call_rule(mj, siblings, cts, args):
         args = [operand(x) for x in args]
         args = [x if isinstance(x, UndefPrimal) else box(x) for x in args]
         outs = module.jit_transpose(cts, *args, name="f", jaxpr=f)
-        return shown(list(outs)), log
+        return {
+            "the cotangents": shown(list(outs)),
+            "operations": log,
+        }
 
 
 @probe(uses=[evaluating, run])
@@ -901,7 +979,10 @@ def call_inside(mj, siblings, x, ct):
         closed = tracing.make_jaxpr(outer)(x, x)
         back = module.transposed_jaxpr(closed, (False, True))
         names = [eqn.primitive.name for eqn in back.eqns]
-        return names, run(back, [x, ct])
+        return {
+            "the operations of the program": names,
+            "what the program computes": run(back, [x, ct]),
+        }
 
 
 @pytest.mark.meets("weak_type")
@@ -1018,7 +1099,12 @@ def pulled_back(mj, siblings, name, primals, cotangents, has_aux):
         if all(np.result_type(x).name == "float64" for x in mj.tree.leaves(primals)):
             back = module.vjp(of_inputs, np.zeros(50_001), **more)[1]
             found.append(back(cotangents[0])[0][::25_000])
-        return kept, aux, found, len(runs)
+        return {
+            "the values": kept,
+            "the auxiliary output": aux,
+            "the cotangents": found,
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1028,9 +1114,10 @@ def refused(mj, siblings, name, cotangent):
     with evaluating(siblings) as module:
         _, f_vjp = module.vjp(functions[name], 3.0)
         try:
-            return f_vjp(cotangent)
+            out = f_vjp(cotangent)
         except ValueError as error:
-            return type(error).__name__
+            return {"error": type(error).__name__}
+        return {"error": "nothing", "the cotangents": out}
 
 
 @probe(uses=[evaluating, shown, watching])
@@ -1042,7 +1129,13 @@ def work_of_vjp(mj, siblings, x, ct):
         forwards = sorted(set(log))
         log.clear()
         outs = [f_vjp(ct), f_vjp(ct)]
-        return shown(y), forwards, sorted(set(log)), log.count("exp"), shown(outs)
+        return {
+            "the value": shown(y),
+            "the operations forwards": forwards,
+            "the operations backwards": sorted(set(log)),
+            "the number of exp backwards": log.count("exp"),
+            "the cotangents": shown(outs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1056,7 +1149,10 @@ def vjp_in_jvp(mj, siblings, x, x_dot):
             return f_vjp(jnp.cos(x))[0]
 
         back = module.vjp(lambda z: jnp.sin(x + jnp.sum(z)), np.zeros(50_001))[1]
-        return mj.jvp(pulled, (x,), (x_dot,)), back(x_dot)[0][::25_000]
+        return {
+            "the values and tangents": mj.jvp(pulled, (x,), (x_dot,)),
+            "the cotangents of very many inputs": back(x_dot)[0][::25_000],
+        }
 
 
 @probe(uses=[evaluating, run])
@@ -1070,7 +1166,9 @@ def program_of_vjp(mj, siblings, x):
             return y, f_vjp(ct)
 
         closed = tracing.make_jaxpr(pulled)(x, x)
-        return run(closed, [x, 10.0 * x])
+        return {
+            "what the program computes": run(closed, [x, 10.0 * x]),
+        }
 
 
 @pytest.mark.meets("sizes", "again")
@@ -1114,7 +1212,10 @@ def integers(mj, siblings, n, x):
     """Integers among the inputs and the results."""
     with evaluating(siblings) as module:
         y, f_vjp = module.vjp(lambda n, x: (n * 2, x * n), n, x)
-        return y, f_vjp((np.zeros(np.shape(n), float0), x))
+        return {
+            "the values": y,
+            "the cotangents": f_vjp((np.zeros(np.shape(n), float0), x)),
+        }
 
 
 def test_vjp_of_integers(student):
@@ -1199,7 +1300,10 @@ def gradients_of(mj, siblings, name, args, has_aux):
 
     with evaluating(siblings) as module:
         out = module.value_and_gradients(f, args, **({"has_aux": True} if has_aux else {}))
-        return out, len(runs)
+        return {
+            "value": out,
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1216,7 +1320,13 @@ def cotangent_used(mj, siblings, factor, x):
     own.defvjp(lambda y: (y * factor, None), bwd)
     with evaluating(siblings) as module:
         out, (gradient,) = module.value_and_gradients(lambda x: own(mj.numpy.sum(x * 3.0)), [x])
-        return out, gradient, get_aval(gradient).weak_type, seen
+        return {
+            "the value": out,
+            "the gradient": gradient,
+            "the gradient is weakly typed": get_aval(gradient).weak_type,
+            "calls of the backward rule": len(seen),
+            "the cotangent that the backward rule gets, and its type": seen,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1231,9 +1341,10 @@ def no_gradient(mj, siblings, name):
     }
     with evaluating(siblings) as module:
         try:
-            return module.value_and_gradients(functions[name], [2.0])
+            out = module.value_and_gradients(functions[name], [2.0])
         except TypeError as error:
-            return type(error).__name__
+            return {"error": type(error).__name__}
+        return {"error": "nothing", "the gradients": out}
 
 
 @probe(uses=[evaluating])
@@ -1244,7 +1355,11 @@ def gradient_of_gradient(mj, siblings, x):
         def slope(x):
             return module.value_and_gradients(lambda x: mj.numpy.sin(x) * x, [x])[1][0]
 
-        return slope(x), module.value_and_gradients(slope, [x]), mj.jvp(slope, (x,), (1.0,))
+        return {
+            "the gradient": slope(x),
+            "the value and gradient of the gradient": module.value_and_gradients(slope, [x]),
+            "the value and tangent of the gradient": mj.jvp(slope, (x,), (1.0,)),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1257,7 +1372,11 @@ def public_gradients(mj, siblings, x, y):
     with evaluating(siblings) as module:
         both = module.grad(f, argnums=(1, 0))(x, y, scale=10.0)
         aux = module.value_and_grad(lambda x, y: (f(x, y), y), 1, has_aux=True)(x, y)
-        return module.grad(f)(x, y), both, aux
+        return {
+            "the gradients": module.grad(f)(x, y),
+            "the value and the gradients": both,
+            "the auxiliary output": aux,
+        }
 
 
 @pytest.mark.meets("order", "more_than_two")
@@ -1338,7 +1457,11 @@ def jacobians(mj, siblings, name, primals):
         lin = linearize_tree(functions[name], tuple(primals), False)
         outs = [module.jacobian_of_output(lin, i) for i in range(len(lin.out_avals))]
         weak = [[get_aval(x).weak_type for x in out] for out in outs]
-        return [type(out).__name__ for out in outs], [list(out) for out in outs], weak
+        return {
+            "the classes of what is returned": [type(out).__name__ for out in outs],
+            "the Jacobians": [[*out] for out in outs],
+            "a Jacobian is weakly typed": weak,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1364,7 +1487,13 @@ def work_of_a_jacobian(mj, siblings, rows):
         lin = linearize_tree(lambda x: (x, -x), (np.ones((rows, 3)),), False)
         with patch.object(module, "transpose_program", watched):
             (out,) = module.jacobian_of_output(lin, 1)
-        return passes, calls, out
+        return {
+            "calls of transpose_program": len(passes),
+            "the number of cotangents of each pass": passes,
+            "calls of the transpose rule": len(calls),
+            "the shapes of the cotangents that the rule gets": calls,
+            "the Jacobian": out,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1376,7 +1505,9 @@ def jacobian_inside(mj, siblings, x, x_dot):
             lin = linearize_tree(lambda x: mj.numpy.sin(x) * x, (x,), False)
             return module.jacobian_of_output(lin, 0)[0]
 
-        return mj.jvp(jacobian, (x,), (x_dot,))
+        return {
+            "the value and tangent of the Jacobian": mj.jvp(jacobian, (x,), (x_dot,)),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1389,7 +1520,11 @@ def public_jacobians(mj, siblings, x):
 
     with evaluating(siblings) as module:
         both = module.jacrev(f, argnums=(0, 1))(x, 2.0 * x)
-        return module.jacrev(f)(x, x), both, module.hessian(lambda x: jnp.sum(x * x * x))(x)
+        return {
+            "the result of jacrev": module.jacrev(f)(x, x),
+            "the result of jacrev for two argnums": both,
+            "the result of hessian": module.hessian(lambda x: jnp.sum(x * x * x))(x),
+        }
 
 
 def test_jacobian_of_a_vector(student):
@@ -1479,7 +1614,12 @@ def value_and_cotangents(mj, f, xs, cts):
     value, f_vjp = mj.vjp(f, *xs)
     many = np.zeros(50_001, np.float32)
     _, back = mj.vjp(lambda z, *ys: f(*[y + mj.numpy.sum(z) for y in ys]), many, *xs)
-    return value, f_vjp(cts), f_vjp(cts), back(cts)[0][::25_000]
+    return {
+        "the values": value,
+        "the cotangents": f_vjp(cts),
+        "the cotangents of a second call": f_vjp(cts),
+        "the cotangents of very many inputs": back(cts)[0][::25_000],
+    }
 
 
 @probe
@@ -1598,7 +1738,11 @@ def gradients(mj, x):
         return 0.5 * y * y - 3.0 * x
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), of_many(mj, f, x), len(runs)
+        return {
+            "the value and the gradient": mj.value_and_grad(f)(x),
+            "the gradient by very many inputs": of_many(mj, f, x),
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1609,7 +1753,10 @@ def sums_of_arrays(mj, x, y):
         return mj.numpy.sum((x + k) * (y - x) * k / 2.0)
 
     with evaluating({}):
-        return mj.grad(f, (0, 1, 2))(x, y, 2.0), of_many(mj, lambda x: f(x, y, 2.0), x)
+        return {
+            "the gradients": mj.grad(f, (0, 1, 2))(x, y, 2.0),
+            "the gradient by very many inputs": of_many(mj, lambda x: f(x, y, 2.0), x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1622,7 +1769,10 @@ def layers(mj, w, x):
 
     with evaluating({}):
         params = {"w": w, "b": np.ones(len(w), w.dtype)}
-        return mj.value_and_grad(loss)(params, x), of_many(mj, lambda x: loss(params, x), x)
+        return {
+            "the value and the gradient": mj.value_and_grad(loss)(params, x),
+            "the gradient by very many inputs": of_many(mj, lambda x: loss(params, x), x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1634,7 +1784,11 @@ def gradients_within(mj, x):
         return x * inner + mj.grad(lambda y: x)(3.0) + mj.jvp(lambda y: x * y * y, (x,), (x,))[1]
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), mj.grad(mj.grad(f))(x), of_many(mj, f, x)
+        return {
+            "the value and the gradient": mj.value_and_grad(f)(x),
+            "the second derivative": mj.grad(mj.grad(f))(x),
+            "the gradient by very many inputs": of_many(mj, f, x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1654,7 +1808,13 @@ def several_cotangents(mj, x, n):
         def weighed(x):
             return mj.numpy.sum(mj.vjp(lambda y: (y * 2.0, n, y * y), x)[1]((x, zero, x))[0])
 
-        return y, cts, aux, refused, of_many(mj, weighed, x)
+        return {
+            "the values": y,
+            "the cotangents": cts,
+            "the auxiliary output": aux,
+            "error": refused,
+            "the gradient by very many inputs": of_many(mj, weighed, x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1666,7 +1826,11 @@ def calls_backwards(mj, x):
         outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
         total = lambda x: mj.numpy.sum(outer(x, x * x))  # noqa: E731
         difference = mj.vjp(lambda x: inner(x, x, x)[2], x)[1](1.0)
-        return mj.grad(total)(x), difference, of_many(mj, total, x)
+        return {
+            "the gradient": mj.grad(total)(x),
+            "the cotangent of a difference": difference,
+            "the gradient by very many inputs": of_many(mj, total, x),
+        }
 
     with evaluating({}):
         return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
@@ -1682,7 +1846,11 @@ def all_jacobians(mj, x, y):
 
     with evaluating({}):
         slope = of_many(mj, lambda x: jnp.sum(mj.jacrev(f, 1)(x, y)["a"]), x)
-        return mj.jacrev(f, (0, 1))(x, y), mj.hessian(lambda y: jnp.sum(y * y * y * x))(y), slope
+        return {
+            "the Jacobians": mj.jacrev(f, (0, 1))(x, y),
+            "the second derivatives": mj.hessian(lambda y: jnp.sum(y * y * y * x))(y),
+            "the derivative of a Jacobian": slope,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1695,7 +1863,12 @@ def gradients_of_programs(mj, f, xs, ts, cts):
 
     with evaluating({}):
         of_inputs, *_ = mj.vjp(g, inputs, *xs)[1](cts)
-        return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts), of_inputs[::25_000]
+        return {
+            "the cotangents and their derivatives": mj.jvp(
+                lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts
+            ),
+            "the cotangents of very many inputs": of_inputs[::25_000],
+        }
 
 
 @pytest.mark.meets(twice="value_and_gradients")
