@@ -68,8 +68,9 @@ def evaluated(mj, program, args, how):
         return mj.jvp(results, xs, xs)
 
     if how == "":
-        return results(*args)
-    return str(mj.make_jaxpr(tangents if how == "tangents" else results)(*args))
+        return {"the results": results(*args)}
+    program = mj.make_jaxpr(tangents if how == "tangents" else results)(*args)
+    return {"the text of the program": str(program)}
 
 
 @probe
@@ -78,7 +79,9 @@ def evaluated_by_hand(mj, x, count):
     a, *results = (Var(get_aval(x)) for _ in range(count + 1))
     many_p = Primitive("many", multiple_results=True)
     impl_rules[many_p] = lambda x, *, count: [np.multiply(x, 3.0 + i) for i in range(count)]
-    return list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x]))
+    return {
+        "the results": list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x])),
+    }
 
 
 @pytest.mark.meets("float32", "order")
@@ -174,7 +177,9 @@ def chain(mj, program, y, how="", rules=()):
         back = getattr(mj, name)(back)
     with patch.dict(inverse_rules, more):
         out = back(y)
-    return str(out) if how.endswith("make_jaxpr") else out
+    if how.endswith("make_jaxpr"):
+        return {"the text of the program": str(out)}
+    return {"value": out}
 
 
 @probe
@@ -183,10 +188,12 @@ def chain_stops(mj, program, y):
     f = eval(program, {**vars(mj), "np": np})
     back = inverse_chain(f)
     try:
-        return back(y)
+        back(y)
     except (ValueError, NotImplementedError) as error:
         number = re.search(r"stops at equation (\d+)", str(error))
-        return type(error).__name__, number and number[1]
+        place = number and number[1]
+        return {"error": type(error).__name__, "the equation that the error names": place}
+    return {"error": "nothing"}
 
 
 @probe
@@ -199,10 +206,11 @@ def chain_runs(mj, values):
         return mj.lax.exp(x)
 
     back = inverse_chain(f)
-    counts = [len(runs)]
+    counts, outs = [len(runs)], []
     for value in values:
-        counts += [back(value), len(runs)]
-    return counts
+        outs.append(back(value))
+        counts.append(len(runs))
+    return {"the values": outs, "calls of f, so far after each step": counts}
 
 
 LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
@@ -253,7 +261,9 @@ def chain_of_shape(mj, ys):
         return mj.lax.neg(y) if x.dtype == np.float32 else y
 
     back = inverse_chain(f)
-    return [back(y) for y in ys]
+    return {
+        "the values for each shape": [back(y) for y in ys],
+    }
 
 
 @probe
@@ -274,8 +284,9 @@ def chain_of_toys(mj, params, error, y):
         try:
             out = inverse_chain(lambda x: toy.bind(x, **params))(y)
         except Exception as found:
-            out = type(found).__name__, "of the rule" in str(found)
-    return out, noted
+            own = "of the rule" in str(found)
+            return {"error": type(found).__name__, "the rule's own error comes out": own}
+    return {"error": "nothing", "the value": out, "the params that the rule gets": noted}
 
 
 ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
@@ -337,14 +348,20 @@ def inverted(mj, program, ins, outs, rules=(), number=1, how=""):
     eqn = mj.make_jaxpr(eval(program, scope))(*examples).eqns[0]
     with patch.dict(inverse_rules, more):
         if how == "program":
-            return str(mj.make_jaxpr(lambda *zs: list(invert(eqn, number, ins, zs)))(*outs))
+            text = str(mj.make_jaxpr(lambda *zs: list(invert(eqn, number, ins, zs)))(*outs))
+            return {"the text of the program": text}
         try:
             found = list(invert(eqn, number, list(ins), outs))
         except Exception as error:
             place = re.search(r"stops at equation (\d+), `(.*?)`", str(error))
-            return type(error).__name__, place and place.groups()
+            found = place and place.groups()
+            return {"error": type(error).__name__, "the equation that the error names": found}
     same = [x is y for x, y in zip(found, ins, strict=True)]
-    return found, same
+    return {
+        "error": "nothing",
+        "the operands": found,
+        "an operand that was known is returned itself": same,
+    }
 
 
 @probe
@@ -357,7 +374,9 @@ def inverted_two_results(mj, ins, outs, params):
     a, b, c, d = (Var(get_aval(outs[0])) for _ in range(4))
     eqn = JaxprEqn([a, b], [c, d], Primitive("both", multiple_results=True), params)
     with patch.dict(inverse_rules, {"both": [lambda *args, **params: 0.0, rule]}):
-        return list(invert(eqn, 1, ins, outs))
+        return {
+            "the operands": list(invert(eqn, 1, ins, outs)),
+        }
 
 
 def test_invert_first_operand(student):
@@ -414,7 +433,11 @@ def test_invert_params(student):
 def inverted_again(mj, ins, outs):
     """What is found of a difference, twice; and the lists that were given, afterwards."""
     (eqn,) = mj.make_jaxpr(mj.lax.sub)(outs[0], outs[0]).eqns
-    return [list(invert(eqn, 1, ins, outs)) for _ in range(2)], ins, outs
+    found = [list(invert(eqn, 1, ins, outs)) for _ in range(2)]
+    return {
+        "the operands, found twice": found,
+        "the lists that were given, afterwards": [ins, outs],
+    }
 
 
 @pytest.mark.meets("mutation")
@@ -473,7 +496,13 @@ def known(mj, siblings, program, ins, outs, more=()):
         gave = custom.evaluate_if_known(env, eqn)
     after = [env.get(v) for v in (*variables, *eqn.outvars)]
     names = len({*env} - {*variables, *eqn.outvars})
-    return gave, after, runs, names, env["another"]
+    return {
+        "the equation is evaluated": gave,
+        "the operands and results in the environment afterwards": after,
+        "the operations that are evaluated": runs,
+        "the number of other entries of the environment": names,
+        "another entry of the environment": env["another"],
+    }
 
 
 def ask_known(student, *args):
@@ -536,9 +565,10 @@ def evaluation_fails(mj, error):
         (eqn,) = mj.make_jaxpr(lambda x: toy.bind(2.0))(1.0).eqns
     with patch.object(custom, "eval_equation", fails):
         try:
-            return custom.evaluate_if_known({}, eqn)
+            custom.evaluate_if_known({}, eqn)
         except Exception as found:
-            return type(found).__name__
+            return {"error": type(found).__name__}
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("exception")
@@ -581,8 +611,9 @@ def swept(mj, siblings, program, examples, ins, outs):
             found = custom.inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
         except (ValueError, NotImplementedError) as error:
             number = re.search(r"stops at equation (\d+)", str(error))
-            return type(error).__name__, number and number[1]
-    return list(found)
+            place = number and number[1]
+            return {"error": type(error).__name__, "the equation that the error names": place}
+    return {"error": "nothing", "the inputs": list(found)}
 
 
 @probe(uses=[in_place])
@@ -594,7 +625,9 @@ def inverse_of(mj, siblings, program, ys, how):
         for name in how.split():
             back = getattr(mj, name)(back)
         out = back(*ys)
-    return str(out) if how.endswith("make_jaxpr") else out
+    if how.endswith("make_jaxpr"):
+        return {"the text of the program": str(out)}
+    return {"value": out}
 
 
 @probe(uses=[in_place])
@@ -607,7 +640,11 @@ def traced_in_calls(mj, siblings, program, ys):
         (call,) = closed.eqns
         jaxpr, consts = custom.called_program(call)
         names = [eqn.primitive.name for eqn in jaxpr.eqns]
-        return call.primitive.name, names, custom.eval_jaxpr(jaxpr, consts, [ys])
+        return {
+            "the primitive of the call": call.primitive.name,
+            "the operations of the program inside": names,
+            "the value": custom.eval_jaxpr(jaxpr, consts, [ys]),
+        }
 
 
 AROUND_JAXPR = siblings(
@@ -744,10 +781,12 @@ def operands(mj, siblings, program, examples, ins, outs, number):
     eqn = mj.make_jaxpr(eval(program, {**vars(mj), "np": np, "mj": mj}))(*examples).eqns[0]
     with in_place("minijax.custom_interpreters", siblings) as custom:
         try:
-            return list(custom.inverse_equation(eqn, number, ins, outs))
+            back = list(custom.inverse_equation(eqn, number, ins, outs))
         except (ValueError, NotImplementedError) as error:
             found = re.search(r"stops at equation (\d+)", str(error))
-            return type(error).__name__, found and found[1]
+            place = found and found[1]
+            return {"error": type(error).__name__, "the equation that the error names": place}
+        return {"error": "nothing", "the operands": back}
 
 
 AROUND_EQUATION = siblings(
@@ -863,8 +902,13 @@ def without_dead_code(mj, program, examples, used, effects=()):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     kept = [bool(x) for x in kept]
     identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
-    same = (len(identical), str(closed.jaxpr) == before, jaxpr is closed.jaxpr)
-    return str(jaxpr), kept, same
+    return {
+        "the text of the program": str(jaxpr),
+        "an input is kept": kept,
+        "the number of equations that are the given ones": len(identical),
+        "the given program stays as it was": str(closed.jaxpr) == before,
+        "the given program itself is returned": jaxpr is closed.jaxpr,
+    }
 
 
 @probe
@@ -876,7 +920,10 @@ def evaluated_without_dead_code(mj, program, args, used):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     typecheck_jaxpr(jaxpr)
     args = [x for x, still_there in zip(args, kept, strict=True) if still_there]
-    return eval_jaxpr(jaxpr, closed.consts, *args), len(jaxpr.eqns)
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, *args),
+        "the number of equations": len(jaxpr.eqns),
+    }
 
 
 def thin(student, program, examples, used, effects=()):
@@ -891,7 +938,11 @@ def kept_beside_programs(mj, x):
     jaxpr = dce_jaxpr(closed.jaxpr, [False, True])[0]
     first = kept(closed, "results", lambda: 2), kept(jaxpr, "results", lambda: 1)
     again = dce_jaxpr(closed.jaxpr, [True, False])[0]
-    return first, kept(again, "results", lambda: 1), kept(closed, "results", lambda: 0)
+    return {
+        "what is kept for the two programs": first,
+        "what is kept for a third program": kept(again, "results", lambda: 1),
+        "what is kept for the given program": kept(closed, "results", lambda: 0),
+    }
 
 
 TREE = "lambda x, y: (lax.sin(x) * 2.0, lax.cos(lax.exp(y)), x - lax.exp(y))"
@@ -1003,7 +1054,10 @@ def product_cost(mj, shapes, numbers, dtype="float64"):
     (eqn,) = mj.make_jaxpr(lambda x, y: mj.lax.dot_general(x, y, numbers))(x, y).eqns
     cost = dot_general_cost(eqn)
     counts = [int(cost.flops), int(cost.transcendentals), int(cost.bytes)]
-    return isinstance(cost, Cost), counts
+    return {
+        "a Cost is returned": isinstance(cost, Cost),
+        "the flops, the transcendentals and the bytes": counts,
+    }
 
 
 NO_AXES = ((), ())
@@ -1069,7 +1123,10 @@ def evaluated_call(mj, f, xs):
     """What the call of a program returns, and which operations are evaluated for that."""
     (call,) = mj.make_jaxpr(mj.jit(f))(*xs).eqns
     opened = mj.make_jaxpr(lambda *ys: list(eval_equation(call, ys)))(*xs)
-    return list(eval_equation(call, xs)), [eqn.primitive.name for eqn in opened.eqns]
+    return {
+        "the results": list(eval_equation(call, xs)),
+        "the operations that are evaluated": [eqn.primitive.name for eqn in opened.eqns],
+    }
 
 
 @probe
@@ -1114,7 +1171,9 @@ def known_from_first(mj, f, xs):
     write(env, closed.jaxpr.invars[:1], xs[:1])
     for eqn in closed.eqns:
         evaluate_if_known(env, eqn)
-    return [read(env, var) for eqn in closed.eqns for var in eqn.outvars]
+    return {
+        "the known values": [read(env, var) for eqn in closed.eqns for var in eqn.outvars],
+    }
 
 
 @probe
@@ -1125,14 +1184,22 @@ def last_result(mj, f, xs):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
     sizes = [len(eqn.params["jaxpr"].eqns) for eqn in jaxpr.eqns]
-    return eval_jaxpr(jaxpr, closed.consts, left), len(left), sizes
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, left),
+        "the number of inputs that are left": len(left),
+        "the numbers of equations": sizes,
+    }
 
 
 @probe
 def counted(mj, f, xs):
     """What a program costs."""
     total = cost(f)(*xs)
-    return int(total.flops), int(total.transcendentals), int(total.bytes)
+    return {
+        "the flops": int(total.flops),
+        "the transcendentals": int(total.transcendentals),
+        "the bytes": int(total.bytes),
+    }
 
 
 exercise("custom.eval_equation")
@@ -1220,7 +1287,12 @@ def calls_opened(mj, program, args):
     slopes = mj.make_jaxpr(lambda *xs: mj.jvp(opened, xs, xs)[1])(*args)
     flat = mj.make_jaxpr(opened)(*args)
     lean, _ = dce_jaxpr(flat.jaxpr, [True] * len(flat.jaxpr.outvars))
-    return str(flat), str(lean), str(slopes), opened(*args)
+    return {
+        "the text of the program without calls": str(flat),
+        "the text of the program without dead code": str(lean),
+        "the text of the derivative's program": str(slopes),
+        "the value": opened(*args),
+    }
 
 
 @probe
@@ -1229,7 +1301,10 @@ def undone(mj, program, ys):
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     make = custom.inverse if "," in program or len(ys) > 1 else custom.inverse_chain
     back = make(eval(program, scope))
-    return back(*ys), str(mj.make_jaxpr(back)(*ys))
+    return {
+        "the arguments": back(*ys),
+        "the text of the inverse's program": str(mj.make_jaxpr(back)(*ys)),
+    }
 
 
 @probe
@@ -1240,7 +1315,10 @@ def undone_and_mapped(mj, ys):
         return inverse(lambda x: mj.lax.exp(mj.lax.tanh(x)) * k + mj.lax.exp(2.0))(y)
 
     both = mj.vmap(mj.grad(f, (0, 1)), (None, 0))(2.0, ys)
-    return both, mj.jvp(lambda k: f(k, 9.0), (2.0,), (1.0,))
+    return {
+        "the results and their batches": both,
+        "the values and tangents": mj.jvp(lambda k: f(k, 9.0), (2.0,), (1.0,)),
+    }
 
 
 @probe
@@ -1249,10 +1327,14 @@ def stops_at(mj, programs, y):
     found = []
     for program in programs:
         try:
-            found.append(inverse(eval(program, {**vars(mj), "np": np}))(y))
+            out = inverse(eval(program, {**vars(mj), "np": np}))(y)
+            found.append({"error": "nothing", "the value": out})
         except (ValueError, NotImplementedError) as error:
             number = re.search(r"stops at equation (\d+)", str(error))
-            found.append([type(error).__name__, number and number[1]])
+            place = number and number[1]
+            found.append(
+                {"error": type(error).__name__, "the equation that the error names": place}
+            )
     return found
 
 
@@ -1266,7 +1348,13 @@ def thinned_out(mj, program, args, used):
     for whole, wanted in ((closed, used), (slopes, [False] * len(used) + used)):
         jaxpr, kept = dce_jaxpr(whole.jaxpr, wanted)
         left = [x for x, is_kept in zip(args, kept, strict=True) if is_kept]
-        found.append([str(jaxpr), kept, eval_jaxpr(jaxpr, whole.consts, left)])
+        found.append(
+            {
+                "the text of the program": str(jaxpr),
+                "an input is kept": kept,
+                "the results": eval_jaxpr(jaxpr, whole.consts, left),
+            }
+        )
     return found
 
 
@@ -1303,7 +1391,12 @@ def lean_program(mj, f, xs):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
     total = cost(lambda *ys: eval_jaxpr(jaxpr, closed.consts, ys))(*left)
-    return eval_jaxpr(jaxpr, closed.consts, left), kept, int(total.flops), int(total.bytes)
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, left),
+        "an input is kept": kept,
+        "the flops": int(total.flops),
+        "the bytes": int(total.bytes),
+    }
 
 
 def test_whole_calls(student):

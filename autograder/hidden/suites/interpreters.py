@@ -30,7 +30,10 @@ def evaluated(mj, name, pairs):
     """The results of one operation on pairs of numbers, to the last digit, and their types."""
     interpreter = mj.EvalInterpreter()
     results = [interpreter.interpret_op(mj.Op[name], (x, y)) for x, y in pairs]
-    return [(type(result).__name__, repr(result)) for result in results]
+    return {
+        "the results": [repr(result) for result in results],
+        "the types of the results": [type(result).__name__ for result in results],
+    }
 
 
 @probe
@@ -42,7 +45,9 @@ def refused(mj, name, pairs):
             answers.append(interpreter.interpret_op(mj.Op[name], tuple(pair)))
         except TypeError:
             answers.append("TypeError")
-    return answers
+    return {
+        "what comes of each pair": answers,
+    }
 
 
 @probe
@@ -59,7 +64,10 @@ def evaluated_elsewhere(mj, x, y):
     context.interpreter = other = Other()
     interpreter = mj.EvalInterpreter()
     results = [interpreter.interpret_op(op, (x, y)) for op in (mj.Op.add, mj.Op.mul)]
-    return results, other.asked
+    return {
+        "the results": results,
+        "calls of the current interpreter": other.asked,
+    }
 
 
 @pytest.mark.meets("extremes")
@@ -123,7 +131,9 @@ def currents(mj, depth):
             look()
 
     nest(1)
-    return seen
+    return {
+        "the current interpreter at each place": seen,
+    }
 
 
 @probe
@@ -135,7 +145,9 @@ def one_after_another(mj, times):
         with mj.set_interpreter(interpreter):
             seen.append([x is mj.current_interpreter() for x in made])
         seen.append([x is mj.current_interpreter() for x in made])
-    return seen
+    return {
+        "the current interpreter at each place": seen,
+    }
 
 
 @probe
@@ -148,7 +160,9 @@ def same_twice(mj):
             seen.append(mj.current_interpreter() is other)
         seen.append(mj.current_interpreter() is other)
     seen.append(mj.current_interpreter() is first)
-    return seen
+    return {
+        "the right interpreter is current at each place": seen,
+    }
 
 
 @probe
@@ -167,11 +181,12 @@ def after_an_error(mj, depth, error_class="KeyError"):
         finally:
             seen.append([i for i, x in enumerate(made) if x is mj.current_interpreter()])
 
+    came = "nothing"
     try:
         nest(1)
     except error_class as error:
-        seen.append(error.args[0])
-    return seen
+        came = error_class.__name__ if error.args == ("out",) else "another error"
+    return {"error": came, "the interpreter that is current after each block": seen}
 
 
 @probe
@@ -189,7 +204,10 @@ def left_early(mj, how):
             if how == "break":
                 break
             continue
-    return inside, mj.current_interpreter() is first
+    return {
+        "the block's interpreter is current inside": inside,
+        "the interpreter before is current afterwards": mj.current_interpreter() is first,
+    }
 
 
 @probe
@@ -207,7 +225,9 @@ def made_early(mj):
                 seen.append(mj.current_interpreter() is other)
             seen.append(mj.current_interpreter() is third)
         seen.append(mj.current_interpreter() is first)
-    return seen
+    return {
+        "the right interpreter is current at each place": seen,
+    }
 
 
 @probe
@@ -227,7 +247,9 @@ def there_and_back(mj, numbers):
             look()
 
     nest(numbers)
-    return seen
+    return {
+        "the current interpreter at each place": seen,
+    }
 
 
 @probe
@@ -252,7 +274,9 @@ def threads_in_turn(mj):
             thread.join()
         seen.append([mj.current_interpreter() is x for x in (mine, theirs)])
     seen.append(mj.current_interpreter() is mine)
-    return seen
+    return {
+        "the right interpreter is current at each place": seen,
+    }
 
 
 @probe
@@ -276,7 +300,9 @@ def two_threads(mj):
         looked.set()
         thread.join()
         seen.append(mj.current_interpreter() is mine)
-    return seen
+    return {
+        "the right interpreter is current at each place": seen,
+    }
 
 
 @pytest.mark.meets("again")
@@ -344,7 +370,10 @@ def asked(mj, name, operands):
 
     context.interpreter = asked = Ask()
     out = bind(mj.Op[name], *operands)
-    return calls, out is answer
+    return {
+        "calls of the current interpreter": calls,
+        "its answer itself comes back": out is answer,
+    }
 
 
 @probe
@@ -362,7 +391,9 @@ def asked_last(mj, number, name, operands):
     for i in range(number):
         context.interpreter = Tell(i)
         answers.append(bind(mj.Op[name], *operands))
-    return answers
+    return {
+        "which interpreter answers, and what": answers,
+    }
 
 
 @probe
@@ -384,7 +415,7 @@ def answers_of_any_kind(mj, answers):
             seen.append(repr(bind(mj.Op.add, 1.5, 2.5)))
         except Exception as error:
             seen.append(f"{type(error).__name__} {error}")
-    return seen
+    return {"what comes of each answer or error of the interpreter": seen}
 
 
 @probe
@@ -405,7 +436,10 @@ def operand_itself(mj):
             raise AssertionError("looked at")
 
     context.interpreter, x, y = Second(), Odd(), Odd()
-    return bind(mj.Op.add, x, y) is y, bind(mj.Op.mul, y, x) is x
+    return {
+        "the answer to add comes back itself": bind(mj.Op.add, x, y) is y,
+        "the answer to mul comes back itself": bind(mj.Op.mul, y, x) is x,
+    }
 
 
 @probe
@@ -417,7 +451,7 @@ def formula(mj, x):
             return f"({args[0]} {'+' if op is mj.Op.add else '*'} {args[1]})"
 
     context.interpreter = Text()
-    return mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)
+    return {"the results of the programs": [mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)]}
 
 
 @pytest.mark.meets("sizes")
@@ -476,7 +510,10 @@ def counted_calls(mj, names):
     for place, name in enumerate(names):
         out = interpreter.interpret_op(mj.Op[name], (float(place // 2), 2))
         seen.append((out, interpreter.count))
-    return seen, before.asked
+    return {
+        "the count after each operation": seen,
+        "what the interpreter before is asked": before.asked,
+    }
 
 
 @probe
@@ -491,7 +528,11 @@ def two_counters(mj, first, second):
     upper = CountingInterpreter(lower)
     answers = [upper.interpret_op(mj.Op.add, (float(i), 2.5)) for i in range(first)]
     answers += [lower.interpret_op(mj.Op.mul, (float(i), 2.5)) for i in range(second)]
-    return answers, lower.count, upper.count
+    return {
+        "the answers": answers,
+        "the count of the lower interpreter": lower.count,
+        "the count of the upper interpreter": upper.count,
+    }
 
 
 @probe
@@ -505,7 +546,10 @@ def passed_on(mj):
             return answer
 
     out = CountingInterpreter(Look()).interpret_op(mj.Op.mul, (x, y))
-    return seen, out is answer
+    return {
+        "operation and operands are passed on as they are": seen,
+        "the answer itself comes back": out is answer,
+    }
 
 
 @probe
@@ -524,7 +568,12 @@ def not_the_current_one(mj, current):
     interpreter = CountingInterpreter(before)
     context.interpreter = {"itself": interpreter, "other": other}[current]
     out = interpreter.interpret_op(mj.Op.add, ("x", 2.5))
-    return out, interpreter.count, before.asked, other.asked
+    return {
+        "the result": out,
+        "the count": interpreter.count,
+        "what the interpreter before is asked": before.asked,
+        "what the current interpreter is asked": other.asked,
+    }
 
 
 @pytest.mark.meets("again")
@@ -594,7 +643,11 @@ def counts(mj, siblings, programs, x):
 
     with in_place("microjax.interpreters", siblings):
         outs = [run(program) for program in programs]
-    return outs, text.asked, context.interpreter is text
+    return {
+        "the results and counts": outs,
+        "what the interpreter before is asked": text.asked,
+        "the interpreter before is current again": context.interpreter is text,
+    }
 
 
 @probe(uses=[ask, in_place, texts])
@@ -609,7 +662,14 @@ def arguments(mj, siblings, args):
 
     with in_place("microjax.interpreters", siblings):
         out, count = count_ops(f, *args)
-    return out, count, calls, text.asked, context.interpreter is text, type(out).__name__
+    return {
+        "value": out,
+        "the count": count,
+        "calls of f": calls,
+        "what the interpreter before is asked": text.asked,
+        "the interpreter before is current again": context.interpreter is text,
+        "the class of the result": type(out).__name__,
+    }
 
 
 @probe(uses=[ask, in_place, texts])
@@ -631,7 +691,10 @@ def nested_counts(mj, siblings, inner, after):
 
     with in_place("microjax.interpreters", siblings):
         out = count_ops(outer, 4.0)
-    return out, text.asked
+    return {
+        "the results and counts": out,
+        "what the interpreter before is asked": text.asked,
+    }
 
 
 @probe(uses=[ask, in_place, texts])
@@ -647,7 +710,11 @@ def counts_of_itself(mj, siblings, depth):
         return ask("mul", y, ask("mul", y, 2.0)) if n % 2 else y
 
     with in_place("microjax.interpreters", siblings):
-        return count_ops(f, depth, "x"), count_ops(f, 0, "x"), seen
+        return {
+            "the result and count": count_ops(f, depth, "x"),
+            "the result and count without a call inside": count_ops(f, 0, "x"),
+            "the counts of the calls inside": seen,
+        }
 
 
 @probe(uses=[in_place, texts])
@@ -658,8 +725,12 @@ def failing(mj, siblings):
         try:
             count_ops(lambda x: {}[x], "x")
         except KeyError as error:
-            return error.args[0], context.interpreter is text
-    return "no error"
+            back, came = (
+                context.interpreter is text,
+                "KeyError" if error.args == ("x",) else "other",
+            )
+            return {"error": came, "the interpreter before is current again": back}
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("order")
@@ -718,7 +789,9 @@ def telling(mj, name=""):
 @probe(uses=[grown])
 def programs(mj, seeds, inputs):
     """The values of random programs."""
-    return [repr(grown(mj, seed, inputs)) for seed in seeds]
+    return {
+        "the values of the programs": [repr(grown(mj, seed, inputs)) for seed in seeds],
+    }
 
 
 @probe
@@ -732,7 +805,10 @@ def refused_in_programs(mj, values):
                     answers.append(repr(f(*args)))
                 except TypeError:
                     answers.append("TypeError")
-    return answers, repr(mj.mul(mj.add(1.5, 2.0), 2.0))
+    return {
+        "what comes of each operation": answers,
+        "the value of a program afterwards": repr(mj.mul(mj.add(1.5, 2.0), 2.0)),
+    }
 
 
 @probe(uses=[grown, telling])
@@ -743,7 +819,10 @@ def told(mj, seeds, inputs):
     for teller, seed in zip(tellers, seeds, strict=True):
         with mj.set_interpreter(teller):
             outs.append(grown(mj, seed, inputs))
-    return outs, [teller.asked for teller in tellers]
+    return {
+        "the results of the programs": outs,
+        "what each interpreter is asked": [teller.asked for teller in tellers],
+    }
 
 
 @probe(uses=[grown, telling])
@@ -765,7 +844,11 @@ def told_by_turns(mj, seeds):
             outs.append(grown(mj, seeds[0], ["z"], 3))
 
     nest(seeds)
-    return outs, first.asked, second.asked
+    return {
+        "the results of the programs": outs,
+        "what the first interpreter is asked": first.asked,
+        "what the second interpreter is asked": second.asked,
+    }
 
 
 @probe(uses=[grown])
@@ -775,7 +858,11 @@ def counted(mj, seeds, inputs, lengths):
     def f(seed, length, *inputs):
         return grown(mj, seed, inputs, length)
 
-    return [repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)]
+    return {
+        "the results and counts": [
+            repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)
+        ],
+    }
 
 
 @probe(uses=[grown])
@@ -789,7 +876,10 @@ def counted_inside(mj, seed, depth):
             y = mj.add(mj.mul(z, y), float(count))
         return y
 
-    return repr(count_ops(f, depth, 1.5)), repr(f(depth, 1.5))
+    return {
+        "the result and count": repr(count_ops(f, depth, 1.5)),
+        "the result without counting": repr(f(depth, 1.5)),
+    }
 
 
 @probe(uses=[grown, telling])
@@ -809,7 +899,12 @@ def counted_texts(mj, seed, length):
                 errors.append(error.args[0])
         out = count_ops(lambda x: grown(mj, seed, [x], length), "x")
         last = mj.add("x", "y")
-    return out, last, errors, teller.asked
+    return {
+        "the result and count": out,
+        "the result of an operation afterwards": last,
+        "the errors that come out": errors,
+        "what the interpreter before is asked": teller.asked,
+    }
 
 
 class Turns:
@@ -866,7 +961,9 @@ def threads(mj, seed):
         with mj.set_interpreter(telling(mj)):
             return grown(Turns(mj, *turns), seed, ["x"])
 
-    return at_once([count, tell])
+    return {
+        "what each thread gets": at_once([count, tell]),
+    }
 
 
 @pytest.mark.meets(twice="evaluate", extremes="evaluate")

@@ -87,8 +87,10 @@ def watched(mj, name, arguments, count):
 
     with watching() as (box, log):
         out = rule_named(name)(*boxed(arguments))
+        value, tangent = unboxed(out)
         return {
-            "value": unboxed(out),
+            "the value": value,
+            "the tangent": tangent,
             "operations": sorted(log) if count else None,
         }
 

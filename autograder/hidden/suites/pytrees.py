@@ -135,6 +135,24 @@ def refused(function, *args):
         return "ValueError"
 
 
+def told(result):
+    """A result in parts: structures and other containers as texts, which tell all of them apart."""
+    from minijax.tree import PyTreeDef
+
+    if result == "ValueError":
+        return {"error": "ValueError"}
+    match result:
+        case (list() as leaves, PyTreeDef()):
+            found = {"the leaves": plain(leaves), "the structure": repr(plain(result[1]))}
+        case PyTreeDef():
+            found = {"the structure": repr(plain(result))}
+        case list() | tuple() | dict():
+            found = {"the result": repr(plain(result))}
+        case _:
+            found = {"value": plain(result)}
+    return {"error": "nothing", **found}
+
+
 def result_of(program):
     """The `result` of a program in minijax.tree as it is."""
     module = importlib.import_module("minijax.tree")
@@ -147,7 +165,7 @@ def result_of(program):
         helpers = {helper.__name__: helper for helper in given}
         scope = {"np": np, **vars(module), **structures(), **helpers}
         exec(program, scope)
-        return plain(scope["result"])
+        return told(scope["result"])
 
 
 @probe(uses=[in_place, result_of])

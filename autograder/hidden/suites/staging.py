@@ -37,10 +37,10 @@ def fresh(mj, counts):
                 variables.append(var)
                 list_of_names.append(var.name if isinstance(var, mj.Var) else str(var))
     return {
-        "names": names,
-        "number of objects": len({id(var) for var in variables}),
-        "number of unequal variables": len(set(variables)),
-        "number of equations": [len(interpreter.equations) for interpreter in interpreters],
+        "the names": names,
+        "the number of objects": len({id(var) for var in variables}),
+        "the number of unequal variables": len(set(variables)),
+        "the number of equations": [len(interpreter.equations) for interpreter in interpreters],
         "name_counter": [interpreter.name_counter for interpreter in interpreters],
     }
 
@@ -55,14 +55,18 @@ def fresh_later(mj, start, counts):
         names += [var.name for var in variables]
         interpreter.equations.append(mj.Equation(variables[-1], mj.Op.add, (1.0, 2.0)))
     counter, written = interpreter.name_counter, len(interpreter.equations)
-    return {"names": names, "name_counter": counter, "number of equations": written}
+    return {"the names": names, "name_counter": counter, "the number of equations": written}
 
 
 @probe
 def kinds(mj, count):
     """The type of each new variable."""
     interpreter = mj.StagingInterpreter()
-    return [type(interpreter.fresh_var()).__name__ for _ in range(count)]
+    return {
+        "the types of the variables": [
+            type(interpreter.fresh_var()).__name__ for _ in range(count)
+        ],
+    }
 
 
 @pytest.mark.meets("order")
@@ -131,10 +135,10 @@ def recorded(mj, number, lines):
         for equation in interpreter.equations
     ]
     return {
-        "equations": written,
-        "results": [shown(value) for value in values[number:]],
-        "number of new variables": interpreter.made,
-        "operations carried out": other.asked,
+        "the equations": written,
+        "the results": [shown(value) for value in values[number:]],
+        "the number of new variables": interpreter.made,
+        "calls of the interpreter before": other.asked,
     }
 
 
@@ -154,8 +158,8 @@ def operands_kept(mj, name):
     x, y = equation.args
     kinds = [type(thing).__name__ for thing in (equation, equation.args, result)]
     return {
-        "types of equation, operands and result": kinds,
-        "operands are kept": (x is dual, y is foreign),
+        "the types of equation, operands and result": kinds,
+        "the operands themselves are kept": (x is dual, y is foreign),
         "the result is the variable": equation.var is result,
         "the variable is not new": result is foreign,
     }
@@ -230,12 +234,14 @@ def built(mj, siblings, number, lines, result):
         restored = mj.current_interpreter() is tell
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
     return {
-        "text": str(jaxpr),
-        "parameters": [shown(p) for p in jaxpr.parameters],
-        "equations": [(shown(e.var), str(e.op), list(map(shown, e.args))) for e in jaxpr.equations],
-        "result": shown(jaxpr.return_val),
-        "types of the parts": kinds,
-        "runs of the function": runs,
+        "the text of the program": str(jaxpr),
+        "the parameters": [shown(p) for p in jaxpr.parameters],
+        "the equations": [
+            (shown(e.var), str(e.op), list(map(shown, e.args))) for e in jaxpr.equations
+        ],
+        "the result": shown(jaxpr.return_val),
+        "the types of the parts": kinds,
+        "calls of f": runs,
         "the interpreter before is back": restored,
     }
 
@@ -254,7 +260,9 @@ def built_inside(mj, siblings, depth):
     open_programs, texts = [], []
     with in_place("microjax.staging", siblings):
         texts.append(str(mj.build_jaxpr(f, 1)))
-    return texts
+    return {
+        "the texts of the programs, the innermost first": texts,
+    }
 
 
 @probe(uses=[in_place])
@@ -270,7 +278,10 @@ def built_again(mj, siblings):
         factor[0] = -0.5
         jaxprs += [mj.build_jaxpr(f, number) for number in (1, 2, 1)]
     variables = {id(p) for jaxpr in jaxprs for p in jaxpr.parameters}
-    return {"texts": list(map(str, jaxprs)), "number of variables": len(variables)}
+    return {
+        "the texts of the programs": list(map(str, jaxprs)),
+        "the number of variables": len(variables),
+    }
 
 
 @probe(uses=[in_place])
@@ -281,7 +292,7 @@ def built_of_results(mj, siblings, results):
     with in_place("microjax.staging", siblings):
         shown = [repr(mj.build_jaxpr(lambda x, y=y: y, 1).return_val) for y in results]
         kept = [mj.build_jaxpr(lambda x, y=y: y, 1).return_val is y for y in outside]
-    return {"results": shown, "results are kept": kept}
+    return {"the results": shown, "the results themselves are kept": kept}
 
 
 @probe(uses=[in_place])
@@ -295,11 +306,12 @@ def built_in_vain(mj, siblings, number):
     before = mj.current_interpreter()
     with in_place("microjax.staging", siblings):
         try:
-            out = mj.build_jaxpr(f, number)
+            mj.build_jaxpr(f, number)
+            came = "nothing"
         except KeyError as error:
-            out = str(error)
+            came = "KeyError" if error.args == (f"{number} arguments",) else "another error"
     back = mj.current_interpreter() is before
-    return {"the function's error": str(out), "the interpreter before is back": back}
+    return {"error": came, "the interpreter before is back": back}
 
 
 @pytest.mark.meets("twice")
@@ -374,7 +386,7 @@ def values(mj, number, lines, result, runs):
         except Exception as error:
             found.append(type(error).__name__)
     same = jaxpr.equations == equations, len(jaxpr.parameters)
-    return {"values": found, "the program stays": same}
+    return {"the values": found, "the program stays": same}
 
 
 @probe
@@ -409,7 +421,7 @@ def texts(mj, number, lines, result, args, names, outer):
     asked, jaxpr = [], mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
     with mj.set_interpreter(Text()):
         result = shown(mj.eval_jaxpr(jaxpr, tuple(args)))
-    return {"result": result, "operations carried out": asked}
+    return {"the result": result, "what the interpreter before is asked": asked}
 
 
 @probe
@@ -431,7 +443,9 @@ def other_numbers(mj, number, lines, result, args):
     )
     jaxpr = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
     with mj.set_interpreter(MaxPlus()):
-        return mj.eval_jaxpr(jaxpr, tuple(args))
+        return {
+            "value": mj.eval_jaxpr(jaxpr, tuple(args)),
+        }
 
 
 @probe
@@ -450,7 +464,9 @@ def derivatives(mj, lines, result, x, order):
         jaxpr = mj.Jaxpr((variables[0],), equations, atom(result))
         return mj.mul(x, mj.eval_jaxpr(jaxpr, (x,)))
 
-    return [mj.nth_order_derivative(n, f, x) for n in range(order + 1)]
+    return {
+        "the derivatives": [mj.nth_order_derivative(n, f, x) for n in range(order + 1)],
+    }
 
 
 @pytest.mark.meets("order", "again", "some_results", "mutation")
@@ -570,7 +586,11 @@ def round_trip(mj, siblings, number, lines, result, calls):
                 except TypeError:
                     found.append("TypeError")
             run_by.append(len(runs))
-    return {"results": found, "runs by each call": run_by, "arguments of each run": runs}
+    return {
+        "the results": found,
+        "how often f has run after each call": run_by,
+        "the number of arguments of each run": runs,
+    }
 
 
 @probe(uses=[in_place])
@@ -592,7 +612,7 @@ def staged_again(mj, siblings):
         second = staging.staged(f, 1)
         with mj.set_interpreter(number):
             outs = [g(x) for g in (first, second) for x in (1.0, 1.0, 1, True, 0.0, -0.0)]
-    return {"results": outs, "operations carried out": number.asked}
+    return {"the results": outs, "calls of the interpreter before": number.asked}
 
 
 @probe(uses=[in_place])
@@ -605,7 +625,7 @@ def later(mj, siblings, x, order):
         before = [mj.nth_order_derivative(n, g, x) for n in range(order)]
         factor[0] = 100.0
         after = [mj.nth_order_derivative(n, g, x) for n in range(order)]
-    return {"derivatives": before, "derivatives after a change outside": after}
+    return {"the derivatives": before, "the derivatives after a change outside": after}
 
 
 ALL_BUT_STAGED = siblings(
@@ -674,10 +694,10 @@ def cleaned(mj, number, lines, result, names):
     left = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
     same = given.equations == equations and given.parameters == tuple(variables[:number])
     return {
-        "parameters": [shown(p) for p in jaxpr.parameters],
-        "equations": left,
-        "result": shown(jaxpr.return_val),
-        "types of the parts": kinds,
+        "the parameters": [shown(p) for p in jaxpr.parameters],
+        "the equations": left,
+        "the result": shown(jaxpr.return_val),
+        "the types of the parts": kinds,
         "the given program stays": same,
     }
 
@@ -693,7 +713,7 @@ def cleaned_long(mj, length):
         last = last if i % 3 == 2 else var
     jaxpr = mj.dce_jaxpr(mj.Jaxpr((x,), tuple(equations), last))
     left = [str(e.var) for e in jaxpr.equations[-3:]]
-    return {"number of equations": len(jaxpr.equations), "last equations": left}
+    return {"the number of equations": len(jaxpr.equations), "the last equations": left}
 
 
 def letters(number, lines):
@@ -784,9 +804,11 @@ def written(mj, seeds, number):
     """Random programs as strings, and those of a constant function and of an argument."""
     texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
     return {
-        "random programs": texts,
-        "an argument": str(mj.build_jaxpr(lambda *xs: xs[0], number)),
-        "a constant": str(mj.build_jaxpr(lambda: 2.5, 0)),
+        "the texts of random programs": texts,
+        "the text of a program that returns an argument": str(
+            mj.build_jaxpr(lambda *xs: xs[0], number)
+        ),
+        "the text of a program that returns a constant": str(mj.build_jaxpr(lambda: 2.5, 0)),
     }
 
 
@@ -814,7 +836,9 @@ def there_and_back(mj, seeds, points):
             mj.eval_jaxpr(jaxpr, tuple(points[0][1:]))
         except TypeError:
             outs.append("TypeError")
-    return outs
+    return {
+        "the values": outs,
+    }
 
 
 @probe(uses=[grown])
@@ -830,7 +854,9 @@ def staged_derivatives(mj, seeds, x):
         f = staged(lambda x, s=seed: grown(mj, s, [x], 5), 1)
         outs.append([mj.nth_order_derivative(n, f, x) for n in range(3)])
         outs.append([mj.nth_order_derivative(n, lambda x, s=seed: inside(x, s), x) for n in (0, 1)])
-    return outs
+    return {
+        "the derivatives": outs,
+    }
 
 
 @probe(uses=[grown])
@@ -863,8 +889,13 @@ def swept(mj, seeds, number):
         jaxpr = mj.build_jaxpr(lambda *xs, i=keep: chains(mj, seeds, xs)[i], number)
         clean = mj.dce_jaxpr(jaxpr)
         values = [repr(mj.eval_jaxpr(j, (1.5,) * number)) for j in (jaxpr, clean)]
-        out = {"the cleaned program": str(clean), "cleaned twice": str(mj.dce_jaxpr(clean))}
-        outs.append({**out, "number of equations before": len(jaxpr.equations), "values": values})
+        out = {
+            "the cleaned program": str(clean),
+            "the program that is cleaned twice": str(mj.dce_jaxpr(clean)),
+        }
+        outs.append(
+            {**out, "the number of equations before": len(jaxpr.equations), "the values": values}
+        )
     return outs
 
 
@@ -882,8 +913,8 @@ def long_programs(mj, length):
     jaxpr = mj.build_jaxpr(f, 1)
     clean = mj.dce_jaxpr(jaxpr)
     return {
-        "number of equations": len(jaxpr.equations),
-        "number of equations that are needed": len(clean.equations),
+        "the number of equations": len(jaxpr.equations),
+        "the number of equations that are needed": len(clean.equations),
         "value": mj.eval_jaxpr(clean, (1.0,)),
     }
 
@@ -906,7 +937,11 @@ def after_failures(mj, seed):
         return grown(mj, seed, [x, y], 3)
 
     text, back = str(mj.build_jaxpr(f, 1)), mj.current_interpreter() is before
-    return {"program": text, "errors": errors, "the interpreter before is back": back}
+    return {
+        "the text of the program": text,
+        "the errors that come out": errors,
+        "the interpreter before is back": back,
+    }
 
 
 @pytest.mark.meets(sizes="build_jaxpr")

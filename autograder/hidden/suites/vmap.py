@@ -62,8 +62,12 @@ def answer(mj, siblings, name, arguments, params, work):
     with in_place("minijax.vmap", siblings) as vmap, watching(note) as (box, log):
         out = getattr(vmap, name)(*sent(arguments), **params)
         names = [name for name, _ in log]
+        parts = ("the result", "the batch axis") if isinstance(out, tuple) else ("value",)
         return {
-            "value": shown(out),
+            **dict(
+                zip(parts, shown(out) if isinstance(out, tuple) else [shown(out)], strict=False)
+            ),
+            "the number of parts that come back": len(out) if isinstance(out, tuple) else 1,
             **({"operations": names, "the parameters of the operations": log} if count else {}),
         }
 
