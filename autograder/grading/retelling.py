@@ -73,7 +73,7 @@ class Retelling:
         if any(map(self.lending.has_failed, silenced.lent)):  # it could be the doing of one
             return None
         self.lending.know_nothing()
-        found = self._compared(call)
+        found = self._compared(call, silenced.exercise)
         return _More(found) if found is not None and found.kind == call.found.kind else None
 
     def holds(self, silenced: Silenced, more: _More) -> bool:
@@ -91,11 +91,12 @@ class Retelling:
     def _is_over(self) -> bool:
         return self.searched > SEARCH_SECONDS
 
-    def _compared(self, call: Call) -> Disagreement | None:
+    def _compared(self, call: Call, exercise: str) -> Disagreement | None:
         """How the submission's answer to a call differs now."""
         seconds = self.agreement.oracle.ask(call.probe, call.args)[1]
         got = self.agreement.asking.reduced(self._asked(call.probe, call.args, seconds))
-        return compare(got, call.want, self.agreement.stubs, call.rtol, call.atol)
+        near, hints = (call.rtol, call.atol), self.agreement.hints(exercise)
+        return compare(got, call.want, self.agreement.stubs, *near, hints=hints)
 
     def differences(
         self, test: generated.Test, chosen: Sequence[Sample], lent: bool = False
