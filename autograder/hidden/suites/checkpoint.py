@@ -793,7 +793,10 @@ def test_barrier_in_a_gradient(student):
 
 @probe
 def both_derivatives(mj, f, xs, ts):
-    """A checkpointed program's values, and its derivative in a direction."""
+    """A checkpointed program's values, and its derivative in a direction.
+
+    >>> mj.jvp(mj.checkpoint(f), xs, ts)
+    """
     return {
         "the values": mj.checkpoint(f)(*xs),
         "the values and tangents": mj.jvp(mj.checkpoint(f), xs, ts),
@@ -802,7 +805,10 @@ def both_derivatives(mj, f, xs, ts):
 
 @probe
 def pulled_back(mj, f, xs, cts):
-    """What reverse mode makes of a checkpointed program, which is a call."""
+    """What reverse mode makes of a checkpointed program, which is a call.
+
+    >>> mj.vjp(mj.checkpoint(f), *xs)[1](cts)
+    """
     names = [e.primitive.name for e in mj.make_jaxpr(mj.checkpoint(f))(*xs).eqns]
     return {
         "the cotangents": mj.vjp(mj.checkpoint(f), *xs)[1](cts),

@@ -1139,7 +1139,10 @@ def program_value(mj, f, xs):
 
 @probe
 def counted_program(mj, f, xs):
-    """The result of a program, and how many of its operations depend on the first argument."""
+    """The result of a program, and how many of its operations depend on the first argument.
+
+    >>> mj.core.counted(lambda a: f(a, *xs[1:]))(xs[0])
+    """
     value, count = counted(lambda x: f(x, *xs[1:]))(xs[0])
     return {"the function's value": value, "the count": count}
 

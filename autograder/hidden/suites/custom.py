@@ -1131,13 +1131,19 @@ def evaluated_call(mj, f, xs):
 
 @probe
 def chain_undone(mj, f, xs):
-    """What the result of a chain came from."""
+    """What the result of a chain came from.
+
+    >>> mj.custom_interpreters.inverse_chain(f)(f(*xs))
+    """
     return inverse_chain(f)(f(*xs))
 
 
 @probe
 def program_undone(mj, f, xs):
-    """What the result of a program came from."""
+    """What the result of a program came from.
+
+    >>> mj.custom_interpreters.inverse(f)(f(*xs))
+    """
     return inverse(f)(f(*xs))
 
 
@@ -1193,7 +1199,10 @@ def last_result(mj, f, xs):
 
 @probe
 def counted(mj, f, xs):
-    """What a program costs."""
+    """What a program costs.
+
+    >>> mj.custom_interpreters.cost(f)(*xs)
+    """
     total = cost(f)(*xs)
     return {
         "the flops": int(total.flops),

@@ -1610,7 +1610,10 @@ def program_run_back(mj, f, xs, cts):
 
 @probe
 def value_and_cotangents(mj, f, xs, cts):
-    """The value of a program; what comes back of its cotangents, twice, and of many inputs."""
+    """The value of a program; what comes back of its cotangents, twice, and of many inputs.
+
+    >>> mj.vjp(f, *xs)[1](cts)
+    """
     value, f_vjp = mj.vjp(f, *xs)
     many = np.zeros(50_001, np.float32)
     _, back = mj.vjp(lambda z, *ys: f(*[y + mj.numpy.sum(z) for y in ys]), many, *xs)

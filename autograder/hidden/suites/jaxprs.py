@@ -845,13 +845,19 @@ LAX = [
 
 @probe
 def program_run(mj, jaxpr, xs):
-    """The results of a program."""
+    """The results of a program.
+
+    >>> mj.jaxpr.eval_jaxpr(jaxpr, [], *xs)
+    """
     return eval_jaxpr(jaxpr, [], *xs)
 
 
 @probe
 def program_type(mj, jaxpr):
-    """The type of a program; and whether it has one without its first equation."""
+    """The type of a program; and whether it has one without its first equation.
+
+    >>> mj.jaxpr.typecheck_jaxpr(jaxpr)
+    """
     try:
         less = str(typecheck_jaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:])))
     except TypeError:
@@ -864,7 +870,10 @@ def program_type(mj, jaxpr):
 
 @probe
 def types_in_program(mj, jaxpr):
-    """The types of the results of each operation, by the rules."""
+    """The types of the results of each operation, by the rules.
+
+    >>> mj.jaxpr.typecheck_jaxpr(jaxpr)
+    """
     found = [abstract_eval(e.primitive, [x.aval for x in e.invars], e.params) for e in jaxpr.eqns]
     return {
         "the shapes of the results": [[aval.shape for aval in avals] for avals in found],
@@ -923,7 +932,10 @@ def run_and_transformed(mj, jaxpr, xs, ts):
 
 @probe
 def types_and_values(mj, jaxpr, xs):
-    """The type of a program, beside the types of what it gives."""
+    """The type of a program, beside the types of what it gives.
+
+    >>> mj.jaxpr.eval_jaxpr(jaxpr, [], *xs)
+    """
     outs = [get_aval(out) for out in eval_jaxpr(jaxpr, [], *xs)]
     claimed = typecheck_jaxpr(jaxpr)
     return {

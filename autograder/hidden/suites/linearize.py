@@ -1484,7 +1484,10 @@ def test_call_linearized(student):
 
 @probe
 def linear_program(mj, f, xs, ts):
-    """A program's value, and its derivative in two directions."""
+    """A program's value, and its derivative in two directions.
+
+    >>> mj.linearize(f, *xs)[1](*ts)
+    """
     y, f_lin = mj.linearize(f, *xs)
     return {
         "the values": y,
@@ -1657,7 +1660,10 @@ def long_program(mj, x, t, steps):
 
 @probe(uses=[evaluating])
 def linear_within(mj, f, xs, ts):
-    """A random program with constants, linearized; and its derivative, which is linearized too."""
+    """A random program with constants, linearized; and its derivative, which is linearized too.
+
+    >>> mj.linearize(f, *xs)[1](*ts)
+    """
 
     runs = []
 

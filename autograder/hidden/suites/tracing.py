@@ -1115,7 +1115,10 @@ def test_make_jaxpr(student):
 
 @probe
 def program_and_values(mj, f, xs):
-    """The program of a function, its constants, and what it computes."""
+    """The program of a function, its constants, and what it computes.
+
+    >>> mj.make_jaxpr(f)(*xs)
+    """
     closed = mj.make_jaxpr(f)(*xs)
     return {
         "the text of the program": str(closed),
@@ -1126,7 +1129,10 @@ def program_and_values(mj, f, xs):
 
 @probe
 def program_of_derivative(mj, f, xs, ts):
-    """The same of the function that computes a derivative."""
+    """The same of the function that computes a derivative.
+
+    >>> mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
+    """
     closed = mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
     return {
         "the text of the program": str(closed),
