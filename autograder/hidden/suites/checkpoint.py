@@ -234,7 +234,7 @@ def test_call_again(student):
 
 @pytest.mark.meets("weak_type", "caching")
 def test_call_weak_types(student):
-    """Weak types stay what they are, and a call on numbers alone is a call too."""
+    """Weak types stay what they are, and a call on numbers alone is a call."""
     student.agrees(calls_of_equal_programs, [np.float64(1.0), 1.0, np.float64(1.0)])
 
 
@@ -987,7 +987,7 @@ def pulled_back_twice(mj, f, xs, cts):
 
 
 def test_whole_residuals(student):
-    """Inputs cross the line instead of results inside, and what a policy keeps, too."""
+    """Reverse mode keeps the inputs and what the policy keeps, and no other results."""
     text = "lambda x: jnp.sin(jnp.exp(jnp.sin(x) * x))"
     student.agrees(residuals, text, [ROW], [])
     student.agrees(residuals, text, [ROW], ["exp"])
@@ -1005,7 +1005,7 @@ def test_whole_transformations(student):
     another_box="call partial_eval", twice="partial_eval", closure="call partial_eval"
 )
 def test_whole_closures(student):
-    """Values from outside the function are differentiated and batched too."""
+    """Values from outside the function are differentiated and batched."""
     student.agrees(closed_over, ROW, STEP / 100.0)
 
 

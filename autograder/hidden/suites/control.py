@@ -234,7 +234,7 @@ def test_jvp_of_integers(student):
 
 @pytest.mark.meets("closure")
 def test_jvp_of_captured_arrays(student):
-    """Arrays that a branch has captured are in the new branches too."""
+    """Arrays that a branch has captured are in the new branches."""
     student.agrees(moved, CAPTURED, 1, [ROW], [OTHER])
     student.agrees(moved, CAPTURED[::-1], 1, [OTHER], [ROW])
 
@@ -317,7 +317,7 @@ def test_select_axes(student):
 
 @pytest.mark.meets("twice", "some_results")
 def test_select_results_without_axis(student):
-    """A result that is the same for all examples of a branch is selected as well."""
+    """A result that is the same for all examples of a branch is selected."""
     two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
     student.agrees(each_its_own, two, [1, 0, 1], [ROW, 4.0], [0, None], [0.0, 0.0])
     student.agrees(each_its_own, two, [0, 1], [GRID, ROW], [0, None], [ROW, ROW])
@@ -740,7 +740,7 @@ def test_backwards_constants_of_several_shapes(student):
 
 @pytest.mark.meets("float32")
 def test_backwards_single_precision(student):
-    """In a program of float32, sums and zeros are of float32 too."""
+    """In a float32 program, sums and zeros are float32."""
     small = [F32(0.0)] * 5
     given = ([F32(10.0)], [STACK.astype(F32)], [None, np.array([7.0, 11.0, 13.0], F32)])
     student.agrees(backwards, LINE, small, ONE_EACH, given)

@@ -354,7 +354,7 @@ def test_arrays(student):
 
 @pytest.mark.meets("sizes")
 def test_small_arrays(student):
-    """Arrays without axes and arrays without elements are arrays too."""
+    """Arrays without axes, and arrays without elements, are arrays."""
     student.agrees(aval_of, np.array(2.5, np.float32))
     student.agrees(aval_of, np.zeros((0, 3), np.int32))
 

@@ -134,7 +134,7 @@ def test_eval_constants_of_a_call(student):
 
 @pytest.mark.meets("keys")
 def test_eval_other_calls(student):
-    """A function with a derivative of its own is a call, too."""
+    """A function with a derivative of its own is a call."""
     student.agrees(evaluated, OWN_JVP, [ROW], "program")
     student.agrees(evaluated, OWN_VJP, [ROW], "program")
 
@@ -159,7 +159,7 @@ def test_eval_programs_without_equations(student):
 
 @pytest.mark.meets("nested")
 def test_eval_is_transformed(student):
-    """Other transformations see each operation that is evaluated."""
+    """Each operation that is evaluated is seen by other transformations."""
     student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
     student.agrees(evaluated, "jit(lambda x, y: lax.sin(x) / y)", [ROW, OTHER], "tangents")
 
@@ -586,14 +586,14 @@ def test_known_several_results(student):
 
 @pytest.mark.meets("more_than_two", "some_results")
 def test_known_first_result(student):
-    """That the first one of several results is known is not enough."""
+    """Knowing only the first of several results is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [3.0, None], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [ROW, -ROW, None], (ROW,))
 
 
 @pytest.mark.meets("more_than_two")
 def test_known_last_result(student):
-    """That the last one of several results is known is not enough."""
+    """Knowing only the last of several results is not enough."""
     ask_known(student, "jit(lambda x, y: (x - y, x * y))", [5.0, 2.0], [None, 10.0], (1.0, 1.0))
     ask_known(student, "jit(lambda x: (x, -x, x * x))", [ROW], [None, None, ROW**2], (ROW,))
 
@@ -1450,7 +1450,7 @@ def test_whole_stops(student):
 
 @pytest.mark.meets(nested="dce_jaxpr")
 def test_whole_dead_code(student):
-    """Without dead code a program returns the same, in calls and in derivatives as well."""
+    """Without dead code a program returns the same, even in calls and in derivatives."""
     student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
     student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
 

@@ -688,7 +688,7 @@ def test_derivatives(student):
 
 @pytest.mark.meets("zeros")
 def test_derivatives_of_constants(student):
-    """The derivative of a function that does not use its argument is right as well."""
+    """A function that does not use its argument has the right derivative."""
     student.agrees(derived, FOR_DERIVATIVE, [4.0], 2.0)
 
 

@@ -417,7 +417,7 @@ def test_linear_operand_was_stretched(student):
 
 @pytest.mark.meets("sizes")
 def test_known_operand_was_stretched(student):
-    """A known operand that is smaller than the product is stretched in the cotangent, too."""
+    """A known operand that is smaller than the product is stretched in the cotangent."""
     product(student, ROW, linear((3,)), 4.0)
     product(student, GRID, linear((2, 3)), np.array([[7.0], [0.5]]))
     product(student, EMPTY, linear((0, 2)), 4.0)

@@ -253,7 +253,7 @@ def test_program_for_weak_integers(student):
 
 @pytest.mark.meets("again")
 def test_program_for_each_structure(student):
-    """The same leaves in other containers, or by name, make a new program."""
+    """Equal leaves in other containers, or by name, make a new program."""
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
     student.agrees(requests, calls)
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
@@ -277,7 +277,7 @@ def test_program_for_static_values(student):
 
 @pytest.mark.meets("order", "more_than_two", "twice")
 def test_program_for_types_in_order(student):
-    """The same types in another order, or another number of times, are other arguments."""
+    """Types in another order, or another number of times, are other arguments."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
     student.agrees(requests, [*calls, calls[0]])
     student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
@@ -596,7 +596,7 @@ def test_type_weak(student):
 
 @pytest.mark.meets("weak_type")
 def test_type_weak_everywhere(student):
-    """So may all of them, and the results are what the program says all the same."""
+    """All operands may be weakly typed, and the results have the types that the program says."""
     student.agrees(type_of_call, [(shape, dtype, True) for shape, dtype, _ in RIGHT])
 
 

@@ -1272,7 +1272,7 @@ def test_unzip_instantiate(student):
 
 
 def test_unzip_instantiate_all(student):
-    """Several outputs can be instantiated, and inputs that are outputs as well."""
+    """Several outputs can be instantiated, even inputs that are outputs."""
     unzips(student, "through", [ROW, 2.0], [True, False], [0])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
@@ -1302,7 +1302,7 @@ def test_unzip_other_constants(student):
 
 @pytest.mark.meets("nested")
 def test_unzip_calls(student):
-    """A call of another program within the program is unzipped as well."""
+    """A call of another program within the program is unzipped."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
     unzips(student, "called", [ROW, STEP], [False, True])
 
@@ -1434,7 +1434,7 @@ def test_call_keeps_the_order(student):
 
 @pytest.mark.meets("order")
 def test_call_keeps_the_order_of_operands(student):
-    """Several operands that are unknown keep their order too."""
+    """Several unknown operands keep their order."""
     calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
     calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
 

@@ -318,7 +318,7 @@ result = [tree_flatten(tree)[0], len(asked)]
 
 @pytest.mark.meets("none")
 def test_none_as_a_leaf_by_choice(student):
-    """None and empty containers can be chosen as leaves, too."""
+    """None and empty containers can be chosen as leaves."""
     flat(
         student,
         "[1, None, {'a': None}], is_leaf=lambda x: x is None",
@@ -432,7 +432,7 @@ def test_sources_of_leaves(student):
 
 @pytest.mark.meets("none", "zeros")
 def test_leaves_of_any_kind(student):
-    """Leaves are put in as they are, containers and None too."""
+    """Leaves are put in as they are, even containers and None."""
     built(
         student,
         "lst(leaf, tup(leaf, leaf)), [[1, 2], None, (3,)]",
@@ -554,7 +554,7 @@ def test_containers_of_another_class(student):
 
 @pytest.mark.meets("sizes")
 def test_containers_of_another_class_inside(student):
-    """Containers are compared at every depth, empty ones too."""
+    """Containers are compared at every depth, even empty ones."""
     along(
         student,
         "lst(lst(leaf), leaf), [(1,), 2]",

@@ -952,7 +952,7 @@ def test_whole_texts(student):
 
 
 def test_whole_derivatives_as_programs(student):
-    """The derivative of a function has a program, too."""
+    """The derivative of a function can be staged to a program."""
     student.agrees(written_derivatives, [1, 2], 1)
     student.agrees(written_derivatives, [3], 2)
 

@@ -599,7 +599,7 @@ def test_constant_numbers(student):
 
 @pytest.mark.meets("more_than_two", "twice")
 def test_constant_again(student):
-    """The same array is the same variable each time."""
+    """An array is one and the same variable each time."""
     student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
     student.agrees(met_again, LITERAL, ROW, GRID, 3)
 
@@ -773,7 +773,7 @@ def test_shorten_repeated_literals(student):
 
 @pytest.mark.meets("sizes")
 def test_shorten_literals_of_more_shapes(student):
-    """A literal that is repeated into any other shape needs an equation, too."""
+    """A literal that is repeated into any other shape needs an equation."""
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
 
@@ -1015,7 +1015,7 @@ def test_trace_outputs(student):
 
 @pytest.mark.meets("weak_type")
 def test_trace_plain_outputs(student):
-    """A number or an array that the function gives is an output too."""
+    """A number or an array that the function returns is an output."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
 
