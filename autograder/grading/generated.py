@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import random_programs, random_trees, result_files, run_laws
+from autograder.grading import random_programs, random_trees, result_files, run_laws, strata
 from autograder.grading.random_programs import Program
 from autograder.grading.random_trees import Tree
 from autograder.grading.suite import (
@@ -159,7 +159,7 @@ def _reply(item: Any) -> Reply:
     return Reply("crashed")
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=1000)
 def _made(kind: Any, seed: str, recipe: str) -> list[Sample]:
     """New programs or trees, made once for all submissions."""
     return kind.make(seed, **json.loads(recipe))
@@ -175,14 +175,16 @@ def stored(
 
     A later version of the course may make others from the same seed; what is stored stays.
     """
-    kind: Any = random_trees if "tree" in parameters_of(law) else random_programs
+    is_tree = "tree" in parameters_of(law)
+    kind: Any = random_trees if is_tree else random_programs
     about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))
     path = folder and folder / lesson / f"{test}.{law.name}.{seed}.programs"
     if path and path.is_file():
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:
             return [kind.from_data(data) for data in kept["programs"]]
-    made = _made(kind, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
+    maker = random_trees if is_tree else strata
+    made = _made(maker, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
         result_files.write_text(path, json.dumps(content) + "\n")
