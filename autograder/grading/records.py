@@ -71,6 +71,11 @@ def _raises(key: str, got: Any, want: Any, difference: str) -> str:
     return f"Your code {difference}." if is_error(got) or is_error(want) else ""
 
 
+def _another_error(key: str, got: Any, want: Any, difference: str) -> str:
+    """Of errors that are not Python's own no name is told."""
+    return "Your code raises another error than expected, or none."
+
+
 def _returns(key: str, got: Any, want: Any, difference: str) -> str:
     return f"Your code returns {difference}."
 
@@ -140,6 +145,7 @@ _FORMS: tuple[tuple[Callable[[str, Any], bool], _Say], ...] = (
     (lambda key, want: key == "operations", _operations),
     (lambda key, want: key == OPERANDS, _operands),
     (lambda key, want: True, _raises),
+    (lambda key, want: key == "error", _another_error),
     (lambda key, want: key == "value", _returns),
     (lambda key, want: _is_claim(want), _claims),
 )

@@ -637,7 +637,7 @@ def test_scan_of_no_steps(student):
 
 @pytest.mark.meets("float32")
 def test_scan_of_one_step(student):
-    """One step, and other dtypes."""
+    """A scan may have one step, and any dtypes."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
 

@@ -463,7 +463,7 @@ def test_invert_is_traced(student):
 
 
 def test_invert_stops(student):
-    """No rule, or more than one unknown operand: the error of its kind names the equation."""
+    """An equation without a rule, or with two unknown operands, is named in an error of its kind."""
     student.agrees(inverted, "lax.sin", [None], [0.5], (), 3)
     student.agrees(inverted, "lax.add", [None, None], [ROW], (), 12)
     student.agrees(inverted, "lax.rem", [None, None], [0.5], (), 2)

@@ -550,7 +550,7 @@ def test_second_matrix(student):
 
 @pytest.mark.meets("sizes")
 def test_vectors(student):
-    """Products of vectors: one with all axes contracted, one with none."""
+    """Products of vectors are run backwards rightly, with all axes contracted or with none."""
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
     of_both(student, (3,), (4,), (((), ()), ((), ())))
     of_both(student, (3,), (3,), (((), ()), ((0,), (0,))))
@@ -569,7 +569,7 @@ def test_axes_in_any_place(student):
 
 
 def test_stacks_of_matrices(student):
-    """Products with batch axes, one or two, in any place and order."""
+    """Products may have batch axes, one or two, in any place and order."""
     of_both(student, (3, 3, 3), (3, 3, 3), STACKS)
     of_both(student, (2, 3, 4), (2, 4, 5), STACKS)
     of_both(student, (3, 4, 2), (4, 2, 5), (((1,), (0,)), ((2,), (1,))))

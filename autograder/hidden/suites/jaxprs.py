@@ -361,10 +361,10 @@ def type_of_sum(mj, x, y, concrete=False):
     except TypeError:
         return "TypeError"
     return {
-        "the class of the type": type(out).__name__,
-        "its shape": out.shape,
-        "its dtype": str(out.dtype),
-        "it is weakly typed": out.weak_type,
+        "the class of the result's type": type(out).__name__,
+        "the result's shape": out.shape,
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
     }
 
 
@@ -386,10 +386,10 @@ def type_of_comparison(mj, x, y):
         except TypeError:
             return "TypeError"
     return {
-        "its shape": out.shape,
-        "its dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
-        "its dtype": str(out.dtype),
-        "it is weakly typed": out.weak_type,
+        "the result's shape": out.shape,
+        "the result's dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
     }
 
 
@@ -402,10 +402,10 @@ def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
     except TypeError:
         return "TypeError"
     return {
-        "the class of the type": type(out).__name__,
-        "its shape": out.shape,
-        "its dtype": str(out.dtype),
-        "it is weakly typed": out.weak_type,
+        "the class of the result's type": type(out).__name__,
+        "the result's shape": out.shape,
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
     }
 
 
@@ -419,10 +419,10 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     except TypeError:
         return "TypeError"
     return {
-        "its shape": out.shape,
-        "its dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
-        "its dtype": str(out.dtype),
-        "it is weakly typed": out.weak_type,
+        "the result's shape": out.shape,
+        "the result's dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
     }
 
 

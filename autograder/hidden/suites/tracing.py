@@ -318,11 +318,13 @@ def literals_of_kinds(mj):
 @probe
 def literals_of_tracers(mj, which, x):
     """What becomes of a tracer that stands for `x`."""
-    seen = []
+    seen = {}
 
     def look(x):
         out = literal_of(x)
-        seen.append(out.val if type(out) is Literal else repr(out))
+        is_literal = type(out) is Literal
+        seen["a literal is returned"] = is_literal
+        seen["what is returned"] = out.val if is_literal else repr(out)
         return x
 
     if which == "jvp":
@@ -334,7 +336,7 @@ def literals_of_tracers(mj, which, x):
     else:
         with new_main(JaxprTrace, JaxprBuilder()) as main:
             look(JaxprTracer(JaxprTrace(main), Var(get_aval(x))))
-    return {"what is returned for a tracer": seen}
+    return seen
 
 
 @probe
