@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from autograder.grading import random_programs, suite, values, words
+from autograder.grading import random_programs, records, suite, values, words
 from autograder.grading.suite import Disagreement
 from autograder.lessons import skeleton
 from autograder.lessons.problem import Problem
@@ -62,6 +62,7 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
 # ------------------------------------------------------------------------------------------
 # Errors
 
+MOST_PARTS = 20  # of a probe's record, and operations in one of them
 MOST_LINES = 2_000  # of a file: a line after these is not named
 WIDEST = 100  # characters of a line whose words may be repeated
 _CLASSES = (
@@ -172,13 +173,16 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
     sizes = values.SMALL + values.MOST_AXES  # small ones, and those of the shape that is expected
     shapes = sum(sizes**axes for axes in range(values.MOST_AXES + 1)) + 2
     types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(values.NOUNS)
+    operations, times = len(records.FAMILIAR) + MOST_PARTS, records.SMALL + 1
     count = {
         "kind of the difference, after right definitions were shown": len(KINDS) + 1,
         "shape": shapes,
         "dtype": len(wire.DTYPES),
         "length of a list, tuple or dict": values.SMALL + 2,
         "kind of value": types,
-        "part of a dict": values.SMALL,
+        "part of what was seen": MOST_PARTS,
+        "operation that is bound too often or too seldom": (operations + 1) * (times + 1),
+        "number of calls, or another number": times + 1,
         "error as a part of an answer": errors(),
         "exercise that is not implemented": stubs,
         "error without a line": errors() * 3,

@@ -4,9 +4,10 @@ Each stored wrong answer meets the generated tests of its exercise and of the wh
 each of so many seeds. A mistake that they can find must be found with every seed.
 """
 
+import ast
 import functools
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -72,7 +73,7 @@ def _cost(lesson_id: str, level: str | None, sent: tuple[str, str, str]) -> Cost
     first = submission.grade(task, shrink=False)
     every = [*_outcomes(lesson, task, exercise)]
     points = [round(sum(_points(v, passed) for v in first["exercises"]), 2) for passed in every]
-    failing = {test: [i for i, x in enumerate(every) if not x[test]] for test in every[0]}
+    failing = {test: [i for i, x in enumerate(every) if not x.get(test)] for test in every[0]}
     odd = {test: seeds for test, seeds in failing.items() if 0 < len(seeds) < SEEDS}
     return Cost(f"{exercise}, {name}", points, lesson.max_points, odd)
 
@@ -90,28 +91,36 @@ def _points(verdict: Verdict, passed: Passed) -> float:
 
 def _outcomes(lesson: Lesson, task: Task, exercise: str) -> Iterator[Passed]:
     """By seed, what comes of the generated tests of an exercise and of the whole module."""
-    source, level = task.source or b"", task.edition.level
+    source, level, tests = task.source or b"", task.edition.level, _generated(lesson, exercise)
     oracle, lines = reference(lesson, level), telling.file_lines(source)
     with submission.opened(lesson, source, level) as session:
         session.load()
         for seed in range(SEEDS):
             generating = Generating(seed, None, shrink=False)
-            run = _Generated(lesson, session, oracle, generating, exercise, lines=lines)
-            under_pytest.run(under_pytest.suite_of(lesson), run)
+            run = _Some(lesson, session, oracle, generating, None, lines=lines)
+            run.tests = tests
+            if tests:
+                under_pytest.run(under_pytest.suite_of(lesson), run)
             yield {test: found is None for test, found in run.outcomes.items()}
 
 
-class _Generated(SuiteRun):
-    """A run of the generated tests of an exercise and of the whole module."""
+def _generated(lesson: Lesson, exercise: str) -> frozenset[str]:
+    """The tests of an exercise and of the whole module that ask about random programs."""
+    suite = under_pytest.suite_of(lesson)
+    nodes = ast.parse(suite.read_text(encoding="utf-8")).body
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    names = {node.name for node in functions if ".agrees_on_programs(" in ast.unparse(node)}
+    parts = [exercise, *([lesson.whole.id] if lesson.whole else [])]
+    tests = [test for part in parts for test in under_pytest.collect(suite)[part]]
+    return frozenset(test for test in tests if test.partition("[")[0] in names)
+
+
+class _Some(SuiteRun):
+    """A run of some tests."""
+
+    tests: Collection[str] = ()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out the others, and have those of the whole module first."""
-        whole = self.lending.whole
-        wanted = [x for x in items if under_pytest.exercise_of(x) in (self.only, whole)]
-        items[:] = [item for item in wanted if _is_generated(item)]
-        items.sort(key=lambda item: under_pytest.exercise_of(item) != whole)
-
-
-def _is_generated(item: pytest.Item) -> bool:
-    """Does a test ask a law about random programs?"""
-    return "agrees_on_programs" in item.function.__code__.co_names  # type: ignore[attr-defined]
+        items[:] = [item for item in items if item.name in self.tests]
+        super().pytest_collection_modifyitems(items)

@@ -463,7 +463,7 @@ def test_invert_is_traced(student):
 
 
 def test_invert_stops(student):
-    """An equation without a rule, or with two unknown operands, is named in an error of its kind."""
+    """An equation without a rule, or with two unknown operands, is named in the error."""
     student.agrees(inverted, "lax.sin", [None], [0.5], (), 3)
     student.agrees(inverted, "lax.add", [None, None], [ROW], (), 12)
     student.agrees(inverted, "lax.rem", [None, None], [0.5], (), 2)
