@@ -1,9 +1,21 @@
 """What a failure says first, and what it says only where it is so."""
 
+import dataclasses
+
 import pytest
 
-from autograder.grading import generated, judging, strata, suite, telling, words
+from autograder.grading import (
+    generated,
+    judging,
+    random_programs,
+    retelling,
+    strata,
+    suite,
+    telling,
+    words,
+)
 from autograder.grading.random_programs import FIRST_CIRCLE
+from autograder.grading.suite import Disagreement
 from autograder.lessons import manifest
 from autograder.sandbox.session import Probe
 
@@ -76,6 +88,21 @@ def test_what_is_printed_is_what_the_listing_prints():
     assert printing.law.source == "def printed(mj, f, xs):\n    return repr(f(*xs))"
 
 
+@pytest.mark.parametrize("is_visible", [True, False])
+def test_a_program_is_shown_only_if_what_it_prints_differs(monkeypatch, is_visible):
+    def differences(self, test, chosen):
+        found = is_visible or test.law.name != "printed"
+        return [Disagreement(suite.WRONG_VALUE, "a wrong value")] * len(chosen) if found else [None]
+
+    monkeypatch.setattr(retelling.Retelling, "differences", differences)
+    asking = retelling.Retelling.__new__(retelling.Retelling)
+    test = law("def law(mj, f, xs):\n    return f(*xs)")
+    chosen = dataclasses.replace(test, programs=random_programs.make("seed", 2))
+    more = asking._smallest(chosen)
+    assert more.found.message == "a wrong value"
+    assert more.found.program.endswith("print(repr(f(*xs)))\n") is is_visible
+
+
 def test_with_every_seed_there_is_every_operation_in_both_dtypes():
     for seed in ("0", "1", "2"):
         found = {kind for program in strata.make(seed) for kind in strata.kinds(program)}
@@ -85,7 +112,7 @@ def test_with_every_seed_there_is_every_operation_in_both_dtypes():
 
 
 def test_the_programs_that_are_chosen_have_more_kinds_than_others():
-    pool = strata.random_programs.make("seed", 60)
+    pool = random_programs.make("seed", 60)
     chosen = strata.covering(pool, 6)
     kinds = [{kind for p in some for kind in strata.kinds(p)} for some in (chosen, pool[:6])]
     assert len(kinds[0]) > 1.3 * len(kinds[1])
