@@ -22,7 +22,7 @@ from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.student import checks, screen
-from autograder.upkeep import attacks, changes, classes, expected, mutants, seeds, widths
+from autograder.upkeep import attacks, changes, classes, expected, mutants, widths
 from autograder.upkeep.cases import Case, make_cases
 from autograder.upkeep.mutants import Mutant
 
@@ -45,7 +45,6 @@ class Report:
 
     rows: list[Row] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
-    losses: dict[str, float] = field(default_factory=dict)  # by lesson, of a wrong answer: median
 
     @property
     def passed(self) -> bool:
@@ -87,7 +86,6 @@ def audit(chosen: Sequence[Lesson], asked: Asked, *, workers: int | None = None)
     for lesson in chosen:
         report.rows += found[lesson.id].rows
         report.findings += found[lesson.id].findings
-        report.losses |= found[lesson.id].losses
     return report
 
 
@@ -102,8 +100,6 @@ def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> No
     _examine_classes(lesson, report)
     _examine_cases(lesson, report, crew, asked)
     examine_mutants(lesson, report, crew, asked)
-    if asked.is_whole:
-        _examine_seeds(lesson, report, crew, asked)
 
 
 # Kinds of which there are many, or whose every test runs to its end.
@@ -128,8 +124,7 @@ def _examine_classes(lesson: Lesson, report: Report) -> None:
     report.findings += faults
 
 
-# Rows that count no submissions.
-TABLE, AGREE, STEADY = "class of mistakes", "visible checks agree", "same points with 20 seeds"
+TABLE, AGREE = "class of mistakes", "visible checks agree"  # rows that count no submissions
 
 
 def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
@@ -257,16 +252,6 @@ def _tried(
     return found
 
 
-def _examine_seeds(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
-    """Has each stored wrong answer the same points with every seed, and what does it cost?"""
-    found = seeds.costs(lesson, crew, asked.level)
-    steady = sum(cost.is_steady for cost in found)
-    report.rows.append(Row(lesson.id, STEADY, steady, len(found)))
-    report.findings += [f"{lesson.id}: {cost}" for cost in found if not cost.is_steady]
-    if found:
-        report.losses[lesson.id] = seeds.median_loss(found)
-
-
 def _with_progress(items: Iterable[T], title: str, total: int) -> Iterable[T]:
     console = Console(stderr=True)
     return track(
@@ -317,7 +302,7 @@ def table(report: Report) -> str:
 
 def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
     """What was tried, what came of it, what was not tried, and the findings."""
-    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE, STEADY)]
+    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE)]
     tried, left = sum(row.tried for row in counted), sum(row.left for row in counted)
     what = asked.exercise.id if asked.exercise else ", ".join(lesson.id for lesson in chosen)
     lines = [f"Tried: {tried} submissions to {what}."]
@@ -325,11 +310,6 @@ def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
         lines.append("Every suite that was tried gives the grades that it should.")
     elif report.passed:
         lines.append("All of these get the grades that they should.")
-    if report.losses:
-        losses = ", ".join(f"{name} {loss:.1f}" for name, loss in report.losses.items())
-        lines.append(
-            f"What a stored wrong answer loses, in percent of the lesson (median): {losses}."
-        )
     if left:
         lines.append(f"Left out: {left} submissions. Without --quick they are tried, too.")
     new = [x.id for x in chosen if asked.quick and not changes.is_kept(f"{x.id} mutant")]

@@ -21,6 +21,7 @@ from autograder.grading.suite_run import SuiteRun
 from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
+from autograder.student import screen
 
 SEEDS = 20
 
@@ -51,6 +52,24 @@ class Cost:
             f"{test} fails with {len(some)} of {SEEDS} seeds" for test, some in self.odd.items()
         )
         return f"{self.name}: {min(self.points):g} to {max(self.points):g}. {'; '.join(tests)}"
+
+
+def run(chosen: Sequence[Lesson]) -> int:
+    """Print a table of these lessons, and the answers whose points depend on the seed: 1 for any.
+
+    It takes an hour for all lessons on two cores.
+    """
+    rows, odd = [("lesson", f"same points with {SEEDS} seeds", "median loss")], []
+    with pool.crew() as crew:
+        for lesson in chosen:
+            found = costs(lesson, crew)
+            steady = [cost for cost in found if cost.is_steady]
+            odd += [str(cost) for cost in found if not cost.is_steady]
+            loss = f"{median_loss(found):.1f} %" if found else ""
+            rows.append((lesson.id, f"{len(steady)} of {len(found)}", loss))
+    print("\nWhat stored wrong answers cost:", *screen.columns(rows), "", sep="\n")
+    print(*(f"- {text}" for text in odd), sep="\n")
+    return 1 if odd else 0
 
 
 def costs(lesson: Lesson, crew: pool.Crew, level: str | None = None) -> list[Cost]:
