@@ -62,9 +62,18 @@ def _sentence(key: str, got: Any, want: Any, difference: str) -> str:
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
-    if difference.startswith(("a wrong", "an array with wrong")):
-        return f"This is wrong: {key}."
-    return f"This is wrong: {key} ({difference.replace(' where', ', where')})."
+    return f"This is wrong: {key}{_detail(got, want, difference)}."
+
+
+def _detail(got: Any, want: Any, difference: str) -> str:
+    """How a part differs; nothing where that is about texts, which are the probe's own."""
+    if type(got) is type(want) is list and len(got) != len(want):
+        fewer = "fewer" if len(got) < len(want) else "more"
+        came = str(len(got)) if len(got) < SMALL else fewer
+        return f" ({came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected)"
+    if difference.startswith(("a wrong", "an array with wrong")) or "string" in difference:
+        return ""
+    return f" ({difference.replace(' where', ', where')})"
 
 
 def _raises(key: str, got: Any, want: Any, difference: str) -> str:

@@ -74,6 +74,9 @@ def test_a_claim_is_told_as_a_claim(got, want, sentence):
         ("KeyError", 2, "Your code raises KeyError where no error is expected."),
         (None, np.ones(2), "This is wrong: the height of it (None, where an array is expected)."),
         (np.zeros(2), np.ones(2), "This is wrong: the height of it."),
+        ([1.0], [1.0, 2.0], "This is wrong: the height of it (1 of them, where 2 are expected)."),
+        ([1.0] * 50, [2.0], "This is wrong: the height of it (more of them, where 1 is expected)."),
+        ("text", 1.0, "This is wrong: the height of it."),
     ],
 )
 def test_other_parts_are_told_by_name(got, want, sentence):

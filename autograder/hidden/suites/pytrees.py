@@ -994,20 +994,32 @@ result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
 
 @probe
 def taken_apart(mj, tree):
-    """Leaves and structure of a tree."""
-    return mj.tree.leaves(tree), str(mj.tree.structure(tree))
+    """Leaves and structure of a tree.
+
+    >>> mj.tree.flatten(tree)
+    """
+    leaves, structure = mj.tree.leaves(tree), mj.tree.structure(tree)
+    return {"the leaves": leaves, "the structure": str(structure)}
 
 
 @probe
 def put_together(mj, tree, other):
-    """A tree with the leaves of a second one."""
-    return repr(mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other)))
+    """A tree with the leaves of a second one.
+
+    >>> mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other))
+    """
+    out = mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other))
+    return {"the tree that is put together": repr(out)}
 
 
 @probe
 def mapped_trees(mj, tree, other):
-    """A function of the leaves of two trees."""
-    return repr(mj.tree.map(lambda x, y: x - y, other, tree))
+    """A function of the leaves of two trees.
+
+    >>> mj.tree.map(lambda x, y: x - y, other, tree)
+    """
+    out = mj.tree.map(lambda x, y: x - y, other, tree)
+    return {"the tree of the results": repr(out)}
 
 
 exercise("pytrees.flatten")
@@ -1050,7 +1062,14 @@ def laws_of_trees(mj, tree, other):
     again = mj.tree.unflatten(structure, leaves)
     second = mj.tree.map(lambda x, y: y, tree, other)
     apart = mj.tree.leaves((other, [tree])) == [*mj.tree.leaves(other), *leaves]
-    return repr(again), mj.tree.structure(again) == structure, repr(second), apart
+    return {
+        "the tree that is put together": repr(again),
+        "the tree that is put together has the structure of the first": (
+            mj.tree.structure(again) == structure
+        ),
+        "the tree of the results": repr(second),
+        "the leaves of a larger tree are those of its parts": apart,
+    }
 
 
 @pytest.mark.meets(order="flatten unflatten", twice="unflatten")
