@@ -57,7 +57,7 @@ class Cost:
 def run(chosen: Sequence[Lesson]) -> int:
     """Print a table of these lessons, and the answers whose points depend on the seed: 1 for any.
 
-    It takes an hour for all lessons on two cores.
+    It takes up to an hour for a lesson on two cores.
     """
     rows, odd = [("lesson", f"same points with {SEEDS} seeds", "median loss")], []
     with pool.crew() as crew:
