@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.suite import agree
+from autograder.grading.values import agree
 from autograder.worker import wire
 from autograder.worker.worker import array_classes
 

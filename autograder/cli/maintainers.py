@@ -72,16 +72,20 @@ def audit(
 ) -> int:
     """Examine the hidden suites; without WHAT, also sweep the reference against JAX.
 
+    Of whole lessons it also says what stored wrong answers cost, with 20 seeds.
+
     Of a path, such as minijax/random.py, mutants are tried on the reference's own tests.
     """
     from autograder.student import names
-    from autograder.upkeep import audit, reference, sweep
+    from autograder.upkeep import audit, reference, seeds, sweep
 
     if what and (modules := reference.modules(what)):
         return reference.run(modules, quick)
     lesson, exercise = names.resolve(what) if what else (None, None)
     chosen = [lesson] if lesson else names.all_taught()
     status = audit.run(chosen, audit.Asked(exercise, quick), hostile=not lesson)
+    if not (exercise or quick):
+        status = seeds.run(chosen) or status
     return status if lesson or quick else sweep.run() or status
 
 

@@ -55,6 +55,7 @@ class Agreement:
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.silenced: dict[str, Silenced] = {}  # by test
+        self._hints: dict[str, frozenset[str]] = {}  # by exercise
 
     def on_probe(
         self,
@@ -103,7 +104,15 @@ class Agreement:
         exercise, arguments = question.exercise, question.arguments(given)
         fresh = self.clean_for != exercise
         got = self.asking.answer(exercise, question.probe, arguments, question.seconds, fresh)
-        return got, compare(got, question.want, self.stubs, *question.tolerance)
+        near, hints = question.tolerance, self.hints(exercise)
+        return got, compare(got, question.want, self.stubs, *near, hints=hints)
+
+    def hints(self, exercise: str) -> frozenset[str]:
+        """The hints that fit the exercise's function as it is written."""
+        if exercise not in self._hints:
+            target = self.lending.targets.get(exercise, "")
+            self._hints[exercise] = telling.lacking("\n".join(self.asking.lines), target)
+        return self._hints[exercise]
 
     def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
         """May a stub that answered in this worker be what made the difference?"""

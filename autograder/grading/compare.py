@@ -1,9 +1,10 @@
 """From two replies to a verdict: does the submission answer as the reference does?"""
 
 from collections.abc import Collection
+from typing import Any
 
-from autograder.grading import suite, telling, words
-from autograder.grading.suite import Disagreement, agree
+from autograder.grading import suite, telling, values, words
+from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 
 _UNSENDABLE = "Your code gives a value that is far too large."
@@ -16,39 +17,49 @@ def compare(
     stubs: Collection[str] = (),
     rtol: float | None = None,
     atol: float | None = None,
+    hints: Collection[str] = (),
 ) -> Disagreement | None:
     """Compare a submission's reply with the reference's: None where they agree.
 
-    `stubs` holds the exercises' ids: a skeleton raises NotImplementedError with its own.
+    `stubs` holds the exercises' ids: a skeleton raises NotImplementedError with its own. `hints`
+    are those of `words` that may be given.
     """
     if got.kind == "value":
-        return _compare_value(got, want, rtol, atol)
+        return _compare_value(got, want, rtol, atol, hints)
     if got.kind != "raised":
         return _no_answer(got)
     if got.name == "NotImplementedError" and got.message in stubs:
         return Disagreement(suite.NOT_IMPLEMENTED, got.message)
     if want.kind == "raised" and want.name == got.name:
         return None
-    return _wrong_error(got, want)
+    return _wrong_error(got, want, hints)
 
 
 def _compare_value(
-    got: Reply, want: Reply, rtol: float | None, atol: float | None
+    got: Reply, want: Reply, rtol: float | None, atol: float | None, hints: Collection[str]
 ) -> Disagreement | None:
     if want.kind == "raised":
         message = (
-            f"Your code raises nothing, and returns {suite.described(got.value)}, "
+            f"Your code raises nothing, and returns {values.described(got.value)}, "
             f"where {'an error' if '.' in want.name else want.name} is expected."
         )
         return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
-    found = agree(got.value, want.value, rtol, atol)
+    found = values.agree(got.value, want.value, rtol, atol)
     if found is None:
         return None
-    none = f" {words.NO_RETURN}" if got.value is None else ""
-    returns = not found.message.startswith("raises ")
-    sentence = f"Your code {f'returns {found.message}{none}' if returns else found.message}."
     expected = found.expected.removesuffix(".")
+    sentence = _sentence(found.message, got.value, hints)
     return Disagreement(found.kind, sentence, f"{expected[:1].upper()}{expected[1:]}.")
+
+
+def _sentence(difference: str, got: Any, hints: Collection[str]) -> str:
+    """What differs, as a sentence; a part of a record says it in one of its own."""
+    if difference.endswith("."):
+        return difference
+    if difference.startswith("raises "):
+        return f"Your code {difference}."
+    none = f" {words.NO_RETURN}" if got is None and words.NO_RETURN in hints else ""
+    return f"Your code returns {difference}{none}."
 
 
 def _no_answer(got: Reply) -> Disagreement:
@@ -60,17 +71,17 @@ def _no_answer(got: Reply) -> Disagreement:
     return Disagreement(kind, message)
 
 
-def _wrong_error(got: Reply, want: Reply) -> Disagreement:
+def _wrong_error(got: Reply, want: Reply, hints: Collection[str]) -> Disagreement:
     if got.name == "MemoryError":
         return Disagreement(suite.OUT_OF_MEMORY, telling.OUT_OF_MEMORY)
     kind = suite.ENDLESS if got.name == "RecursionError" else suite.WRONG_TYPE
     if want.kind == "raised":
-        message = f"{_raised(got)} Another error is expected."
+        message = f"{_raised(got, hints)} Another error is expected."
         return Disagreement(kind, message, f"Expected: {want.name}.")
-    return Disagreement(kind, _raised(got), "Expected: no error.")
+    return Disagreement(kind, _raised(got, hints), "Expected: no error.")
 
 
-def _raised(got: Reply) -> str:
+def _raised(got: Reply, hints: Collection[str]) -> str:
     """The error, with its line and its text if it came through the student's file.
 
     Only built-in names are shown: a submission can choose the others. `telling.reduced` has taken
@@ -80,7 +91,8 @@ def _raised(got: Reply) -> str:
     name = "an error of the package's own" if "." in got.name else got.name
     if got.line is None:
         hint = words.missing(got.message)
-        return f"Your code {words.raises(name, '')}{hint and ' '}{hint}."
+        more = f" {hint}" if hint in hints else ""
+        return f"With what your code returns, the code around it {words.raises(name, '')}{more}."
     text = words.raises(name, _harmless(got.message))
     return f"Line {got.line} of your file {text.removesuffix('.')}."
 

@@ -11,18 +11,19 @@
 A law is a probe whose parameters name what it wants of a program (see `Program.text`). The programs
 are made here, where the submission cannot see how, sent as text, several in a call, and the
 replies are compared with the reference's. When they differ, the program is shrunk here: a round of
-shrinking is one call with all candidates. What the student gets to see is the program alone.
+shrinking is one call with all candidates. The student gets to see the program and what to do with
+it, if that prints another text than on the reference.
 """
 
 import ast
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import random_programs, random_trees, result_files, run_laws
+from autograder.grading import random_programs, random_trees, result_files, run_laws, strata
 from autograder.grading.random_programs import Program
 from autograder.grading.random_trees import Tree
 from autograder.grading.suite import (
@@ -72,15 +73,31 @@ class Test:
             )
 
     def listing(self, program: Sample) -> str:
-        """A program and what the law does with it, as code that a student can run.
-
-        Of a law with more steps than one the program alone is shown: the rest is the hidden test's.
-        """
+        """A program and what a student does with it to see the difference."""
         lines = ["import minijax as mj", program.text(self.parameters)]
-        match skeleton.code(definition_of(self.law)):
-            case [ast.Return(value=ast.expr() as value)]:
-                lines.append(f"print({ast.unparse(value)})")
-        return "\n".join([*lines, ""])
+        return "\n".join([*lines, f"print(repr({self.shown}))", ""])
+
+    @property
+    def printing(self) -> "Test":
+        """The law that returns what the listing prints."""
+        name, given = "printed", ", ".join(["mj", *self.parameters])
+        source = f"def {name}({given}):\n    return repr({self.shown})"
+        return replace(self, law=Probe(name, source))
+
+    @functools.cached_property
+    def shown(self) -> str:
+        """What a student computes with a program: "" if the law has more steps and does not say it.
+
+        It is behind ">>>" in the law's docstring, or its only statement.
+        """
+        definition = definition_of(self.law)
+        for line in (ast.get_docstring(definition) or "").splitlines():
+            if line.startswith(">>> "):
+                return line.removeprefix(">>> ")
+        match skeleton.code(definition):
+            case [ast.Return(value=ast.expr() as value)] if not isinstance(value, ast.Dict):
+                return ast.unparse(value)
+        return ""
 
     @functools.cached_property
     def parameters(self) -> list[str]:
@@ -119,8 +136,7 @@ def smallest(test: Test, differences: Differences) -> tuple[Sample, Disagreement
     found = next(iter(differences([program])), None)
     if found is None or found.kind not in TELLING:
         return None
-    listing = test.listing(program)
-    return program, Disagreement(found.kind, found.message, found.expected, listing)
+    return program, found
 
 
 def replies(reply: Reply) -> list[Reply]:
@@ -143,7 +159,7 @@ def _reply(item: Any) -> Reply:
     return Reply("crashed")
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=1000)
 def _made(kind: Any, seed: str, recipe: str) -> list[Sample]:
     """New programs or trees, made once for all submissions."""
     return kind.make(seed, **json.loads(recipe))
@@ -159,14 +175,16 @@ def stored(
 
     A later version of the course may make others from the same seed; what is stored stays.
     """
-    kind: Any = random_trees if "tree" in parameters_of(law) else random_programs
+    is_tree = "tree" in parameters_of(law)
+    kind: Any = random_trees if is_tree else random_programs
     about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))
     path = folder and folder / lesson / f"{test}.{law.name}.{seed}.programs"
     if path and path.is_file():
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:
             return [kind.from_data(data) for data in kept["programs"]]
-    made = _made(kind, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
+    maker = random_trees if is_tree else strata
+    made = _made(maker, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
         result_files.write_text(path, json.dumps(content) + "\n")

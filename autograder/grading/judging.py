@@ -14,6 +14,7 @@ from autograder.grading.calls import Call
 from autograder.grading.compare import compare
 from autograder.grading.oracle import Oracle, variant
 from autograder.grading.suite import Disagreement
+from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.sandbox.session import Reply
 
@@ -69,6 +70,27 @@ def judge(
     }
     rule = partial.TESTS if isinstance(exercise, Whole) else partial.THIRDS
     return partial.worth(made, rule, exercise.points)
+
+
+def causes_first(lesson: Lesson, verdicts: list[result.Verdict]) -> list[result.Verdict]:
+    """The verdicts, in which a failure begins with the exercise that is to be repaired first.
+
+    That is one without which the failing one cannot be tested, and which is not right either.
+    """
+    wrong = [v["id"] for v in verdicts if v["class"] not in (None, suite.NOT_IMPLEMENTED)]
+    needs = {x.id: manifest.needs(x) for x in lesson.exercises if x.id in wrong}
+    causes = {name: next((x.id for x in own if x.id in wrong), "") for name, own in needs.items()}
+    return [_caused_by(causes.get(verdict["id"], ""), verdict) for verdict in verdicts]
+
+
+def _caused_by(cause: str, verdict: result.Verdict) -> result.Verdict:
+    if not cause:
+        return verdict
+    first = next(test for test in verdict["tests"] if not test["passed"])
+    begin = f"Repair {cause} first: this exercise needs it. "
+    told: result.Test = {**first, "message": f"{begin}{first['message']}"}
+    tests = [told if test is first else test for test in verdict["tests"]]
+    return {**verdict, "tests": tests, "message": f"{begin}{verdict['message']}"}
 
 
 def _test_result(
@@ -128,6 +150,8 @@ def _constant(reply: Reply) -> str | None:
 
 def _constant_in(value: Any) -> str | None:
     """Which of these a value stands for: probes give lists of answers, names of errors, reprs."""
+    if isinstance(value, dict):
+        value = [*value.values()]
     if isinstance(value, (list, tuple)):
         kinds = {_constant_in(item) for item in value}
         return kinds.pop() if len(kinds) == 1 else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgpack
 
-from autograder.grading import answers, suite, under_pytest
+from autograder.grading import answers, under_pytest, values
 from autograder.grading.answers import Mistake
 from autograder.grading.suite import SuiteError
 from autograder.lessons import assemble
@@ -98,5 +98,5 @@ def check_reference(probe: Probe, reply: Reply, raises: bool) -> None:
         raise SuiteError(f"The probe {probe.name} raises {reply.name}: {reply.message}.")
     if raises and reply.kind == "value":
         raise SuiteError(f"The probe {probe.name} should raise an error, and does not.")
-    if suite.has_opaque(reply.value):
+    if values.has_opaque(reply.value):
         raise SuiteError(f"The probe {probe.name} returns something that is not plain data.")

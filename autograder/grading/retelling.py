@@ -66,15 +66,24 @@ class Retelling:
         if call.found is None or call.found.kind == suite.ENDLESS:
             return None
         if law is not None:
-            pair = generated.smallest(law, functools.partial(self.differences, law))
-            return _More(pair[1], pair[0]) if pair else None
+            return self._smallest(law)
         if call.found.kind not in TELLING or self._is_over():
             return None
         if any(map(self.lending.has_failed, silenced.lent)):  # it could be the doing of one
             return None
         self.lending.know_nothing()
-        found = self._compared(call)
+        found = self._compared(call, silenced.exercise)
         return _More(found) if found is not None and found.kind == call.found.kind else None
+
+    def _smallest(self, law: generated.Test) -> _More | None:
+        """The smallest program; it is shown if a student who runs it sees the difference."""
+        pair = generated.smallest(law, functools.partial(self.differences, law))
+        if pair is None:
+            return None
+        program, found = pair
+        if law.shown and any(self.differences(law.printing, [program])):
+            found = Disagreement(found.kind, found.message, found.expected, law.listing(program))
+        return _More(found, program)
 
     def holds(self, silenced: Silenced, more: _More) -> bool:
         """Is it this exercise's doing? With right definitions of the others it differs, too.
@@ -91,11 +100,12 @@ class Retelling:
     def _is_over(self) -> bool:
         return self.searched > SEARCH_SECONDS
 
-    def _compared(self, call: Call) -> Disagreement | None:
+    def _compared(self, call: Call, exercise: str) -> Disagreement | None:
         """How the submission's answer to a call differs now."""
         seconds = self.agreement.oracle.ask(call.probe, call.args)[1]
         got = self.agreement.asking.reduced(self._asked(call.probe, call.args, seconds))
-        return compare(got, call.want, self.agreement.stubs, call.rtol, call.atol)
+        near, hints = (call.rtol, call.atol), self.agreement.hints(exercise)
+        return compare(got, call.want, self.agreement.stubs, *near, hints=hints)
 
     def differences(
         self, test: generated.Test, chosen: Sequence[Sample], lent: bool = False

@@ -16,7 +16,14 @@ from typing import Any
 
 from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
-from autograder.grading.judging import Examined, Policy, constant_answers, judge, recognize
+from autograder.grading.judging import (
+    Examined,
+    Policy,
+    causes_first,
+    constant_answers,
+    judge,
+    recognize,
+)
 from autograder.grading.laws import Generating
 from autograder.grading.oracle import given, reference
 from autograder.grading.rehearsal import rehearse
@@ -61,7 +68,8 @@ def grade(
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     policy = Policy(edition.expected)
-    exercises = [judge(part, expected[part.id], examined, policy) for part in wanted]
+    verdicts = [judge(part, expected[part.id], examined, policy) for part in wanted]
+    exercises = causes_first(lesson, verdicts)
     return {
         "lesson": lesson.id,
         "student": "",

@@ -6,15 +6,19 @@ submission could write in each kind of message. Of a worker that was shown a rig
 another exercise, nothing is said but the kind of the difference.
 """
 
+import ast
 import builtins
 import functools
 import math
 import re
-from collections.abc import Collection, Sequence
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from autograder.grading import random_programs, suite
+from autograder.grading import random_programs, records, suite, values, words
 from autograder.grading.suite import Disagreement
+from autograder.lessons import skeleton
+from autograder.lessons.problem import Problem
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
 
@@ -58,6 +62,7 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
 # ------------------------------------------------------------------------------------------
 # Errors
 
+MOST_PARTS = 20  # of a probe's record, and operations in one of them
 MOST_LINES = 2_000  # of a file: a line after these is not named
 WIDEST = 100  # characters of a line whose words may be repeated
 _CLASSES = (
@@ -99,6 +104,25 @@ _OF_PYTHON = (
 def file_lines(source: bytes) -> list[str]:
     """The lines of a file as Python counts them."""
     return re.split("\r\n|\r|\n", source.decode("utf-8", "replace"))
+
+
+def lacking(source: str, target: str) -> frozenset[str]:
+    """What may be said to be missing in a function: a `return` with a value, or a `yield`."""
+    try:
+        node = ast.parse(textwrap.dedent(skeleton.definition(source, target))).body[0]
+    except (Problem, SyntaxError):
+        return frozenset()
+    found = {type(part) for part in _own_parts(node) if getattr(part, "value", None)}
+    missing = {words.NO_RETURN: ast.Return, words.NO_YIELD: ast.Yield}
+    return frozenset(hint for hint, kind in missing.items() if kind not in found)
+
+
+def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a function but for those of functions inside."""
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield part
+            yield from _own_parts(part)
 
 
 def reduced(got: Reply, lines: Sequence[str], stubs: Collection[str]) -> Reply:
@@ -146,16 +170,19 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
 
     `stubs` is the number of exercises so far, `mistakes` that of an exercise's known mistakes.
     """
-    sizes = suite.SMALL + suite.MOST_AXES  # small ones, and those of the shape that is expected
-    shapes = sum(sizes**axes for axes in range(suite.MOST_AXES + 1)) + 2
-    types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(suite.NOUNS)
+    sizes = values.SMALL + values.MOST_AXES  # small ones, and those of the shape that is expected
+    shapes = sum(sizes**axes for axes in range(values.MOST_AXES + 1)) + 2
+    types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(values.NOUNS)
+    operations, times = len(records.FAMILIAR) + MOST_PARTS, records.SMALL + 1
     count = {
         "kind of the difference, after right definitions were shown": len(KINDS) + 1,
         "shape": shapes,
         "dtype": len(wire.DTYPES),
-        "length of a list, tuple or dict": suite.SMALL + 2,
+        "length of a list, tuple or dict": values.SMALL + 2,
         "kind of value": types,
-        "part of a dict": suite.SMALL,
+        "part of what was seen": MOST_PARTS,
+        "operation that is bound too often or too seldom": (operations + 1) * (times + 1),
+        "number of calls, or another number": times + 1,
         "error as a part of an answer": errors(),
         "exercise that is not implemented": stubs,
         "error without a line": errors() * 3,

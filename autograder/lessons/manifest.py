@@ -171,6 +171,16 @@ def prefix(lesson: Lesson) -> list[Lesson]:
     return [other for other in known.values() if other.id in found]
 
 
+def needs(exercise: Exercise) -> list[Exercise]:
+    """The exercises without which this one cannot be tested, in the order of the lesson."""
+    exercises = get(exercise.lesson).exercises
+    ids = set(exercise.after)
+    for other in reversed(exercises):
+        if other.id in ids:
+            ids.update(other.after)
+    return [other for other in exercises if other.id in ids]
+
+
 def needed(lesson: Lesson) -> list[Lesson]:
     """The lessons that this one stands on and itself, in order: a part of its `prefix`.
 

@@ -144,7 +144,7 @@ class Report:
         met = {outcome.error.exercise for outcome in self.of(exercise.id) if outcome.error}
         if met and not met & {"", exercise.id}:
             return sorted(met)
-        wrong = [other.id for other in needed(exercise) if not self.right(other.id)]
+        wrong = [other.id for other in manifest.needs(exercise) if not self.right(other.id)]
         return [name for name in wrong if name not in self.lent.get(exercise.id, ())]
 
     def right(self, exercise_id: str) -> bool:
@@ -192,7 +192,7 @@ def run(
     for path, source in overlay.items():
         if error := unfit(path, source):
             return Report(lesson, exercises, broken=error)
-    wanted = [*needed(exercise), exercise] if exercise else []
+    wanted = [*manifest.needs(exercise), exercise] if exercise else []
     events, end = observe(lesson, overlay, wanted, by or watch)
     found = stubs(overlay.get(lesson.module, b""), lesson)
     return make_report(lesson, exercises, events, end, found)
@@ -226,20 +226,10 @@ def tree(lesson: Lesson, own: Mapping[str, bytes]) -> Iterator[Path]:
         yield folder
 
 
-def needed(exercise: Exercise) -> list[Exercise]:
-    """The exercises without which this one cannot be tested, in the order of the lesson."""
-    exercises = manifest.get(exercise.lesson).exercises
-    ids = set(exercise.after)
-    for other in reversed(exercises):
-        if other.id in ids:
-            ids.update(other.after)
-    return [other for other in exercises if other.id in ids]
-
-
 def ready(lesson: Lesson, done: Collection[str]) -> list[Exercise]:
     """The exercises of a lesson that are not done, and that come after none that is not."""
     left = [x for x in lesson.exercises if x.id not in done]
-    return [x for x in left if all(other.id in done for other in needed(x))]
+    return [x for x in left if all(other.id in done for other in manifest.needs(x))]
 
 
 def stubs(source: bytes, lesson: Lesson) -> dict[str, Stub]:

@@ -58,7 +58,7 @@ def as_data(report: Report) -> dict[str, object]:
     if report.broken:
         return {"status": checks.WRONG, "lines": explain.broken(report, RENAMED), "done": []}
     exercise, done = report.exercises[0], [*report.done]
-    done += [x.id for x in checks.needed(exercise) if report.right(x.id) and report.of(x.id)]
+    done += [x.id for x in manifest.needs(exercise) if report.right(x.id) and report.of(x.id)]
     failure = report.failure(exercise)
     stub = report.stubs.get(exercise.id)
     is_gone = stub and not stub.line and report.status(exercise) == checks.TO_DO

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import count
 
-from autograder.lessons import skeleton
+from autograder.lessons import manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import checks, workspace
@@ -36,7 +36,7 @@ def blockers(report: Report) -> set[str]:
 
 def waiting(report: Report) -> list[Exercise]:
     """The exercises that wait, of those that were asked for and those that they need."""
-    asked = {*report.exercises, *(x for one in report.exercises for x in checks.needed(one))}
+    asked = {*report.exercises, *(x for one in report.exercises for x in manifest.needs(one))}
     return [x for x in report.lesson.exercises if x in asked and report.status(x) == checks.WAITS]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from test_probes import STUBS, graded
 
 from autograder.grading import compare, suite, telling
+from autograder.grading import values as comparison
 from autograder.sandbox.session import Reply
 
 needs_isolation = pytest.mark.skipif(
@@ -91,7 +92,7 @@ LONG = [0] * MARK
 
 @pytest.mark.parametrize(("got", "want"), [(LONG, [1]), (tuple(LONG), ()), ([0] * 12, [0] * 13)])
 def test_the_length_of_what_is_long_is_not_told(got, want):
-    assert str(len(got)) not in suite.agree(got, want).message
+    assert str(len(got)) not in comparison.agree(got, want).message
 
 
 @given(replies, st.sampled_from(WANTED))
@@ -182,7 +183,7 @@ def test_the_bits_are_counted_from_the_vocabulary(monkeypatch):
     before = dict(telling.bits(100, 5))
     kinds = "kind of the difference, after right definitions were shown"
     assert before[kinds] == 3.0
-    monkeypatch.setattr(suite, "SMALL", 2 * suite.SMALL)
+    monkeypatch.setattr(comparison, "SMALL", 2 * comparison.SMALL)
     monkeypatch.setattr(telling, "MOST_LINES", 2 * telling.MOST_LINES)
     after = dict(telling.bits(100, 5))
     assert after["shape"] > before["shape"] + 3

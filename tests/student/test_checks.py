@@ -376,7 +376,7 @@ def test_an_exercise_needs_also_what_those_before_it_need(monkeypatch, tmp_path)
     toml = f'{small_course.HELLO_TOML}\n[[exercise]]{third}\nafter = ["hello.grow"]\n'
     small_course.write(monkeypatch, tmp_path, {"course/lessons/01_hello/lesson.toml": toml})
     third_exercise = manifest.load()["hello"].exercises[2]
-    assert [x.id for x in checks.needed(third_exercise)] == ["hello.greet", "hello.grow"]
+    assert [x.id for x in manifest.needs(third_exercise)] == ["hello.greet", "hello.grow"]
 
 
 @pytest.mark.parametrize(

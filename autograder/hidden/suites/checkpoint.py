@@ -138,7 +138,10 @@ def kept(mj, text, args, number, policy_names):
     program = traced(text, args)
     policy, asked = keeping(*policy_names)
     found = kept_values(program.jaxpr, number, policy)
-    return [made(program).get(var) for var in found], sorted(asked, key=str)
+    return {
+        "which results are kept": [made(program).get(var) for var in found],
+        "calls of the policy": sorted(asked, key=str),
+    }
 
 
 @probe(uses=[traced])
@@ -146,7 +149,12 @@ def kept_without_policy(mj, text, args, number):
     """The same without a policy; how many results the policy that keeps all would keep."""
     program = traced(text, args)
     every = kept_values(program.jaxpr, number, lambda *avals, **params: True)
-    return len(every), len(kept_values(program.jaxpr, number, None))
+    return {
+        "the number of results that are kept with the policy that keeps all": len(every),
+        "the number of results that are kept without a policy": len(
+            kept_values(program.jaxpr, number, None)
+        ),
+    }
 
 
 MIXED = """lambda x, y: (lambda a, b: [jnp.sin(y), jnp.cos(a) * b, jnp.cos(b) - y])(
@@ -228,7 +236,11 @@ def kept_by_answers(mj, text, args, yes, no):
     def policy(primitive, *avals, **params):
         return yes if primitive.name == "sin" else no
 
-    return [made(program)[var] for var in kept_values(program.jaxpr, 0, policy)]
+    return {
+        "which results are kept": [
+            made(program)[var] for var in kept_values(program.jaxpr, 0, policy)
+        ],
+    }
 
 
 @probe
@@ -243,7 +255,10 @@ def kept_of_a_long_program(mj, length):
 
     program = mj.make_jaxpr(f)(1.0)
     found = kept_values(program.jaxpr, 0, lambda *avals, **params: asked.append(1))
-    return len(found), len(asked)
+    return {
+        "the number of results that are kept": len(found),
+        "calls of the policy": len(asked),
+    }
 
 
 @pytest.mark.meets("none", "zeros")
@@ -290,14 +305,16 @@ def later(mj, first, args, number, which, second, unknowns):
     outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
     smaller, takes = without_dead_code(program)
     sides = program.in_avals, program.out_avals
-    return (
-        [[aval.str_short() for aval in side] for side in sides],
-        [weak_types(side) for side in sides],
-        work_in(smaller),
-        takes,
-        arrays(outs),
-        names_in(known_part),
-    )
+    return {
+        "the types of the program's inputs and results": [
+            [aval.str_short() for aval in side] for side in sides
+        ],
+        "an input or a result is weakly typed": [weak_types(side) for side in sides],
+        "the operations without dead code": work_in(smaller),
+        "the residuals that the program takes": takes,
+        "the results": arrays(outs),
+        "the operations for now": names_in(known_part),
+    }
 
 
 # Known outputs: x y. Residuals: sin(x), exp(sin(x)) - y, y.
@@ -395,7 +412,13 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
         unknowns = [t for t in tracers if not t.pval.is_known]
         rest = tracers_to_jaxpr(unknowns, boxed)
         results = eval_jaxpr(rest.jaxpr, rest.consts, *tangents)
-        return told, calls, staged, arrays(results), type(outs).__name__
+        return {
+            "the known results": told,
+            "the call for now": calls,
+            "the call for later": staged,
+            "the results of later": arrays(results),
+            "the class of what is returned": type(outs).__name__,
+        }
 
 
 @probe(uses=[function_of, in_place, keeping, names_in])
@@ -407,9 +430,16 @@ def derivative(mj, siblings, text, args, policy_names, how):
         value, f_lin = mj.linearize(f, *args)
         if how == "grad":
             names = [e.primitive.name for e in mj.make_jaxpr(f_lin)(*args).eqns]
-            return mj.grad(f)(*args), names.count("remat2")
+            return {
+                "the gradient": mj.grad(f)(*args),
+                "the number of remat2 equations": names.count("remat2"),
+            }
         (call,) = [e for e in mj.make_jaxpr(f_lin)(*args).eqns if e.primitive.name == "remat2"]
-        return value, f_lin(*args), names_in(call.params["jaxpr"])
+        return {
+            "the value": value,
+            "the tangent": f_lin(*args),
+            "the operations of the linear program": names_in(call.params["jaxpr"]),
+        }
 
 
 LINE = "lambda x, y: [jnp.sin(jnp.sin(x)) * y, jnp.exp(x)]"
@@ -473,15 +503,15 @@ def under_other_transformations(mj, siblings, x):
 
         program = mj.make_jaxpr(mj.grad(f))(x)
         values = mj.make_jaxpr(lambda x: mj.linearize(f, x)[0])(x)
-        return (
-            names_in(program),
-            names_in(values),
-            mj.jvp(mj.grad(f), (x,), (2.0,)),
-            mj.vmap(mj.grad(f))(np.array([x, 0.0, -1.5])),
-            mj.jvp(outer, (x, 3.0), (0.5, 2.0)),
-            mj.linearize(f, 0.0)[0],
-            mj.linearize(f, 0.0)[1](1.0),
-        )
+        return {
+            "the operations of the gradient's program": names_in(program),
+            "the operations of the value's program": names_in(values),
+            "the values and tangents of the gradient": mj.jvp(mj.grad(f), (x,), (2.0,)),
+            "the gradients of a batch": mj.vmap(mj.grad(f))(np.array([x, 0.0, -1.5])),
+            "the value and tangent of a function around": mj.jvp(outer, (x, 3.0), (0.5, 2.0)),
+            "the value of linearize": mj.linearize(f, 0.0)[0],
+            "the tangent of linearize": mj.linearize(f, 0.0)[1](1.0),
+        }
 
 
 @pytest.mark.meets("another_box", "nested", "zeros", "extremes")
@@ -510,9 +540,15 @@ exercise("checkpoint.partial_eval")
 
 @probe
 def pulled_back(mj, f, xs, cts):
-    """What reverse mode makes of a checkpointed program, which is a call."""
+    """What reverse mode makes of a checkpointed program, which is a call.
+
+    >>> mj.vjp(mj.checkpoint(f), *xs)[1](cts)
+    """
     names = [e.primitive.name for e in mj.make_jaxpr(mj.checkpoint(f))(*xs).eqns]
-    return mj.vjp(mj.checkpoint(f), *xs)[1](cts), names
+    return {
+        "the cotangents": mj.vjp(mj.checkpoint(f), *xs)[1](cts),
+        "the operations of the program": names,
+    }
 
 
 @probe
@@ -659,7 +695,10 @@ def residuals(mj, text, args, policy_names):
         program = mj.make_jaxpr(f_lin)(*args)
         found.append((value, f_lin(*args), sum(np.size(x) for x in program.consts)))
     checkpointed = mj.make_jaxpr(mj.linearize(mj.checkpoint(f, policy=policy), *args)[1])(*args)
-    return found, inside(checkpointed)
+    return {
+        "the sizes of the residuals": found,
+        "the operations inside the checkpoint": inside(checkpointed),
+    }
 
 
 @probe
@@ -675,7 +714,9 @@ def through_everything(mj, x, t):
     for h in (g, mj.checkpoint(g), mj.checkpoint(g, policy=lambda *avals, **params: True)):
         found.append([h(x), mj.jvp(h, (x,), (t,)), mj.grad(h)(x), mj.vmap(h)(np.stack([x, t]))])
         found.append([mj.jvp(mj.grad(h), (x,), (t,)), mj.vmap(mj.grad(h))(np.stack([x, t]))])
-    return found
+    return {
+        "the results of each pair of transformations": found,
+    }
 
 
 @probe
@@ -693,7 +734,13 @@ def closed_over(mj, x, w):
     def h(w):
         return mj.grad(lambda y: jnp.sum(mj.checkpoint(lambda z: z * w * w)(y)))(x)
 
-    return names, f(w), mj.grad(f)(w), mj.vmap(h)(np.stack([w, -w])), mj.jvp(h, (w,), (x,))
+    return {
+        "the operations of the program": names,
+        "the values": f(w),
+        "the gradient": mj.grad(f)(w),
+        "the results of a batch": mj.vmap(h)(np.stack([w, -w])),
+        "the value and the tangent": mj.jvp(h, (w,), (x,)),
+    }
 
 
 @probe
@@ -714,7 +761,15 @@ def kinds_of_arguments(mj, x):
     weak = mj.grad(mj.checkpoint(lambda x: x * x * x))(2.0)
     program = mj.make_jaxpr(lambda x: g({"x": x, "n": 3}, 2, scale=2.0))(x)
     names = [eqn.primitive.name for eqn in program.eqns]
-    return out, again, slope, str((weak * np.ones(2, np.float32)).dtype), names
+    return {
+        "the results": out,
+        "the results of a second call": again,
+        "the gradient": slope,
+        "the dtype of a weakly typed result times a float32": str(
+            (weak * np.ones(2, np.float32)).dtype
+        ),
+        "the operations of the program": names,
+    }
 
 
 @probe
@@ -732,7 +787,11 @@ def after_an_error(mj, x):
                 found.append(use(x))
             except KeyError:
                 found.append(len(trace_state.stack))
-    return found, mj.grad(mj.checkpoint(f))(x), mj.jvp(mj.checkpoint(f), (x,), (x,))
+    return {
+        "the errors that come out": found,
+        "the gradient afterwards": mj.grad(mj.checkpoint(f))(x),
+        "the value and the tangent afterwards": mj.jvp(mj.checkpoint(f), (x,), (x,)),
+    }
 
 
 @probe
@@ -744,11 +803,15 @@ def pulled_back_twice(mj, f, xs, cts):
 
     value, pull = mj.vjp(mj.checkpoint(inner), *xs)
     program = mj.make_jaxpr(mj.checkpoint(inner))(*xs)
-    return value, pull(cts), [eqn.primitive.name for eqn in program.eqns]
+    return {
+        "the values": value,
+        "the cotangents": pull(cts),
+        "the operations of the program": [eqn.primitive.name for eqn in program.eqns],
+    }
 
 
 def test_whole_residuals(student):
-    """Inputs cross the line instead of results inside, and what a policy keeps, too."""
+    """Reverse mode keeps the inputs and what the policy keeps, and no other results."""
     text = "lambda x: jnp.sin(jnp.exp(jnp.sin(x) * x))"
     student.agrees(residuals, text, [ROW], [])
     student.agrees(residuals, text, [ROW], ["exp"])
@@ -764,7 +827,7 @@ def test_whole_transformations(student):
 
 @pytest.mark.meets(another_box="partial_eval", twice="partial_eval", closure="partial_eval")
 def test_whole_closures(student):
-    """Values from outside the function are differentiated and batched too."""
+    """Values from outside the function are differentiated and batched."""
     student.agrees(closed_over, ROW, STEP / 100.0)
 
 

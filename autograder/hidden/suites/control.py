@@ -59,7 +59,12 @@ def moved(mj, branches, index, operands, tangents):
     with patch.dict(impl_rules, {module.cond_p: run}):
         outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
     names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
-    return outs, [aval.str_short() for aval in closed.out_avals], kinds, names
+    return {
+        "the values and tangents": outs,
+        "the types of the results": [aval.str_short() for aval in closed.out_avals],
+        "which results move": kinds,
+        "the operations that are bound": names,
+    }
 
 
 SMOOTH = ("lambda x, y: [x * y, y]", "lambda x, y: [sin(x), x - y]", "lambda x, y: [y - x, x]")
@@ -121,7 +126,7 @@ def test_jvp_of_integers(student):
 
 @pytest.mark.meets("closure")
 def test_jvp_of_captured_arrays(student):
-    """Arrays that a branch has captured are in the new branches too."""
+    """Arrays that a branch has captured are in the new branches."""
     student.agrees(moved, CAPTURED, 1, [ROW], [OTHER])
     student.agrees(moved, CAPTURED[::-1], 1, [OTHER], [ROW])
 
@@ -137,7 +142,10 @@ def each_its_own(mj, branches, indices, operands, axes, examples):
     dims = [not_mapped if axis is None else axis for axis in axes]
     indices = np.array(indices, np.int32)
     outs, out_dims = select_branches(len(indices), indices, operands, dims, programs)
-    return [np.asarray(out) for out in outs], [dim if dim == 0 else "other" for dim in out_dims]
+    return {
+        "the results": [np.asarray(out) for out in outs],
+        "the batch axes": [dim if dim == 0 else "other" for dim in out_dims],
+    }
 
 
 @probe
@@ -154,7 +162,10 @@ def within_a_program(mj, branches, indices, operands, examples):
     closed = trace_to_jaxpr(f, types_of([indices, *operands]))
     names = [eqn.primitive.name for eqn in closed.eqns]
     counts = {name: names.count(name) for name in ("sin", "exp", "log", "cond", "while", "scan")}
-    return counts, eval_jaxpr(closed.jaxpr, closed.consts, indices, *operands)
+    return {
+        "how often each operation is in the program": counts,
+        "the results": eval_jaxpr(closed.jaxpr, closed.consts, indices, *operands),
+    }
 
 
 @probe
@@ -169,7 +180,10 @@ def pulled_back(mj, branches, indices, xs, ct):
         return select_branches(len(xs[0]), indices, xs, [0] * len(xs), programs)[0][0]
 
     value, back = mj.vjp(f, *xs)
-    return value, back(ct)
+    return {
+        "the values": value,
+        "the cotangents": back(ct),
+    }
 
 
 @pytest.mark.meets("order", "more_than_two")
@@ -195,7 +209,7 @@ def test_select_axes(student):
 
 @pytest.mark.meets("twice", "some_results")
 def test_select_results_without_axis(student):
-    """A result that is the same for all examples of a branch is selected as well."""
+    """A result that is the same for all examples of a branch is selected."""
     two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
     student.agrees(each_its_own, two, [1, 0, 1], [ROW, 4.0], [0, None], [0.0, 0.0])
     student.agrees(each_its_own, two, [0, 1], [GRID, ROW], [0, None], [ROW, ROW])
@@ -261,10 +275,15 @@ def fixed_point(mj, carry, sources, further=()):
         if len(calls) > 20:
             raise RuntimeError("transformed too often")
         out = [any(marks[i] for i in own) for own in (*sources, *further)]
-        return {"step for": list(marks)}, tuple(out)
+        return {"the step for": list(marks)}, tuple(out)
 
     step, marks, others = settled(transform, carry)
-    return step, list(marks), list(others), calls
+    return {
+        "the step that is returned": step,
+        "the marks of the carry": list(marks),
+        "the marks of the other results": list(others),
+        "calls of transform": calls,
+    }
 
 
 @probe
@@ -275,11 +294,12 @@ def derivative_of_step(mj, step, types, carry):
     program, marks, others = settled(
         lambda marks: jvp_program(body, (*marks, *more), marks), tuple(carry)
     )
-    return (
-        [a.str_short() for a in (*program.in_avals, *program.out_avals)],
-        list(marks),
-        list(others),
-    )
+    return {
+        "the marks of the carry": [*marks],
+        "the marks of the other results": [*others],
+        "the types of the program's inputs": [aval.str_short() for aval in program.in_avals],
+        "the types of the program's results": [aval.str_short() for aval in program.out_avals],
+    }
 
 
 CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
@@ -341,7 +361,12 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
         carry = eval_jaxpr(step.jaxpr, step.consts, *cond_consts, *consts, *carry)
     names = [eqn.primitive.name for eqn in step.eqns]
     counts = {name: names.count(name) for name in ("sin", "exp", "lt", "gt", "while", "cond")}
-    return list(carry), [aval.str_short() for aval in step.in_avals], counts, again
+    return {
+        "the carry": list(carry),
+        "the types of the step's inputs": [aval.str_short() for aval in step.in_avals],
+        "how often each operation is in the program": counts,
+        "the carry of a second run": again,
+    }
 
 
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
@@ -439,7 +464,9 @@ def scanned(mj, body, sizes, args, length, reverse=False):
         return list(carry)
 
     with patch.dict(impl_rules, {module.while_p: run}):
-        return list(module.scan_by_while(loop, args))
+        return {
+            "the last carry and the rows": list(module.scan_by_while(loop, args)),
+        }
 
 
 @probe
@@ -455,7 +482,10 @@ def loops_in(mj, body, sizes, args, length):
     whiles = [eqn for eqn in closed.eqns if eqn.primitive.name == "while"]
     inner = [eqn.primitive.name for loop in whiles for eqn in loop.params["body_jaxpr"].eqns]
     counted = {name: [names.count(name), inner.count(name)] for name in ("sin", "while", "scan")}
-    return counted, [aval.str_short() for aval in closed.out_avals]
+    return {
+        "how many loops and other operations the program has": counted,
+        "the types of the results": [aval.str_short() for aval in closed.out_avals],
+    }
 
 
 SUMS = "lambda c, x: [c + x, c * x]"
@@ -499,7 +529,7 @@ def test_scan_of_no_steps(student):
 
 @pytest.mark.meets("float32")
 def test_scan_of_one_step(student):
-    """One step, and other dtypes."""
+    """A scan may have one step, and any dtypes."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
 
@@ -552,7 +582,10 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     consts = avals[num_same : num_same + num_consts]
     with patch.dict(impl_rules, {module.scan_p: run}):
         outs = module.transpose_rest(loop, split, consts, *given)
-    return [np.asarray(out) for out in outs], steps
+    return {
+        "the cotangents": [np.asarray(out) for out in outs],
+        "how many steps each scan has": steps,
+    }
 
 
 # same s, linear constant w | carry c | row x, residual r -> c, y
@@ -599,7 +632,7 @@ def test_backwards_constants_of_several_shapes(student):
 
 @pytest.mark.meets("float32")
 def test_backwards_single_precision(student):
-    """In a program of float32, sums and zeros are of float32 too."""
+    """In a float32 program, sums and zeros are float32."""
     small = [F32(0.0)] * 5
     given = ([F32(10.0)], [STACK.astype(F32)], [None, np.array([7.0, 11.0, 13.0], F32)])
     student.agrees(backwards, LINE, small, ONE_EACH, given)
@@ -746,7 +779,11 @@ def choices(mj, x):
     zero = np.zeros((), [("float0", np.void, 0)])
     with step_by_step():
         slopes = [mj.jvp(f, (i, x), (zero, 1.0)) for i in (0, 1, 2, 7)]
-        return slopes, mj.jvp(twice, (x,), (1.0,)), operations(mj, f, 1, x)
+        return {
+            "the values and tangents": slopes,
+            "the values and tangents of a choice in a loop": mj.jvp(twice, (x,), (1.0,)),
+            "the operations of the program": operations(mj, f, 1, x),
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -765,7 +802,12 @@ def choices_of_examples(mj, xs, k):
         whole = lambda xs: lax.cond(xs[0] > 1.0, lambda x: x, lambda x: 1.0 - x, xs)  # noqa: E731
         one = mj.jvp(whole, (xs,), (2.0 * xs,))
         traced = operations(mj, f, xs[0], k), operations(mj, g, xs[0], 1)
-        return total(xs, k), mj.vmap(g)(xs, np.arange(len(xs))), one, traced
+        return {
+            "the results": total(xs, k),
+            "the gradients of each example": mj.vmap(g)(xs, np.arange(len(xs))),
+            "the gradient of one example": one,
+            "the operations of the program": traced,
+        }
 
 
 @probe(uses=[step_by_step])
@@ -778,11 +820,11 @@ def loops_of_examples(mj, xs, limits):
         )
 
     with step_by_step():
-        return (
-            mj.vmap(f)(xs, limits),
-            mj.vmap(f, (0, None))(xs, 5.0),
-            mj.vmap(f, (None, 0))(1.0, xs),
-        )
+        return {
+            "the results for limits of their own": mj.vmap(f)(xs, limits),
+            "the results for one limit": mj.vmap(f, (0, None))(xs, 5.0),
+            "the results for one start": mj.vmap(f, (None, 0))(1.0, xs),
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -800,7 +842,11 @@ def slopes_of_loops(mj, x, t):
         return mj.lax.fori_loop(1, 4, lambda i, y: mj.numpy.sin(y) * x + i, x)
 
     with step_by_step():
-        return [(mj.jvp(f, (x,), (t,)), operations(mj, f, x)) for f in (late, counted)]
+        return {
+            "the values, the tangents and the operations of two loops": [
+                (mj.jvp(f, (x,), (t,)), operations(mj, f, x)) for f in (late, counted)
+            ],
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -820,7 +866,14 @@ def scans(mj, xs):
         powers = lax.scan(lambda c, _: (c * 2, c > 3), 1, None, length=4)
         traced = operations(mj, lambda xs: run(xs, True), xs)
         slopes = mj.jvp(lambda xs: run(xs, True), (xs,), (2.0 * xs,))
-        return run(xs, False), run(xs, True), run(xs[:0], True), slopes, powers, traced
+        return {
+            "the results forwards": run(xs, False),
+            "the results backwards": run(xs, True),
+            "the results without rows": run(xs[:0], True),
+            "the values and tangents backwards": slopes,
+            "the results of a scan without rows to go through": powers,
+            "the operations of the program": traced,
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -839,7 +892,12 @@ def gradients_of_scans(mj, w, xs):
     params, h = {"w": w, "b": w.dtype.type(0.5)}, w[0]
     with step_by_step():
         traced = operations(mj, lambda h: loss(params, h, xs, False), h)
-        return [mj.grad(loss, (0, 1, 2))(params, h, xs, way) for way in (False, True)], traced
+        return {
+            "the gradients, forwards and backwards": [
+                mj.grad(loss, (0, 1, 2))(params, h, xs, way) for way in (False, True)
+            ],
+            "the operations of the program": traced,
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -857,7 +915,11 @@ def one_in_another(mj, xs):
     with step_by_step():
         slopes = mj.vmap(lambda x: mj.grad(lambda k: f(x, k))(2.0))(xs)
         traced = operations(mj, f, xs[0], 2.0)
-        return slopes, mj.grad(mj.grad(lambda x: f(x, 2.0)))(xs[0]), traced
+        return {
+            "the slopes": slopes,
+            "the second derivative": mj.grad(mj.grad(lambda x: f(x, 2.0)))(xs[0]),
+            "the operations of the program": traced,
+        }
 
 
 @probe(uses=[step_by_step, operations])
@@ -869,7 +931,10 @@ def programs_in_loops(mj, f, xs, ts):
         return mj.tree.map(lambda y: y[2], outs)
 
     with step_by_step():
-        return mj.jvp(last, xs, ts), operations(mj, last, *xs).count("scan")
+        return {
+            "the values and tangents": mj.jvp(last, xs, ts),
+            "the number of scans in the program": operations(mj, last, *xs).count("scan"),
+        }
 
 
 def test_whole_choices(student):

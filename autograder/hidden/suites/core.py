@@ -64,7 +64,13 @@ def in_a_block(mj, height, data):
     with new_main(Toy, data) as main:
         stack = list(trace_state.stack)
     right_type = isinstance(main, MainTrace) and main.trace_type is Toy
-    return main.level, len(stack), stack[-1] is main, right_type, main.global_data
+    return {
+        "a MainTrace with its type is what the block gets": right_type,
+        "it is on top of the stack": stack[-1] is main,
+        "its level": main.level,
+        "the height of the stack in the block": len(stack),
+        "its global_data": main.global_data,
+    }
 
 
 @probe
@@ -80,20 +86,30 @@ def after_blocks(mj):
     with new_main(Trace) as later:
         heights.append(len(trace_state.stack))
     levels = [outer.level, inner.level, later.level]
-    return heights, levels, outer_on_top, later is outer, trace_state.stack == bottom
+    return {
+        "the heights of the stack in the blocks": heights,
+        "the levels": levels,
+        "the outer one is on top after the inner block": outer_on_top,
+        "a later block gets the same MainTrace": later is outer,
+        "the stack is as it was before the blocks": trace_state.stack == bottom,
+    }
 
 
 @probe
 def after_an_error(mj, kind, height):
     """Which error leaves the block, and how high the stack is then."""
     trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
-    below, caught = list(trace_state.stack), ["nothing"]
+    below, caught = list(trace_state.stack), []
     try:
         with new_main(Trace):
             raise getattr(builtins, kind)("on purpose")
     except BaseException as error:
         caught = [type(error).__name__, str(error)]
-    return caught, len(trace_state.stack), trace_state.stack == below
+    return {
+        "the error comes out with its text": caught == [kind, "on purpose"],
+        "the height of the stack after the block": len(trace_state.stack),
+        "the stack is as it was before the block": trace_state.stack == below,
+    }
 
 
 @probe
@@ -106,25 +122,30 @@ def error_between_blocks(mj):
                 raise ValueError
         except ValueError:
             pass
-        heights = [len(trace_state.stack), trace_state.stack[-1] is outer]
-    return [*heights, len(trace_state.stack)]
+        height, on_top = len(trace_state.stack), trace_state.stack[-1] is outer
+    return {
+        "the height of the stack after the inner block": height,
+        "the outer interpreter is on top after the inner block": on_top,
+        "the height of the stack after both": len(trace_state.stack),
+    }
 
 
 @probe
 def in_another_thread(mj):
     """Levels and heights where a block in a thread runs inside a block of the main thread."""
-    seen = []
+    seen = {}
 
     def work():
         with new_main(Trace) as main:
-            seen.extend([main.level, len(trace_state.stack)])
+            seen["the level in the thread"] = main.level
+            seen["the height of the thread's stack"] = len(trace_state.stack)
 
     del trace_state.stack[1:]
     with new_main(Trace):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-        seen.append(len(trace_state.stack))
+        seen["the height of the main thread's stack"] = len(trace_state.stack)
     return seen
 
 
@@ -182,7 +203,13 @@ def aval_of(mj, value):
     """The abstract value of a value, in parts."""
     aval = get_aval(value)
     val = getattr(aval, "val", "no value")
-    return type(aval).__name__, aval.shape, str(aval.dtype), aval.weak_type, val
+    return {
+        "the class of the abstract value": type(aval).__name__,
+        "its shape": aval.shape,
+        "its dtype": str(aval.dtype),
+        "it is weakly typed": aval.weak_type,
+        "the value that it holds": val,
+    }
 
 
 @probe
@@ -193,7 +220,7 @@ def aval_of_tracer(mj, shape, dtype, weak_type):
     class Box(Tracer):
         aval = own
 
-    return get_aval(Box()) is own
+    return {"the tracer's own abstract value is returned": get_aval(Box()) is own}
 
 
 @probe
@@ -216,7 +243,9 @@ def aval_of_registered(mj):
     aval_makers[Matrix] = lambda x: ShapedArray((9,), np.dtype("int8"))
     try:
         values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal)]
-        return [get_aval(value).str_short() for value in values]
+        found = [get_aval(value).str_short() for value in values]
+        names = ("a registered class", "its subclass", "a registered array class", "its subclass's")
+        return {f"the abstract value of {x}": y for x, y in zip(names, found, strict=True)}
     finally:
         del aval_makers[Celsius], aval_makers[Matrix]
 
@@ -244,7 +273,12 @@ def aval_of_changing_class(mj):
     aval_makers[Fever] = lambda x: ShapedArray((), np.dtype("int8"))
     seen.append(shown())
     del aval_makers[Celsius], aval_makers[Fever]
-    return [*seen, shown()]
+    return {
+        "the abstract value of a class that is in the table": seen[0],
+        "the abstract value after the table's entry was replaced": seen[1],
+        "the abstract value after the subclass got an entry": seen[2],
+        "the error after the entries were removed": shown(),
+    }
 
 
 @probe
@@ -271,7 +305,12 @@ def errors_of_makers(mj):
 def avals_in_turn(mj, values):
     """The abstract values of values that are equal, one after the other."""
     avals = [get_aval(value) for value in values]
-    return [(str(a), a.weak_type, float(a.val), bool(np.signbit(float(a.val)))) for a in avals]
+    return {
+        "the shapes and dtypes": [str(a) for a in avals],
+        "they are weakly typed": [a.weak_type for a in avals],
+        "the values that they hold": [float(a.val) for a in avals],
+        "the value that is held is negative": [bool(np.signbit(float(a.val))) for a in avals],
+    }
 
 
 @probe
@@ -282,7 +321,11 @@ def aval_of_array_subclass(mj):
         pass
 
     aval = get_aval(np.array([[1, 2, 3]], np.int32).view(Matrix))
-    return type(aval).__name__, aval.str_short(), aval.weak_type
+    return {
+        "the class of the abstract value": type(aval).__name__,
+        "its shape and dtype": aval.str_short(),
+        "it is weakly typed": aval.weak_type,
+    }
 
 
 @probe
@@ -291,8 +334,8 @@ def aval_refused(mj, value):
     try:
         get_aval(value)
     except TypeError as error:
-        return "TypeError", repr(value) in str(error)
-    return "no error"
+        return {"error": "TypeError", "the error shows the value": repr(value) in str(error)}
+    return {"error": "nothing", "the error shows the value": False}
 
 
 @pytest.mark.meets("weak_type")
@@ -311,7 +354,7 @@ def test_arrays(student):
 
 @pytest.mark.meets("sizes")
 def test_small_arrays(student):
-    """Arrays without axes and arrays without elements are arrays too."""
+    """Arrays without axes, and arrays without elements, are arrays."""
     student.agrees(aval_of, np.array(2.5, np.float32))
     student.agrees(aval_of, np.zeros((0, 3), np.int32))
 
@@ -396,7 +439,11 @@ def top_of(mj, levels, height, dynamic):
     finally:
         trace_state.dynamic_trace = None
     level = trace.main.level
-    return type(trace).__name__, level, trace.main is mains[level]
+    return {
+        "the level of the trace that is returned": level,
+        "its class": type(trace).__name__,
+        "its `main` is the one on the stack": trace.main is mains[level],
+    }
 
 
 @probe
@@ -414,10 +461,11 @@ def top_of_escaped(mj, height, escaped_level, other_level):
     answers = []
     for args in (operands, operands[::-1], operands[:1]):
         try:
-            answers.append(find_top_trace(args).main.level)
+            find_top_trace(args)
+            answers.append(False)
         except UnexpectedTracerError:
-            answers.append("escaped")
-    return answers
+            answers.append(True)
+    return {"the tracer is rejected by UnexpectedTracerError": answers}
 
 
 @pytest.mark.meets("sizes")
@@ -503,7 +551,12 @@ def constant_boxed(mj, values):
     for value in values:
         label, inside = full_raise(trace, value)
         answers.append([label, inside is value])
-    return answers, calls
+    return {
+        "each constant is boxed by pure": [label == "pure box" for label, _ in answers],
+        "the constant itself is in the box": [inside for _, inside in answers],
+        "calls of pure": calls.count("pure"),
+        "calls of lift": calls.count("lift"),
+    }
 
 
 @probe
@@ -536,9 +589,15 @@ def tracer_boxed(mj, level, own_level, same_type):
     trace_state.stack[1:] = upper
     try:
         out = full_raise(Toy(main), tracer)
+        rejected = False
     except UnexpectedTracerError:
-        return "escaped"
-    return "as it is" if out is tracer else [out[0], out[1] is tracer]
+        rejected, out = True, (None, None)
+    return {
+        "the tracer is rejected by UnexpectedTracerError": rejected,
+        "the tracer is returned as it is": out is tracer,
+        "the tracer is boxed by lift": out is not tracer and out[0] == "lift",
+        "the tracer itself is in the new box": out is not tracer and out[1] is tracer,
+    }
 
 
 @probe
@@ -553,7 +612,11 @@ def own_tracer_boxed(mj, level, data):
     trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
     trace = Trace(main)
     tracers = [Box(trace), Box(Trace(main))]
-    return [full_raise(trace, tracer) is tracer for tracer in tracers]
+    own, other = [full_raise(trace, tracer) is tracer for tracer in tracers]
+    return {
+        "a tracer of this trace is returned itself": own,
+        "a tracer of a second Trace of the same use is returned itself": other,
+    }
 
 
 @pytest.mark.meets("sizes", "caching", "zeros")
@@ -618,7 +681,15 @@ def handed_over(mj, values, boxed, params):
     operands = [
         Box(Toy(main), v, "own") if own else v for v, own in zip(values, boxed, strict=True)
     ]
-    return bind(Primitive("toy"), *operands, **params).label, seen
+    out = bind(Primitive("toy"), *operands, **params)
+    return {
+        "calls of process_primitive": len(seen),
+        "the box of each operand": [label for _, boxes, _ in seen for label, _ in boxes],
+        "what is in the boxes": [val for _, boxes, _ in seen for _, val in boxes],
+        "the parameters": [params for *_, params in seen],
+        "the primitive": [name for name, *_ in seen],
+        "what `bind` returns": getattr(out, "label", "another object"),
+    }
 
 
 @probe
@@ -642,8 +713,12 @@ def results(mj, kept, multiple_results, container="list"):
     trace_state.stack[1:] = [main]
     out = bind(Primitive("toy", multiple_results), Box(Toy(main), 2.0, True))
     outs = out if type(out) is list else [out]
-    found = [["box", x.val] if isinstance(x, Box) else x for x in outs]
-    return type(out) is list, found
+    return {
+        "the results come in a list": type(out) is list,
+        "the number of results": len(outs),
+        "the result keeps its box": [isinstance(x, Box) for x in outs],
+        "the values of the results": [x.val if isinstance(x, Box) else x for x in outs],
+    }
 
 
 FOR_BIND = siblings("core.find_top_trace", "core.full_raise")
@@ -679,7 +754,12 @@ def constants_handed_over(mj, siblings, values, place):
     try:
         with in_place("minijax.core", siblings):
             out = bind(Primitive("toy"), *values)
-        return "a box" if isinstance(out, Box) else out, seen
+        return {
+            "the result keeps its box": isinstance(out, Box),
+            "calls of process_primitive": len(seen),
+            "what its operands are": seen,
+            "the value of the result": 0.0 if isinstance(out, Box) else out,
+        }
     finally:
         trace_state.stack[:], trace_state.dynamic_trace = [bottom], None
 
@@ -700,7 +780,10 @@ def plain_results(mj, values, multiple_results):
     trace_state.stack[1:] = [main]
     out = bind(Primitive("toy", multiple_results), Box(Toy(main)))
     same = [a is b for a, b in zip(out if multiple_results else [out], values, strict=False)]
-    return type(out).__name__, same
+    return {
+        "the class of what is returned": type(out).__name__,
+        "each result is returned as it is": same,
+    }
 
 
 @probe
@@ -730,7 +813,8 @@ def two_interpreters(mj, levels):
     low, high = MainTrace(1, Low), MainTrace(2, High)
     trace_state.stack[1:] = [low, high]
     make = {0: lambda: 2.5, 1: lambda: LowBox(Low(low)), 2: lambda: HighBox(High(high), 3)}
-    return bind(Primitive("toy"), *[make[level]() for level in levels])
+    found = bind(Primitive("toy"), *[make[level]() for level in levels])
+    return {"what the boxes of the operands hold": found}
 
 
 @probe
@@ -757,10 +841,11 @@ def escaped_operand(mj):
     answers = []
     for operands in ([escaped], [escaped, Box(Toy(trace_state.stack[2]))]):
         try:
-            answers.append(bind(Primitive("toy"), *operands))
+            bind(Primitive("toy"), *operands)
+            answers.append(False)
         except UnexpectedTracerError:
-            answers.append("escaped")
-    return answers
+            answers.append(True)
+    return {"the tracer is rejected by UnexpectedTracerError": answers}
 
 
 @probe
@@ -785,7 +870,7 @@ def whole_program(mj, start, unit):
     x = Box(Counting(main), start)
     y = core.sub_p.bind(core.mul_p.bind(unit, x), core.neg_p.bind(x))
     z = core.reduce_sum_p.bind(core.sub_p.bind(y, unit), axes=(0,))
-    return z.val, main.global_data
+    return {"the value of the program": z.val, "operations": main.global_data}
 
 
 @pytest.mark.meets("order")
@@ -918,8 +1003,15 @@ def count_of(mj, siblings, program, x):
         f = counted(programs[program])
         value, count = f(x)
         again = f(x)[1]
-    shown = "a box" if isinstance(value, Tracer) else np.asarray(value)
-    return shown, getattr(value, "weak_type", None), count, again, inner_counts
+    boxed = isinstance(value, Tracer)
+    return {
+        "the value is still in a box": boxed,
+        "the function's value": None if boxed else np.asarray(value),
+        "the value is weakly typed": getattr(value, "weak_type", False),
+        "the counts of inner functions": inner_counts,
+        "the count": count,
+        "the count of a second call": again,
+    }
 
 
 @probe(uses=[in_place])
@@ -935,7 +1027,10 @@ def counts_of_branches(mj, siblings, values):
     with in_place("minijax.core", siblings):
         counted_f = counted(f)
         pairs = [counted_f(value) for value in values]
-    return [(float(value), count) for value, count in pairs]
+    return {
+        "the values": [float(value) for value, _ in pairs],
+        "the counts of the calls, one after another": [count for _, count in pairs],
+    }
 
 
 @probe(uses=[in_place])
@@ -961,13 +1056,22 @@ def counts_of_itself(mj, siblings, depth):
         value, count = g(5.5)
         try:
             counted(broken)(2.0)
-        except KeyError as error:
-            counts.append(error.args[0])
+            error = "nothing"
+        except KeyError:
+            error = "KeyError"
         try:
-            counts.append(float(sub_p.bind(kept[0], 1.0)))
+            sub_p.bind(kept[0], 1.0)
+            escaped = False
         except UnexpectedTracerError:
-            counts.append("escaped")
-    return float(value), count, counts, len(trace_state.stack)
+            escaped = True
+    return {
+        "the function's value": float(value),
+        "the count": count,
+        "the counts of the calls inside": counts,
+        "the error of a function that fails": error,
+        "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
+        "the height of the stack in the end": len(trace_state.stack),
+    }
 
 
 @pytest.mark.meets("weak_type", "float32", "order", "keys", "again", "some_results")
@@ -1035,8 +1139,12 @@ def program_value(mj, f, xs):
 
 @probe
 def counted_program(mj, f, xs):
-    """The result of a program, and how many of its operations depend on the first argument."""
-    return counted(lambda x: f(x, *xs[1:]))(xs[0])
+    """The result of a program, and how many of its operations depend on the first argument.
+
+    >>> mj.core.counted(lambda a: f(a, *xs[1:]))(xs[0])
+    """
+    value, count = counted(lambda x: f(x, *xs[1:]))(xs[0])
+    return {"the function's value": value, "the count": count}
 
 
 exercise("core.bind")
@@ -1072,7 +1180,8 @@ def counted_within(mj, f, xs):
         counts.append(count)
         return transpose_p.bind(value, permutation=tuple(range(len(get_aval(value).shape))))
 
-    return counted(outer)(xs[0]), counts
+    value, count = counted(outer)(xs[0])
+    return {"the function's value": value, "the outer count": count, "the inner count": counts[0]}
 
 
 @probe
@@ -1086,14 +1195,15 @@ def counted_branches(mj, values):
     answers = []
     for value in values:
         out, count = counted(lambda x: counted(f)(counted(f)(x)[0])[0])(value)
-        answers.append((float(out), str(out.dtype), out.weak_type, count))
+        found = {"the value": float(out), "the dtype of the value": str(out.dtype)}
+        answers.append({**found, "it is weakly typed": out.weak_type, "the count": count})
     return answers
 
 
 @probe
 def kept_tracers(mj, values):
     """What becomes of tracers that were kept after their function had ended, or had failed."""
-    kept, answers = [], []
+    kept, answers, escaped = [], [], []
 
     def f(x):
         kept.append(x)
@@ -1109,16 +1219,21 @@ def kept_tracers(mj, values):
     uses = [lambda x: mul_p.bind(1.5, x), counted(lambda x: mul_p.bind(x, kept[0]))]
     for use in uses:
         try:
-            answers.append(float(use(kept[-1])))
+            use(kept[-1])
+            escaped.append(False)
         except UnexpectedTracerError:
-            answers.append("escaped")
-    return answers, height, len(trace_state.stack)
+            escaped.append(True)
+    return {
+        "the value or the error of each call": answers,
+        "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
+        "the heights of the stack": [height, len(trace_state.stack)],
+    }
 
 
 @probe
 def operations_refused(mj, values):
     """What binding says of operands that are not arrays and of a missing rule; what follows."""
-    answers = []
+    answers, named = [], False
     for value in values:
         for operands in ((value, 2.0), (2.0, value)):
             try:
@@ -1128,8 +1243,12 @@ def operations_refused(mj, values):
     try:
         Primitive("erf").bind(0.5)
     except NotImplementedError as error:
-        answers.append("'erf'" in str(error))
-    return answers, float(add_p.bind(mul_p.bind(2.0, 3.0), 0.5))
+        named = "'erf'" in str(error)
+    return {
+        "the result or the error for each operand": answers,
+        "a missing rule is an error that names the primitive": named,
+        "the value of a program afterwards": float(add_p.bind(mul_p.bind(2.0, 3.0), 0.5)),
+    }
 
 
 @probe
@@ -1140,7 +1259,11 @@ def kinds_of_results(mj):
     outs += [exp_p.bind(neg_p.bind(1e9)), lt_p.bind(2.0, 3.0), neg_p.bind(neg_p.bind(0.0))]
     outs += [div_p.bind(-7, 2), div_p.bind(np.array([-128, 5], np.int8), np.array([2, 0], np.int8))]
     outs += [add_p.bind(neg_p.bind(2.5), neg_p.bind(np.zeros((0, 2))))]
-    return [(np.asarray(x), np.signbit(np.asarray(x, float)), x.weak_type) for x in outs]
+    return {
+        "the results": [np.asarray(x) for x in outs],
+        "a result is negative": [np.signbit(np.asarray(x, float)).tolist() for x in outs],
+        "a result is weakly typed": [x.weak_type for x in outs],
+    }
 
 
 def test_whole_programs(student):

@@ -61,8 +61,9 @@ def evaluated(mj, program, args, how):
         return mj.jvp(results, xs, xs)
 
     if how == "":
-        return results(*args)
-    return str(mj.make_jaxpr(tangents if how == "tangents" else results)(*args))
+        return {"the results": results(*args)}
+    program = mj.make_jaxpr(tangents if how == "tangents" else results)(*args)
+    return {"the text of the program": str(program)}
 
 
 @probe
@@ -71,7 +72,9 @@ def evaluated_by_hand(mj, x, count):
     a, *results = (Var(get_aval(x)) for _ in range(count + 1))
     many_p = Primitive("many", multiple_results=True)
     impl_rules[many_p] = lambda x, *, count: [np.multiply(x, 3.0 + i) for i in range(count)]
-    return list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x]))
+    return {
+        "the results": list(eval_equation(JaxprEqn([a], results, many_p, {"count": count}), [x])),
+    }
 
 
 @pytest.mark.meets("float32", "order")
@@ -124,7 +127,7 @@ def test_eval_constants_of_a_call(student):
 
 @pytest.mark.meets("keys")
 def test_eval_other_calls(student):
-    """A function with a derivative of its own is a call, too."""
+    """A function with a derivative of its own is a call."""
     student.agrees(evaluated, OWN_JVP, [ROW], "program")
     student.agrees(evaluated, OWN_VJP, [ROW], "program")
 
@@ -149,7 +152,7 @@ def test_eval_programs_without_equations(student):
 
 @pytest.mark.meets("nested")
 def test_eval_is_transformed(student):
-    """Other transformations see each operation that is evaluated."""
+    """Each operation that is evaluated is seen by other transformations."""
     student.agrees(evaluated, "lambda x, y: lax.div(x, y)", [3.0, 2.0], "tangents")
     student.agrees(evaluated, "jit(lambda x, y: lax.sin(x) / y)", [ROW, OTHER], "tangents")
 
@@ -167,7 +170,9 @@ def chain(mj, program, y, how="", rules=()):
         back = getattr(mj, name)(back)
     with patch.dict(inverse_rules, more):
         out = back(y)
-    return str(out) if how.endswith("make_jaxpr") else out
+    if how.endswith("make_jaxpr"):
+        return {"the text of the program": str(out)}
+    return {"value": out}
 
 
 @probe
@@ -176,10 +181,12 @@ def chain_stops(mj, program, y):
     f = eval(program, {**vars(mj), "np": np})
     back = inverse_chain(f)
     try:
-        return back(y)
+        back(y)
     except (ValueError, NotImplementedError) as error:
         number = re.search(r"stops at equation (\d+)", str(error))
-        return type(error).__name__, number and number[1]
+        place = number and number[1]
+        return {"error": type(error).__name__, "the equation that the error names": place}
+    return {"error": "nothing"}
 
 
 @probe
@@ -192,10 +199,11 @@ def chain_runs(mj, values):
         return mj.lax.exp(x)
 
     back = inverse_chain(f)
-    counts = [len(runs)]
+    counts, outs = [len(runs)], []
     for value in values:
-        counts += [back(value), len(runs)]
-    return counts
+        outs.append(back(value))
+        counts.append(len(runs))
+    return {"the values": outs, "calls of f, so far after each step": counts}
 
 
 LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
@@ -246,7 +254,9 @@ def chain_of_shape(mj, ys):
         return mj.lax.neg(y) if x.dtype == np.float32 else y
 
     back = inverse_chain(f)
-    return [back(y) for y in ys]
+    return {
+        "the values for each shape": [back(y) for y in ys],
+    }
 
 
 @probe
@@ -267,8 +277,9 @@ def chain_of_toys(mj, params, error, y):
         try:
             out = inverse_chain(lambda x: toy.bind(x, **params))(y)
         except Exception as found:
-            out = type(found).__name__, "of the rule" in str(found)
-    return out, noted
+            own = "of the rule" in str(found)
+            return {"error": type(found).__name__, "the rule's own error comes out": own}
+    return {"error": "nothing", "the value": out, "the params that the rule gets": noted}
 
 
 ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
@@ -331,8 +342,9 @@ def swept(mj, siblings, program, examples, ins, outs):
             found = custom.inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
         except (ValueError, NotImplementedError) as error:
             number = re.search(r"stops at equation (\d+)", str(error))
-            return type(error).__name__, number and number[1]
-    return list(found)
+            place = number and number[1]
+            return {"error": type(error).__name__, "the equation that the error names": place}
+    return {"error": "nothing", "the inputs": list(found)}
 
 
 @probe(uses=[in_place])
@@ -344,7 +356,9 @@ def inverse_of(mj, siblings, program, ys, how):
         for name in how.split():
             back = getattr(mj, name)(back)
         out = back(*ys)
-    return str(out) if how.endswith("make_jaxpr") else out
+    if how.endswith("make_jaxpr"):
+        return {"the text of the program": str(out)}
+    return {"value": out}
 
 
 @probe(uses=[in_place])
@@ -357,7 +371,11 @@ def traced_in_calls(mj, siblings, program, ys):
         (call,) = closed.eqns
         jaxpr, consts = custom.called_program(call)
         names = [eqn.primitive.name for eqn in jaxpr.eqns]
-        return call.primitive.name, names, custom.eval_jaxpr(jaxpr, consts, [ys])
+        return {
+            "the primitive of the call": call.primitive.name,
+            "the operations of the program inside": names,
+            "the value": custom.eval_jaxpr(jaxpr, consts, [ys]),
+        }
 
 
 AROUND_JAXPR = siblings("custom.eval_equation")
@@ -505,8 +523,13 @@ def without_dead_code(mj, siblings, program, examples, used, effects=()):
         jaxpr, kept = module.dce_jaxpr(closed.jaxpr, used)
     kept = [bool(x) for x in kept]
     identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
-    same = (len(identical), str(closed.jaxpr) == before, jaxpr is closed.jaxpr)
-    return str(jaxpr), kept, same
+    return {
+        "the text of the program": str(jaxpr),
+        "an input is kept": kept,
+        "the number of equations that are the given ones": len(identical),
+        "the given program stays as it was": str(closed.jaxpr) == before,
+        "the given program itself is returned": jaxpr is closed.jaxpr,
+    }
 
 
 @probe
@@ -518,7 +541,10 @@ def evaluated_without_dead_code(mj, program, args, used):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     typecheck_jaxpr(jaxpr)
     args = [x for x, still_there in zip(args, kept, strict=True) if still_there]
-    return eval_jaxpr(jaxpr, closed.consts, *args), len(jaxpr.eqns)
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, *args),
+        "the number of equations": len(jaxpr.eqns),
+    }
 
 
 def thin(student, program, examples, used, effects=()):
@@ -536,7 +562,11 @@ def kept_beside_programs(mj, x):
     jaxpr = dce_jaxpr(closed.jaxpr, [False, True])[0]
     first = kept(closed, "results", lambda: 2), kept(jaxpr, "results", lambda: 1)
     again = dce_jaxpr(closed.jaxpr, [True, False])[0]
-    return first, kept(again, "results", lambda: 1), kept(closed, "results", lambda: 0)
+    return {
+        "what is kept for the two programs": first,
+        "what is kept for a third program": kept(again, "results", lambda: 1),
+        "what is kept for the given program": kept(closed, "results", lambda: 0),
+    }
 
 
 TREE = "lambda x, y: (lax.sin(x) * 2.0, lax.cos(lax.exp(y)), x - lax.exp(y))"
@@ -742,12 +772,18 @@ def evaluated_call(mj, f, xs):
     """What the call of a program returns, and which operations are evaluated for that."""
     (call,) = mj.make_jaxpr(mj.jit(f))(*xs).eqns
     opened = mj.make_jaxpr(lambda *ys: list(eval_equation(call, ys)))(*xs)
-    return list(eval_equation(call, xs)), [eqn.primitive.name for eqn in opened.eqns]
+    return {
+        "the results": list(eval_equation(call, xs)),
+        "the operations that are evaluated": [eqn.primitive.name for eqn in opened.eqns],
+    }
 
 
 @probe
 def chain_undone(mj, f, xs):
-    """What the result of a chain came from."""
+    """What the result of a chain came from.
+
+    >>> mj.custom_interpreters.inverse_chain(f)(f(*xs))
+    """
     return inverse_chain(f)(f(*xs))
 
 
@@ -774,7 +810,11 @@ def last_result(mj, f, xs):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
     sizes = [len(eqn.params["jaxpr"].eqns) for eqn in jaxpr.eqns]
-    return eval_jaxpr(jaxpr, closed.consts, left), len(left), sizes
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, left),
+        "the number of inputs that are left": len(left),
+        "the numbers of equations": sizes,
+    }
 
 
 exercise("custom.eval_equation")
@@ -836,7 +876,12 @@ def calls_opened(mj, program, args):
     slopes = mj.make_jaxpr(lambda *xs: mj.jvp(opened, xs, xs)[1])(*args)
     flat = mj.make_jaxpr(opened)(*args)
     lean, _ = dce_jaxpr(flat.jaxpr, [True] * len(flat.jaxpr.outvars))
-    return str(flat), str(lean), str(slopes), opened(*args)
+    return {
+        "the text of the program without calls": str(flat),
+        "the text of the program without dead code": str(lean),
+        "the text of the derivative's program": str(slopes),
+        "the value": opened(*args),
+    }
 
 
 @probe
@@ -845,7 +890,10 @@ def undone(mj, program, ys):
     scope = {**vars(mj), "np": np, "jnp": mj.numpy, "mj": mj}
     make = custom.inverse if "," in program or len(ys) > 1 else custom.inverse_chain
     back = make(eval(program, scope))
-    return back(*ys), str(mj.make_jaxpr(back)(*ys))
+    return {
+        "the arguments": back(*ys),
+        "the text of the inverse's program": str(mj.make_jaxpr(back)(*ys)),
+    }
 
 
 @probe
@@ -856,7 +904,10 @@ def undone_and_mapped(mj, ys):
         return inverse(lambda x: mj.lax.exp(mj.lax.tanh(x)) * k + mj.lax.exp(2.0))(y)
 
     both = mj.vmap(mj.grad(f, (0, 1)), (None, 0))(2.0, ys)
-    return both, mj.jvp(lambda k: f(k, 9.0), (2.0,), (1.0,))
+    return {
+        "the results and their batches": both,
+        "the values and tangents": mj.jvp(lambda k: f(k, 9.0), (2.0,), (1.0,)),
+    }
 
 
 @probe
@@ -883,7 +934,13 @@ def thinned_out(mj, program, args, used):
     for whole, wanted in ((closed, used), (slopes, [False] * len(used) + used)):
         jaxpr, kept = dce_jaxpr(whole.jaxpr, wanted)
         left = [x for x, is_kept in zip(args, kept, strict=True) if is_kept]
-        found.append([str(jaxpr), kept, eval_jaxpr(jaxpr, whole.consts, left)])
+        found.append(
+            {
+                "the text of the program": str(jaxpr),
+                "an input is kept": kept,
+                "the results": eval_jaxpr(jaxpr, whole.consts, left),
+            }
+        )
     return found
 
 
@@ -903,7 +960,12 @@ def lean_program(mj, f, xs):
     jaxpr, kept = dce_jaxpr(closed.jaxpr, used)
     left = [x for x, is_kept in zip(xs, kept, strict=True) if is_kept]
     total = cost(lambda *ys: eval_jaxpr(jaxpr, closed.consts, ys))(*left)
-    return eval_jaxpr(jaxpr, closed.consts, left), kept, int(total.flops), int(total.bytes)
+    return {
+        "the results": eval_jaxpr(jaxpr, closed.consts, left),
+        "an input is kept": kept,
+        "the flops": int(total.flops),
+        "the bytes": int(total.bytes),
+    }
 
 
 def test_whole_calls(student):
@@ -948,7 +1010,7 @@ def test_whole_stops(student):
 
 @pytest.mark.meets(nested="dce_jaxpr")
 def test_whole_dead_code(student):
-    """Without dead code a program returns the same, in calls and in derivatives as well."""
+    """Without dead code a program returns the same, even in calls and in derivatives."""
     student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
     student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
 

@@ -64,7 +64,11 @@ def rule(mj, name, primals, tangents):
     """What a rule returns for floats, and which operations it applies."""
     context.interpreter = watcher = watch()
     primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
-    return primal, tangent, sorted(watcher.asked)
+    return {
+        "the value": primal,
+        "the tangent": tangent,
+        "operations": sorted(watcher.asked),
+    }
 
 
 @probe(uses=[boxes])
@@ -73,7 +77,10 @@ def rule_on_the_same(mj, name, primal, *tangents):
     context.interpreter, box = boxes()
     x = box(primal)
     out, out_dot = getattr(duals, name)((x, x), tuple(map(box, tangents)))
-    return out.value, out_dot.value
+    return {
+        "the value": out.value,
+        "the tangent": out_dot.value,
+    }
 
 
 @probe(uses=[boxes])
@@ -82,7 +89,10 @@ def rule_on_boxes(mj, name, primals, tangents):
     context.interpreter, box = boxes()
     given = [tuple(box(x) for x in values) for values in (primals, tangents)]
     primal, tangent = getattr(duals, name)(*given)
-    return primal.value, tangent.value
+    return {
+        "the value": primal.value,
+        "the tangent": tangent.value,
+    }
 
 
 exercise("duals.mul_rule")
@@ -139,10 +149,14 @@ def lifted_constants(mj, values):
     """What becomes of values that are not dual numbers."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
     duals = [interpreter.lift(value) for value in values]
-    return [
-        (type(d).__name__, d.interpreter is interpreter, d.primal is value, d.tangent)
-        for d, value in zip(duals, values, strict=True)
-    ]
+    return {
+        "the classes of the results": [type(d).__name__ for d in duals],
+        "a result belongs to this interpreter": [d.interpreter is interpreter for d in duals],
+        "the primal is the value itself": [
+            d.primal is value for d, value in zip(duals, values, strict=True)
+        ],
+        "the tangents": [d.tangent for d in duals],
+    }
 
 
 @probe
@@ -152,7 +166,9 @@ def lifted_own(mj, primal, tangent):
     other = mj.JVPInterpreter(mj.current_interpreter())
     dual = mj.DualNumber(interpreter, primal, tangent)
     whole = mj.DualNumber(interpreter, mj.DualNumber(other, primal, tangent), tangent)
-    return [interpreter.lift(d) is d for d in (dual, whole)]
+    return {
+        "the dual number itself is returned": [interpreter.lift(d) is d for d in (dual, whole)],
+    }
 
 
 @probe
@@ -165,8 +181,15 @@ def lifted_foreign(mj, primal, tangent, nested):
         x = mj.DualNumber(theirs, primal, tangent)
         out = mine.lift(x)
         tangent_out = out.tangent if isinstance(out.tangent, float) else "no float"
-        answers.append((out is x, out.interpreter is mine, out.primal is x, tangent_out))
-        answers.append((x.primal, x.tangent, x.interpreter is theirs))
+        answers.append(
+            {
+                "the dual number itself is returned": out is x,
+                "the result belongs to this interpreter": out.interpreter is mine,
+                "the primal is the other dual number itself": out.primal is x,
+                "the tangent": tangent_out,
+                "operands afterwards": [(x.primal, x.tangent, x.interpreter is theirs)],
+            }
+        )
     return answers
 
 
@@ -178,7 +201,11 @@ def lifted_twice(mj, value):
     two = second.lift(one)
     three = first.lift(two)
     chain = [two.primal is one, three.primal is two, three.interpreter is first]
-    return chain, second.lift(two) is two, [d.tangent for d in (one, two, three)]
+    return {
+        "each primal is the number below, and the last belongs to the first interpreter": chain,
+        "the second interpreter returns its own number itself": second.lift(two) is two,
+        "the tangents": [d.tangent for d in (one, two, three)],
+    }
 
 
 @pytest.mark.meets("none")
@@ -235,7 +262,12 @@ def rule_calls(mj, siblings, name, operands):
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = interpreter.interpret_op(op, tuple(args))
     mine = isinstance(out, mj.DualNumber) and out.interpreter is interpreter
-    return calls, mine, out.primal, out.tangent
+    return {
+        "calls of the rule": calls,
+        "the result is a dual number of this interpreter": mine,
+        "the value": out.primal,
+        "the tangent": out.tangent,
+    }
 
 
 @probe(uses=[in_place])
@@ -252,7 +284,12 @@ def foreign_operand(mj, siblings):
     rules = dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = inner.interpret_op(mj.Op.add, (x, y))
-    return seen, out.interpreter is inner, out.primal is x, out.tangent is y
+    return {
+        "what the rule is called with": seen,
+        "the result belongs to this interpreter": out.interpreter is inner,
+        "the primal is the rule's value itself": out.primal is x,
+        "the tangent is the rule's tangent itself": out.tangent is y,
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -264,7 +301,13 @@ def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
     args = [mj.DualNumber(interpreter, x, t) for x, t in zip(primals, tangents, strict=True)]
     with in_place("microjax.duals", siblings):
         out = interpreter.interpret_op(mj.Op[name], tuple(args))
-    return out.primal, out.tangent, watcher.asked, other.asked, mj.current_interpreter() is now
+    return {
+        "the value": out.primal,
+        "the tangent": out.tangent,
+        "what the interpreter before is asked": watcher.asked,
+        "what the other interpreter is asked": other.asked,
+        "the current interpreter stays": mj.current_interpreter() is now,
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -281,8 +324,10 @@ def failing_rule(mj, siblings):
         try:
             interpreter.interpret_op(mj.Op.add, (1.0, 2.0))
         except KeyError as error:
-            return error.args[0], mj.current_interpreter() is interpreter
-    return "no error"
+            came = "KeyError" if error.args == ("out",) else "another error"
+            back = mj.current_interpreter() is interpreter
+            return {"error": came, "the interpreter is current again": back}
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("order")
@@ -351,7 +396,10 @@ def polynomial(mj, siblings, coefficients, x, x_dot):
 
     with in_place("microjax.duals", siblings):
         value, tangent = mj.jvp(f, x, x_dot)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -366,13 +414,13 @@ def what_the_function_gets(mj, siblings, x, x_dot):
 
     with in_place("microjax.duals", siblings):
         out = mj.jvp(f, x, x_dot)
-    return (
-        calls,
-        type(out).__name__,
-        list(out),
-        mj.current_interpreter() is watcher,
-        watcher.asked,
-    )
+    return {
+        "calls of f": calls,
+        "the class of what is returned": type(out).__name__,
+        "value and tangent": list(out),
+        "the interpreter before is current again": mj.current_interpreter() is watcher,
+        "what the interpreter before is asked": watcher.asked,
+    }
 
 
 @probe(uses=[in_place])
@@ -380,7 +428,10 @@ def constant_result(mj, siblings, value, x_dot):
     """A function that does not use its argument."""
     with in_place("microjax.duals", siblings):
         out, tangent = mj.jvp(lambda x: value, 2.0, x_dot)
-    return out is value, tangent
+    return {
+        "the function's result itself is the value": out is value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[in_place])
@@ -389,7 +440,10 @@ def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     outside = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), primal, tangent)
     with in_place("microjax.duals", siblings):
         out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
-    return out is outside, out_dot if isinstance(out_dot, float) else "no float"
+    return {
+        "the outer dual number itself is the value": out is outside,
+        "the tangent": out_dot if isinstance(out_dot, float) else "no float",
+    }
 
 
 @probe(uses=[in_place, lost])
@@ -401,7 +455,9 @@ def tangent_of_tangent(mj, siblings, x, x_dot):
 
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
-    return list(out)
+    return {
+        "value and tangent": list(out),
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -410,7 +466,10 @@ def operations(mj, siblings, x, x_dot):
     context.interpreter = watcher = watch()
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
-    return list(out), sorted(watcher.asked)
+    return {
+        "value and tangent": list(out),
+        "operations": sorted(watcher.asked),
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -427,8 +486,14 @@ def failing_function(mj, siblings, error_class):
         try:
             mj.jvp(f, 2.0, 1.0)
         except error_class as error:
-            return error.args[0], mj.current_interpreter() is watcher, runs
-    return "no error", runs
+            came = error_class.__name__ if error.args == ("out",) else "another error"
+            return {
+                "error": came,
+                "the interpreter before is current again": mj.current_interpreter() is watcher,
+                "calls of f": len(runs),
+                "the class of f's argument": runs,
+            }
+    return {"error": "nothing"}
 
 
 @probe(uses=[in_place])
@@ -447,7 +512,12 @@ def uses_in_turn(mj, siblings, x):
         kept = seen[0]
         value, slope = mj.jvp(lambda x: kept, x, 1.0)
     owners = [dual.interpreter for dual in seen]
-    return outs, len({id(owner) for owner in owners}), value is kept, slope
+    return {
+        "the values and tangents, one call after another": outs,
+        "the number of interpreters": len({id(owner) for owner in owners}),
+        "the outer dual number itself is the value": value is kept,
+        "its tangent": slope,
+    }
 
 
 @pytest.mark.meets("order")
@@ -522,7 +592,9 @@ def orders(mj, siblings, numbers, coefficients, x):
         return out
 
     with in_place("microjax.duals", siblings):
-        return [mj.nth_order_derivative(n, f, x) for n in numbers]
+        return {
+            "the derivatives of each order": [mj.nth_order_derivative(n, f, x) for n in numbers],
+        }
 
 
 @probe(uses=[in_place])
@@ -535,7 +607,10 @@ def order_zero(mj, siblings):
         return answer
 
     with in_place("microjax.duals", siblings):
-        return mj.nth_order_derivative(0, f, x) is answer, calls
+        return {
+            "the function's result itself is returned": mj.nth_order_derivative(0, f, x) is answer,
+            "calls of f": calls,
+        }
 
 
 @probe(uses=[in_place])
@@ -548,7 +623,10 @@ def runs_of_order(mj, siblings, n):
         return mj.mul(x, mj.mul(x, x))
 
     with in_place("microjax.duals", siblings):
-        return mj.nth_order_derivative(n, f, 2.0), calls
+        return {
+            "value": mj.nth_order_derivative(n, f, 2.0),
+            "calls of f": calls,
+        }
 
 
 @probe(uses=[in_place])
@@ -565,7 +643,9 @@ def order_inside(mj, siblings, n, m, x):
         return mj.mul(power(x, 4), mj.nth_order_derivative(m, lambda y: power(y, 3), x))
 
     with in_place("microjax.duals", siblings):
-        return mj.nth_order_derivative(n, f, x)
+        return {
+            "value": mj.nth_order_derivative(n, f, x),
+        }
 
 
 @probe(uses=[in_place])
@@ -578,7 +658,10 @@ def high_order(mj, siblings, n):
         return x
 
     with in_place("microjax.duals", siblings):
-        return mj.nth_order_derivative(n, f, 2.0), calls
+        return {
+            "value": mj.nth_order_derivative(n, f, 2.0),
+            "calls of f": calls,
+        }
 
 
 CUBIC = [2.0, -1.0, 0.5, 4.0]
@@ -642,7 +725,10 @@ def sums(mj, x, x_dot):
         return mj.add(mj.add(mj.add(2.0, x), mj.add(x, 0.5)), lost(mj, x))
 
     value, tangent = mj.jvp(f, x, x_dot)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[lost])
@@ -652,7 +738,11 @@ def products(mj, x):
     def f(x):
         return mj.add(mj.mul(3.0, mj.mul(x, x)), mj.mul(mj.add(x, lost(mj, x)), 2.0))
 
-    return f(x), mj.derivative(f, x), mj.derivative(lambda y: mj.derivative(f, y), x)
+    return {
+        "the value": f(x),
+        "the derivative": mj.derivative(f, x),
+        "the second derivative": mj.derivative(lambda y: mj.derivative(f, y), x),
+    }
 
 
 @probe(uses=[lost])
@@ -663,7 +753,10 @@ def outer_value(mj, x):
         return mj.add(mj.add(x, lost(mj, x)), mj.derivative(lambda y: x, 1.0))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[lost])
@@ -675,7 +768,10 @@ def outer_operand(mj, x):
         return mj.add(mj.add(x, slope), mj.derivative(lambda y: x, x))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[lost])
@@ -695,7 +791,12 @@ def after_an_error(mj, x):
             return mj.add(x, mj.add(slope, mj.derivative(lambda y: x, x)))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return value, tangent, mj.current_interpreter() is before, mj.add(x, 1.0)
+    return {
+        "the value": value,
+        "the tangent": tangent,
+        "the interpreter before is current again": mj.current_interpreter() is before,
+        "the value of an operation afterwards": mj.add(x, 1.0),
+    }
 
 
 @probe(uses=[lost])
@@ -707,7 +808,10 @@ def mixed_products(mj, x):
         return mj.add(mj.mul(x, slope), mj.mul(x, mj.derivative(lambda y: x, x)))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 @probe(uses=[lost])
@@ -721,7 +825,9 @@ def three_deep(mj, x):
 
         return mj.mul(x, mj.derivative(second, x))
 
-    return mj.derivative(first, x)
+    return {
+        "value": mj.derivative(first, x),
+    }
 
 
 @probe(uses=[lost])
@@ -733,7 +839,9 @@ def order_of_a_mixture(mj, n, x):
         rest = mj.mul(mj.mul(x, x), mj.nth_order_derivative(1, lambda y: x, x))
         return mj.add(mj.mul(mj.mul(x, mj.mul(x, lost(mj, x))), slope), rest)
 
-    return mj.nth_order_derivative(n, f, x)
+    return {
+        "value": mj.nth_order_derivative(n, f, x),
+    }
 
 
 @probe(uses=[lost])
@@ -754,7 +862,11 @@ def again(mj, x):
             found = mj.add(found, mj.jvp(inner, 2.0, 0.5)[1])
         return found
 
-    return [list(mj.jvp(f, at, 1.0)) for at in (x, x, 1.0, -x)]
+    return {
+        "the values and tangents, one call after another": [
+            list(mj.jvp(f, at, 1.0)) for at in (x, x, 1.0, -x)
+        ],
+    }
 
 
 @probe(uses=[lost])
@@ -771,7 +883,10 @@ def long_program(mj, x, length):
         return mj.add(mj.mul(x, mj.derivative(inner, x)), mj.derivative(lambda y: x, x))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return value, tangent
+    return {
+        "the value": value,
+        "the tangent": tangent,
+    }
 
 
 def test_whole_sums(student):

@@ -110,7 +110,10 @@ def unstretched(mj, ct, x):
     """What `unbroadcast` gives, and whether it is the cotangent itself."""
     module = importlib.import_module("minijax.transpose")
     out = module.unbroadcast(ct, operand(x))
-    return out, out is ct
+    return {
+        "the result": out,
+        "the result is the cotangent itself": out is ct,
+    }
 
 
 @probe(uses=[operand, shown, watching])
@@ -119,7 +122,10 @@ def unstretched_box(mj, ct, x):
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         out = module.unbroadcast(box(ct), operand(x))
-        return shown(out), not log
+        return {
+            "the result": shown(out),
+            "nothing is bound": not log,
+        }
 
 
 @probe(uses=[watching])
@@ -128,7 +134,10 @@ def known_of_all_kinds(mj, ct, x):
     module = importlib.import_module("minijax.transpose")
     with watching() as (box, log):
         kinds = [mj.numpy.array(x), box(x), np.float64(2.0), np.array(x), 2.0, True]
-        return [module.unbroadcast(ct, kind) for kind in kinds], log
+        return {
+            "the cotangents of known operands": [module.unbroadcast(ct, kind) for kind in kinds],
+            "operations": log,
+        }
 
 
 @probe(uses=[operand])
@@ -136,7 +145,9 @@ def stretched_sum(mj, name, ct, x, y):
     """The given rule of an operation with two operands of unequal shape."""
     module = importlib.import_module("minijax.transpose")
     rule = getattr(module, name + "_transpose")
-    return rule(ct, operand(x), operand(y))
+    return {
+        "the cotangents": rule(ct, operand(x), operand(y)),
+    }
 
 
 def test_nothing_was_stretched(student):
@@ -212,7 +223,7 @@ def repeated(mj, siblings, ct, x, axes):
         outs = module.broadcast_in_dim_transpose(
             ct, operand(x), shape=shape, broadcast_dimensions=axes
         )
-        return list(outs)
+        return {"the cotangents": list(outs)}
 
 
 @probe(uses=[evaluating, operand, shown, watching])
@@ -222,7 +233,7 @@ def repeated_box(mj, siblings, ct, x, axes):
         outs = module.broadcast_in_dim_transpose(
             box(ct), operand(x), shape=ct.shape, broadcast_dimensions=axes
         )
-        return shown(list(outs)), bool(log)
+        return {"the cotangents": shown(list(outs)), "an operation is bound": bool(log)}
 
 
 def repetition(student, ct, shape, *axes):
@@ -305,7 +316,9 @@ def operand_cotangent(mj, ct, shape, dtype, other, contract, batch, comes_last):
     """The cotangent of one operand."""
     module = importlib.import_module("minijax.transpose")
     aval = ShapedArray(tuple(shape), np.dtype(dtype))
-    return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
+    return {
+        "the cotangent": module.dot_cotangent(ct, aval, other, contract, batch, comes_last),
+    }
 
 
 @probe(uses=[shown, watching])
@@ -315,7 +328,11 @@ def operand_cotangent_of_boxes(mj, ct, shape, other, contract, batch, comes_last
     with watching() as (box, log):
         aval = ShapedArray(tuple(shape), np.dtype(float))
         out = module.dot_cotangent(box(ct), aval, box(other), contract, batch, comes_last)
-        return shown(out), sorted(set(log) - {"transpose"}), log.count("dot_general")
+        return {
+            "the cotangent": shown(out),
+            "the operations that are bound": sorted(set(log) - {"transpose"}),
+            "the number of products": log.count("dot_general"),
+        }
 
 
 @probe
@@ -327,20 +344,26 @@ def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes
     def cotangent(ct, other):
         return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
 
-    return [str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals]
+    return {
+        "the type of the cotangent": [
+            str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals
+        ],
+    }
 
 
 @probe(uses=[operand])
 def whole_rule(mj, ct, x, y, numbers, dtype):
     """The given rule around it, for either operand."""
     module = importlib.import_module("minijax.transpose")
-    return module.dot_general_transpose(
-        ct,
-        operand(x),
-        operand(y),
-        dimension_numbers=numbers,
-        preferred_element_type=dtype,
-    )
+    return {
+        "the cotangents": module.dot_general_transpose(
+            ct,
+            operand(x),
+            operand(y),
+            dimension_numbers=numbers,
+            preferred_element_type=dtype,
+        ),
+    }
 
 
 def waves(shape, start=0):
@@ -392,7 +415,7 @@ def test_second_matrix(student):
 
 @pytest.mark.meets("sizes")
 def test_vectors(student):
-    """Products of vectors: one with all axes contracted, one with none."""
+    """Products of vectors are run backwards rightly, with all axes contracted or with none."""
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
     of_both(student, (3,), (4,), (((), ()), ((), ())))
     of_both(student, (3,), (3,), (((), ()), ((0,), (0,))))
@@ -411,7 +434,7 @@ def test_axes_in_any_place(student):
 
 
 def test_stacks_of_matrices(student):
-    """Products with batch axes, one or two, in any place and order."""
+    """Products may have batch axes, one or two, in any place and order."""
     of_both(student, (3, 3, 3), (3, 3, 3), STACKS)
     of_both(student, (2, 3, 4), (2, 4, 5), STACKS)
     of_both(student, (3, 4, 2), (4, 2, 5), (((1,), (0,)), ((2,), (1,))))
@@ -467,7 +490,9 @@ def backwards(mj, siblings, spec, consts, args, cts):
     """What the backward pass gives for a program."""
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
-        return module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts)
+        return {
+            "the cotangents": module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts),
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -484,16 +509,16 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         return x
 
     def split_rule(cts, x, *, k):
-        calls.append(("split", cts, described(x), k))
+        calls.append(("split", [cts, described(x), k]))
         a, b = cts
         return [(0.0 if a is None else a) * k + (0.0 if b is None else b)]
 
     def wrapped_rule(cts, x):
-        calls.append(("wrapped", cts, described(x)))
+        calls.append(("wrapped", [cts, described(x)]))
         return [2.0 * cts[0]]
 
     def scaled_rule(ct, x, y, *, by):
-        calls.append(("scaled", ct, described(x), described(y), by))
+        calls.append(("scaled", [ct, described(x), described(y), by]))
         return [ct * by, None] if isinstance(x, UndefPrimal) else [None, ct * by]
 
     types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
@@ -508,7 +533,11 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         inputs = [[[], "float64"]] * len(args)
         jaxpr = program(0, inputs, eqns, outs, extra)
         back = module.backward_pass(jaxpr, [], [operand(x) for x in args], cts)
-        return back, calls
+        return {
+            "the rules that are called, in turn": [name for name, _ in calls],
+            "what the rules are called with": [given for _, given in calls],
+            "the cotangents": back,
+        }
 
 
 @probe(uses=[evaluating, operand, program, shown, watching])
@@ -518,7 +547,10 @@ def backwards_of_boxes(mj, siblings, spec, args, cts):
         jaxpr = program(*spec)
         args = [operand(x) for x in args]
         back = module.backward_pass(jaxpr, [], args, [box(ct) for ct in cts])
-        return shown(list(back)), log
+        return {
+            "the cotangents": shown(list(back)),
+            "operations": log,
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -527,7 +559,11 @@ def twice(mj, siblings, spec, args, cts):
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
         args = [operand(x) for x in args]
-        return [module.backward_pass(jaxpr, [], args, cts) for _ in range(2)]
+        return {
+            "the cotangents of the two passes": [
+                module.backward_pass(jaxpr, [], args, cts) for _ in range(2)
+            ],
+        }
 
 
 @probe(uses=[evaluating, operand, program])
@@ -537,9 +573,11 @@ def missing_rule(mj, siblings, used):
         jaxpr = program(0, [[[], "float64"]], [("sin", [0], {}), ("neg", [0], {})], [1, 2])
         args = [operand(["linear", [], "float64"])]
         try:
-            return module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
+            back = module.backward_pass(jaxpr, [], args, [1.0 if used else None, 5.0])
         except NotImplementedError as error:
-            return "sin" in str(error)
+            named = "sin" in str(error)
+            return {"error": "NotImplementedError", "the error names the primitive": named}
+        return {"error": "nothing", "the cotangents": back}
 
 
 NUMBER: tuple[list[int], str] = ([], F64)
@@ -731,11 +769,14 @@ def program_backwards(mj, siblings, name, args, flags, values):
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(functions[name])(*args)
         back = module.transposed_jaxpr(closed, tuple(flags))
-        types = [
-            [(aval.str_short(), aval.weak_type) for aval in avals]
-            for avals in (back.in_avals, back.out_avals)
-        ]
-        return type(back).__name__, types, run(back, values)
+        return {
+            "the class of what is returned": type(back).__name__,
+            "the types of the program's inputs": [aval.str_short() for aval in back.in_avals],
+            "the types of the program's results": [aval.str_short() for aval in back.out_avals],
+            "an input is weakly typed": [aval.weak_type for aval in back.in_avals],
+            "a result is weakly typed": [aval.weak_type for aval in back.out_avals],
+            "what the program computes": run(back, values),
+        }
 
 
 @probe(uses=[evaluating])
@@ -758,8 +799,14 @@ def program_kept(mj, siblings):
             swapped = module.transposed_jaxpr(closed, (False, True))
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
-    same = [first is x for x in (again, mixed, third, of_other)]
-    return same, mixed is swapped, len(calls), len(mixed.in_avals), len(mixed.out_avals)
+    return {
+        "the same program and flags get the same program again": [first is again, first is third],
+        "other flags get the same program": [first is mixed, mixed is swapped],
+        "another program gets the same program": first is of_other,
+        "calls of the transpose rule": len(calls),
+        "the number of the program's inputs": len(mixed.in_avals),
+        "the number of the program's results": len(mixed.out_avals),
+    }
 
 
 @probe(uses=[evaluating])
@@ -768,7 +815,10 @@ def operations_of(mj, siblings, flags):
     with evaluating(siblings) as module:
         closed = tracing.make_jaxpr(lambda a, x: mj.numpy.sin(a) * (-x))(2.0, 3.0)
         back = module.transposed_jaxpr(closed, tuple(flags))
-        return sorted(eqn.primitive.name for eqn in back.eqns), len(back.consts)
+        return {
+            "the operations of the program": sorted(eqn.primitive.name for eqn in back.eqns),
+            "the number of constants": len(back.consts),
+        }
 
 
 @probe(uses=[evaluating, operand, shown, watching])
@@ -779,7 +829,10 @@ def call_rule(mj, siblings, cts, args):
         args = [operand(x) for x in args]
         args = [x if isinstance(x, UndefPrimal) else box(x) for x in args]
         outs = module.jit_transpose(cts, *args, name="f", jaxpr=f)
-        return shown(list(outs)), log
+        return {
+            "the cotangents": shown(list(outs)),
+            "operations": log,
+        }
 
 
 @probe(uses=[evaluating, run])
@@ -791,7 +844,10 @@ def call_inside(mj, siblings, x, ct):
         closed = tracing.make_jaxpr(outer)(x, x)
         back = module.transposed_jaxpr(closed, (False, True))
         names = [eqn.primitive.name for eqn in back.eqns]
-        return names, run(back, [x, ct])
+        return {
+            "the operations of the program": names,
+            "what the program computes": run(back, [x, ct]),
+        }
 
 
 @pytest.mark.meets("weak_type")
@@ -876,9 +932,10 @@ def refused(mj, siblings, name, cotangent):
     with evaluating(siblings) as module:
         _, f_vjp = module.vjp(functions[name], 3.0)
         try:
-            return f_vjp(cotangent)
+            out = f_vjp(cotangent)
         except ValueError as error:
-            return type(error).__name__
+            return {"error": type(error).__name__}
+        return {"error": "nothing", "the cotangents": out}
 
 
 exercise("grad.value_and_gradients")
@@ -909,7 +966,10 @@ def gradients_of(mj, siblings, name, args, has_aux):
 
     with evaluating(siblings) as module:
         out = module.value_and_gradients(f, args, **({"has_aux": True} if has_aux else {}))
-        return out, len(runs)
+        return {
+            "value": out,
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -926,7 +986,13 @@ def cotangent_used(mj, siblings, factor, x):
     own.defvjp(lambda y: (y * factor, None), bwd)
     with evaluating(siblings) as module:
         out, (gradient,) = module.value_and_gradients(lambda x: own(mj.numpy.sum(x * 3.0)), [x])
-        return out, gradient, get_aval(gradient).weak_type, seen
+        return {
+            "the value": out,
+            "the gradient": gradient,
+            "the gradient is weakly typed": get_aval(gradient).weak_type,
+            "calls of the backward rule": len(seen),
+            "the cotangent that the backward rule gets, and its type": seen,
+        }
 
 
 @probe(uses=[evaluating])
@@ -941,9 +1007,10 @@ def no_gradient(mj, siblings, name):
     }
     with evaluating(siblings) as module:
         try:
-            return module.value_and_gradients(functions[name], [2.0])
+            out = module.value_and_gradients(functions[name], [2.0])
         except TypeError as error:
-            return type(error).__name__
+            return {"error": type(error).__name__}
+        return {"error": "nothing", "the gradients": out}
 
 
 @probe(uses=[evaluating])
@@ -954,7 +1021,11 @@ def gradient_of_gradient(mj, siblings, x):
         def slope(x):
             return module.value_and_gradients(lambda x: mj.numpy.sin(x) * x, [x])[1][0]
 
-        return slope(x), module.value_and_gradients(slope, [x]), mj.jvp(slope, (x,), (1.0,))
+        return {
+            "the gradient": slope(x),
+            "the value and gradient of the gradient": module.value_and_gradients(slope, [x]),
+            "the value and tangent of the gradient": mj.jvp(slope, (x,), (1.0,)),
+        }
 
 
 @probe(uses=[evaluating])
@@ -967,7 +1038,11 @@ def public_gradients(mj, siblings, x, y):
     with evaluating(siblings):
         both = mj.grad(f, argnums=(1, 0))(x, y, scale=10.0)
         aux = mj.value_and_grad(lambda x, y: (f(x, y), y), 1, has_aux=True)(x, y)
-        return mj.grad(f)(x, y), both, aux
+        return {
+            "the gradients": mj.grad(f)(x, y),
+            "the value and the gradients": both,
+            "the auxiliary output": aux,
+        }
 
 
 @pytest.mark.meets("order", "more_than_two")
@@ -1048,7 +1123,11 @@ def jacobians(mj, siblings, name, primals):
         lin = linearize_tree(functions[name], tuple(primals), False)
         outs = [module.jacobian_of_output(lin, i) for i in range(len(lin.out_avals))]
         weak = [[get_aval(x).weak_type for x in out] for out in outs]
-        return [type(out).__name__ for out in outs], [list(out) for out in outs], weak
+        return {
+            "the classes of what is returned": [type(out).__name__ for out in outs],
+            "the Jacobians": [[*out] for out in outs],
+            "a Jacobian is weakly typed": weak,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1074,7 +1153,13 @@ def work_of_a_jacobian(mj, siblings, rows):
         lin = linearize_tree(lambda x: (x, -x), (np.ones((rows, 3)),), False)
         with patch.object(module, "transpose_program", watched):
             (out,) = module.jacobian_of_output(lin, 1)
-        return passes, calls, out
+        return {
+            "calls of transpose_program": len(passes),
+            "the number of cotangents of each pass": passes,
+            "calls of the transpose rule": len(calls),
+            "the shapes of the cotangents that the rule gets": calls,
+            "the Jacobian": out,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1086,7 +1171,9 @@ def jacobian_inside(mj, siblings, x, x_dot):
             lin = linearize_tree(lambda x: mj.numpy.sin(x) * x, (x,), False)
             return module.jacobian_of_output(lin, 0)[0]
 
-        return mj.jvp(jacobian, (x,), (x_dot,))
+        return {
+            "the value and tangent of the Jacobian": mj.jvp(jacobian, (x,), (x_dot,)),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1099,7 +1186,11 @@ def public_jacobians(mj, siblings, x):
 
     with evaluating(siblings):
         both = mj.jacrev(f, argnums=(0, 1))(x, 2.0 * x)
-        return mj.jacrev(f)(x, x), both, mj.hessian(lambda x: jnp.sum(x * x * x))(x)
+        return {
+            "the result of jacrev": mj.jacrev(f)(x, x),
+            "the result of jacrev for two argnums": both,
+            "the result of hessian": mj.hessian(lambda x: jnp.sum(x * x * x))(x),
+        }
 
 
 def test_jacobian_of_a_vector(student):
@@ -1282,7 +1373,11 @@ def gradients(mj, x):
         return 0.5 * y * y - 3.0 * x
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), of_many(mj, f, x), len(runs)
+        return {
+            "the value and the gradient": mj.value_and_grad(f)(x),
+            "the gradient by very many inputs": of_many(mj, f, x),
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1293,7 +1388,10 @@ def sums_of_arrays(mj, x, y):
         return mj.numpy.sum((x + k) * (y - x) * k / 2.0)
 
     with evaluating({}):
-        return mj.grad(f, (0, 1, 2))(x, y, 2.0), of_many(mj, lambda x: f(x, y, 2.0), x)
+        return {
+            "the gradients": mj.grad(f, (0, 1, 2))(x, y, 2.0),
+            "the gradient by very many inputs": of_many(mj, lambda x: f(x, y, 2.0), x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1306,7 +1404,10 @@ def layers(mj, w, x):
 
     with evaluating({}):
         params = {"w": w, "b": np.ones(len(w), w.dtype)}
-        return mj.value_and_grad(loss)(params, x), of_many(mj, lambda x: loss(params, x), x)
+        return {
+            "the value and the gradient": mj.value_and_grad(loss)(params, x),
+            "the gradient by very many inputs": of_many(mj, lambda x: loss(params, x), x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1318,7 +1419,11 @@ def gradients_within(mj, x):
         return x * inner + mj.grad(lambda y: x)(3.0) + mj.jvp(lambda y: x * y * y, (x,), (x,))[1]
 
     with evaluating({}):
-        return mj.value_and_grad(f)(x), mj.grad(mj.grad(f))(x), of_many(mj, f, x)
+        return {
+            "the value and the gradient": mj.value_and_grad(f)(x),
+            "the second derivative": mj.grad(mj.grad(f))(x),
+            "the gradient by very many inputs": of_many(mj, f, x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1338,7 +1443,13 @@ def several_cotangents(mj, x, n):
         def weighed(x):
             return mj.numpy.sum(mj.vjp(lambda y: (y * 2.0, n, y * y), x)[1]((x, zero, x))[0])
 
-        return y, cts, aux, refused, of_many(mj, weighed, x)
+        return {
+            "the values": y,
+            "the cotangents": cts,
+            "the auxiliary output": aux,
+            "error": refused,
+            "the gradient by very many inputs": of_many(mj, weighed, x),
+        }
 
 
 @probe(uses=[evaluating, of_many])
@@ -1350,7 +1461,11 @@ def calls_backwards(mj, x):
         outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
         total = lambda x: mj.numpy.sum(outer(x, x * x))  # noqa: E731
         difference = mj.vjp(lambda x: inner(x, x, x)[2], x)[1](1.0)
-        return mj.grad(total)(x), difference, of_many(mj, total, x)
+        return {
+            "the gradient": mj.grad(total)(x),
+            "the cotangent of a difference": difference,
+            "the gradient by very many inputs": of_many(mj, total, x),
+        }
 
     with evaluating({}):
         return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
@@ -1366,7 +1481,11 @@ def all_jacobians(mj, x, y):
 
     with evaluating({}):
         slope = of_many(mj, lambda x: jnp.sum(mj.jacrev(f, 1)(x, y)["a"]), x)
-        return mj.jacrev(f, (0, 1))(x, y), mj.hessian(lambda y: jnp.sum(y * y * y * x))(y), slope
+        return {
+            "the Jacobians": mj.jacrev(f, (0, 1))(x, y),
+            "the second derivatives": mj.hessian(lambda y: jnp.sum(y * y * y * x))(y),
+            "the derivative of a Jacobian": slope,
+        }
 
 
 @probe(uses=[evaluating])
@@ -1379,7 +1498,12 @@ def gradients_of_programs(mj, f, xs, ts, cts):
 
     with evaluating({}):
         of_inputs, *_ = mj.vjp(g, inputs, *xs)[1](cts)
-        return mj.jvp(lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts), of_inputs[::25_000]
+        return {
+            "the cotangents and their derivatives": mj.jvp(
+                lambda *ys: mj.vjp(f, *ys)[1](cts), xs, ts
+            ),
+            "the cotangents of very many inputs": of_inputs[::25_000],
+        }
 
 
 @pytest.mark.meets(twice="value_and_gradients")

@@ -46,7 +46,10 @@ def asked(mj, name, operands):
 
     context.interpreter = asked = Ask()
     out = bind(mj.Op[name], *operands)
-    return calls, out is answer
+    return {
+        "calls of the current interpreter": calls,
+        "its answer itself comes back": out is answer,
+    }
 
 
 @probe
@@ -64,7 +67,9 @@ def asked_last(mj, number, name, operands):
     for i in range(number):
         context.interpreter = Tell(i)
         answers.append(bind(mj.Op[name], *operands))
-    return answers
+    return {
+        "which interpreter answers, and what": answers,
+    }
 
 
 @probe
@@ -86,7 +91,7 @@ def answers_of_any_kind(mj, answers):
             seen.append(repr(bind(mj.Op.add, 1.5, 2.5)))
         except Exception as error:
             seen.append(f"{type(error).__name__} {error}")
-    return seen
+    return {"what comes of each answer or error of the interpreter": seen}
 
 
 @probe
@@ -107,7 +112,10 @@ def operand_itself(mj):
             raise AssertionError("looked at")
 
     context.interpreter, x, y = Second(), Odd(), Odd()
-    return bind(mj.Op.add, x, y) is y, bind(mj.Op.mul, y, x) is x
+    return {
+        "the answer to add comes back itself": bind(mj.Op.add, x, y) is y,
+        "the answer to mul comes back itself": bind(mj.Op.mul, y, x) is x,
+    }
 
 
 @probe
@@ -119,7 +127,7 @@ def formula(mj, x):
             return f"({args[0]} {'+' if op is mj.Op.add else '*'} {args[1]})"
 
     context.interpreter = Text()
-    return mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)
+    return {"the results of the programs": [mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)]}
 
 
 @pytest.mark.meets("sizes")
@@ -428,7 +436,11 @@ def counts(mj, programs, x):
         return count_ops(f, x)
 
     outs = [run(program) for program in programs]
-    return outs, text.asked, context.interpreter is text
+    return {
+        "the results and counts": outs,
+        "what the interpreter before is asked": text.asked,
+        "the interpreter before is current again": context.interpreter is text,
+    }
 
 
 @probe(uses=[ask, texts])
@@ -442,7 +454,14 @@ def arguments(mj, args):
         return list(args), "kept"
 
     out, count = count_ops(f, *args)
-    return out, count, calls, text.asked, context.interpreter is text, type(out).__name__
+    return {
+        "value": out,
+        "the count": count,
+        "calls of f": calls,
+        "what the interpreter before is asked": text.asked,
+        "the interpreter before is current again": context.interpreter is text,
+        "the class of the result": type(out).__name__,
+    }
 
 
 @probe(uses=[ask, texts])
@@ -463,7 +482,7 @@ def nested_counts(mj, inner, after):
         return many(after)(y), count
 
     out = count_ops(outer, 4.0)
-    return out, text.asked
+    return {"the results and counts": out, "what the interpreter before is asked": text.asked}
 
 
 @probe(uses=[ask, texts])
@@ -478,7 +497,11 @@ def counts_of_itself(mj, depth):
         seen.append((n, count))
         return ask("mul", y, ask("mul", y, 2.0)) if n % 2 else y
 
-    return count_ops(f, depth, "x"), count_ops(f, 0, "x"), seen
+    return {
+        "the result and count": count_ops(f, depth, "x"),
+        "the result and count without a call inside": count_ops(f, 0, "x"),
+        "the counts of the calls inside": seen,
+    }
 
 
 @probe(uses=[texts])
@@ -488,8 +511,12 @@ def failing(mj):
     try:
         count_ops(lambda x: {}[x], "x")
     except KeyError as error:
-        return error.args[0], context.interpreter is text
-    return "no error"
+        came = "KeyError" if error.args == ("x",) else "other"
+        return {
+            "error": came,
+            "the interpreter before is current again": context.interpreter is text,
+        }
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("order")
@@ -548,7 +575,9 @@ def telling(mj, name=""):
 @probe(uses=[grown])
 def programs(mj, seeds, inputs):
     """The values of random programs."""
-    return [repr(grown(mj, seed, inputs)) for seed in seeds]
+    return {
+        "the values of the programs": [repr(grown(mj, seed, inputs)) for seed in seeds],
+    }
 
 
 @probe
@@ -562,7 +591,10 @@ def refused_in_programs(mj, values):
                     answers.append(repr(f(*args)))
                 except TypeError:
                     answers.append("TypeError")
-    return answers, repr(mj.mul(mj.add(1.5, 2.0), 2.0))
+    return {
+        "what comes of each operation": answers,
+        "the value of a program afterwards": repr(mj.mul(mj.add(1.5, 2.0), 2.0)),
+    }
 
 
 @probe(uses=[grown, telling])
@@ -573,7 +605,10 @@ def told(mj, seeds, inputs):
     for teller, seed in zip(tellers, seeds, strict=True):
         with mj.set_interpreter(teller):
             outs.append(grown(mj, seed, inputs))
-    return outs, [teller.asked for teller in tellers]
+    return {
+        "the results of the programs": outs,
+        "what each interpreter is asked": [teller.asked for teller in tellers],
+    }
 
 
 @probe(uses=[grown, telling])
@@ -595,7 +630,11 @@ def told_by_turns(mj, seeds):
             outs.append(grown(mj, seeds[0], ["z"], 3))
 
     nest(seeds)
-    return outs, first.asked, second.asked
+    return {
+        "the results of the programs": outs,
+        "what the first interpreter is asked": first.asked,
+        "what the second interpreter is asked": second.asked,
+    }
 
 
 @probe(uses=[grown])
@@ -605,7 +644,11 @@ def counted(mj, seeds, inputs, lengths):
     def f(seed, length, *inputs):
         return grown(mj, seed, inputs, length)
 
-    return [repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)]
+    return {
+        "the results and counts": [
+            repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)
+        ],
+    }
 
 
 @probe(uses=[grown])
@@ -619,7 +662,10 @@ def counted_inside(mj, seed, depth):
             y = mj.add(mj.mul(z, y), float(count))
         return y
 
-    return repr(count_ops(f, depth, 1.5)), repr(f(depth, 1.5))
+    return {
+        "the result and count": repr(count_ops(f, depth, 1.5)),
+        "the result without counting": repr(f(depth, 1.5)),
+    }
 
 
 @probe(uses=[grown, telling])
@@ -639,7 +685,12 @@ def counted_texts(mj, seed, length):
                 errors.append(error.args[0])
         out = count_ops(lambda x: grown(mj, seed, [x], length), "x")
         last = mj.add("x", "y")
-    return out, last, errors, teller.asked
+    return {
+        "the result and count": out,
+        "the result of an operation afterwards": last,
+        "the errors that come out": errors,
+        "what the interpreter before is asked": teller.asked,
+    }
 
 
 class Turns:
@@ -696,7 +747,9 @@ def threads(mj, seed):
         with mj.set_interpreter(telling(mj)):
             return grown(Turns(mj, *turns), seed, ["x"])
 
-    return at_once([count, tell])
+    return {
+        "what each thread gets": at_once([count, tell]),
+    }
 
 
 def test_whole_values(student):

@@ -81,7 +81,10 @@ def with_literals(mj, x):
     ten = Literal(10.0, two.aval) if isinstance(x, float) else Literal(np.array(10.0), scalar)
     eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
     out = eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
-    return out, out[1] is two.val
+    return {
+        "the outputs": out,
+        "the literal's own value is an output": out[1] is two.val,
+    }
 
 
 @probe
@@ -100,7 +103,13 @@ def outputs(mj, x, y):
     out = eval_jaxpr(Jaxpr([], [a, b], [c, b, c, a], eqns), [], x, y)
     none = eval_jaxpr(Jaxpr([], [a, b], [], eqns), [], x, y)
     copy = eval_jaxpr(Jaxpr([], [a], [a], []), [], x)
-    return out, out[1] is y, out[3] is x, none, copy
+    return {
+        "the outputs": out,
+        "the second output is the input itself": out[1] is y,
+        "the fourth output is the input itself": out[3] is x,
+        "the outputs of a program without outputs": none,
+        "the outputs of a program without equations": copy,
+    }
 
 
 @probe
@@ -153,7 +162,10 @@ def two_programs(mj, x, leave_out):
         second = eval_jaxpr(Jaxpr([], [], [b if leave_out else c], eqns), [])
     except KeyError:
         second = "KeyError"
-    return first, second
+    return {
+        "the outputs of the first program": first,
+        "the outputs of the second program, or its error": second,
+    }
 
 
 @probe
@@ -177,7 +189,11 @@ def what_ran(mj, x):
     ]
     jaxpr = Jaxpr([], [a], [c], eqns)
     out, count = counted(lambda x: eval_jaxpr(jaxpr, [], x)[0])(x)
-    return out, count, runs
+    return {
+        "the output": out,
+        "the number of operations that an interpreter sees": count,
+        "the operations that are evaluated": runs,
+    }
 
 
 @probe
@@ -207,7 +223,10 @@ def seen_in_charge(mj, x):
             out = eval_jaxpr(jaxpr, [], x)
         finally:
             trace_state.dynamic_trace = None
-    return main.global_data, [type(value).__name__ for value in out]
+    return {
+        "the operations that the interpreter sees": main.global_data,
+        "the classes of the outputs": [type(value).__name__ for value in out],
+    }
 
 
 @probe
@@ -341,7 +360,12 @@ def type_of_sum(mj, x, y, concrete=False):
         out = binary_type(avals[0], avals[x != y])
     except TypeError:
         return "TypeError"
-    return type(out).__name__, out.shape, str(out.dtype), out.weak_type
+    return {
+        "the class of the result's type": type(out).__name__,
+        "the result's shape": out.shape,
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
+    }
 
 
 @probe
@@ -361,7 +385,12 @@ def type_of_comparison(mj, x, y):
             out = module.comparison_type(x, y)
         except TypeError:
             return "TypeError"
-    return out.shape, isinstance(out.dtype, np.dtype), str(out.dtype), out.weak_type
+    return {
+        "the result's shape": out.shape,
+        "the result's dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
+    }
 
 
 @probe
@@ -372,7 +401,12 @@ def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
         out = reduce_sum_type(kind(shape, np.dtype(dtype), weak), axes=axes)
     except TypeError:
         return "TypeError"
-    return type(out).__name__, out.shape, str(out.dtype), out.weak_type
+    return {
+        "the class of the result's type": type(out).__name__,
+        "the result's shape": out.shape,
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
+    }
 
 
 @probe
@@ -384,7 +418,12 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         out = dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
         return "TypeError"
-    return out.shape, isinstance(out.dtype, np.dtype), str(out.dtype), out.weak_type
+    return {
+        "the result's shape": out.shape,
+        "the result's dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
+        "the result's dtype": str(out.dtype),
+        "the result is weakly typed": out.weak_type,
+    }
 
 
 exercise("jaxprs.binary_type")
@@ -629,7 +668,11 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
     except TypeError:
         return "TypeError"
     types = [(var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables]
-    return out, [var in checker.bound for var in variables], types
+    return {
+        "value": out,
+        "a variable is bound afterwards": [var in checker.bound for var in variables],
+        "the types of the variables, which stay": types,
+    }
 
 
 @probe
@@ -644,7 +687,10 @@ def sine(mj, x, y):
         out = checker.check_equation(eqn)
     except TypeError:
         return "TypeError"
-    return out, b in checker.bound
+    return {
+        "value": out,
+        "the result is bound afterwards": b in checker.bound,
+    }
 
 
 @probe
@@ -656,9 +702,11 @@ def complaint(mj):
     checker = TypeChecker(Jaxpr([], [a], [b], eqns))
     checker.bound, checker.eqn, checker.number = {a, b}, eqns[1], 2
     try:
-        return checker.check_equation(eqns[1])
+        checker.check_equation(eqns[1])
     except TypeError as error:
-        return str(error).startswith("In equation 2, `")
+        place = str(error).startswith("In equation 2, `")
+        return {"error": "TypeError", "the error names the equation": place}
+    return {"error": "nothing"}
 
 
 @probe
@@ -676,9 +724,11 @@ def refused_by_rule(mj, name):
     checker.eqn, checker.number = eqn, 1
     checker.bound = {a}
     try:
-        return checker.check_equation(eqn)
+        checker.check_equation(eqn)
     except TypeError as error:
-        return str(error).startswith("In equation 1, `")
+        place = str(error).startswith("In equation 1, `")
+        return {"error": "TypeError", "the error names the equation": place}
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("exception")
@@ -795,25 +845,40 @@ LAX = [
 
 @probe
 def program_run(mj, jaxpr, xs):
-    """The results of a program."""
+    """The results of a program.
+
+    >>> mj.jaxpr.eval_jaxpr(jaxpr, [], *xs)
+    """
     return eval_jaxpr(jaxpr, [], *xs)
 
 
 @probe
 def program_type(mj, jaxpr):
-    """The type of a program; and whether it has one without its first equation."""
+    """The type of a program; and whether it has one without its first equation.
+
+    >>> mj.jaxpr.typecheck_jaxpr(jaxpr)
+    """
     try:
         less = str(typecheck_jaxpr(jaxpr.replace(eqns=jaxpr.eqns[1:])))
     except TypeError:
         less = "TypeError"
-    return str(typecheck_jaxpr(jaxpr)), less
+    return {
+        "the type of the program": str(typecheck_jaxpr(jaxpr)),
+        "the type of the program without its first equation": less,
+    }
 
 
 @probe
 def types_in_program(mj, jaxpr):
-    """The types of the results of each operation, by the rules."""
+    """The types of the results of each operation, by the rules.
+
+    >>> mj.jaxpr.typecheck_jaxpr(jaxpr)
+    """
     found = [abstract_eval(e.primitive, [x.aval for x in e.invars], e.params) for e in jaxpr.eqns]
-    return [[(aval.shape, str(aval.dtype)) for aval in avals] for avals in found]
+    return {
+        "the shapes of the results": [[aval.shape for aval in avals] for avals in found],
+        "the dtypes of the results": [[str(aval.dtype) for aval in avals] for avals in found],
+    }
 
 
 exercise("jaxprs.eval_jaxpr")
@@ -857,20 +922,27 @@ exercise("jaxprs.whole")
 def run_and_transformed(mj, jaxpr, xs, ts):
     """A typed program as a function: results, tangents, and those of two examples at once."""
     f = jaxpr_as_fun(ClosedJaxpr(jaxpr, []))
-    return (
-        str(typecheck_jaxpr(jaxpr)),
-        f(*xs),
-        mj.jvp(f, xs, ts),
-        mj.vmap(f)(*([np.stack([x, x]) for x in xs])),
-    )
+    return {
+        "the type of the program": str(typecheck_jaxpr(jaxpr)),
+        "the results": f(*xs),
+        "the values and tangents": mj.jvp(f, xs, ts),
+        "the results for two examples at once": mj.vmap(f)(*([np.stack([x, x]) for x in xs])),
+    }
 
 
 @probe
 def types_and_values(mj, jaxpr, xs):
-    """The type of a program, beside the types of what it gives."""
+    """The type of a program, beside the types of what it gives.
+
+    >>> mj.jaxpr.eval_jaxpr(jaxpr, [], *xs)
+    """
     outs = [get_aval(out) for out in eval_jaxpr(jaxpr, [], *xs)]
     claimed = typecheck_jaxpr(jaxpr)
-    return str(claimed), [(aval.shape, str(aval.dtype)) for aval in outs]
+    return {
+        "the type of the program": str(claimed),
+        "the shapes of the results": [aval.shape for aval in outs],
+        "the dtypes of the results": [str(aval.dtype) for aval in outs],
+    }
 
 
 @probe
@@ -904,7 +976,7 @@ def broken_in_each_place(mj, jaxpr):
         found += [says([*before, other, *behind]) for other in spoilt]
         found += [says([*before, *behind]), says([*before, eqn, *behind, eqn])]
         found += [says([*before, *behind[:1], eqn, *behind[1:]])]
-    return found
+    return {"a spoilt program is refused, with the right equation named": found}
 
 
 @probe
@@ -922,7 +994,11 @@ def programs_inside(mj, jaxpr):
             found.append(str(typecheck_jaxpr(outer)))
         except TypeError as error:
             found.append(str(error).startswith("In equation 1, `"))
-    return found
+    return {
+        "the type of a program with a right program in a parameter": found[0],
+        "the type of a program with three right programs in a parameter": found[1],
+        "a wrong program in a parameter is refused, with the equation named": found[2:],
+    }
 
 
 @probe
@@ -941,7 +1017,10 @@ def power(mj, x, n):
     jaxpr = Jaxpr([k], [a], [c], eqns)
     abstract_eval_rules[again_p] = lambda k, x: x
     impl_rules[again_p] = lambda k, x: eval_jaxpr(jaxpr, [k], x)[0] if k > 0.5 else np.ones_like(x)
-    return eval_jaxpr(jaxpr, [np.array(n)], x), str(typecheck_jaxpr(jaxpr))
+    return {
+        "the outputs": eval_jaxpr(jaxpr, [np.array(n)], x),
+        "the type of the program": str(typecheck_jaxpr(jaxpr)),
+    }
 
 
 @pytest.mark.meets(nested="eval_jaxpr")

@@ -78,7 +78,11 @@ def requests(mj, calls, static=None):
         programs.append(jitted.program(tuple(args), kwargs))
         counts.append(len(runs))
     same = [[one is other for other in programs] for one in programs]
-    return counts, same, [str(program.closed) for program in programs]
+    return {
+        "how often f has run after each request": counts,
+        "two requests get one and the same program": same,
+        "the texts of the programs": [str(program.closed) for program in programs],
+    }
 
 
 @probe
@@ -97,7 +101,12 @@ def by_weak_type(mj, dtype):
     for x in values:
         programs.append(jitted.program((x,), {}))
         counts.append(len(runs))
-    return counts, [[aval.str_short() for aval in p.closed.out_avals] for p in programs]
+    return {
+        "how often f has run after each request": counts,
+        "the types of the programs' results": [
+            [aval.str_short() for aval in p.closed.out_avals] for p in programs
+        ],
+    }
 
 
 @probe
@@ -118,7 +127,10 @@ def within_a_trace(mj, x):
     ask(x)
     trace_to_jaxpr(ask, [programs[0].closed.in_avals[0]])
     jvp_flat(ask, [x], [x])
-    return len(runs), [program is programs[0] for program in programs]
+    return {
+        "calls of f": len(runs),
+        "each request gets the first program": [program is programs[0] for program in programs],
+    }
 
 
 @probe
@@ -134,7 +146,10 @@ def with_named_axes(mj, sizes, x):
     for size in sizes:
         with mapped_axis(AxisSize(size or 1, None if size is None else "rows"), None):
             texts.append(str(jitted.program((x,), {}).closed))
-    return len(seen), texts
+    return {
+        "calls of f": len(seen),
+        "the texts of the programs": texts,
+    }
 
 
 @probe
@@ -152,7 +167,11 @@ def shared_programs(mj, x):
 
     jitted = [mj.jit(f), mj.jit(f), mj.jit(g)]
     programs = [one.program((x,), {}) for one in jitted]
-    return runs, [p is programs[0] for p in programs], str(programs[2].closed)
+    return {
+        "which function runs, in turn": runs,
+        "a request gets the first program": [p is programs[0] for p in programs],
+        "the text of the second function's program": str(programs[2].closed),
+    }
 
 
 @probe
@@ -166,7 +185,12 @@ def what_a_program_is(mj, x, y):
     program = jitted.program(({"x": x, "y": y}, 2.0), {})
     kept = jitted.programs
     text = str(program.closed)
-    return text, str(program.out_tree), program.donated, [p is program for p in kept.values()]
+    return {
+        "the text of the program": text,
+        "the structure of the result": str(program.out_tree),
+        "the inputs that are given away": program.donated,
+        "the program itself is kept in `programs`": [p is program for p in kept.values()],
+    }
 
 
 @probe
@@ -183,7 +207,10 @@ def static_objects(mj, x, factors):
     jitted = mj.jit(lambda x, scale: x * scale.by, static_argnums=1)
     scales = [Scale(by) for by in factors]
     programs = [jitted.program((x, scale), {}) for scale in (*scales, scales[0])]
-    return [str(program.closed) for program in programs], programs[0] is programs[-1]
+    return {
+        "the texts of the programs": [str(program.closed) for program in programs],
+        "the same object gets the same program again": programs[0] is programs[-1],
+    }
 
 
 ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
@@ -219,7 +246,7 @@ def test_program_for_weak_integers(student):
 
 @pytest.mark.meets("again")
 def test_program_for_each_structure(student):
-    """The same leaves in other containers, or by name, make a new program."""
+    """Equal leaves in other containers, or by name, make a new program."""
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
     student.agrees(requests, calls)
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
@@ -243,7 +270,7 @@ def test_program_for_static_values(student):
 
 @pytest.mark.meets("order", "more_than_two", "twice")
 def test_program_for_types_in_order(student):
-    """The same types in another order, or another number of times, are other arguments."""
+    """Types in another order, or another number of times, are other arguments."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
     student.agrees(requests, [*calls, calls[0]])
     student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
@@ -295,7 +322,12 @@ def summed(mj, x, axes):
     on = xla.alone(xla.current_device())
     executable = xla.compile_text(text, on, [out])
     (buffer,) = xla.run(executable, [xla.to_device(aval, x, on)])
-    return xla.to_host(buffer, on), len(names), str(aval), str(out)
+    return {
+        "the sum": xla.to_host(buffer, on),
+        "the number of names that the rule returns": len(names),
+        "the operand's type afterwards": str(aval),
+        "the result's type afterwards": str(out),
+    }
 
 
 @probe
@@ -318,7 +350,9 @@ def summed_twice(mj, x):
     on = xla.alone(xla.current_device())
     executable = xla.compile_text(text, on, [avals[2], single[1]])
     given = [xla.to_device(avals[0], x, on), xla.to_device(single[0], x[0, 0], on)]
-    return [xla.to_host(buffer, on) for buffer in xla.run(executable, given)]
+    return {
+        "the sums": [xla.to_host(buffer, on) for buffer in xla.run(executable, given)],
+    }
 
 
 @pytest.mark.meets("mutation")
@@ -420,7 +454,11 @@ def lowered(mj, which, args):
     outs = [xla.to_host(out, on) for out in xla.run(executable, buffers)]
     kinds = {"constant", "convert", "broadcast_in_dim"} if which == "numbers" else {"constant"}
     operations = [name for name in re.findall(r"= stablehlo\.(\w+)", text) if name not in kinds]
-    return outs, sorted(operations), len(emitter.captured)
+    return {
+        "the results": outs,
+        "the operations of the text": sorted(operations),
+        "the number of captured constants": len(emitter.captured),
+    }
 
 
 @probe
@@ -450,7 +488,15 @@ def what_rules_get(mj, number):
         JaxprEqn([*first, a], last, made_up_p, {"tag": "last", "sizes": ()}),
     ]
     jaxpr = Jaxpr([], [a, b], [*last, *reversed(first), a], eqns)
-    return list(lower_body(Emitter(), jaxpr, ["%left", "%right"])), calls
+    names = list(lower_body(Emitter(), jaxpr, ["%left", "%right"]))
+    return {
+        "calls of the rules": len(calls),
+        "the operands' types that a rule gets": [call[0] for call in calls],
+        "the results' types that a rule gets": [call[1] for call in calls],
+        "the operands' names that a rule gets": [call[2] for call in calls],
+        "the params that a rule gets": [call[3] for call in calls],
+        "the names of the outputs": names,
+    }
 
 
 @probe
@@ -459,9 +505,11 @@ def without_a_rule(mj, name):
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], Primitive(name), {})])
     try:
-        return list(lower_body(Emitter(), jaxpr, ["%arg0"]))
+        lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
-        return ["NotImplementedError", f"'{name}'" in str(error)]
+        named = f"'{name}'" in str(error)
+        return {"error": "NotImplementedError", "the error names the primitive": named}
+    return {"error": "nothing"}
 
 
 @pytest.mark.meets("order")
@@ -580,7 +628,16 @@ def called(mj, batches, of="float64"):
             outs = module.jit_impl(np.asarray(x, dtype), y, name="f", jaxpr=closed)
             counts = [compiled.call_count, sent.call_count, fetched.call_count]
             results.append((outs, [type(out).__name__ for out in outs], counts))
-    return [([np.asarray(out) for out in outs], *others) for outs, *others in results]
+    return [
+        {
+            "the results of a call": [np.asarray(out) for out in outs],
+            "the classes of the results": classes,
+            "how many programs have been compiled": compilations,
+            "how many copies to the device have been made": copies,
+            "how many copies to the host have been made": fetches,
+        }
+        for outs, classes, (compilations, copies, fetches) in results
+    ]
 
 
 @probe
@@ -608,8 +665,14 @@ def of_device_arrays(mj, x, y, committed, asked=False):
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
     ):
         outs = module.jit_impl(*args, name="f", jaxpr=closed)
-    facts = [(o.aval.str_short(), o.aval.weak_type, o.committed, o.kind.on is on) for o in outs]
-    return [np.asarray(out) for out in outs], facts, sent.call_count
+    return {
+        "the results": [np.asarray(out) for out in outs],
+        "the types of the results": [out.aval.str_short() for out in outs],
+        "a result is weakly typed": [out.aval.weak_type for out in outs],
+        "a result is committed to its device": [out.committed for out in outs],
+        "a result is on the device": [out.kind.on is on for out in outs],
+        "the number of copies to the device": sent.call_count,
+    }
 
 
 @probe
@@ -626,7 +689,11 @@ def of_python_numbers(mj, x, n):
     }"""
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         outs = module.jit_impl(x, n, name="f", jaxpr=closed)
-    return [np.asarray(out) for out in outs], [(o.aval.str_short(), o.aval.weak_type) for o in outs]
+    return {
+        "the results": [np.asarray(out) for out in outs],
+        "the types of the results": [out.aval.str_short() for out in outs],
+        "a result is weakly typed": [out.aval.weak_type for out in outs],
+    }
 
 
 @probe
@@ -651,7 +718,7 @@ def of_mixed_arguments(mj, x, y):
         if isinstance(x, np.ndarray):
             x[...] = 7.0
             outs.append(module.jit_impl(x, y, name="f", jaxpr=closed))
-    return [[np.asarray(out) for out in pair] for pair in outs]
+    return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
@@ -723,14 +790,17 @@ def tangent_program(mj, which, moves, values, tangents):
     }
     avals = [raise_to_shaped(get_aval(value)) for value in values]
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
-    types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
-    types.append([aval.weak_type for aval in out.in_avals])
-    operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
+    found = {
+        "the types of the program's inputs": [aval.str_short() for aval in out.in_avals],
+        "the types of the program's results": [aval.str_short() for aval in out.out_avals],
+        "an input is weakly typed": [aval.weak_type for aval in out.in_avals],
+        "the operations of the program": sorted(eqn.primitive.name for eqn in out.jaxpr.eqns),
+    }
     try:
         outs = eval_jaxpr(out.jaxpr, out.consts, *values, *tangents)
     except ValueError:
-        outs = "these are not its inputs"
-    return types, operations, outs
+        return found
+    return {**found, "the values and tangents": outs}
 
 
 @probe
@@ -748,7 +818,12 @@ def kept_tangent_programs(mj, all_moves):
     aval = ShapedArray((2,), np.dtype(float))
     programs = [trace_to_jaxpr(lambda x, y: [same_p.bind(x), y], [aval, aval]) for _ in range(2)]
     made = [jvp_jaxpr(program, tuple(moves)) for moves in all_moves for program in programs]
-    return [[one is other for other in made] for one in made], len(derived)
+    return {
+        "two requests get one and the same program": [
+            [one is other for other in made] for one in made
+        ],
+        "calls of the jvp rule": len(derived),
+    }
 
 
 @pytest.mark.meets("weak_type", "float32")
@@ -831,7 +906,11 @@ def kept_for_a_program_in_turn(mj, all_moves):
     """The inputs of the programs for each of these moves, of a program that is closed anew."""
     scalar = ShapedArray((), np.dtype(float))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y)], [scalar, scalar]).jaxpr
-    return [str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves]
+    return {
+        "the texts of the programs": [
+            str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves
+        ],
+    }
 
 
 def test_jvp_of_a_program_closed_anew(student):
@@ -858,11 +937,15 @@ def batch_program(mj, which, size, dims, values):
     examples = [remove_axis(aval, dim) for aval, dim in zip(avals, dims, strict=True)]
     jaxpr = trace_to_jaxpr(functions[which], examples)
     out, out_dims = batched_jaxpr(jaxpr, size, dims, avals)
-    types = [[aval.str_short() for aval in side] for side in (out.in_avals, out.out_avals)]
-    operations = sorted(eqn.primitive.name for eqn in out.jaxpr.eqns)
-    axes = [None if dim is not_mapped else dim for dim in out_dims]
-    weak = [aval.weak_type for aval in (*out.in_avals, *out.out_avals)]
-    return types, weak, operations, axes, eval_jaxpr(out.jaxpr, out.consts, *values)
+    return {
+        "the types of the program's inputs": [aval.str_short() for aval in out.in_avals],
+        "the types of the program's results": [aval.str_short() for aval in out.out_avals],
+        "an input is weakly typed": [aval.weak_type for aval in out.in_avals],
+        "a result is weakly typed": [aval.weak_type for aval in out.out_avals],
+        "the operations of the program": sorted(eqn.primitive.name for eqn in out.jaxpr.eqns),
+        "the batch axes of the results": [None if d is not_mapped else d for d in out_dims],
+        "the results": eval_jaxpr(out.jaxpr, out.consts, *values),
+    }
 
 
 @probe
@@ -891,7 +974,12 @@ def kept_batch_programs(mj, cases, other):
         made += [batched_jaxpr(jaxpr, AxisSize(size, name), dims, avals) for jaxpr in jaxprs]
     programs = [program for program, _ in made]
     axes = [[None if dim is not_mapped else dim for dim in dims] for _, dims in made]
-    return [[a is b for b in programs] for a in programs], axes, calls
+    return {
+        "two requests get one and the same program": [[a is b for b in programs] for a in programs],
+        "the batch axes of the results": axes,
+        "calls of the batching rule": len(calls),
+        "the size and the axis names that a rule sees": calls,
+    }
 
 
 @probe
@@ -900,7 +988,10 @@ def kept_for_squares(mj, all_dims):
     example, batch = (ShapedArray(shape, np.dtype(float)) for shape in ((2,), (2, 2)))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y), y], [example, example])
     made = [batched_jaxpr(jaxpr, 2, dims, [batch, batch]) for dims in all_dims]
-    return [[one is other for other, _ in made] for one, _ in made], [[*dims] for _, dims in made]
+    return {
+        "two requests get one and the same program": [[a is b for b, _ in made] for a, _ in made],
+        "the batch axes of the results": [[*dims] for _, dims in made],
+    }
 
 
 @pytest.mark.meets("float32", "sizes")
@@ -1047,7 +1138,12 @@ def compiled_in_containers(mj, f, xs, ts):
         return {"out": [f(*point["xs"]), scale], "scaled": (point["xs"][0] * scale, 2)}
 
     first = g({"xs": xs})
-    return first, g({"xs": ts}), g({"xs": xs}, scale=3.0), len(runs)
+    return {
+        "the results of the first call": first,
+        "the results for other values": g({"xs": ts}),
+        "the results for another constant": g({"xs": xs}, scale=3.0),
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1060,7 +1156,12 @@ def transformed_calls(mj, f, xs, ts):
         return mj.jvp(compiled, ys, ts)[1], ys[0] * 2.0
 
     first = mj.jit(lambda y: mj.jvp(lambda z: compiled(z, *xs[1:]), (y,), ts[:1])[1])
-    return mj.jvp(mj.jit(slopes), xs, ts), first(xs[0]), first(xs[0]), len(runs)
+    return {
+        "the values and tangents": mj.jvp(mj.jit(slopes), xs, ts),
+        "the derivative of one input": first(xs[0]),
+        "the same derivative again": first(xs[0]),
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1069,7 +1170,12 @@ def batched_calls(mj, f, in_axes, batch):
     runs = []
     mapped = mj.vmap(mj.jit(lambda *xs: [runs.append(1), (f(*xs), 2.0)][1]), in_axes)
     slopes = mj.jvp(mj.jit(mapped), batch, batch)
-    return mapped(*batch), mapped(*batch), slopes, len(runs)
+    return {
+        "the results of the batch": mapped(*batch),
+        "the results of the second call": mapped(*batch),
+        "the values and tangents": slopes,
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1087,8 +1193,13 @@ def calls_within(mj, x, y):
         return mj.jit(outer)(x, y)
 
     batch, compiled = np.stack([x, 2.0 * x]), mj.jit(outer)
-    once = compiled(x, y), compiled(y, x), len(runs)
-    return once, mj.jvp(total, (x,), (y,)), mj.vmap(total)(batch)
+    once = compiled(x, y), compiled(y, x)
+    return {
+        "the results of two calls": once,
+        "calls of f": len(runs),
+        "the values and tangents": mj.jvp(total, (x,), (y,)),
+        "the results of a batch": mj.vmap(total)(batch),
+    }
 
 
 @probe
@@ -1105,7 +1216,13 @@ def calls_in_turn(mj, x):
     jitted = mj.jit(f, static_argnames="power")
     given = [x, [x, x], (x, x), 2.0, 3, np.float32(3.0), x.astype("float32"), x + 1.0, {"a": x}]
     outs = [jitted(value) for value in [*given, *given]]
-    return outs, [jitted(x, power=p) for p in (1, 2, 1, 2)], runs
+    with_static = [jitted(x, power=p) for p in (1, 2, 1, 2)]
+    return {
+        "the results, one call after another": outs,
+        "the results for static arguments": with_static,
+        "calls of f": len(runs),
+        "what f is traced with": runs,
+    }
 
 
 @probe
@@ -1129,7 +1246,12 @@ def after_errors(mj, x):
         except Exception as error:
             found.append([cls.__name__ for cls in type(error).__mro__])
     fails.clear()
-    return found, f(x), mj.vmap(f)(x), mj.jvp(f, (x,), (x,))
+    return {
+        "the errors that come out": found,
+        "the result afterwards": f(x),
+        "the result of a batch afterwards": mj.vmap(f)(x),
+        "the value and the tangent afterwards": mj.jvp(f, (x,), (x,)),
+    }
 
 
 def test_whole_programs(student):

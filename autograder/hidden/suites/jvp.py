@@ -64,7 +64,10 @@ def ask_rule(student, name, primals, tangents):
 def rule(mj, name, primals, tangents):
     """What a rule gives."""
     primal_out, tangent_out = rule_named(name)(primals, tangents)
-    return primal_out, tangent_out
+    return {
+        "the value": primal_out,
+        "the tangent": tangent_out,
+    }
 
 
 def watch(student, name, arguments, count=True):
@@ -84,7 +87,12 @@ def watched(mj, name, arguments, count):
 
     with watching() as (box, log):
         out = rule_named(name)(*boxed(arguments))
-        return unboxed(out), sorted(log) if count else None
+        value, tangent = unboxed(out)
+        return {
+            "the value": value,
+            "the tangent": tangent,
+            "operations": sorted(log) if count else None,
+        }
 
 
 EXERCISES = (*("process_primitive", "mul_rule", "div_rule", "sum_rule", "flat", "jvp"),)
@@ -114,7 +122,11 @@ def rule_itself(mj, siblings, name, primals, tangents, steps):
             return out, out_dot
 
         slopes = mj.jvp(f, (primals, tangents), steps)
-        return slopes, beside_single(f(primals, tangents)), primals, tangents
+        return {
+            "value and tangent, and how they move with the operands and their tangents": slopes,
+            "value and tangent times a float32": beside_single(f(primals, tangents)),
+            "operands afterwards": [primals, tangents],
+        }
 
 
 def as_function(student, exercise, name, primals, tangents, steps):
@@ -132,7 +144,12 @@ def sine_of_a_box(mj, x, x_dot):
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         out = trace.process_primitive(sin_p, [JVPTracer(trace, x, x_dot)], {})
-        return isinstance(out, JVPTracer) and out._trace.main is main, out.primal, out.tangent
+        return {
+            "the result is a box of this trace": isinstance(out, JVPTracer)
+            and out._trace.main is main,
+            "the value": out.primal,
+            "the tangent": out.tangent,
+        }
 
 
 @probe
@@ -142,7 +159,7 @@ def rule_call(mj, primals, tangents, params):
     calls = []
 
     def toy_jvp(primals, tangents, *, scale=1.0, shift=0.0):
-        calls.append((list(primals), list(tangents), scale, shift))
+        calls.append([[*primals], [*tangents], {"scale": scale, "shift": shift}])
         return scale * (primals[0] - primals[1]), 100.0 * scale + shift
 
     impl_rules[toy] = lambda x, y, *, scale=1.0, shift=0.0: np.multiply(scale, x - y)
@@ -151,7 +168,14 @@ def rule_call(mj, primals, tangents, params):
         trace = JVPTrace(main)
         boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         out = trace.process_primitive(toy, boxes, params)
-        return calls, out.primal, out.tangent
+        return {
+            "calls of the rule": len(calls),
+            "the values that the rule gets": [call[0] for call in calls],
+            "the tangents that the rule gets": [call[1] for call in calls],
+            "the parameters that the rule gets": [call[2] for call in calls],
+            "the value": out.primal,
+            "the tangent": out.tangent,
+        }
 
 
 @probe(uses=[watching])
@@ -168,7 +192,12 @@ def constant_call(mj, primals, params):
         boxes = [JVPTracer(trace, below(x), None) for x in primals]
         out = trace.process_primitive(toy, boxes, params)
         mine = isinstance(out, JVPTracer) and out._trace.main is main
-        return mine, out.primal.val, out.tangent, log
+        return {
+            "the result is a box of this trace": mine,
+            "the value": out.primal.val,
+            "the tangent": out.tangent,
+            "the operations bound one level down, with their parameters": log,
+        }
 
 
 @probe
@@ -190,9 +219,13 @@ def several(mj, primals, tangents, params, number=3, still=1):
         boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         outs = trace.process_primitive(toy, boxes, params)
         if not isinstance(outs, list):  # a single box must not be iterated over
-            return type(outs).__name__
+            return {"the results come in a list": False}
         mine = [isinstance(out, JVPTracer) and out._trace.main is main for out in outs]
-        return mine, [(out.primal, out.tangent) for out in outs]
+        return {
+            "each result is a box of this trace": mine,
+            "the values": [out.primal for out in outs],
+            "the tangents": [out.tangent for out in outs],
+        }
 
 
 @probe
@@ -205,8 +238,8 @@ def missing_rule(mj, x_dot):
         try:
             out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
         except NotImplementedError as error:
-            return str(error)
-        return out.tangent
+            return {"error": "NotImplementedError", "the text of the error": str(error)}
+        return {"error": "nothing", "the text of the error": str(out.tangent)}
 
 
 @probe
@@ -224,7 +257,14 @@ def level_of_the_rule(mj, val, tangent):
         inner = JVPTracer(JVPTrace(lower), val, tangent)
         trace = JVPTrace(upper)
         out = trace.process_primitive(toy, [JVPTracer(trace, inner, inner)], {})
-        return [x is inner for x in [*seen, out.primal, out.tangent]], out._trace.main is upper
+        return {
+            "the rule gets the tracers of the lower level themselves": [x is inner for x in seen],
+            "value and tangent are what the rule returned": [
+                out.primal is inner,
+                out.tangent is inner,
+            ],
+            "the result is a box of this trace": out._trace.main is upper,
+        }
 
 
 @pytest.mark.meets("float32")
@@ -302,7 +342,11 @@ def operands_in_a_tuple(mj, x, x_dot):
         trace = JVPTrace(main)
         boxes = JVPTracer(trace, x, None), JVPTracer(trace, 2.0, None)
         out = trace.process_primitive(mul_p, boxes, {})
-        return out.primal, out.tangent, [box.primal for box in boxes]
+        return {
+            "the value": out.primal,
+            "the tangent": out.tangent,
+            "operands afterwards": [box.primal for box in boxes],
+        }
 
 
 @pytest.mark.meets("mutation")
@@ -318,7 +362,10 @@ exercise("jvp.mul_rule")
 def value_of_a_product(mj, x, y, x_dot):
     """The value, and what kind of array it is."""
     value, _ = mul_jvp([x, y], [x_dot, None])
-    return value, type(value).__name__
+    return {
+        "the value": value,
+        "the class of the value": type(value).__name__,
+    }
 
 
 @pytest.mark.meets("order")
@@ -561,7 +608,10 @@ exercise("jvp.flat")
 def exchanged(mj, primals, tangents):
     """A function that exchanges its two arguments, and repeats one."""
     primals_out, tangents_out = jvp_flat(lambda x, y: [y, x, y], primals, tangents)
-    return primals_out, tangents_out
+    return {
+        "the values": primals_out,
+        "the tangents": tangents_out,
+    }
 
 
 @probe
@@ -572,14 +622,20 @@ def elementwise(mj, x, x_dot):
         return [mj.numpy.exp(mj.numpy.sin(x)), -x]
 
     primals_out, tangents_out = jvp_flat(f, [x], [x_dot])
-    return primals_out, tangents_out
+    return {
+        "the values": primals_out,
+        "the tangents": tangents_out,
+    }
 
 
 @probe
 def constant_outputs(mj, constants):
     """Outputs that are not boxed."""
     primals_out, tangents_out = jvp_flat(lambda x: [x, *constants], [3.0], [0.5])
-    return primals_out, tangents_out
+    return {
+        "the values": primals_out,
+        "the tangents": tangents_out,
+    }
 
 
 @probe
@@ -590,7 +646,10 @@ def unmoved_outputs(mj, values):
         return [*[JVPTracer(x._trace, value, None) for value in values], x]
 
     primals_out, tangents_out = jvp_flat(f, [3.0], [0.5])
-    return primals_out, tangents_out
+    return {
+        "the values": primals_out,
+        "the tangents": tangents_out,
+    }
 
 
 @probe
@@ -599,7 +658,10 @@ def outer_outputs(mj, val, tangent):
     with new_main(JVPTrace) as main:
         outer = JVPTracer(JVPTrace(main), val, tangent)
         (primal, _), tangents_out = jvp_flat(lambda y: [outer, y], [3.0], [0.5])
-        return primal is outer, tangents_out
+        return {
+            "the outer tracer itself is the value": primal is outer,
+            "the tangents": tangents_out,
+        }
 
 
 @probe
@@ -616,7 +678,16 @@ def boxed_inputs(mj, primals, tangents):
         return [xs[0]]
 
     jvp_flat(f, primals, tangents)
-    return calls, [*sizes, len(trace_state.stack)]
+    return {
+        "calls of f": len(calls),
+        "f gets boxes of the newest interpreter": [mine for mine, *_ in calls],
+        "that interpreter is a JVPTrace": [jvp for *_, jvp in calls],
+        "the value and the tangent in each box": [pairs for _, pairs, _ in calls],
+        "the height of the stack before, during and after the call": [
+            *sizes,
+            len(trace_state.stack),
+        ],
+    }
 
 
 @probe
@@ -632,7 +703,10 @@ def failing_function(mj):
             jvp_flat(lambda x, error=error: stop(error), [3.0], [0.5])
         except BaseException as caught:
             seen.append((caught is error, len(trace_state.stack)))
-    return seen
+    return {
+        "the error itself comes out": [same for same, _ in seen],
+        "the heights of the stack after the errors": [height for _, height in seen],
+    }
 
 
 @probe(uses=[beside_single, in_place])
@@ -645,7 +719,12 @@ def flat_as_a_function(mj, siblings, x, x_dot):
             return primals, tangents
 
         primals, tangents = f(x, x_dot)
-        return mj.jvp(f, (x, x_dot), (x + 1.0, x - 2.0)), beside_single([*primals, *tangents])
+        return {
+            "values and tangents, and how they move with the input and its tangent": mj.jvp(
+                f, (x, x_dot), (x + 1.0, x - 2.0)
+            ),
+            "values and tangents times a float32": beside_single([*primals, *tangents]),
+        }
 
 
 @probe
@@ -664,15 +743,18 @@ def escaped_output(mj):
     try:
         jvp_flat(f, [3.0], [0.5])
     except UnexpectedTracerError:
-        return "refused"
-    return "taken"
+        return {"the output is rejected by UnexpectedTracerError": True}
+    return {"the output is rejected by UnexpectedTracerError": False}
 
 
 @probe
 def no_outputs(mj):
     """A function without results."""
     primals_out, tangents_out = jvp_flat(lambda x: [], [3.0], [0.5])
-    return primals_out, tangents_out
+    return {
+        "the values": primals_out,
+        "the tangents": tangents_out,
+    }
 
 
 @pytest.mark.meets("order", "more_than_two", "twice", "sizes")
@@ -746,14 +828,20 @@ def rearranged(mj, primals, tangents):
         return {"s": d["b"], "t": [z, (d["a"],)]}
 
     out, out_dot = mj.jvp(f, primals, tangents)
-    return out, out_dot
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
 def pair_of_dict(mj, primals, tangents):
     """A function from a dict of two to a pair of two."""
     out, out_dot = mj.jvp(lambda d: (d["b"], d["a"]), primals, tangents)
-    return out, out_dot
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
@@ -766,7 +854,12 @@ def arguments_seen(mj, primals, tangents):
         return xs[0], [], None, {"last": xs[-1]}
 
     out, out_dot = mj.jvp(f, primals, tangents)
-    return seen, out, out_dot
+    return {
+        "calls of f": len(seen),
+        "the containers that f gets": seen,
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
@@ -778,24 +871,27 @@ def changed_arguments(mj, primals, tangents):
         return d
 
     out, out_dot = mj.jvp(f, primals, tangents)
-    return out, out_dot, primals, tangents
+    return {"the values": out, "the tangents": out_dot, "operands afterwards": [primals, tangents]}
 
 
 @probe
 def derivative(mj, name, x, x_dot):
     """The derivative of one function of minijax.numpy."""
     y, y_dot = mj.jvp(getattr(mj.numpy, name), (x,), (x_dot,))
-    return y, y_dot
+    return {
+        "the value": y,
+        "the tangent": y_dot,
+    }
 
 
 @probe
 def refused(mj, primals, tangents):
     """What is raised for these arguments, if anything, for a function that ignores them."""
     try:
-        out = mj.jvp(lambda *xs: 1.0, primals, tangents)
+        mj.jvp(lambda *xs: 1.0, primals, tangents)
     except (TypeError, ValueError) as error:
-        return type(error).__name__
-    return out
+        return {"error": type(error).__name__}
+    return {"error": "nothing"}
 
 
 @probe
@@ -807,7 +903,10 @@ def branches(mj, x, x_dot, n):
         return -x if n > 2 else x
 
     y, y_dot = mj.jvp(f, (x, n), (x_dot, np.zeros((), [("float0", np.void, 0)])))
-    return y, y_dot
+    return {
+        "the value": y,
+        "the tangent": y_dot,
+    }
 
 
 @probe(uses=[in_place])
@@ -845,7 +944,14 @@ def one_function_again(mj, x, x_dot):
 
     pairs = [(x, x_dot), ([x], [x_dot]), ({"a": x}, {"a": x_dot}), ((x, x_dot), (x_dot, x))]
     outs = [mj.jvp(f, (primal,), (tangent,)) for primal, tangent in pairs]
-    return outs, calls, beside_single([outs[0][0]["same"], outs[0][1]["same"]])
+    return {
+        "the values and tangents for each container": outs,
+        "calls of f": len(calls),
+        "the containers that f gets": calls,
+        "value and tangent times a float32": beside_single(
+            [outs[0][0]["same"], outs[0][1]["same"]]
+        ),
+    }
 
 
 @pytest.mark.meets("weak_type", "again")
@@ -1064,7 +1170,10 @@ def outer_value(mj, x, x_dot):
         return value + x + slope, slope
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
@@ -1079,7 +1188,11 @@ def outer_operand(mj, x, x_dot):
         return value, slope, again
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot, len(runs)
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1099,7 +1212,12 @@ def after_an_error(mj, x, x_dot):
             return 3.0 + x + mj.jvp(lambda y: y + x - 2.0, (x,), (x,))[1]
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot, len(trace_state.stack), len(runs)
+    return {
+        "the value": out,
+        "the tangent": out_dot,
+        "the height of the stack in the end": len(trace_state.stack),
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1112,7 +1230,10 @@ def containers(mj, x, x_dot):
         return {"moved": [moved, n], "constant": (1.5, x, None), "bool": moved > 0.0}
 
     out, out_dot = mj.jvp(f, ({"x": x}, 3), ({"x": x_dot}, float0))
-    return out, out_dot
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
@@ -1128,7 +1249,10 @@ def root(mj, x, steps):
     for _ in range(steps):
         y, slope = mj.jvp(f, (x,), (np.ones_like(x),))
         x = x - y / slope
-    return x, len(runs)
+    return {
+        "the root": x,
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1147,7 +1271,11 @@ def weak_types(mj, x, x_dot):
     beside = np.ones(2, np.float32)
     outs = {name: mj.jvp(f, (x,), (x_dot,)) for name, f in functions.items()}
     dtypes = {name: [str((y * beside).dtype) for y in pair] for name, pair in outs.items()}
-    return {name: list(pair) for name, pair in outs.items()}, dtypes, len(runs)
+    return {
+        **{f"value and tangent of the program {name!r}": [*pair] for name, pair in outs.items()},
+        "the dtypes of values and tangents times a float32": dtypes,
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1159,7 +1287,10 @@ def repeated(mj, x, x_dot):
         return [x + x, x * x, x / x, x - x, x, x, (x + far) - far]
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot
+    return {
+        "the values": out,
+        "the tangents": out_dot,
+    }
 
 
 @probe
@@ -1179,7 +1310,10 @@ def again(mj, x, x_dot):
         found.append(mj.jvp(f, (x,), (x_dot,)))
         axes.append(axes.pop(0))
         read.pop(0)
-    return found, len(runs)
+    return {
+        "the values and tangents, one call after another": found,
+        "calls of f": len(runs),
+    }
 
 
 @probe
@@ -1195,7 +1329,11 @@ def long_program(mj, x, x_dot, length):
         return y
 
     out, out_dot = mj.jvp(f, (x,), (x_dot,))
-    return out, out_dot, len(runs)
+    return {
+        "the value": out,
+        "the tangent": out_dot,
+        "calls of f": len(runs),
+    }
 
 
 @probe

@@ -114,26 +114,48 @@ def staged(mj, operands, is_known, types, params):
         ]
         outs = trace.stage_out(toy, boxes, params)
         told = [
-            [
-                type(out).__name__,
-                out._trace.main is main,
-                out.pval.is_known,
-                [(a.shape, a.dtype.name, a.weak_type) for a in (out.aval, out.pval.aval)],
-                type(out.var) is Var and (out.var.aval.shape, out.var.aval.dtype.name),
-                out.recipe.outvars[i] is out.var,
-                out.recipe is outs[0].recipe,
-            ]
+            {
+                "the class of a result": type(out).__name__,
+                "a result belongs to this interpreter": out._trace.main is main,
+                "a result is known": out.pval.is_known,
+                "the shapes of a result and of its partial value": [
+                    a.shape for a in (out.aval, out.pval.aval)
+                ],
+                "the dtypes of a result and of its partial value": [
+                    a.dtype.name for a in (out.aval, out.pval.aval)
+                ],
+                "a result is weakly typed": [a.weak_type for a in (out.aval, out.pval.aval)],
+                "a result has a variable": type(out.var) is Var,
+                "the shape and dtype of a result's variable": type(out.var) is Var
+                and (out.var.aval.shape, out.var.aval.dtype.name),
+                "a result's variable is in its place among the recipe's outvars": (
+                    out.recipe.outvars[i] is out.var
+                ),
+                "all results have one and the same recipe": out.recipe is outs[0].recipe,
+            }
             for i, out in enumerate(outs)
         ]
         recipe = outs[0].recipe if outs else None
-        made = recipe and [
-            recipe.primitive is toy,
-            [[x is t for x in boxes].index(True) for t in recipe.tracers_in],
-            recipe.params,
-            len(recipe.outvars),
-            len(set(map(id, recipe.outvars))),
-        ]
-        return type(outs).__name__, told, made, asked[:1]
+        made = (
+            {}
+            if recipe is None
+            else {
+                "the recipe has the primitive": recipe.primitive is toy,
+                "the recipe's operands, by their numbers": [
+                    [x is t for x in boxes].index(True) for t in recipe.tracers_in
+                ],
+                "the recipe's params": recipe.params,
+                "the number of the recipe's outvars": len(recipe.outvars),
+                "the number of different outvars": len(set(map(id, recipe.outvars))),
+            }
+        )
+        return {
+            "the class of what is returned": type(outs).__name__,
+            "the number of results": len(outs),
+            "each result": told,
+            **made,
+            "what the abstract rule gets": asked[:1],
+        }
 
 
 @probe
@@ -144,7 +166,12 @@ def staged_primitive(mj, name, operands, params):
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(lin.unknown(core.get_aval(x))) for x in operands]
         outs = trace.stage_out(getattr(core, name), boxes, params)
-        return [(out.shape, out.dtype.name, out.weak_type, out.pval.const is None) for out in outs]
+        return {
+            "the shapes of the results": [out.shape for out in outs],
+            "the dtypes of the results": [out.dtype.name for out in outs],
+            "a result is weakly typed": [out.weak_type for out in outs],
+            "a result is unknown": [out.pval.const is None for out in outs],
+        }
 
 
 @probe
@@ -155,7 +182,13 @@ def staged_twice(mj, x):
         trace = lin.PartialEvalTrace(main)
         box = trace.new_arg(lin.unknown(get_aval(x)))
         (a,), (b,) = (trace.stage_out(neg_p, [box], {}) for _ in range(2))
-        return a is b, a.var is b.var, a.recipe is b.recipe, box.var is a.var, box.recipe is None
+        return {
+            "the two results are one tracer": a is b,
+            "the two results have one variable": a.var is b.var,
+            "the two results have one recipe": a.recipe is b.recipe,
+            "the operand's variable is the result's": box.var is a.var,
+            "the operand has no recipe": box.recipe is None,
+        }
 
 
 @probe
@@ -172,7 +205,12 @@ def work_of_staging(mj, x):
         trace = lin.PartialEvalTrace(main)
         outs = trace.stage_out(toy, [trace.pure(x)], {})
         types = [type(out.aval).__name__ for out in outs]
-        return len(outs), types, [out.pval.is_known for out in outs], len(runs)
+        return {
+            "the number of results": len(outs),
+            "the types of the results": types,
+            "a result is known": [out.pval.is_known for out in outs],
+            "calls of the evaluation": len(runs),
+        }
 
 
 @probe
@@ -197,7 +235,14 @@ def staged_again(mj, x, all_params):
         for params in all_params:
             (out,) = trace.stage_out(toy, [box, box], params)
             operands = [t is box for t in out.recipe.tracers_in]
-            told.append([out.shape, out.var.aval.shape, operands, out.recipe.params])
+            told.append(
+                {
+                    "the shape of the result": out.shape,
+                    "the shape of the result's variable": out.var.aval.shape,
+                    "the recipe's operands are the operands": operands,
+                    "the recipe's params": out.recipe.params,
+                }
+            )
         return told
 
 
@@ -293,7 +338,10 @@ def order(mj, needs, outs):
         number_of = {id(made[i].recipe): i for i in range(len(needs))}
         asked = [made[i].recipe for i in outs]
         found = [number_of[id(recipe)] for recipe in lin.toposort(asked)]
-        return found, [number_of[id(recipe)] for recipe in asked]
+        return {
+            "the order of the recipes": found,
+            "operands afterwards": [[number_of[id(recipe)] for recipe in asked]],
+        }
 
 
 @probe
@@ -311,11 +359,14 @@ def any_order(mj, needs, outs):
         number_of = {id(made[i].recipe): i for i in range(len(needs))}
         found = [number_of[id(r)] for r in lin.toposort([made[i].recipe for i in outs])]
     place = {number: i for i, number in enumerate(found)}
-    return sorted(found), [
-        number
-        for number in sorted(place)
-        if all(place.get(i, len(found)) < place[number] for i in needs[number] if i >= 0)
-    ]
+    return {
+        "which recipes are listed": sorted(found),
+        "which recipes come after all that they need": [
+            number
+            for number in sorted(place)
+            if all(place.get(i, len(found)) < place[number] for i in needs[number] if i >= 0)
+        ],
+    }
 
 
 @probe
@@ -330,7 +381,8 @@ def long_chain(mj, length, uses):
             tracer = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
             recipes.append(recipe)
         found = lin.toposort([recipes[-1]])
-        return len(found), [a is b for a, b in zip(found, recipes, strict=False)].count(True)
+        in_order = [a is b for a, b in zip(found, recipes, strict=False)].count(True)
+        return {"the number of recipes": len(found), "how many are in their place": in_order}
 
 
 # Each recipe needs the one before, so that there is one order only.
@@ -439,7 +491,13 @@ def program_of(mj, siblings, name, vals, consts, later):
     typecheck_jaxpr(program.jaxpr)
     runs = len(program.in_avals) == len(later)
     outs = eval_jaxpr(program.jaxpr, program.consts, *later) if runs else None
-    return names, types, len(program.consts), outs, type(program).__name__
+    return {
+        "the class of what is returned": type(program).__name__,
+        "the types of the inputs and results of the program": types,
+        "the operations of the program": names,
+        "the number of constants": len(program.consts),
+        "what the program computes": outs,
+    }
 
 
 @probe(uses=[evaluating])
@@ -451,7 +509,11 @@ def program_text(mj, siblings, x, y):
         a, b = (trace.new_arg(lin.unknown(get_aval(v))) for v in (x, y))
         # Each operation needs the one before: others may come in any order.
         outs = [mj.numpy.sum(mj.numpy.transpose(a) * 2.0, axis=0) - b]
-        return [str(lin.tracers_to_jaxpr([a, b], outs)) for _ in range(2)]
+        return {
+            "the text of the program, printed twice": [
+                str(lin.tracers_to_jaxpr([a, b], outs)) for _ in range(2)
+            ],
+        }
 
 
 @probe(uses=[evaluating])
@@ -467,8 +529,14 @@ def two_results(mj, siblings, x):
         told = []
         for outs in ([first], [second], [second, first]):
             program = lin.tracers_to_jaxpr([box], outs)
-            eqns = [(len(eqn.outvars), eqn.params) for eqn in program.eqns]
-            told.append([eqns, eval_jaxpr(program.jaxpr, program.consts, x)])
+            told.append(
+                {
+                    "the number of equations": len(program.eqns),
+                    "the numbers of the equations' results": [len(e.outvars) for e in program.eqns],
+                    "the params of the equations": [eqn.params for eqn in program.eqns],
+                    "what the program computes": eval_jaxpr(program.jaxpr, program.consts, x),
+                }
+            )
         return told
 
 
@@ -501,12 +569,15 @@ def residual_types(mj, siblings, values):
     (eqn,) = program.eqns
     consts = {i: np.asarray(x) for i, x in enumerate(program.consts)}
     found = told(eqn.invars), told(program.jaxpr.outvars)
-    return (
-        [part[:2] for part in found],
-        [[None if i is None else consts[i] for i in part[2]] for part in found],
-        len(consts),
-        eqn.params,
-    )
+    return {
+        "the classes of the equation's operands and of the outputs": [kinds for kinds, *_ in found],
+        "the types of the equation's operands and of the outputs": [types for _, types, _ in found],
+        "the constants that they stand for": [
+            [None if i is None else consts[i] for i in part[2]] for part in found
+        ],
+        "the number of constants": len(consts),
+        "the params of the equation": eqn.params,
+    }
 
 
 def makes(student, name, vals, consts, later):
@@ -611,10 +682,20 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         sizes.append(len(trace_state.stack))
         typecheck_jaxpr(program.jaxpr)
         outs = eval_jaxpr(program.jaxpr, program.consts, *later)
-    told = [(p.is_known, p.const, p.aval.shape, p.aval.dtype.name) for p in pvals_out]
-    kinds = [type(p.aval).__name__ for p in pvals_out]
-    names = sorted(eqn.primitive.name for eqn in program.eqns)
-    return told, kinds, names, len(program.consts), outs, calls, sizes
+    return {
+        "calls of f": len(calls),
+        "an argument of f is known": calls,
+        "the number of results": len(pvals_out),
+        "a result is known": [p.is_known for p in pvals_out],
+        "the known results": [p.const for p in pvals_out],
+        "the shapes of the results": [p.aval.shape for p in pvals_out],
+        "the dtypes of the results": [p.aval.dtype.name for p in pvals_out],
+        "the classes of the results' types": [type(p.aval).__name__ for p in pvals_out],
+        "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
+        "the number of constants": len(program.consts),
+        "what the program computes": outs,
+        "the height of the stack before, during and after the call": sizes,
+    }
 
 
 @probe(uses=[evaluating])
@@ -627,12 +708,15 @@ def partial_below(mj, siblings, x, x_dot, y):
             lambda t: [outer, t * outer, outer * outer], [lin.unknown(get_aval(y))]
         )
         (out,) = eval_jaxpr(program.jaxpr, program.consts, y)
-        return (
-            [p.is_known for p in pvals],
-            pvals[0].const is outer,
-            [pvals[2].const.primal, pvals[2].const.tangent],
-            [out.primal, out.tangent],
-        )
+        return {
+            "a result is known": [p.is_known for p in pvals],
+            "the outer tracer itself is the first result": pvals[0].const is outer,
+            "the value and the tangent of a known result": [
+                pvals[2].const.primal,
+                pvals[2].const.tangent,
+            ],
+            "the value and the tangent of what the program computes": [out.primal, out.tangent],
+        }
 
 
 @probe(uses=[evaluating])
@@ -657,9 +741,14 @@ def partial_fails(mj, siblings):
         lin.partial_eval_flat(keeps, [lin.unknown(get_aval(1.0))])
         try:
             lin.partial_eval_flat(lambda x: [kept[0]], [lin.unknown(get_aval(1.0))])
+            refused = False
         except UnexpectedTracerError:
-            told.append("refused")
-    return told
+            refused = True
+    return {
+        "the error itself comes out": [same for same, _ in told],
+        "the heights of the stack after the errors": [height for _, height in told],
+        "a result that escaped is rejected by UnexpectedTracerError": refused,
+    }
 
 
 def splits(student, *args):
@@ -782,10 +871,16 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         values, program = lin.linearize_flat(f, primals, how_many)
         typecheck_jaxpr(program.jaxpr)
         outs = [eval_jaxpr(program.jaxpr, program.consts, *ts) for ts in tangents]
-    names = sorted(eqn.primitive.name for eqn in program.eqns)
-    ins = [(x.shape, x.dtype.name, x.weak_type) for x in program.in_avals]
-    types = [(x.shape, x.dtype.name) for x in program.out_avals]
-    return values, outs, names, len(program.consts), ins, types, calls
+    return {
+        "calls of f": len(calls),
+        "the values": values,
+        "the tangents that the program computes": outs,
+        "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
+        "the number of constants": len(program.consts),
+        "the types of the program's inputs": [(x.shape, x.dtype.name) for x in program.in_avals],
+        "an input of the program is weakly typed": [x.weak_type for x in program.in_avals],
+        "the types of the program's results": [(x.shape, x.dtype.name) for x in program.out_avals],
+    }
 
 
 @probe(uses=[evaluating])
@@ -798,7 +893,10 @@ def second_derivative(mj, siblings, x, x_dot, t):
 
     with evaluating(siblings) as (lin, _):
         out, out_dot = mj.jvp(slope, (x,), (x_dot,))
-    return out, out_dot
+    return {
+        "the value": out,
+        "the derivative": out_dot,
+    }
 
 
 @probe(uses=[evaluating])
@@ -813,7 +911,12 @@ def public(mj, siblings, primals, tangents):
 
     with evaluating(siblings):
         value, f_lin, aux = mj.linearize(f, *primals, has_aux=True)
-        return value, aux, [f_lin(*ts) for ts in tangents], calls
+        return {
+            "the values": value,
+            "the auxiliary output": aux,
+            "the tangents": [f_lin(*ts) for ts in tangents],
+            "calls of f": calls,
+        }
 
 
 def linearizes(student, *args):
@@ -932,13 +1035,21 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
             outs.append([results[:number], rest])
     residuals = types_of(first.jaxpr.outvars[number:])
     split = len(residuals)
-    return (
-        [told, out_known, len(second.consts), outs],
-        [types_of(first.jaxpr.invars), types_of(first.jaxpr.outvars[:number])],
-        [sorted(residuals), residuals == types_of(second.jaxpr.invars[:split])],
-        [types_of(second.jaxpr.invars[split:]), types_of(second.jaxpr.outvars)],
-        [names_in(first.jaxpr), names_in(second.jaxpr)],
-    )
+    return {
+        "a result is known": out_known,
+        "the types of the first program's inputs": types_of(first.jaxpr.invars),
+        "the types of the known results": types_of(first.jaxpr.outvars[:number]),
+        "the types of the residuals": sorted(residuals),
+        "the residuals come first among the second program's inputs": residuals
+        == types_of(second.jaxpr.invars[:split]),
+        "the types of the second program's other inputs": types_of(second.jaxpr.invars[split:]),
+        "the types of the second program's results": types_of(second.jaxpr.outvars),
+        "the operations of the first program": names_in(first.jaxpr),
+        "the operations of the second program": names_in(second.jaxpr),
+        "the number of the second program's constants": len(second.consts),
+        "what the two programs compute": outs,
+        "the types of the programs, by the type checker": told,
+    }
 
 
 @probe(uses=[evaluating])
@@ -950,7 +1061,9 @@ def unzipped_alike(mj, siblings, constants, x, y):
         with evaluating(siblings) as (lin, _):
             first, second, out_known = lin.split_jaxpr(closed, (True, False), frozenset())
             product, *residuals = eval_jaxpr(first.jaxpr, first.consts, x)
-            return out_known, product, eval_jaxpr(second.jaxpr, second.consts, *residuals, y)
+            rest = eval_jaxpr(second.jaxpr, second.consts, *residuals, y)
+            names = ("a result is known", "the known result", "the other result")
+            return dict(zip(names, (out_known, product, rest), strict=True))
 
     return [of(constant) for constant in constants]
 
@@ -997,7 +1110,7 @@ def test_unzip_instantiate(student):
 
 
 def test_unzip_instantiate_all(student):
-    """Several outputs can be instantiated, and inputs that are outputs as well."""
+    """Several outputs can be instantiated, even inputs that are outputs."""
     unzips(student, "through", [ROW, 2.0], [True, False], [0])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
@@ -1027,7 +1140,7 @@ def test_unzip_other_constants(student):
 
 @pytest.mark.meets("nested")
 def test_unzip_calls(student):
-    """A call of another program within the program is unzipped as well."""
+    """A call of another program within the program is unzipped."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
     unzips(student, "called", [ROW, STEP], [False, True])
 
@@ -1071,13 +1184,21 @@ def called(mj, siblings, name, vals, is_known, later, times=1):
         staged = eval_jaxpr(program.jaxpr, program.consts, *later)
     typecheck_jaxpr(program.jaxpr)
     inputs = sorted(types_of([*program.jaxpr.constvars, *program.jaxpr.invars]))
-    eqns = [(e.primitive.name, e.params["name"], sorted(e.params)) for e in program.eqns]
-    return (
-        [values, types_of(tracers), staged, inputs],
-        [runs_before, runs, splits],
-        [eqns, names_in(program.jaxpr), len(program.consts)],
-        type(outs).__name__,
-    )
+    return {
+        "the class of what is returned": type(outs).__name__,
+        "the known results": values,
+        "the types of the unknown results": types_of(tracers),
+        "what is computed later": staged,
+        "the types of the later program's inputs": inputs,
+        "the known operations that are evaluated": runs_before,
+        "the operations that are evaluated in the end": runs,
+        "calls of split_jaxpr": len(splits),
+        "the operations that are left for later": [e.primitive.name for e in program.eqns],
+        "the names of the calls that are left for later": [e.params["name"] for e in program.eqns],
+        "the params of the calls that are left for later": [sorted(e.params) for e in program.eqns],
+        "the operations of the later program": names_in(program.jaxpr),
+        "the number of constants": len(program.consts),
+    }
 
 
 @probe(uses=[evaluating])
@@ -1098,7 +1219,9 @@ def call_of_twins(mj, siblings, places, vals):
         outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
-        return eval_jaxpr(program.jaxpr, program.consts, *vals[:2])
+        return {
+            "what the program computes": eval_jaxpr(program.jaxpr, program.consts, *vals[:2]),
+        }
 
 
 @probe(uses=[evaluating, names_in])
@@ -1115,12 +1238,17 @@ def linear_call(mj, siblings, x, tangents):
         values, program = lin.linearize_flat(lambda x: [f(x)], [x], lambda: 1)
         used = set(names_in(program.jaxpr)) & {"sin", "cos", "exp", "log", "div"}
         outs = [eval_jaxpr(program.jaxpr, program.consts, t) for t in tangents]
-        return [[np.asarray(v) for v in values], outs, sorted(used), len(calls)]
+        return {
+            "the values": [np.asarray(v) for v in values],
+            "the tangents that the program computes": outs,
+            "which of sin, cos, exp, log and div the linear program has": sorted(used),
+            "calls of f": len(calls),
+        }
 
     inner = mj.jit(wave)
     outer = mj.jit(lambda x: inner(x) * inner(x * 2.0))
     with evaluating(siblings) as (lin, _):
-        return told(inner), told(outer)
+        return [told(inner), told(outer)]
 
 
 def calls(student, *args):
@@ -1144,7 +1272,7 @@ def test_call_keeps_the_order(student):
 
 @pytest.mark.meets("order")
 def test_call_keeps_the_order_of_operands(student):
-    """Several operands that are unknown keep their order too."""
+    """Several unknown operands keep their order."""
     calls(student, "mixed", [ROW, STEP, 2.0], [True, False, False], [ROW, 7.0])
     calls(student, "mixed", [0.5, 4.0, 2.0], [False, False, True], [1.5, 7.0])
 
@@ -1194,9 +1322,16 @@ def test_call_linearized(student):
 
 @probe
 def linear_program(mj, f, xs, ts):
-    """A program's value, and its derivative in two directions."""
+    """A program's value, and its derivative in two directions.
+
+    >>> mj.linearize(f, *xs)[1](*ts)
+    """
     y, f_lin = mj.linearize(f, *xs)
-    return y, f_lin(*ts), f_lin(*xs)
+    return {
+        "the values": y,
+        "the tangents": f_lin(*ts),
+        "the tangents in another direction": f_lin(*xs),
+    }
 
 
 exercise("linearize.partial_eval_flat")
@@ -1230,7 +1365,11 @@ def values_and_slopes(mj, x, tangents):
 
     with evaluating({}):
         values, f_lin = mj.linearize(f, x)
-        return values, [f_lin(t) for t in tangents], len(runs)
+        return {
+            "the values": values,
+            "the tangents": [f_lin(t) for t in tangents],
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1245,7 +1384,8 @@ def types_throughout(mj, x, t):
     with evaluating({}):
         y, f_lin = mj.linearize(f, x)
         called, called_lin = mj.linearize(mj.jit(f), x)
-        return [out * small for out in (y, f_lin(t), called, called_lin(t))], len(runs)
+        outs = [out * small for out in (y, f_lin(t), called, called_lin(t))]
+        return {"values and tangents times a float32": outs, "calls of f": len(runs)}
 
 
 @probe(uses=[evaluating])
@@ -1262,7 +1402,12 @@ def outer_values(mj, x, t):
     with evaluating({}):
         values, f_lin = mj.linearize(f, x)
         slopes = mj.jvp(lambda x: mj.linearize(f, x)[1](t), (x,), (t,))
-        return values, f_lin(t), slopes, len(runs)
+        return {
+            "the values": values,
+            "the tangents": f_lin(t),
+            "the inner derivatives": slopes,
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1288,7 +1433,12 @@ def after_errors(mj, x, t):
 
     with evaluating({}):
         value, f_lin = mj.linearize(f, x)
-        return value, f_lin(t), len(trace_state.stack), len(runs)
+        return {
+            "the values": value,
+            "the tangents": f_lin(t),
+            "the height of the stack in the end": len(trace_state.stack),
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
@@ -1304,7 +1454,9 @@ def containers(mj, x, t, n):
 
     with evaluating({}):
         value, f_lin, aux = mj.linearize(f, {"x": x, "unused": x}, n, has_aux=True)
-        return value, f_lin({"x": t, "unused": x}, zero), aux, len(runs)
+        tangents = f_lin({"x": t, "unused": x}, zero)
+        found = {"the values": value, "the tangents": tangents, "the auxiliary output": aux}
+        return {**found, "calls of f": len(runs)}
 
 
 @probe(uses=[evaluating])
@@ -1317,7 +1469,8 @@ def calls_of_programs(mj, x, t):
         inner = mj.jit(lambda x, y, k: (sin(x) * y * row, k * 2.0, x - k, y))
         outer = mj.jit(lambda x, y: inner(x, y, 3.0)[2] * inner(y, x, x)[0] + inner(x, x, y)[0])
         value, f_lin = mj.linearize(lambda x: [runs.append(1), outer(x, x * x)][1], x)
-        return value, f_lin(t), f_lin(x), len(runs)
+        tangents = [f_lin(t), f_lin(x)]
+        return {"the values": value, "the tangents": tangents, "calls of f": len(runs)}
 
     with evaluating({}):
         return [of(row) for row in (np.array([2.0, 3.0]), np.array([5.0, 7.0]))]
@@ -1336,12 +1489,19 @@ def long_program(mj, x, t, steps):
 
     with evaluating({}):
         value, f_lin = mj.linearize(f, x)
-        return value, f_lin(t), len(runs)
+        return {
+            "the value": value,
+            "the tangent": f_lin(t),
+            "calls of f": len(runs),
+        }
 
 
 @probe(uses=[evaluating])
 def linear_within(mj, f, xs, ts):
-    """A random program with constants, linearized; and its derivative, which is linearized too."""
+    """A random program with constants, linearized; and its derivative, which is linearized too.
+
+    >>> mj.linearize(f, *xs)[1](*ts)
+    """
 
     runs = []
 
@@ -1351,7 +1511,11 @@ def linear_within(mj, f, xs, ts):
 
     with evaluating({}):
         value, f_lin = mj.linearize(slopes, *xs)
-        return value, f_lin(*ts), len(runs)
+        return {
+            "the values": value,
+            "the tangents": f_lin(*ts),
+            "calls of f": len(runs),
+        }
 
 
 def test_whole_values(student):

@@ -410,7 +410,7 @@ PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
 
 @pytest.mark.meets("sizes")
 def test_pieces_of_length_one(student):
-    """Axes of length 1 of the example itself stay, and Python numbers are results, too."""
+    """Axes of length 1 of the example itself stay, and Python numbers can be results."""
     args = [CUBE[:, :1], GRID[:1].T]
     student.agrees(replicas, PIECES, "lambda x, y: [x, y * 2.0]", args, [0, 0], [0, 1], 2)
     student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
@@ -569,7 +569,7 @@ def test_slopes_in_turn(student):
 
 @pytest.mark.meets("moment", "none")
 def test_slope_of_what_is_shared(student):
-    """An operand that all examples share has a tangent that they share; results as well."""
+    """An operand or a result that all examples share has a tangent that they share."""
     text = "lambda w, x: [lax.psum(jnp.sin(w * x), 'rows'), w * x]"
     primals, tangents = [np.array(2.0), ROW], [np.array(3.0), ROW + 1.0]
     called(student, text, primals, tangents, [None, 0], [None, 0])
@@ -578,7 +578,7 @@ def test_slope_of_what_is_shared(student):
 
 @pytest.mark.meets("float32")
 def test_slope_in_single_precision(student):
-    """Results in float32 have tangents as well."""
+    """Results in float32 have tangents."""
     text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
     primals, tangents = [GRID.astype(F32), np.array([3, 4])], [GRID.astype(F32), None]
     called(student, text, primals, tangents, [0, 0], [0, 0, 1])

@@ -135,6 +135,24 @@ def refused(function, *args):
         return "ValueError"
 
 
+def told(result):
+    """A result in parts: structures and other containers as texts, which tell all of them apart."""
+    from minijax.tree import PyTreeDef
+
+    if result == "ValueError":
+        return {"error": "ValueError"}
+    match result:
+        case (list() as leaves, PyTreeDef()):
+            found = {"the leaves": plain(leaves), "the structure": repr(plain(result[1]))}
+        case PyTreeDef():
+            found = {"the structure": repr(plain(result))}
+        case list() | tuple() | dict():
+            found = {"the result": repr(plain(result))}
+        case _:
+            found = {"value": plain(result)}
+    return {"error": "nothing", **found}
+
+
 def result_of(program):
     """The `result` of a program in minijax.tree as it is."""
     module = importlib.import_module("minijax.tree")
@@ -147,7 +165,7 @@ def result_of(program):
         helpers = {helper.__name__: helper for helper in given}
         scope = {"np": np, **vars(module), **structures(), **helpers}
         exec(program, scope)
-        return plain(scope["result"])
+        return told(scope["result"])
 
 
 @probe(uses=[in_place, result_of])
@@ -300,7 +318,7 @@ result = [tree_flatten(tree)[0], len(asked)]
 
 @pytest.mark.meets("none")
 def test_none_as_a_leaf_by_choice(student):
-    """None and empty containers can be chosen as leaves, too."""
+    """None and empty containers can be chosen as leaves."""
     flat(
         student,
         "[1, None, {'a': None}], is_leaf=lambda x: x is None",
@@ -414,7 +432,7 @@ def test_sources_of_leaves(student):
 
 @pytest.mark.meets("none", "zeros")
 def test_leaves_of_any_kind(student):
-    """Leaves are put in as they are, containers and None too."""
+    """Leaves are put in as they are, even containers and None."""
     built(
         student,
         "lst(leaf, tup(leaf, leaf)), [[1, 2], None, (3,)]",
@@ -536,7 +554,7 @@ def test_containers_of_another_class(student):
 
 @pytest.mark.meets("sizes")
 def test_containers_of_another_class_inside(student):
-    """Containers are compared at every depth, empty ones too."""
+    """Containers are compared at every depth, even empty ones."""
     along(
         student,
         "lst(lst(leaf), leaf), [(1,), 2]",
@@ -976,20 +994,32 @@ result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
 
 @probe
 def taken_apart(mj, tree):
-    """Leaves and structure of a tree."""
-    return mj.tree.leaves(tree), str(mj.tree.structure(tree))
+    """Leaves and structure of a tree.
+
+    >>> mj.tree.flatten(tree)
+    """
+    leaves, structure = mj.tree.leaves(tree), mj.tree.structure(tree)
+    return {"the leaves": leaves, "the structure": str(structure)}
 
 
 @probe
 def put_together(mj, tree, other):
-    """A tree with the leaves of a second one."""
-    return repr(mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other)))
+    """A tree with the leaves of a second one.
+
+    >>> mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other))
+    """
+    out = mj.tree.unflatten(mj.tree.structure(tree), mj.tree.leaves(other))
+    return {"the tree that is put together": repr(out)}
 
 
 @probe
 def mapped_trees(mj, tree, other):
-    """A function of the leaves of two trees."""
-    return repr(mj.tree.map(lambda x, y: x - y, other, tree))
+    """A function of the leaves of two trees.
+
+    >>> mj.tree.map(lambda x, y: x - y, other, tree)
+    """
+    out = mj.tree.map(lambda x, y: x - y, other, tree)
+    return {"the tree of the results": repr(out)}
 
 
 exercise("pytrees.flatten")
@@ -1032,7 +1062,14 @@ def laws_of_trees(mj, tree, other):
     again = mj.tree.unflatten(structure, leaves)
     second = mj.tree.map(lambda x, y: y, tree, other)
     apart = mj.tree.leaves((other, [tree])) == [*mj.tree.leaves(other), *leaves]
-    return repr(again), mj.tree.structure(again) == structure, repr(second), apart
+    return {
+        "the tree that is put together": repr(again),
+        "the tree that is put together has the structure of the first": (
+            mj.tree.structure(again) == structure
+        ),
+        "the tree of the results": repr(second),
+        "the leaves of a larger tree are those of its parts": apart,
+    }
 
 
 @pytest.mark.meets(order="flatten unflatten", twice="unflatten")

@@ -354,7 +354,7 @@ def test_shuffle_of_tracers(student):
 
 @pytest.mark.meets("again", "mutation")
 def test_shuffle_again(student):
-    """The same key makes the same order, and what is shuffled is not changed."""
+    """Equal keys make equal orders, and what is shuffled is not changed."""
     student.agrees(twice, before("shuffle"), "shuffled", [KEY, NUMBERS], [1])
 
 

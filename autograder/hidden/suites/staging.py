@@ -61,10 +61,10 @@ def recorded(mj, number, lines):
         for equation in interpreter.equations
     ]
     return {
-        "equations": written,
-        "results": [shown(value) for value in values[number:]],
-        "number of new variables": interpreter.made,
-        "operations carried out": other.asked,
+        "the equations": written,
+        "the results": [shown(value) for value in values[number:]],
+        "the number of new variables": interpreter.made,
+        "calls of the interpreter before": other.asked,
     }
 
 
@@ -84,8 +84,8 @@ def operands_kept(mj, name):
     x, y = equation.args
     kinds = [type(thing).__name__ for thing in (equation, equation.args, result)]
     return {
-        "types of equation, operands and result": kinds,
-        "operands are kept": (x is dual, y is foreign),
+        "the types of equation, operands and result": kinds,
+        "the operands themselves are kept": (x is dual, y is foreign),
         "the result is the variable": equation.var is result,
         "the variable is not new": result is foreign,
     }
@@ -160,12 +160,14 @@ def built(mj, siblings, number, lines, result):
         restored = mj.current_interpreter() is tell
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
     return {
-        "text": str(jaxpr),
-        "parameters": [shown(p) for p in jaxpr.parameters],
-        "equations": [(shown(e.var), str(e.op), list(map(shown, e.args))) for e in jaxpr.equations],
-        "result": shown(jaxpr.return_val),
-        "types of the parts": kinds,
-        "runs of the function": runs,
+        "the text of the program": str(jaxpr),
+        "the parameters": [shown(p) for p in jaxpr.parameters],
+        "the equations": [
+            (shown(e.var), str(e.op), list(map(shown, e.args))) for e in jaxpr.equations
+        ],
+        "the result": shown(jaxpr.return_val),
+        "the types of the parts": kinds,
+        "calls of f": runs,
         "the interpreter before is back": restored,
     }
 
@@ -184,7 +186,9 @@ def built_inside(mj, siblings, depth):
     open_programs, texts = [], []
     with in_place("microjax.staging", siblings):
         texts.append(str(mj.build_jaxpr(f, 1)))
-    return texts
+    return {
+        "the texts of the programs, the innermost first": texts,
+    }
 
 
 @probe(uses=[in_place])
@@ -200,7 +204,10 @@ def built_again(mj, siblings):
         factor[0] = -0.5
         jaxprs += [mj.build_jaxpr(f, number) for number in (1, 2, 1)]
     variables = {id(p) for jaxpr in jaxprs for p in jaxpr.parameters}
-    return {"texts": list(map(str, jaxprs)), "number of variables": len(variables)}
+    return {
+        "the texts of the programs": list(map(str, jaxprs)),
+        "the number of variables": len(variables),
+    }
 
 
 @probe(uses=[in_place])
@@ -211,7 +218,7 @@ def built_of_results(mj, siblings, results):
     with in_place("microjax.staging", siblings):
         shown = [repr(mj.build_jaxpr(lambda x, y=y: y, 1).return_val) for y in results]
         kept = [mj.build_jaxpr(lambda x, y=y: y, 1).return_val is y for y in outside]
-    return {"results": shown, "results are kept": kept}
+    return {"the results": shown, "the results themselves are kept": kept}
 
 
 @probe(uses=[in_place])
@@ -225,11 +232,12 @@ def built_in_vain(mj, siblings, number):
     before = mj.current_interpreter()
     with in_place("microjax.staging", siblings):
         try:
-            out = mj.build_jaxpr(f, number)
+            mj.build_jaxpr(f, number)
+            came = "nothing"
         except KeyError as error:
-            out = str(error)
+            came = "KeyError" if error.args == (f"{number} arguments",) else "another error"
     back = mj.current_interpreter() is before
-    return {"the function's error": str(out), "the interpreter before is back": back}
+    return {"error": came, "the interpreter before is back": back}
 
 
 @pytest.mark.meets("twice")
@@ -304,7 +312,7 @@ def values(mj, number, lines, result, runs):
         except Exception as error:
             found.append(type(error).__name__)
     same = jaxpr.equations == equations, len(jaxpr.parameters)
-    return {"values": found, "the program stays": same}
+    return {"the values": found, "the program stays": same}
 
 
 @probe
@@ -339,7 +347,7 @@ def texts(mj, number, lines, result, args, names, outer):
     asked, jaxpr = [], mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
     with mj.set_interpreter(Text()):
         result = shown(mj.eval_jaxpr(jaxpr, tuple(args)))
-    return {"result": result, "operations carried out": asked}
+    return {"the result": result, "what the interpreter before is asked": asked}
 
 
 @probe
@@ -361,7 +369,9 @@ def other_numbers(mj, number, lines, result, args):
     )
     jaxpr = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
     with mj.set_interpreter(MaxPlus()):
-        return mj.eval_jaxpr(jaxpr, tuple(args))
+        return {
+            "value": mj.eval_jaxpr(jaxpr, tuple(args)),
+        }
 
 
 @probe
@@ -380,7 +390,9 @@ def derivatives(mj, lines, result, x, order):
         jaxpr = mj.Jaxpr((variables[0],), equations, atom(result))
         return mj.mul(x, mj.eval_jaxpr(jaxpr, (x,)))
 
-    return [mj.nth_order_derivative(n, f, x) for n in range(order + 1)]
+    return {
+        "the derivatives": [mj.nth_order_derivative(n, f, x) for n in range(order + 1)],
+    }
 
 
 @pytest.mark.meets("order", "again", "some_results", "mutation")
@@ -491,10 +503,10 @@ def cleaned(mj, number, lines, result, names):
     left = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]
     same = given.equations == equations and given.parameters == tuple(variables[:number])
     return {
-        "parameters": [shown(p) for p in jaxpr.parameters],
-        "equations": left,
-        "result": shown(jaxpr.return_val),
-        "types of the parts": kinds,
+        "the parameters": [shown(p) for p in jaxpr.parameters],
+        "the equations": left,
+        "the result": shown(jaxpr.return_val),
+        "the types of the parts": kinds,
         "the given program stays": same,
     }
 
@@ -510,7 +522,7 @@ def cleaned_long(mj, length):
         last = last if i % 3 == 2 else var
     jaxpr = mj.dce_jaxpr(mj.Jaxpr((x,), tuple(equations), last))
     left = [str(e.var) for e in jaxpr.equations[-3:]]
-    return {"number of equations": len(jaxpr.equations), "last equations": left}
+    return {"the number of equations": len(jaxpr.equations), "the last equations": left}
 
 
 def letters(number, lines):
@@ -601,9 +613,11 @@ def written(mj, seeds, number):
     """Random programs as strings, and those of a constant function and of an argument."""
     texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
     return {
-        "random programs": texts,
-        "an argument": str(mj.build_jaxpr(lambda *xs: xs[0], number)),
-        "a constant": str(mj.build_jaxpr(lambda: 2.5, 0)),
+        "the texts of random programs": texts,
+        "the text of a program that returns an argument": str(
+            mj.build_jaxpr(lambda *xs: xs[0], number)
+        ),
+        "the text of a program that returns a constant": str(mj.build_jaxpr(lambda: 2.5, 0)),
     }
 
 
@@ -631,7 +645,9 @@ def there_and_back(mj, seeds, points):
             mj.eval_jaxpr(jaxpr, tuple(points[0][1:]))
         except TypeError:
             outs.append("TypeError")
-    return outs
+    return {
+        "the values": outs,
+    }
 
 
 @probe(uses=[grown])
@@ -647,7 +663,9 @@ def staged_derivatives(mj, seeds, x):
         f = staged(lambda x, s=seed: grown(mj, s, [x], 5), 1)
         outs.append([mj.nth_order_derivative(n, f, x) for n in range(3)])
         outs.append([mj.nth_order_derivative(n, lambda x, s=seed: inside(x, s), x) for n in (0, 1)])
-    return outs
+    return {
+        "the derivatives": outs,
+    }
 
 
 @probe(uses=[grown])
@@ -680,8 +698,13 @@ def swept(mj, seeds, number):
         jaxpr = mj.build_jaxpr(lambda *xs, i=keep: chains(mj, seeds, xs)[i], number)
         clean = mj.dce_jaxpr(jaxpr)
         values = [repr(mj.eval_jaxpr(j, (1.5,) * number)) for j in (jaxpr, clean)]
-        out = {"the cleaned program": str(clean), "cleaned twice": str(mj.dce_jaxpr(clean))}
-        outs.append({**out, "number of equations before": len(jaxpr.equations), "values": values})
+        out = {
+            "the cleaned program": str(clean),
+            "the program that is cleaned twice": str(mj.dce_jaxpr(clean)),
+        }
+        outs.append(
+            {**out, "the number of equations before": len(jaxpr.equations), "the values": values}
+        )
     return outs
 
 
@@ -699,8 +722,8 @@ def long_programs(mj, length):
     jaxpr = mj.build_jaxpr(f, 1)
     clean = mj.dce_jaxpr(jaxpr)
     return {
-        "number of equations": len(jaxpr.equations),
-        "number of equations that are needed": len(clean.equations),
+        "the number of equations": len(jaxpr.equations),
+        "the number of equations that are needed": len(clean.equations),
         "value": mj.eval_jaxpr(clean, (1.0,)),
     }
 
@@ -723,7 +746,11 @@ def after_failures(mj, seed):
         return grown(mj, seed, [x, y], 3)
 
     text, back = str(mj.build_jaxpr(f, 1)), mj.current_interpreter() is before
-    return {"program": text, "errors": errors, "the interpreter before is back": back}
+    return {
+        "the text of the program": text,
+        "the errors that come out": errors,
+        "the interpreter before is back": back,
+    }
 
 
 @pytest.mark.meets(sizes="build_jaxpr")
@@ -734,7 +761,7 @@ def test_whole_texts(student):
 
 
 def test_whole_derivatives_as_programs(student):
-    """The derivative of a function has a program, too."""
+    """The derivative of a function can be staged to a program."""
     student.agrees(written_derivatives, [1, 2], 1)
     student.agrees(written_derivatives, [3], 2)
 

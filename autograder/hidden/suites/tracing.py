@@ -88,15 +88,21 @@ def recorded(mj, name, operands, params):
     (eqn,) = builder.eqns
     kinds = (type(outs).__name__, type(eqn.invars).__name__, type(eqn.outvars).__name__)
     return {
-        "types of lists": kinds,
-        "boxes": [(type(out).__name__, out.aval.str_short(), out.weak_type) for out in outs],
-        "interpreter of a box": [out._trace.main is main for out in outs],
-        "outvars": [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)],
-        "invars": [var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)],
-        "primitive": eqn.primitive is primitive,
-        "params": eqn.params,
-        "equation": str(eqn),
-        "number of constants": len(builder.consts),
+        "the types of the results' list, of invars and of outvars": kinds,
+        "the classes of the results": [type(out).__name__ for out in outs],
+        "the shapes and dtypes of the results": [out.aval.str_short() for out in outs],
+        "a result is weakly typed": [out.weak_type for out in outs],
+        "a result belongs to this interpreter": [out._trace.main is main for out in outs],
+        "a result's atom is the equation's outvar": [
+            out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)
+        ],
+        "the equation's invars are the operands' atoms": [
+            var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)
+        ],
+        "the equation has the primitive itself": eqn.primitive is primitive,
+        "the equation's params": eqn.params,
+        "the text of the equation": str(eqn),
+        "the number of constants": len(builder.consts),
     }
 
 
@@ -115,7 +121,8 @@ def several(mj, steps):
         have = [JaxprTracer(trace, atom) for atom in (a, b, ten)]
         for name, *numbers in steps:
             have += trace.record(getattr(core, name), [have[i] for i in numbers], {})
-    return str(Jaxpr([], [a, b], [x.atom for x in have[3:]], builder.eqns))
+    jaxpr = Jaxpr([], [a, b], [x.atom for x in have[3:]], builder.eqns)
+    return {"the text of the program": str(jaxpr)}
 
 
 @probe
@@ -133,11 +140,11 @@ def many_results(mj, count, shape, alike=False):
     (eqn,) = builder.eqns
     same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
     return {
-        "type of the list": type(outs).__name__,
-        "types": [out.aval.str_short() for out in outs],
-        "outvars": same,
-        "number of variables": len({id(var) for var in eqn.outvars}),
-        "equation": str(eqn),
+        "the type of the list of results": type(outs).__name__,
+        "the types of the results": [out.aval.str_short() for out in outs],
+        "a result's atom is the equation's outvar": same,
+        "the number of different outvars": len({id(var) for var in eqn.outvars}),
+        "the text of the equation": str(eqn),
     }
 
 
@@ -165,9 +172,9 @@ def evaluated(mj, times):
         for _ in range(times):
             (box,) = trace.record(same_p, [box], {})
     return {
-        "operations carried out": runs,
-        "number of equations": len(builder.eqns),
-        "operands of the rule": set(typed) == {"float64[]"},
+        "calls of bind and of impl rules": len(runs),
+        "the number of equations": len(builder.eqns),
+        "the abstract rule gets the operand's type": set(typed) == {"float64[]"},
     }
 
 
@@ -180,7 +187,7 @@ def refused(mj, shapes, has_rule):
         trace = JaxprTrace(main)
         types = [ShapedArray(shape, np.dtype(float)) for shape in shapes]
         tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
-        name, tells = "no error", False
+        name, tells = "nothing", False
         try:
             trace.record(primitive, tracers, {})
         except (TypeError, NotImplementedError) as error:
@@ -188,7 +195,11 @@ def refused(mj, shapes, has_rule):
             if name == "NotImplementedError" and not tells:
                 raise
     written = len(builder.eqns)
-    return {"error": name, "the error names it": tells, "number of equations": written}
+    return {
+        "error": name,
+        "the error names the primitive": tells,
+        "the number of equations": written,
+    }
 
 
 @pytest.mark.meets("order")
@@ -267,9 +278,18 @@ def literals(mj, values):
             kind = type(out.aval).__name__
             val = np.asarray(out.val)
             sign = bool(val.dtype.kind == "f" and np.signbit(val))  # -0.0 equals 0.0
-            found.append((val, sign, kind, out.aval.str_short(), out.aval.weak_type))
+            found.append(
+                {
+                    "a literal is returned": True,
+                    "the literal's value": val,
+                    "the literal's value is negative": sign,
+                    "the class of the literal's type": kind,
+                    "the literal's type": out.aval.str_short(),
+                    "the literal is weakly typed": out.aval.weak_type,
+                }
+            )
         else:
-            found.append(repr(out))
+            found.append({"a literal is returned": False, "value": repr(out)})
     return found
 
 
@@ -288,17 +308,23 @@ def literals_of_kinds(mj):
 
     values = [Level.HIGH, Length(0.5), np.array(7, "int8").view(Named)]
     found = [literal_of(value) for value in values]
-    return [(np.array(out.val), str(out.aval), out.aval.weak_type) for out in found]
+    return {
+        "the literals' values": [np.array(out.val) for out in found],
+        "the literals' types": [str(out.aval) for out in found],
+        "a literal is weakly typed": [out.aval.weak_type for out in found],
+    }
 
 
 @probe
 def literals_of_tracers(mj, which, x):
     """What becomes of a tracer that stands for `x`."""
-    seen = []
+    seen = {}
 
     def look(x):
         out = literal_of(x)
-        seen.append(out.val if type(out) is Literal else repr(out))
+        is_literal = type(out) is Literal
+        seen["a literal is returned"] = is_literal
+        seen["what is returned"] = out.val if is_literal else repr(out)
         return x
 
     if which == "jvp":
@@ -319,7 +345,10 @@ def literal_after_a_write(mj, x):
     x = np.array(x)
     literal = literal_of(x)
     x[...] = 99
-    return np.asarray(literal.val), literal.val is x
+    return {
+        "the literal's value after the user has written into the array": np.asarray(literal.val),
+        "the literal holds the user's own array": literal.val is x,
+    }
 
 
 @probe
@@ -330,7 +359,11 @@ def not_values(mj):
         shape, ndim, dtype = (), 0, np.dtype(float)
 
     own = [mul_p.bind(2.0, 3.0), mul_p.bind(np.float32(2.0), np.float32(3.0))]
-    return [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
+    found = [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
+    return {
+        "what is returned for values that are not arrays": found[:5],
+        "what is returned for minijax's own arrays": found[5:],
+    }
 
 
 @pytest.mark.meets("weak_type", "float32", "extremes")
@@ -411,21 +444,30 @@ def constants(mj, siblings, values):
     with in_place("minijax.tracing", siblings):
         atoms = [builder.constant(value) for value in values]
     noted = [
-        (
-            type(note).__name__,
-            key == id(note.value),
-            [i for i, value in enumerate(values) if note.value is value],
-            [i for i, atom in enumerate(atoms) if note.var is atom],
-            type(note.kept).__name__,
-            note.kept,
-            note.kept is note.value,
-        )
+        {
+            "the class of an entry of consts": type(note).__name__,
+            "the key of an entry is the id of its value": key == id(note.value),
+            "the array that an entry's value is": [
+                i for i, x in enumerate(values) if x is note.value
+            ],
+            "the variable that an entry's var is": [
+                i for i, x in enumerate(atoms) if x is note.var
+            ],
+            "the class of what is kept": type(note.kept).__name__,
+            "the array that is kept": note.kept,
+            "the array itself is kept": note.kept is note.value,
+        }
         for key, note in builder.consts.items()
     ]
-    kinds = [(type(a).__name__, a.aval.str_short(), a.aval.weak_type) for a in atoms]
-    exact = [type(atom.aval).__name__ for atom in atoms]
-    written = len(builder.eqns)
-    return {"atoms": kinds, "types": exact, "notes": noted, "number of equations": written}
+    return {
+        "the classes of the atoms": [type(atom).__name__ for atom in atoms],
+        "the types of the atoms": [atom.aval.str_short() for atom in atoms],
+        "an atom is weakly typed": [atom.aval.weak_type for atom in atoms],
+        "the classes of the atoms' types": [type(atom.aval).__name__ for atom in atoms],
+        "the number of entries of consts": len(noted),
+        "the entries of consts": noted,
+        "the number of equations": len(builder.eqns),
+    }
 
 
 @probe(uses=[in_place])
@@ -436,7 +478,10 @@ def met_again(mj, siblings, value, equal, times):
     with in_place("minijax.tracing", siblings):
         atoms = [builder.constant(x) for _ in range(times) for x in (value, equal)]
     first = [atoms.index(atom) for atom in atoms]
-    return {"which variables are the same": first, "number of constants": len(builder.consts)}
+    return {
+        "which of the variables are one and the same": first,
+        "the number of constants": len(builder.consts),
+    }
 
 
 @probe(uses=[in_place])
@@ -475,7 +520,10 @@ def short_lived(mj, siblings, shape, times):
     builder = module.JaxprBuilder()
     with in_place("minijax.tracing", siblings):
         atoms = [builder.constant(np.full(shape, float(i))) for i in range(times)]
-    return len(set(atoms)) == times, len(builder.consts) == times
+    return {
+        "each array has a variable of its own": len(set(atoms)) == times,
+        "each array is a constant of its own": len(builder.consts) == times,
+    }
 
 
 @probe(uses=[in_place])
@@ -488,8 +536,17 @@ def constant_tracers(mj, siblings, which, x):
         with in_place("minijax.tracing", siblings):
             first, again = builder.constant(x), builder.constant(x)
         (note,) = builder.consts.values()
-        seen.append((type(first).__name__, first.aval.str_short(), type(first.aval).__name__))
-        seen.append((first is again, note.var is first, note.value is x, note.kept is x))
+        seen.append(
+            {
+                "the class of the atom": type(first).__name__,
+                "the type of the atom": first.aval.str_short(),
+                "the class of the atom's type": type(first.aval).__name__,
+                "the second call returns the same variable": first is again,
+                "the variable is in the entry of consts": note.var is first,
+                "the tracer itself is noted": note.value is x,
+                "the tracer itself is kept": note.kept is x,
+            }
+        )
         return x
 
     if which == "jvp":
@@ -514,13 +571,19 @@ def other_arrays(mj, siblings):
     builder, lazy = module.JaxprBuilder(), Lazy()
     with in_place("minijax.tracing", siblings):
         atom = builder.constant(lazy)
-        same = builder.constant(lazy) is atom
+        same, error = builder.constant(lazy) is atom, "nothing"
         try:
             builder.constant("text")
         except TypeError:
-            same = same, "TypeError"
+            error = "TypeError"
     (note,) = builder.consts.values()
-    return atom.aval.str_short(), same, note.value is lazy, note.kept is lazy
+    return {
+        "error": error,
+        "the type of the atom": atom.aval.str_short(),
+        "the second call returns the same variable": same,
+        "the array itself is noted": note.value is lazy,
+        "the array itself is kept": note.kept is lazy,
+    }
 
 
 @pytest.mark.meets("float32", "order", "sizes")
@@ -538,7 +601,7 @@ def test_constant_numbers(student):
 
 @pytest.mark.meets("more_than_two", "twice")
 def test_constant_again(student):
-    """The same array is the same variable each time."""
+    """An array is one and the same variable each time."""
     student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
     student.agrees(met_again, LITERAL, ROW, GRID, 3)
 
@@ -604,11 +667,20 @@ def shortened(mj, name, operand, aval, params):
     atom = Literal(np.array(value[0], dtype), type_in) if value else Var(type_in)
     aval = core.ShapedArray(aval[0], np.dtype(aval[1]), aval[2])
     out = without_equation(getattr(core, name), atom, aval, params)
-    if out is atom:
-        return "the operand"
-    if isinstance(out, Literal):
-        return out.val, (out.aval.shape, str(out.aval.dtype), out.aval.weak_type)
-    return "an equation" if out is None else type(out).__name__
+    is_new = isinstance(out, Literal) and out is not atom
+    found = {
+        "the operand itself is returned": out is atom,
+        "None is returned, for an equation": out is None,
+        "a new literal is returned": is_new,
+    }
+    if is_new:
+        found["the literal's value"] = out.val
+        found["the literal's shape"], found["the literal's dtype"] = (
+            out.aval.shape,
+            str(out.aval.dtype),
+        )
+        found["the literal is weakly typed"] = out.aval.weak_type
+    return found
 
 
 @probe
@@ -624,7 +696,13 @@ def shortened_while_tracing(mj, value, new_dtype):
             out = without_equation(convert_element_type_p, literal, aval, params)
         finally:
             trace_state.dynamic_trace = None
-    return out.val, out.aval.str_short(), literal.val, literal.aval.str_short(), len(builder.eqns)
+    return {
+        "the new literal's value": out.val,
+        "the new literal's type": out.aval.str_short(),
+        "the given literal's value": literal.val,
+        "the given literal's type": literal.aval.str_short(),
+        "the number of equations": len(builder.eqns),
+    }
 
 
 def to(dtype, weak=False):
@@ -697,7 +775,7 @@ def test_shorten_repeated_literals(student):
 
 @pytest.mark.meets("sizes")
 def test_shorten_literals_of_more_shapes(student):
-    """A literal that is repeated into any other shape needs an equation, too."""
+    """A literal that is repeated into any other shape needs an equation."""
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
     student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
 
@@ -744,12 +822,13 @@ def program(mj, siblings, case, avals):
         closed = tracing.trace_with(builder, f, types)
     written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
     return {
-        "program": str(closed),
-        "consts": closed.consts,
-        "arguments of each run": calls,
-        "the builder's equations": written,
-        "weak types of the results": [aval.weak_type for aval in closed.out_avals],
-        "the program's type": str(typecheck_jaxpr(closed.jaxpr)),
+        "calls of f": len(calls),
+        "the classes of f's arguments": calls,
+        "the text of the program": str(closed),
+        "the constants of the program": closed.consts,
+        "the program's equations are the builder's": written,
+        "a result is weakly typed": [aval.weak_type for aval in closed.out_avals],
+        "the type of the program": str(typecheck_jaxpr(closed.jaxpr)),
     }
 
 
@@ -766,47 +845,52 @@ def evaluations(mj, siblings, x):
 
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
-    found = {"evaluations while tracing": len(runs)}
-    found["values"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
-    return {**found, "evaluations in the end": len(runs)}
+    found = {"calls of impl rules while f is traced": len(runs)}
+    found["the values of the program"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
+    return {**found, "calls of impl rules in the end": len(runs)}
 
 
 @probe(uses=[in_place])
 def inside_jvp(mj, siblings, x, t):
     """A function that is traced in one that is differentiated, and uses its argument."""
-    seen = []
+    seen = {}
 
     def f(x):
         builder = tracing.JaxprBuilder()
         closed = tracing.trace_with(builder, lambda y: [mul_p.bind(y, sin_p.bind(x))], [x.aval])
-        seen.append((str(closed), [type(const).__name__ for const in closed.consts]))
-        seen.append([const is x for const in closed.consts if isinstance(const, Tracer)])
+        own = [const is x for const in closed.consts if isinstance(const, Tracer)]
+        seen["the text of the program"] = str(closed)
+        seen["the classes of its constants"] = [type(const).__name__ for const in closed.consts]
+        seen["the outer box itself is a constant"] = own
         (out,) = eval_jaxpr(closed.jaxpr, closed.consts, x)
         return out
 
     with in_place("minijax.tracing", siblings):
-        return mj.jvp(f, (x,), (t,)), seen
+        values = mj.jvp(f, (x,), (t,))
+    return {**seen, "the value and the tangent": values}
 
 
 @probe(uses=[in_place])
 def outer_boxes(mj, siblings, which, x):
     """Functions that give the box of a transformation outside, before and behind their own."""
-    seen = []
+    seen = {}
 
     def f(x):
         builder = tracing.JaxprBuilder()
         closed = tracing.trace_with(builder, lambda y: [x, mul_p.bind(x, y), y, x], [x.aval])
-        seen.append((str(closed), str(typecheck_jaxpr(closed.jaxpr)), len(closed.consts)))
+        seen["the text of the program"] = str(closed)
+        seen["the type of the program"] = str(typecheck_jaxpr(closed.jaxpr))
+        seen["the number of its constants"] = len(closed.consts)
         if which == "jaxpr":
             return mul_p.bind(x, eval_jaxpr(closed.jaxpr, closed.consts, x)[1])
         return eval_jaxpr(closed.jaxpr, closed.consts, x)[1]
 
     with in_place("minijax.tracing", siblings):
         if which == "jvp":
-            return mj.jvp(f, (x,), (x,)), seen
+            return {"the value and the tangent": mj.jvp(f, (x,), (x,)), **seen}
         if which == "vmap":
-            return mj.vmap(f)(np.stack([x, 2.0 * x])), seen
-        return str(mj.make_jaxpr(f)(x)), seen
+            return {"the results of the batch": mj.vmap(f)(np.stack([x, 2.0 * x])), **seen}
+        return {"the text of the outer program": str(mj.make_jaxpr(f)(x)), **seen}
 
 
 @probe(uses=[in_place])
@@ -824,8 +908,8 @@ def functions_that_fail(mj, siblings, case):
         try:
             tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
         except TypeError:
-            return {"error": "TypeError", "runs of the function": len(runs)}
-    return {"error": "no error", "runs of the function": len(runs)}
+            return {"error": "TypeError", "calls of f": len(runs)}
+    return {"error": "nothing", "calls of f": len(runs)}
 
 
 @probe(uses=[in_place])
@@ -839,36 +923,41 @@ def around_jvp(mj, siblings, aval):
     shape, dtype, weak = aval
     with in_place("minijax.tracing", siblings):
         builder = tracing.JaxprBuilder()
-        return str(tracing.trace_with(builder, f, [ShapedArray(shape, np.dtype(dtype), weak)]))
+        closed = tracing.trace_with(builder, f, [ShapedArray(shape, np.dtype(dtype), weak)])
+        return {"the text of the program": str(closed)}
 
 
 @probe(uses=[in_place])
 def nested(mj, siblings, aval):
     """A function that is traced inside another, and uses its argument and its constants."""
     shape, dtype, weak = aval
-    aval, seen = ShapedArray(shape, np.dtype(dtype), weak), []
+    aval, seen = ShapedArray(shape, np.dtype(dtype), weak), {}
 
     def outer(x):
         def inner(y):
             return [mul_p.bind(y, x), exp_p.bind(1.0)]
 
         closed = tracing.trace_with(tracing.JaxprBuilder(), inner, [aval])
-        seen.append((str(closed), [const is x for const in closed.consts]))
+        seen["the text of the inner program"] = str(closed)
+        seen["the outer box is a constant of the inner program"] = [c is x for c in closed.consts]
         return [sin_p.bind(x), exp_p.bind(2.0)]
 
     with in_place("minijax.tracing", siblings):
-        return str(tracing.trace_with(tracing.JaxprBuilder(), outer, [aval])), seen
+        closed = tracing.trace_with(tracing.JaxprBuilder(), outer, [aval])
+    return {**seen, "the text of the outer program": str(closed)}
 
 
 @probe(uses=[in_place])
 def afterwards(mj, siblings, fails):
     """The stack after a function was traced, or has failed; and what an escaped box says."""
-    kept, levels = [], []
+    kept, found = [], {"error": "nothing"}
 
     def f(x):
         kept.append(x)
-        levels.append((len(trace_state.stack), x._trace.main is trace_state.stack[-1]))
-        levels.append(trace_state.dynamic_trace is trace_state.stack[-1])
+        top = trace_state.stack[-1]
+        found["the height of the stack while f runs"] = len(trace_state.stack)
+        found["the boxes of f belong to the newest interpreter"] = x._trace.main is top
+        found["that interpreter takes all operations"] = trace_state.dynamic_trace is top
         if fails:
             raise ZeroDivisionError
         return [x]
@@ -877,14 +966,19 @@ def afterwards(mj, siblings, fails):
         with in_place("minijax.tracing", siblings):
             tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
     except ZeroDivisionError:
-        levels.append("ZeroDivisionError")
+        found["error"] = "ZeroDivisionError"
     try:
         sin_p.bind(kept[0])
+        escaped = False
     except UnexpectedTracerError:
-        levels.append("UnexpectedTracerError")
-    clean = len(trace_state.stack), trace_state.dynamic_trace is None
-    sine = float(sin_p.bind(0.0))
-    return {"levels and errors": levels, "the stack in the end": clean, "the sine outside": sine}
+        escaped = True
+    return {
+        **found,
+        "a box that was kept is rejected by UnexpectedTracerError": escaped,
+        "the height of the stack in the end": len(trace_state.stack),
+        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
+        "the sine outside": float(sin_p.bind(0.0)),
+    }
 
 
 @probe(uses=[in_place])
@@ -898,11 +992,12 @@ def public(mj, siblings, case):
     params = {"w": np.ones((3, 2)), "b": np.zeros(2)}
     with in_place("minijax.tracing", siblings):
         if case == "containers":
-            return str(mj.make_jaxpr(layer)(params, np.ones((5, 3))))
+            return {"the text of the program": str(mj.make_jaxpr(layer)(params, np.ones((5, 3))))}
         if case == "static":
-            return str(mj.make_jaxpr(lambda x, n: x * n if n > 1 else x, static_argnums=1)(2.0, 3))
+            jaxpr = mj.make_jaxpr(lambda x, n: x * n if n > 1 else x, static_argnums=1)(2.0, 3)
+            return {"the text of the program": str(jaxpr)}
         _, shape = mj.make_jaxpr(layer, return_shape=True)(params, np.ones((5, 3)))
-        return {key: str(struct) for key, struct in shape.items()}
+        return {"the shapes of the results": {key: str(x) for key, x in shape.items()}}
 
 
 @pytest.mark.meets("float32", "order")
@@ -922,7 +1017,7 @@ def test_trace_outputs(student):
 
 @pytest.mark.meets("weak_type")
 def test_trace_plain_outputs(student):
-    """A number or an array that the function gives is an output too."""
+    """A number or an array that the function returns is an output."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
 
@@ -1022,16 +1117,29 @@ def test_make_jaxpr(student):
 
 @probe
 def program_and_values(mj, f, xs):
-    """The program of a function, its constants, and what it computes."""
+    """The program of a function, its constants, and what it computes.
+
+    >>> mj.make_jaxpr(f)(*xs)
+    """
     closed = mj.make_jaxpr(f)(*xs)
-    return str(closed), closed.consts, eval_jaxpr(closed.jaxpr, closed.consts, *xs)
+    return {
+        "the text of the program": str(closed),
+        "the constants of the program": closed.consts,
+        "the values of the program": eval_jaxpr(closed.jaxpr, closed.consts, *xs),
+    }
 
 
 @probe
 def program_of_derivative(mj, f, xs, ts):
-    """The same of the function that computes a derivative."""
+    """The same of the function that computes a derivative.
+
+    >>> mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
+    """
     closed = mj.make_jaxpr(lambda *ys: mj.jvp(f, ys, ts)[1])(*xs)
-    return str(closed), eval_jaxpr(closed.jaxpr, closed.consts, *xs)
+    return {
+        "the text of the program": str(closed),
+        "the values of the program": eval_jaxpr(closed.jaxpr, closed.consts, *xs),
+    }
 
 
 exercise("tracing.record")
@@ -1067,7 +1175,12 @@ def programs_of_programs(mj, f, xs):
     k[:] = 7.0
     weak = [aval.weak_type for aval in closed.out_avals]
     values = eval_jaxpr(closed.jaxpr, closed.consts, *xs)
-    return str(closed), str(typecheck_jaxpr(closed.jaxpr)), weak, values
+    return {
+        "the text of the program": str(closed),
+        "the type of the program": str(typecheck_jaxpr(closed.jaxpr)),
+        "a result is weakly typed": weak,
+        "the values of the program": values,
+    }
 
 
 @probe
@@ -1079,7 +1192,10 @@ def program_within(mj, f, xs, ts):
         return eval_jaxpr(closed.jaxpr, closed.consts, 3.0)
 
     batches = [np.stack([x, x]) for x in xs]
-    return mj.jvp(again, xs, ts), mj.vmap(again)(*batches)
+    return {
+        "the values and tangents": mj.jvp(again, xs, ts),
+        "the results of the batch": mj.vmap(again)(*batches),
+    }
 
 
 @probe
@@ -1092,7 +1208,10 @@ def transformed_within(mj, f, xs, ts):
         return mj.jvp(f, ys, ts), mapped, eval_jaxpr(inner.jaxpr, inner.consts, *ys)
 
     closed = mj.make_jaxpr(g)(*xs)
-    return eval_jaxpr(closed.jaxpr, closed.consts, *xs), len(closed.eqns)
+    return {
+        "the values of the program": eval_jaxpr(closed.jaxpr, closed.consts, *xs),
+        "the number of equations": len(closed.eqns),
+    }
 
 
 @probe
@@ -1101,7 +1220,13 @@ def three_programs(mj, x):
     texts = []
 
     def note(closed):
-        texts.append((str(closed), str(typecheck_jaxpr(closed.jaxpr)), len(closed.consts)))
+        texts.append(
+            {
+                "the text of a program": str(closed),
+                "the type of a program": str(typecheck_jaxpr(closed.jaxpr)),
+                "the number of its constants": len(closed.consts),
+            }
+        )
 
     def first(a):
         def second(b):
@@ -1137,9 +1262,13 @@ def after_errors(mj, x, error):
     names = []
     inside = str(mj.make_jaxpr(f)(x))
     outside = f(x)
-    stack = len(trace_state.stack), trace_state.dynamic_trace is None
-    found = {"the program": inside, "the value outside": outside}
-    return {**found, "errors that come out": names, "the stack in the end": stack}
+    return {
+        "the text of the program": inside,
+        "the value outside": outside,
+        "the errors that come out": names,
+        "the height of the stack in the end": len(trace_state.stack),
+        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
+    }
 
 
 @probe
@@ -1158,7 +1287,11 @@ def several_results(mj, x):
 
     closed = mj.make_jaxpr(f)(x)
     typed = str(typecheck_jaxpr(closed.jaxpr))
-    return str(closed), typed, eval_jaxpr(closed.jaxpr, closed.consts, x)
+    return {
+        "the text of the program": str(closed),
+        "the type of the program": typed,
+        "the values of the program": eval_jaxpr(closed.jaxpr, closed.consts, x),
+    }
 
 
 @pytest.mark.meets(weak_type="constant")

@@ -58,9 +58,18 @@ def answer(mj, siblings, name, arguments, params, work):
             return [shown(y) for y in x]
         return None if x is not_mapped else getattr(x, "val", x)
 
+    count = work == "counted"
     with in_place("minijax.vmap", siblings) as vmap, watching(note) as (box, log):
         out = getattr(vmap, name)(*sent(arguments), **params)
-        return shown(out), log if work == "counted" else None
+        names = [name for name, _ in log]
+        parts = ("the result", "the batch axis") if isinstance(out, tuple) else ("value",)
+        return {
+            **dict(
+                zip(parts, shown(out) if isinstance(out, tuple) else [shown(out)], strict=False)
+            ),
+            "the number of parts that come back": len(out) if isinstance(out, tuple) else 1,
+            **({"operations": names, "the parameters of the operations": log} if count else {}),
+        }
 
 
 def beside_single(values):
@@ -73,7 +82,7 @@ def weak(mj, siblings, name, arguments):
     """What becomes of single precision beside the array that a function gives."""
     with in_place("minijax.vmap", siblings) as vmap:
         arguments = [not_mapped if x is None else x for x in arguments]
-        return beside_single([getattr(vmap, name)(*arguments)])
+        return {"the result times a float32": beside_single([getattr(vmap, name)(*arguments)])}
 
 
 @probe(uses=[in_place])
@@ -83,7 +92,7 @@ def overwritten(mj, siblings, name, arguments, x):
         arguments, x = [not_mapped if x is None else x for x in arguments], np.array(x)
         out = getattr(vmap, name)(*arguments, x)
         x[...] = 99
-        return out
+        return {"the result, after the array that was given has changed": out}
 
 
 exercise("vmap.move_batch_axis")
@@ -178,7 +187,10 @@ def combined(mj, siblings, name, axis_size, vals, dims):
     with in_place("minijax.vmap", siblings) as vmap:
         dims = [core.not_mapped if dim is None else dim for dim in dims]
         out, dim = vmap.binary_batch(getattr(core, name), axis_size, vals, dims)
-    return out, dim
+    return {
+        "the values": out,
+        "the batch axis": dim,
+    }
 
 
 @pytest.mark.meets("float32", "axes")
@@ -462,7 +474,10 @@ def passed_through(mj, siblings, axis_size, in_dims, args):
         outs, dims = vmap.vmap_flat(
             lambda x, y: [y, x, 7.5, np.ones(2), y], axis_size, in_dims, args
         )
-    return outs, [None if dim is not_mapped else dim for dim in dims]
+    return {
+        "the values": outs,
+        "the batch axes": [None if dim is not_mapped else dim for dim in dims],
+    }
 
 
 @probe(uses=[in_place, watching])
@@ -480,7 +495,13 @@ def computed(mj, siblings, in_dim, x):
         watching() as (box, log),
     ):
         outs, dims = vmap.vmap_flat(f, x.shape[in_dim], [in_dim], [box(x)])
-        return [out.val for out in outs], list(dims), runs, sorted(log)
+        return {
+            "calls of f": len(runs),
+            "the shapes that f sees": runs,
+            "operations": sorted(log),
+            "the values": [out.val for out in outs],
+            "the batch axes": [*dims],
+        }
 
 
 @probe(uses=[in_place])
@@ -494,17 +515,32 @@ def boxed_inputs(mj, siblings, axis_size, in_dims, args):
         sizes.append(len(trace_state.stack))
         seen = []
         for x, arg in zip(xs, args, strict=True):
-            if isinstance(x, vmap.BatchTracer):
-                seen.append((x._trace.main is top, x.val is arg, x.batch_dim, x.shape))
-            else:
-                seen.append(("no box", x is arg))
+            boxed = isinstance(x, vmap.BatchTracer)
+            seen.append(
+                {
+                    "an argument is in a box": boxed,
+                    "its box belongs to the newest interpreter": boxed and x._trace.main is top,
+                    "the argument is passed on itself": (x.val if boxed else x) is arg,
+                    "the batch axis of a box": x.batch_dim if boxed else None,
+                    "the shape of one example": np.shape(x),
+                }
+            )
         calls.append((seen, top.trace_type is vmap.BatchTrace, top.global_data))
         return [xs[0]]
 
     with in_place("minijax.vmap", siblings) as vmap:
         dims = [not_mapped if dim is None else dim for dim in in_dims]
         vmap.vmap_flat(f, axis_size, dims, args)
-    return calls, [*sizes, len(trace_state.stack)]
+    return {
+        "calls of f": len(calls),
+        "the arguments of f": [seen for seen, *_ in calls],
+        "the newest interpreter is a BatchTrace": [newest for _, newest, _ in calls],
+        "the global_data of the interpreter": [data for *_, data in calls],
+        "the height of the stack before, during and after the call": [
+            *sizes,
+            len(trace_state.stack),
+        ],
+    }
 
 
 @probe(uses=[in_place])
@@ -514,7 +550,10 @@ def outer_outputs(mj, siblings, x):
     with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, x.shape[1]) as main:
         outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
         (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
-        return out is outer, [None if dim is not_mapped else dim for dim in dims]
+        return {
+            "the outer tracer itself is a result": out is outer,
+            "the batch axes": [None if dim is not_mapped else dim for dim in dims],
+        }
 
 
 @probe(uses=[in_place])
@@ -530,7 +569,11 @@ def nested(mj, siblings, x, dim):
 
     with in_place("minijax.vmap", siblings) as vmap:
         outs, dims = vmap.vmap_flat(f, x.shape[dim], [dim], [x])
-        return inner_dims, outs, [None if dim is not_mapped else dim for dim in dims]
+        return {
+            "the batch axes of the inner vmap": inner_dims,
+            "the batch axes": [None if dim is not_mapped else dim for dim in dims],
+            "the values": outs,
+        }
 
 
 @probe(uses=[in_place])
@@ -547,7 +590,10 @@ def failing_function(mj, siblings):
                 vmap.vmap_flat(lambda x, error=error: stop(error), 3, [0], [np.ones(3)])
             except BaseException as caught:
                 seen.append((caught is error, len(trace_state.stack)))
-    return seen
+    return {
+        "the error itself comes out": [same for same, _ in seen],
+        "the heights of the stack after the errors": [height for _, height in seen],
+    }
 
 
 @probe(uses=[in_place])
@@ -568,23 +614,25 @@ def escaped_output(mj, siblings):
         try:
             vmap.vmap_flat(f, 3, [0], [np.ones(3)])
         except UnexpectedTracerError:
-            return "refused"
-    return "taken"
+            return {"the result is rejected by UnexpectedTracerError": True}
+    return {"the result is rejected by UnexpectedTracerError": False}
 
 
 @probe(uses=[in_place])
 def name_of_the_axis(mj, siblings, size):
     """Whether the name of the axis can be used inside, and afterwards."""
 
-    seen = []
+    seen = {}
 
     def f(x):
-        seen.append((axis_frame("i").size, axis_frame("i").main is x._trace.main))
+        frame = axis_frame("i")
+        seen["the size that the name stands for"] = frame.size
+        seen["the name belongs to the interpreter of f's box"] = frame.main is x._trace.main
         return [x]
 
     with in_place("minijax.vmap", siblings) as vmap:
         vmap.vmap_flat(f, AxisSize(size, "i"), [0], [np.ones(size)])
-    return seen, len(axis_sizes())
+    return {**seen, "the number of names afterwards": len(axis_sizes())}
 
 
 @pytest.mark.meets("float32", "order", "more_than_two", "twice")
@@ -648,7 +696,12 @@ def sizes(mj, siblings, axis_size, x):
         nothing = vmap.vmap_flat(lambda x: [], axis_size, [0], [x])
         outs, dims = vmap.vmap_flat(lambda x: [x, 7.5], axis_size, [not_mapped], [2.5])
         dims = [dim is not_mapped for dim in dims]
-        return [list(part) for part in nothing], outs, dims, beside_single(outs)
+        return {
+            "the values and batch axes of a function without results": [[*x] for x in nothing],
+            "the values of a function without mapped arguments": outs,
+            "its results have no batch axis": dims,
+            "its results times a float32": beside_single(outs),
+        }
 
 
 @pytest.mark.meets("weak_type", "sizes")
@@ -700,7 +753,12 @@ def jacobian(mj, siblings, function, xs, i):
 
     with in_place("minijax.vmap", siblings) as vmap:
         values, jacobians = vmap.jacobian_of_input(f, xs, i)
-    return list(values), list(jacobians), runs
+    return {
+        "the values": [*values],
+        "the Jacobians": [*jacobians],
+        "calls of f": len(runs),
+        "the shapes that f sees": runs,
+    }
 
 
 @probe(uses=[beside_single, in_place])
@@ -708,7 +766,11 @@ def jacobian_of_one_of_two(mj, siblings, x, i):
     """The Jacobian with respect to one of two inputs that are one and the same, and weak types."""
     with in_place("minijax.vmap", siblings) as vmap:
         values, jacobians = vmap.jacobian_of_input(lambda x, y: [x * y * y, 2.5], [x, x], i)
-    return list(values), list(jacobians), beside_single([*values, *jacobians])
+    return {
+        "the values": [*values],
+        "the Jacobians": [*jacobians],
+        "values and Jacobians times a float32": beside_single([*values, *jacobians]),
+    }
 
 
 @pytest.mark.meets("weak_type", "twice")
@@ -851,7 +913,12 @@ def shapes_inside(mj, x, w):
         mean = jnp.sum(x, axis=0) / x.shape[0]
         return {"mean": mean, "scaled": x * w, "products": jnp.dot(x, w), "all": jnp.sum(x)}
 
-    return mj.vmap(f, (0, None))(x, w), mj.vmap(f, (0, 1))(x, np.stack([w, -w], 1)), seen
+    one, both = mj.vmap(f, (0, None))(x, w), mj.vmap(f, (0, 1))(x, np.stack([w, -w], 1))
+    return {
+        "what a function sees of one example": seen,
+        "the results for one mapped argument": one,
+        "the results for two mapped arguments": both,
+    }
 
 
 @probe
@@ -866,7 +933,11 @@ def outer_and_inner(mj, x, y):
     def f(x):
         return mj.vmap(lambda y: inner(x, y), out_axes=-1)(y), mj.vmap(lambda y: x)(y)
 
-    return mj.vmap(f)(x), mj.vmap(mj.vmap(inner, (None, 0)), (1, None))(x, y), inner_shapes
+    return {
+        "the results of a vmap inside a function": mj.vmap(f)(x),
+        "the results of a vmap of a vmap": mj.vmap(mj.vmap(inner, (None, 0)), (1, None))(x, y),
+        "the shapes that the inner function sees": inner_shapes,
+    }
 
 
 @probe
@@ -883,7 +954,10 @@ def places(mj, x, y):
         ({"x": 1, "y": 0}, None),
         {"s": -1, "c": None, "y": (1, None)},
     )
-    return outs, f(d, 3.0)
+    return {
+        "the results for each choice of axes": outs,
+        "the results in containers": f(d, 3.0),
+    }
 
 
 @probe
@@ -902,7 +976,7 @@ def errors_of_axes(mj, x):
                 found.append(np.shape(out))
             except (TypeError, ValueError) as error:
                 found.append(type(error).__name__)
-    return found
+    return {"the shape of the result, or the error, for each choice of axes": found}
 
 
 @probe
@@ -917,7 +991,14 @@ def with_derivatives(mj, x, x_dot):
     out, out_dot = mj.jvp(mj.vmap(f, 1), (x,), (x_dot,))
     mixed = mj.vmap(lambda y: mj.jvp(lambda z: z * y, (3.0,), (1.0,))[1])(x)
     jacobians = mj.vmap(lambda y: mj.jacfwd(lambda z: z * y)(x[0]))(x)
-    return batched, batched_dot, out, out_dot, mixed, jacobians
+    return {
+        "the values of a batch of jvp": batched,
+        "the tangents of a batch of jvp": batched_dot,
+        "the values of a jvp of vmap": out,
+        "the tangents of a jvp of vmap": out_dot,
+        "the results of a jvp inside a batch": mixed,
+        "the results of a jacfwd inside a batch": jacobians,
+    }
 
 
 @probe
@@ -937,14 +1018,22 @@ def again_and_again(mj, x):
             found.append(mj.vmap(f, arguments[0])(arguments[1]))
         except KeyError:
             found.append(len(trace_state.stack))
-    return found, len(calls), mj.vmap(lambda: 2.5, axis_size=3)(), len(trace_state.stack)
+    return {
+        "the results, one call after another": found,
+        "calls of f": len(calls),
+        "the result of a function without arguments": mj.vmap(lambda: 2.5, axis_size=3)(),
+        "the height of the stack in the end": len(trace_state.stack),
+    }
 
 
 @probe(uses=[beside_single])
 def types_of_results(mj, x):
     """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
-    return out, beside_single(out)
+    return {
+        "the results": out,
+        "the results times a float32": beside_single(out),
+    }
 
 
 @probe
@@ -958,7 +1047,11 @@ def jacobians(mj, x, y):
     first = mj.jacfwd(f)({"x": x}, y)
     both = mj.jacfwd(lambda x, y: x * y, argnums=(0, 1))(y, y)
     second = mj.jacfwd(mj.jacfwd(lambda y: jnp.sum(y * y * y)))(y)
-    return first, both, second
+    return {
+        "the Jacobians of a function of containers": first,
+        "the Jacobians for two argnums": both,
+        "the second derivatives": second,
+    }
 
 
 @probe

@@ -1,0 +1,196 @@
+"""What a probe says of a function in several parts, and the sentence for each that differs.
+
+    return {"value": out, "operations": log, "calls of f": len(calls), "operands afterwards": xs}
+
+A dict is a record if one of its keys has a space, or is among `NAMES`; the key says what the part
+is, and the student reads it. A key beside True or False is a claim, such as "the stack is as it
+was". Parts are compared in their order: put first what explains the others.
+"""
+
+import builtins
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.suite import WRONG_TYPE, Disagreement
+
+NAMES = ("value", "operations", "error")
+CALLS = "calls of "
+OPERANDS = "operands afterwards"
+SMALL = 12  # numbers below this are told
+
+# Operations that are named where they should not be there; all that are expected are named too.
+FAMILIAR = (
+    *("neg", "sin", "cos", "exp", "log", "add", "sub", "mul", "div", "gt", "lt", "transpose"),
+    *("reduce_sum", "broadcast_in_dim", "convert_element_type", "dot_general", "jit", "reshape"),
+)
+
+
+def is_record(want: dict[Any, Any]) -> bool:
+    """Does a dict of the reference's name the parts of what was seen?"""
+    return any(type(key) is str and (" " in key or key in NAMES) for key in want)
+
+
+def is_error(value: Any) -> bool:
+    """Is it the name of a built-in error, as which probes send what was raised?"""
+    found = getattr(builtins, value, None) if type(value) is str else None
+    return isinstance(found, type) and issubclass(found, BaseException)
+
+
+def told(key: str, got: Any, want: Any, found: Disagreement) -> Disagreement:
+    """What differs in a part, as a sentence; what a part of this part has said stays."""
+    if found.message.endswith("."):
+        return found
+    return Disagreement(found.kind, _sentence(key, got, want, found.message), found.expected)
+
+
+def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
+    """What to say of a record with other parts than the reference's; None if it has the same."""
+    if got.keys() == want.keys():
+        return None
+    lacking = next((key for key in want if key not in got), None)
+    text = f"This is missing: {lacking}." if lacking else "Your code does more than is expected."
+    return Disagreement(WRONG_TYPE, text)
+
+
+def _sentence(key: str, got: Any, want: Any, difference: str) -> str:
+    for applies, say in _FORMS:
+        if applies(key, want) and (text := say(key, got, want, difference)):
+            return text
+    if _is_count(got) and _is_count(want):
+        came = str(got) if got < SMALL else "more" if got > want else "less"
+        return f"This is wrong: {key} ({came}, where {want} is expected)."
+    return f"This is wrong: {key}{_detail(got, want, difference)}."
+
+
+def _detail(got: Any, want: Any, difference: str) -> str:
+    """How a part differs; nothing where that is about texts, which are the probe's own."""
+    if type(got) is type(want) is list and len(got) != len(want):
+        fewer = "fewer" if len(got) < len(want) else "more"
+        came = str(len(got)) if len(got) < SMALL else fewer
+        return f" ({came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected)"
+    if difference.startswith(("a wrong", "an array with wrong")) or "string" in difference:
+        return ""
+    return f" ({difference.replace(' where', ', where')})"
+
+
+def _raises(key: str, got: Any, want: Any, difference: str) -> str:
+    return f"Your code {difference}." if is_error(got) or is_error(want) else ""
+
+
+def _another_error(key: str, got: Any, want: Any, difference: str) -> str:
+    """Of errors that are not Python's own no name is told."""
+    return "Your code raises another error than expected, or none."
+
+
+def _returns(key: str, got: Any, want: Any, difference: str) -> str:
+    return f"Your code returns {difference}."
+
+
+def _claims(key: str, got: Any, want: Any, difference: str) -> str:
+    expected = set(_leaves(want))
+    if len(expected) > 1:
+        return f"This is so in the wrong cases: {key}."
+    so = "should be so, and is not" if True in expected else "should not be so, and is"
+    return f"This {so}: {key}."
+
+
+def _calls(key: str, got: Any, want: Any, difference: str) -> str:
+    """How often something was called, which may be a list of what it was called with."""
+    pairs = [*zip(got, want, strict=False)] if type(got) is type(want) is list else [(got, want)]
+    numbers = [(_number(x), _number(y)) for x, y in pairs]
+    if type(got) is list and len(got) != len(want):
+        numbers = [(len(got), len(want))]
+    called, expected = next(((x, y) for x, y in numbers if x != y), (0, 0))
+    name = key.removeprefix(CALLS)
+    if called == expected:
+        return f"Your code calls {name} with something else than expected ({difference})."
+    return _said("call", name, called, expected)
+
+
+def _number(calls: Any) -> int:
+    return calls if _is_count(calls) else 0
+
+
+def _operations(key: str, got: Any, want: Any, difference: str) -> str:
+    """Which operation is bound too often or not often enough, or their number."""
+    if _is_count(got) and _is_count(want):
+        return f"Your code binds {_numbered(got, 'operation')}, where {want} are expected."
+    if not (_are_names(got) and _are_names(want)):
+        return ""
+    bound, expected = Counter(got), Counter(want)
+    differ = [name for name in {**bound, **expected} if bound[name] != expected[name]]
+    if not differ:
+        return "Your code binds the expected operations in a different order."
+    name = max(differ, key=lambda name: bound[name] - expected[name])
+    known = name if name in expected or name in FAMILIAR else "an unexpected operation"
+    return _said("bind", known, bound[name], expected[name])
+
+
+def _are_names(value: Any) -> bool:
+    texts = [*value] if type(value) in (list, tuple, dict) else [None]
+    numbers = [*value.values()] if type(value) is dict else []
+    return all(type(x) is str for x in texts) and all(type(n) is int for n in numbers)
+
+
+def _operands(key: str, got: Any, want: Any, difference: str) -> str:
+    """Which operand is changed: those of the reference are as they were."""
+    if type(got) is not type(want) or type(want) not in (list, tuple) or len(got) != len(want):
+        return "Your code changes its operands."
+    pairs = enumerate(zip(got, want, strict=True))
+    first = next((i for i, (x, y) in pairs if repr(x) != repr(y)), len(_ORDINALS))
+    which = f"{_ORDINALS[first]} operand" if first < len(_ORDINALS) else "operands"
+    return f"Your code changes its {which}."
+
+
+_ORDINALS = ("first", "second", "third", "fourth")
+
+_Say = Callable[[str, Any, Any, str], str]
+
+_FORMS: tuple[tuple[Callable[[str, Any], bool], _Say], ...] = (
+    (lambda key, want: key.startswith(CALLS), _calls),
+    (lambda key, want: key == "operations", _operations),
+    (lambda key, want: key == OPERANDS, _operands),
+    (lambda key, want: True, _raises),
+    (lambda key, want: key == "error", _another_error),
+    (lambda key, want: key == "value", _returns),
+    (lambda key, want: _is_claim(want), _claims),
+)
+
+
+def _is_claim(want: Any) -> bool:
+    leaves = [*_leaves(want)]
+    return bool(leaves) and all(type(x) in (bool, np.bool_) for x in leaves)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if type(value) in (list, tuple):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value
+
+
+def times(number: int) -> str:
+    """How often: "never", "once", "twice", "3 times"; large numbers are not told."""
+    many = "many times" if number >= SMALL else f"{number} times"
+    return ("never", "once", "twice")[number] if number < 3 else many
+
+
+def _said(verb: str, name: str, number: int, expected: int) -> str:
+    """How often something is called or bound, beside how often it should be."""
+    if not number:
+        return f"Your code does not {verb} {name}, where {times(expected)} is expected."
+    wanted = f"{times(expected)} is expected" if expected else "it should not"
+    return f"Your code {verb}s {name} {times(number)}, where {wanted}."
+
+
+def _numbered(number: int, noun: str) -> str:
+    few = str(number) if number < SMALL else "many"
+    return f"{few} {noun}{'s' * (number != 1)}"

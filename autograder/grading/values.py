@@ -1,0 +1,205 @@
+"""Compares plain data: what a submission's probe returns with what the reference's does."""
+
+from typing import Any
+
+import numpy as np
+
+from autograder.grading import records
+from autograder.grading.suite import WRONG_SHAPE, WRONG_TYPE, WRONG_VALUE, Disagreement
+from autograder.worker.wire import FLOAT0, Opaque
+
+# Relative tolerances by dtype. A right answer may compute in another order or by an equal formula;
+# each operation then adds a rounding of up to 5e-4 (float16), 6e-8 (float32) or 1e-16 (float64).
+# These allow for 20, for 1,600 and for 10 billion roundings that all go one way: more than any test
+# has, even if an intermediate result is some hundred times the last one. A mistake (a sign, an
+# axis, a factor) changes the numbers of the tests in their first or second digit. Booleans and
+# integers are exact. The absolute tolerance, for values that should be 0, is a thousandth of the
+# relative one: the tests' numbers are near 1. A test in which large terms cancel gives its own.
+RTOL = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+RTOL_OTHERS = 1e-6
+
+SMALL = 12  # sizes below this are told, and those that are expected: a submission chooses them
+MOST_AXES = 4  # of a shape that is told
+
+_SCALARS = (bool, int, float, complex)
+_CONTAINERS: dict[type, str] = {list: "list", tuple: "tuple", dict: "dict"}
+
+
+def agree(
+    got: Any, want: Any, rtol: float | None = None, atol: float | None = None
+) -> Disagreement | None:
+    """Compare plain data: None where they agree, else the first difference that matters.
+
+    Structures must be the same; arrays agree in dtype, shape and, within tolerance, values. NaN
+    equals NaN. A Python scalar equals a 0-d array of its 64-bit dtype.
+    """
+    if records.is_error(got) or records.is_error(want):
+        return None if type(got) is type(want) and got == want else _wrong_error(got, want)
+    if type(want) in _CONTAINERS or type(got) in _CONTAINERS:
+        return _agree_containers(got, want, rtol, atol)
+    if _is_array(want):
+        return _agree_arrays(got, want, rtol, atol)
+    if type(got) is type(want) and not isinstance(want, Opaque) and got == want:
+        return None
+    if type(got) is type(want) and not isinstance(want, Opaque):
+        return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
+    return _wrong_type(got, want)
+
+
+def _wrong_error(got: Any, want: Any) -> Disagreement:
+    """What a part of an answer raises, where the reference raises something else, or nothing."""
+    raised = got if records.is_error(got) else "nothing"
+    expected = f"{want if records.is_error(want) else 'no error'} is expected"
+    return Disagreement(
+        WRONG_TYPE,
+        f"raises {raised} where {expected}",
+        f"expected {want if records.is_error(want) else 'no error'}",
+    )
+
+
+def described(value: Any) -> str:
+    """What a value is, as "a list" or "None"; the submission cannot choose the words."""
+    return _article(_noun(value))
+
+
+def _wrong_type(got: Any, want: Any) -> Disagreement:
+    message = f"{described(got)} where {described(want)} is expected"
+    return Disagreement(WRONG_TYPE, message, f"expected {described(want)}")
+
+
+def _agree_containers(
+    got: Any, want: Any, rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    if type(got) is not type(want):
+        return _wrong_type(got, want)
+    if len(got) != len(want) and not (type(want) is dict and records.is_record(want)):
+        message = f"{_length_of(got, len(want))} where one of {len(want)} is expected"
+        return Disagreement(WRONG_TYPE, message, f"expected {len(want)}")
+    if isinstance(want, dict):
+        return _agree_dicts(got, want, rtol, atol)
+    differ = [agree(g, w, rtol, atol) for g, w in zip(got, want, strict=True)]
+    return _worst([found for found in differ if found is not None])
+
+
+def _agree_dicts(
+    got: dict[Any, Any], want: dict[Any, Any], rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    both = [key for key in want if key in got]
+    differ = {key: agree(got[key], want[key], rtol, atol) for key in both}
+    found = {key: x for key, x in differ.items() if x is not None}
+    if records.is_record(want):
+        told = (records.told(key, got[key], want[key], x) for key, x in found.items())
+        return next(told, records.missing(got, want))
+    if got.keys() != want.keys():
+        return Disagreement(WRONG_TYPE, "a dict with the wrong keys", f"expected {list(want)}")
+    return _worst([*found.values()])
+
+
+def _worst(found: list[Disagreement]) -> Disagreement | None:
+    """The first that says most: a wrong type tells more of a mistake than a value beside it."""
+    order = (WRONG_TYPE, WRONG_SHAPE, WRONG_VALUE)
+    return min(found, key=lambda x: order.index(x.kind), default=None)
+
+
+def _length_of(got: Any, expected: int) -> str:
+    kind = _CONTAINERS[type(got)]
+    if len(got) < SMALL:
+        return f"a {kind} of {len(got)}"
+    return f"a {'longer' if len(got) > expected else 'shorter'} {kind}"
+
+
+def _is_array(value: Any) -> bool:
+    return type(value) in _SCALARS or isinstance(value, (np.ndarray, np.generic))
+
+
+def _agree_arrays(
+    got: Any, want: Any, rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    if not _is_array(got):
+        return _wrong_type(got, want)
+    if type(got) in _SCALARS and type(want) in _SCALARS:
+        return _agree_scalars(got, want, rtol, atol)
+    got, want = np.asarray(got), np.asarray(want)
+    if got.shape != want.shape:
+        message = f"{_shape_of(got, want)} where {want.shape} is expected"
+        return Disagreement(WRONG_SHAPE, message, f"expected {want.shape}")
+    if got.dtype != want.dtype:
+        message = f"dtype {got.dtype} where {want.dtype} is expected"
+        return Disagreement(WRONG_SHAPE, message, f"expected {want.dtype}")
+    if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
+        return None
+    message = "an array with wrong values" if want.ndim else "a wrong value"
+    return Disagreement(WRONG_VALUE, message, f"expected {_short(want)}")
+
+
+def _shape_of(got: np.ndarray, want: np.ndarray) -> str:
+    told = all(n < SMALL or n in want.shape for n in got.shape)
+    if told and got.ndim <= MOST_AXES:
+        return f"shape {got.shape}"
+    if got.ndim == want.ndim:
+        return "an array of other sizes"
+    return "an array with another number of axes"
+
+
+def _agree_scalars(
+    got: Any, want: Any, rtol: float | None, atol: float | None
+) -> Disagreement | None:
+    """Compare Python's numbers, which have neither shape nor dtype: type first, then value."""
+    if type(got) is not type(want):
+        return _wrong_type(got, want)
+    if _close(np.asarray(got), np.asarray(want), rtol, atol):
+        return None
+    return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
+
+
+def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
+    if want.dtype.kind != "O" and got.tobytes() == want.tobytes():  # mostly so, and soon told
+        return True
+    if want.dtype.kind not in "fc":  # booleans and integers, even those beyond 64 bits
+        return bool(np.array_equal(got, want))
+    rtol = RTOL.get(want.dtype.name, RTOL_OTHERS) if rtol is None else rtol
+    atol = rtol / 1000 if atol is None else atol
+    with np.errstate(all="ignore"):
+        return bool(np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True).all())
+
+
+# What a value is, if it is not said by the name of its built-in class.
+NOUNS = ("object that is not plain data", "None", "True or False", "array", "scalar", "string")
+
+
+def _noun(value: Any) -> str:
+    """What a value is, in a word or two that the submission cannot choose."""
+    opaque, none, boolean, array, scalar, string = NOUNS
+    if isinstance(value, Opaque):
+        return value.name if value.name != "object" else opaque
+    if value is None:
+        return none
+    if type(value) in _SCALARS:
+        return boolean if type(value) is bool else type(value).__name__
+    if _is_array(value):
+        return array if np.ndim(value) else scalar
+    return string if isinstance(value, str) else type(value).__name__
+
+
+def _article(noun: str) -> str:
+    if noun in ("None", "bytes", "True or False"):
+        return noun
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _short(value: Any) -> str:
+    text = (
+        " ".join(np.array2string(value, threshold=20).split())
+        if isinstance(value, np.ndarray)
+        else repr(value)
+    )
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def has_opaque(value: Any) -> bool:
+    """Is there something in a reply that could not be sent as data?"""
+    if isinstance(value, dict):
+        return has_opaque(list(value.items()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_opaque, value))
+    return isinstance(value, Opaque)
