@@ -6,6 +6,7 @@ depends on what came before is a wrong one, without a test that looks for it.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,8 +23,9 @@ Tolerance = tuple[float | None, float | None]  # relative, absolute
 Given = Mapping[str, str]  # right definitions by target
 
 # Seconds that a submission may take, twenty times the reference's (see `asking.allowed`).
-SHORT = 0.8  # for what is asked with other arguments first
+SHORT = 0.4  # for what is asked with other arguments first
 LONG = 2.0  # for what is not asked again
+MOST = 3  # questions of one probe that are asked again
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,17 @@ class Right(NamedTuple):
     given: Given
 
 
+def _chosen(right: Sequence[Right]) -> list[Right]:
+    """What is asked again, the last question first."""
+    asked = Counter[Probe]()
+    found = []
+    for one in reversed(right):
+        asked[one.question.probe] += 1
+        if one.question.seconds < LONG and asked[one.question.probe] <= MOST:
+            found.append(one)
+    return found
+
+
 class Again:
     """The questions that a submission has answered rightly, to be asked again."""
 
@@ -66,8 +79,8 @@ class Again:
 
     def ask(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
         """The tests that do not agree any more, each with how it differs."""
-        chosen = [x for x in reversed(self.right) if x.question.seconds < LONG]
-        self.right, wrong, fresh = [], set[str](), True
+        chosen, wrong, fresh = _chosen(self.right), set[str](), True
+        self.right = []
         for given, group in itertools.groupby(chosen, lambda x: x.given):
             asked = list(group)
             for one, got in zip(asked, self._replies(exercise, given, asked, fresh), strict=False):
