@@ -1,11 +1,12 @@
 """Compares a submission with the reference: each probe goes to both, and right siblings with it."""
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.grading import generated, suite, telling
+from autograder.grading.again import Again, Given, Question, Right, Tolerance
 from autograder.grading.asking import Asking, allowed
 from autograder.grading.calls import Call, Calls
 from autograder.grading.compare import compare
@@ -13,9 +14,6 @@ from autograder.grading.lending import Lending
 from autograder.grading.oracle import Oracle, check_reference
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Probe, Reply
-
-Tolerance = tuple[float | None, float | None]  # relative, absolute
-Given = Mapping[str, str]  # right definitions by target
 
 
 @dataclass(frozen=True)
@@ -26,19 +24,6 @@ class Silenced:
     call: Call
     lent: frozenset[str] = frozenset()  # targets of which the call had right definitions
     law: generated.Test | None = None
-
-
-@dataclass(frozen=True)
-class Question:
-    """One probe of an exercise, with what travels along, and what the reference says."""
-
-    exercise: str
-    probe: Probe
-    arguments: Callable[[Given], tuple[Any, ...]]  # with these right siblings
-    siblings: Given  # all that may be lent
-    want: Reply
-    seconds: float  # that the submission may take
-    tolerance: Tolerance
 
 
 class Agreement:
@@ -54,6 +39,7 @@ class Agreement:
         self.stubs = stubs  # ids of all exercises so far
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
+        self.again = Again(asking, lending, calls, stubs)
         self.silenced: dict[str, Silenced] = {}  # by test
         self._hints: dict[str, frozenset[str]] = {}  # by exercise
 
@@ -71,8 +57,10 @@ class Agreement:
         fill = functools.partial(self.lending.filled, args)
         want, seconds = self.wanted(probe, fill(siblings), raises)
         question = Question(exercise, probe, fill, siblings, want, allowed(seconds), tolerance)
-        got, found = self.compared(question)
-        call = Call(test, probe, fill(siblings), got, want, *tolerance, found)
+        got, found, given = self.compared(question)
+        if found is None:
+            self.again.right.append(Right(test, question, given))
+        call = question.call(test, siblings, got, found)
         self.calls.keep(exercise, call)
         if found is None or not self.lending.shown:
             return found
@@ -86,8 +74,8 @@ class Agreement:
         check_reference(probe, want, raises)
         return want, seconds
 
-    def compared(self, question: Question) -> tuple[Reply, Disagreement | None]:
-        """The submission's reply and how it differs, with as few right siblings as it takes."""
+    def compared(self, question: Question) -> tuple[Reply, Disagreement | None, Given]:
+        """The submission's reply, how it differs, and the right siblings, as few as it takes."""
         exercise = question.exercise
         for given in self.lending.in_turn(question.siblings):
             self.lending.keep_apart(exercise, given)
@@ -98,7 +86,12 @@ class Agreement:
             self._note(exercise, found)
             if found is None or self.is_stub(found, exercise):
                 break
-        return got, found
+        return got, found, given
+
+    def asked_again(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
+        """The tests that do not agree any more when they are asked again, and how they differ."""
+        self.clean_for = ""
+        return self.again.ask(exercise)
 
     def _asked(self, question: Question, given: Given) -> tuple[Reply, Disagreement | None]:
         exercise, arguments = question.exercise, question.arguments(given)

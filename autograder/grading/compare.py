@@ -66,6 +66,7 @@ def _no_answer(got: Reply) -> Disagreement:
     kind, message = {
         "timed_out": (suite.ENDLESS, telling.ENDLESS),
         "crashed": (suite.CRASHED, telling.CRASHED),
+        "changed": (suite.WRONG_VALUE, telling.CHANGED),
         "unsendable": (suite.WRONG_TYPE, _UNSENDABLE),
     }.get(got.kind, (suite.CRASHED, _NO_IMPORT))
     return Disagreement(kind, message)

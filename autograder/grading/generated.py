@@ -156,6 +156,8 @@ def _reply(item: Any) -> Reply:
         case ("raised", str(name), str(message)):
             known = f"errors.{name}" if not is_exception(name) else name
             return Reply("raised", name=known, message=message[: wire.MAX_ERROR])
+        case ("changed",):
+            return Reply("changed")
     return Reply("crashed")
 
 

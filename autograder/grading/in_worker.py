@@ -101,7 +101,7 @@ def watching(note: Callable[[Any, dict[str, Any]], Any] | None = None) -> Iterat
     It notes the name of each primitive that it is given, or `note(primitive, params)`. What a box
     holds is its `val`.
     """
-    from minijax.core import Trace, Tracer, get_aval, new_main
+    from minijax.core import Trace, Tracer, get_aval, new_main, trace_state
 
     class Box(Tracer):
         def __init__(self, trace: Any, val: Any) -> None:
@@ -119,7 +119,12 @@ def watching(note: Callable[[Any, dict[str, Any]], Any] | None = None) -> Iterat
 
         def process_primitive(self, primitive: Any, tracers: Any, params: Any) -> Any:
             self.main.global_data.append(note(primitive, params) if note else primitive.name)
-            out = primitive.bind(*[tracer.val for tracer in tracers], **params)
+            dynamic = trace_state.dynamic_trace
+            trace_state.dynamic_trace = None if dynamic is self.main else dynamic
+            try:
+                out = primitive.bind(*[tracer.val for tracer in tracers], **params)
+            finally:
+                trace_state.dynamic_trace = dynamic
             return [Box(self, x) for x in out] if primitive.multiple_results else Box(self, out)
 
     with new_main(Watch, []) as main:
@@ -137,6 +142,24 @@ def plain(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: plain(value) for key, value in x.items()}
     return np.asarray(x) if hasattr(x, "__array__") else x
+
+
+# ------------------------------------------------------------------------------------------
+# Programs
+
+
+def one_program(home: Any, name: str, args: Sequence[Any], make: Callable[[], Any]) -> Any:
+    """What `make` returns for this name and arguments like these: one object for all questions.
+
+    So an answer is asked about the same program with other flags. It is kept in the module `home`,
+    and is made anew when the package is imported anew.
+    """
+    kept = vars(home).setdefault("_asked_about", {})
+    types = [(type(x).__name__, np.shape(x), str(np.asarray(x).dtype)) for x in args]
+    key = (name, *types)
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
 
 
 # ------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Laws:
         question = Question(
             exercise, generated.OUTCOMES, fill, test.siblings, want, allowed(seconds), near
         )
-        got, found = agreement.compared(question)
+        got, found, _ = agreement.compared(question)
         call = Call(name, generated.OUTCOMES, fill(test.siblings), got, want, *near, found)
         agreement.calls.keep(exercise, call)
         if found is None or agreement.is_stub(found, exercise):

@@ -82,6 +82,7 @@ class SuiteRun:
         self.agreement = Agreement(oracle, asking, self.lending, self.calls, stubs)
         self.laws = Laws(lesson, generating, self.agreement)
         self.outcomes: dict[str, Disagreement | None] = {}  # by test
+        self.about: dict[str, str] = {}  # what each test asks
         self.broken: list[str] = []  # what is wrong with the suite: see `rehearsal.py`
         self.unhandled: list[str] = []  # what went wrong here with the submission's answers
         self.stopped: Exception | None = None  # what the machine could not do
@@ -112,7 +113,7 @@ class SuiteRun:
 
     def student_of(self, item: pytest.Function) -> Student:
         """What a test gets as `student`."""
-        about = property_of(item)
+        about = self.about[item.name] = property_of(item)
         return Student(self, item.name, exercise_of(item), about)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -144,6 +145,18 @@ class SuiteRun:
             self.fault(item.name, error)
         outcome, when = "passed" if error is None else "failed", call.when
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)  # type: ignore[arg-type]
+
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """At the end of an exercise's tests, ask again what was right."""
+        exercise = exercise_of(item)
+        if nextitem is not None and exercise_of(nextitem) == exercise:
+            return
+        for test, found in self.agreement.asked_again(exercise):
+            if self.outcomes[test] is None:
+                about = self.about[test]
+                self.outcomes[test] = telling.told(found, exercise, about)
+                if self.enough and self.enough(exercise, self.calls.by_exercise[exercise]):
+                    item.session.shouldfail = "Enough is known."
 
     def fault(self, test: str, error: BaseException) -> None:
         """Take an error that is no verdict: on the reference alone the suite has had none."""

@@ -27,6 +27,7 @@ UNHANDLED = "What your code returns could not be graded. Show it to your instruc
 # ------------------------------------------------------------------------------------------
 # Where right definitions were shown
 
+CHANGED = "Your code changes an argument, which belongs to the caller."
 ENDLESS = "Your code does not terminate, or takes far longer than it should."
 CRASHED = "The Python process died while your code was running."
 OUT_OF_MEMORY = "Your code needs more memory than there is."
@@ -58,6 +59,16 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
     about = f"This does not hold yet: {about} " if about else ""
     return Disagreement(found.kind, about + found.message, found.expected, found.program)
 
+
+def again(found: Disagreement) -> Disagreement:
+    """What differs when a question that was answered rightly is asked again."""
+    return Disagreement(found.kind, f"{AGAIN} {found.message}", found.expected)
+
+
+AGAIN = (
+    "It holds when it is asked first, and not when the same is asked again after other questions: "
+    "something stays from one call to the next."
+)
 
 # ------------------------------------------------------------------------------------------
 # Errors
@@ -188,6 +199,7 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "error without a line": errors() * 3,
         "error with its line and text": errors() * MOST_LINES * (1 + _texts()),
         "known mistake": mistakes + 1,
+        "what was right at first: still so, not any more, or an argument changed": 3,
         "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
     }
     return [(kind, math.log2(number)) for kind, number in count.items()]

@@ -97,7 +97,9 @@ def suite_of(lesson: Lesson) -> Path:
 
 
 # Their text travels with probes, or is one.
-_HELPERS = [Path(__file__).with_name(name) for name in ("in_worker.py", "run_laws.py")]
+_HELPERS = [
+    Path(__file__).with_name(name) for name in ("in_worker.py", "run_laws.py", "run_again.py")
+]
 
 
 @functools.cache

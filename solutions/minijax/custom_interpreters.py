@@ -326,7 +326,7 @@ def inverse_equation(
 
 
 def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-    """The operands of an equation, of which at most one is unknown, by its primitive's rule.
+    """The operands of an equation, of which one is unknown, by its primitive's rule.
 
     `ins` has None for the unknown one, and `outs` are the results.
 

@@ -222,6 +222,17 @@ def kept_values(jaxpr, number, policy):
     return kept
 
 
+# what is needed of one program stays needed
+mistake(
+    "checkpoint.kept_values",
+    {
+        "policy: Policy | None)": "policy: Policy | None, live: set = set())",
+        "live = set(jaxpr.outvars[number:])": "live.update(jaxpr.outvars[number:])",
+    },
+    fails="test_kept_residuals_alone",
+)
+
+
 @right("checkpoint.later")
 def program_for_later(known_part, number, kept, rest):
     jaxpr = known_part.jaxpr
@@ -398,6 +409,16 @@ def program_for_later(known_part, number, kept, rest):
 
     unknown_avals = rest.in_avals[len(residuals) :]
     return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
+
+
+# a program for later is made once, whatever is kept
+mistake(
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": 'return known_part.jaxpr.cache.setdefault("later", trace_to_jaxpr(later, avals))',
+    },
+    fails="test_later_takes_kept_values",
+)
 
 
 @right("checkpoint.partial_eval")

@@ -677,6 +677,17 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
+# what is needed of one program stays needed
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "used_outputs: Sequence[bool])": "used_outputs: Sequence[bool], live: set = set())",
+        "live = set(filter(is_variable, outvars))": "live.update(filter(is_variable, outvars))",
+    },
+    fails="test_dce_equations",
+)
+
+
 @right("custom.dce_call")
 def dce_call(eqn, used_outs):
     program = eqn.params["jaxpr"]

@@ -1001,6 +1001,17 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(second, [const for stays, _, const in marked if stays]), out_known
 
 
+# a program is split once, whatever is known
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "found: list[Any] = []": 'if "split" in jaxpr.jaxpr.cache:\n    return jaxpr.jaxpr.cache["split"]\nfound: list[Any] = []',
+        "return first, ClosedJaxpr(without_consts(rest), []), out_known": 'jaxpr.jaxpr.cache["split"] = first, ClosedJaxpr(without_consts(rest), []), out_known\nreturn jaxpr.jaxpr.cache["split"]',
+    },
+    fails="test_unzip_types",
+)
+
+
 @right("linearize.jit_rule")
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     later = [t for t in tracers if not t.pval.is_known]

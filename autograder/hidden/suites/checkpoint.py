@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -57,8 +57,12 @@ def types_of(values):
 
 
 def traced(text, values):
-    """A function as a program, for arguments like these."""
-    return trace_to_jaxpr(function_of(text), types_of(values))
+    """A function as a program, for arguments like these: one for all questions about it."""
+
+    def make():
+        return trace_to_jaxpr(function_of(text), types_of(values))
+
+    return one_program(core, text, values, make)
 
 
 def keeping(*names):

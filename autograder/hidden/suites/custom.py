@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -514,7 +514,8 @@ def without_dead_code(mj, siblings, program, examples, used, effects=()):
     class Printing(JaxprEqn):  # Equations have slots, and none for effects.
         effects = frozenset({"prints"})
 
-    closed = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))(*examples)
+    make = mj.make_jaxpr(eval(program, {**vars(mj), "np": np}))
+    closed = one_program(custom, f"{program} {effects}", examples, lambda: make(*examples))
     for i in effects:
         eqn = closed.jaxpr.eqns[i]
         closed.jaxpr.eqns[i] = Printing(eqn.invars, eqn.outvars, eqn.primitive, eqn.params)

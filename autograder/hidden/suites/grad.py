@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.in_worker import in_place, watching
+from autograder.grading.in_worker import in_place, one_program, watching
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -752,7 +752,7 @@ def test_random_programs(student):
 exercise("grad.call_rule")
 
 
-@probe(uses=[evaluating, run])
+@probe(uses=[evaluating, one_program, run])
 def program_backwards(mj, siblings, name, args, flags, values):
     """The types of the program that runs a function's program backwards, and what it gives."""
     jnp = mj.numpy
@@ -767,7 +767,8 @@ def program_backwards(mj, siblings, name, args, flags, values):
         "nothing": lambda x: (),
     }
     with evaluating(siblings) as module:
-        closed = tracing.make_jaxpr(functions[name])(*args)
+        make = tracing.make_jaxpr(functions[name])
+        closed = one_program(tracing, name, args, lambda: make(*args))
         back = module.transposed_jaxpr(closed, tuple(flags))
         return {
             "the class of what is returned": type(back).__name__,

@@ -1001,7 +1001,7 @@ def test_linear_public(student):
 exercise("linearize.split_jaxpr")
 
 
-@probe(uses=[chosen, evaluating, names_in, types_of])
+@probe(uses=[chosen, evaluating, names_in, one_program, types_of])
 def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
     """The two programs: their types, what they are made of, and what they compute together.
 
@@ -1022,7 +1022,7 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
         "called": lambda x, y: [*inner(x, y), y],
     }
 
-    closed = mj.make_jaxpr(functions[name])(*vals)
+    closed = one_program(core, name, vals, lambda: mj.make_jaxpr(functions[name])(*vals))
     outs = []
     with evaluating(siblings) as (lin, _):
         first, second, out_known = lin.split_jaxpr(closed, tuple(is_known), frozenset(instantiate))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -359,7 +359,7 @@ def test_linearize_inside(student):
 exercise("stackless.backward_pass")
 
 
-@probe
+@probe(uses=[one_program])
 def backwards(mj, case, args, cotangents):
     """Cotangents of the inputs of a linear program that was staged."""
     k = np.array([2.0, -3.0, 5.0])
@@ -377,7 +377,7 @@ def backwards(mj, case, args, cotangents):
         "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
         "outputs": lambda t, u: [u, 7.0, t, u],
     }
-    program = st.make_jaxpr(cases[case])(*args)
+    program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
     return st.backward_pass(program, cotangents)
 
 

@@ -1,0 +1,108 @@
+"""Asks again what was answered rightly: nothing may stay from one call to the next.
+
+At the end of an exercise's tests all that agreed is asked once more, in one package, in the
+opposite order, each question after others of its kind (see `run_again.py`). So an answer that
+depends on what came before is a wrong one, without a test that looks for it.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from autograder.grading import generated, run_again, telling
+from autograder.grading.asking import MOST_SECONDS, Asking
+from autograder.grading.calls import Call, Calls
+from autograder.grading.compare import compare
+from autograder.grading.lending import Lending
+from autograder.grading.suite import Disagreement
+from autograder.sandbox.session import Probe, Reply
+
+Tolerance = tuple[float | None, float | None]  # relative, absolute
+Given = Mapping[str, str]  # right definitions by target
+
+# Seconds that a submission may take, twenty times the reference's (see `asking.allowed`).
+SHORT = 0.4  # for what is asked with other arguments first
+LONG = 2.0  # for what is not asked again
+MOST = 3  # questions of one probe that are asked again
+
+
+@dataclass(frozen=True)
+class Question:
+    """One probe of an exercise, with what travels along, and what the reference says."""
+
+    exercise: str
+    probe: Probe
+    arguments: Callable[[Given], tuple[Any, ...]]  # with these right siblings
+    siblings: Given  # all that may be lent
+    want: Reply
+    seconds: float  # that the submission may take
+    tolerance: Tolerance
+
+    def call(self, test: str, given: Given, got: Reply, found: Disagreement | None) -> Call:
+        """What is kept of this question in a test, asked with these right siblings."""
+        about = self.probe, self.arguments(given), got, self.want, *self.tolerance, found
+        return Call(test, *about)
+
+
+class Right(NamedTuple):
+    """A question of a test that was answered rightly, with these right siblings in place."""
+
+    test: str
+    question: Question
+    given: Given
+
+
+def _chosen(right: Sequence[Right]) -> list[Right]:
+    """What is asked again, the last question first."""
+    asked = Counter[Probe]()
+    found = []
+    for one in reversed(right):
+        asked[one.question.probe] += 1
+        if one.question.seconds < LONG and asked[one.question.probe] <= MOST:
+            found.append(one)
+    return found
+
+
+class Again:
+    """The questions that a submission has answered rightly, to be asked again."""
+
+    def __init__(
+        self, asking: Asking, lending: Lending, calls: Calls, stubs: Collection[str]
+    ) -> None:
+        self.asking = asking
+        self.lending = lending
+        self.calls = calls
+        self.stubs = stubs
+        self.right: list[Right] = []  # since the last time that all was asked again
+
+    def ask(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
+        """The tests that do not agree any more, each with how it differs."""
+        chosen, wrong, fresh = _chosen(self.right), set[str](), True
+        self.right = []
+        for given, group in itertools.groupby(chosen, lambda x: x.given):
+            asked = list(group)
+            for one, got in zip(asked, self._replies(exercise, given, asked, fresh), strict=False):
+                found = compare(got, one.question.want, self.stubs, *one.question.tolerance)
+                if found is not None and one.test not in wrong:
+                    wrong.add(one.test)
+                    self.calls.keep(exercise, one.question.call(one.test, given, got, found))
+                    shown = telling.by_kind(found, exercise) if self.lending.shown else found
+                    yield one.test, shown if got.kind == "changed" else telling.again(shown)
+            fresh = False
+
+    def _replies(
+        self, exercise: str, given: Given, asked: Sequence[Right], fresh: bool
+    ) -> list[Reply]:
+        """The replies to questions that are asked in one call; where it fails, one to the first."""
+        self.lending.keep_apart(exercise, given)
+        questions = [one.question for one in asked]
+        sent = [
+            (q.probe.name, q.probe.source, q.arguments(given), q.seconds < SHORT) for q in questions
+        ]
+        seconds = min(3 * sum(q.seconds for q in questions), MOST_SECONDS)
+        got = self.asking.answer(exercise, run_again.answers, (sent,), seconds, fresh)
+        replies = [self.asking.reduced(reply) for reply in generated.replies(got)]
+        failed = got if got.kind != "value" else Reply("crashed")
+        return replies if len(replies) == len(asked) else [failed]
