@@ -30,7 +30,7 @@ from minijax.gradients import grad, hessian, jacrev, value_and_grad
 from minijax.jit import jit
 from minijax.jvp import jvp
 from minijax.linearize import linearize
-from minijax.pmap import pmap
+from minijax.pmapped import pmap
 from minijax.tracing import make_jaxpr
 from minijax.transfers import *
 from minijax.transfers import __all__ as _transfers

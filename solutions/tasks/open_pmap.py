@@ -10,7 +10,7 @@ from minijax.axis_env import name_of
 from minijax.core import abstract_eval_rules, jvp_rules, transpose_rules, vmap_rules
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import linear_jvp
-from minijax.pmap import Collective
+from minijax.collectives import Collective
 from minijax.vmap import move_batch_axis
 
 ppermute_p = Collective("ppermute")

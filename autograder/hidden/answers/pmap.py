@@ -4,123 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("pmap.gather_type")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    shape = list(x.shape)
-    match tiled:
-        case True:
-            shape[all_gather_dimension] *= axis_size
-        case _:
-            shape.insert(all_gather_dimension, axis_size)
-    return ShapedArray(tuple(shape), x.dtype, weak_type=x.weak_type)
-
-
-@right("pmap.gather_type")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    if not tiled:
-        return with_axis(x, all_gather_dimension, axis_size)
-    shape = tuple(n * axis_size if i == all_gather_dimension else n for i, n in enumerate(x.shape))
-    return ShapedArray(shape, x.dtype, x.weak_type)
-
-
-@right("pmap.gather_type", style="slices of the shape and a conditional expression")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    before, behind = x.shape[:all_gather_dimension], x.shape[all_gather_dimension:]
-    middle = (behind[0] * axis_size, *behind[1:]) if tiled else (axis_size, *behind)
-    return ShapedArray((*before, *middle), x.dtype, x.weak_type)
-
-
-@right("pmap.gather_type", style="asks NumPy, with arrays that need no memory")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    def length(axis):
-        if tiled:
-            return x.shape[axis] * (axis_size if axis == all_gather_dimension else 1)
-        if axis == all_gather_dimension:
-            return axis_size
-        return x.shape[axis - (axis > all_gather_dimension)]
-
-    rank = len(x.shape) + (0 if tiled else 1)
-    return ShapedArray(
-        shape=tuple(length(axis) for axis in range(rank)), dtype=x.dtype, weak_type=x.weak_type
-    )
-
-
-@mistake(
-    "pmap.gather_type",
-    name="The new axis always comes in front",
-    hints=[
-        "Three vectors of length 2 are gathered with `all_gather_dimension=1`. What is the shape of the result, and what is yours?",
-        "Stacking in front is the default of `all_gather`, and not the only possibility. A parameter of the primitive says where the new axis is.",
-        "Put `axis_size` between `x.shape[:all_gather_dimension]` and the rest of the shape.",
-    ],
-)
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-    else:
-        shape = [axis_size, *shape]
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-
-
-@mistake("pmap.gather_type", fails="test_type_of_a_stack")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # With one example there is nothing to gather, it seems.
-    if axis_size == 1:
-        return ShapedArray(x.shape, x.dtype, x.weak_type)
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-    else:
-        shape.insert(all_gather_dimension, axis_size)
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-
-
-@mistake("pmap.gather_type", fails="test_type_of_a_row")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The axis is known again by its length, which another axis may have too.
-    if tiled:
-        length = x.shape[all_gather_dimension]
-        shape = tuple(n * axis_size if n == length else n for n in x.shape)
-    else:
-        shape = (*x.shape[:all_gather_dimension], axis_size, *x.shape[all_gather_dimension:])
-    return ShapedArray(shape, x.dtype, x.weak_type)
-
-
-@mistake("pmap.gather_type", fails="test_type_keeps_dtype")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Booleans become int32, as in psum.
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-    else:
-        shape.insert(all_gather_dimension, axis_size)
-    dtype = np.dtype(np.int32) if x.dtype == bool else x.dtype
-    return ShapedArray(tuple(shape), dtype, x.weak_type)
-
-
-@mistake("pmap.gather_type", fails="test_type_of_a_row")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Nothing from three examples is taken for three entries.
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] = max(shape[all_gather_dimension], 1) * axis_size
-    else:
-        shape.insert(all_gather_dimension, axis_size)
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-
-
-@mistake("pmap.gather_type", fails="test_type_keeps_dtype")
-def all_gather_type(x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # What is tiled is not weakly typed any more.
-    shape = list(x.shape)
-    if tiled:
-        shape[all_gather_dimension] *= axis_size
-        return ShapedArray(tuple(shape), x.dtype)
-    shape.insert(all_gather_dimension, axis_size)
-    return ShapedArray(tuple(shape), x.dtype, x.weak_type)
-
-
 @right("pmap.psum_batch")
 def psum_batch(batch_size, vals, dims, *, axes):
     [x], [dim] = vals, dims
@@ -287,6 +170,115 @@ mistake(
 )
 
 
+@right("pmap.gather_batch")
+def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
+    (x,), (dim,), axis = vals, dims, all_gather_dimension
+    if name_of(batch_size) == params["axis_name"]:
+        stack = move_batch_axis(batch_size, dim, axis, x)
+        shape = get_aval(stack).shape
+        if tiled:
+            stack = reshape(
+                stack, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :])
+            )
+        return stack, not_mapped
+    if dim is not not_mapped and tiled:  # the batch axis stays where it is
+        axis += dim <= axis
+    elif dim is not not_mapped:
+        axis, dim = (axis, dim + 1) if axis <= dim else (axis + 1, dim)
+    return all_gather_p.bind(x, all_gather_dimension=axis, tiled=tiled, **params), dim
+
+
+@right("pmap.gather_batch", style="the batch axis last, and what differs in one place")
+def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
+    rank = len(get_aval(vals[0]).shape) - (0 if isinstance(dims[0], NotMapped) else 1)
+    if name_of(batch_size) != params["axis_name"]:
+        params |= {"all_gather_dimension": all_gather_dimension, "tiled": tiled}
+        last = move_batch_axis(batch_size, dims[0], rank, vals[0])
+        return all_gather_p.bind(last, **params), rank + (not tiled)
+    out = move_batch_axis(batch_size, dims[0], all_gather_dimension, vals[0])
+    if tiled:
+        sizes = [*get_aval(out).shape]
+        sizes[all_gather_dimension : all_gather_dimension + 2] = [
+            sizes[all_gather_dimension] * sizes[all_gather_dimension + 1]
+        ]
+        out = reshape(out, sizes)
+    return out, not_mapped
+
+
+mistake(
+    "pmap.gather_batch",
+    {"x = move_batch_axis(batch_size, 0, all_gather_dimension, x)": ""},
+    name="The examples are always stacked along the first axis",
+    hints=[
+        "Four examples of shape (2, 5) are stacked along axis 1. Which shape has the stack, and which has yours?",
+        "To stack in front is the default of `all_gather`, and not the only possibility: `all_gather_dimension` says where the new axis is.",
+        "`move_batch_axis(batch_size, dims[0], all_gather_dimension, vals[0])`.",
+    ],
+)
+mistake(
+    "pmap.gather_batch",
+    {"if tiled:": "if False:"},
+    name="Tiled examples are stacked all the same",
+    hints=[
+        "Four examples of shape (2, 5) follow each other along axis 1. How many axes has the result, and how many has yours?",
+        "In the stack, the new axis is just before the one along which the examples should follow each other.",
+        "Multiply the two sizes, and `reshape`.",
+    ],
+)
+mistake(
+    "pmap.gather_batch",
+    {"dimension = all_gather_dimension + 1": "dimension = all_gather_dimension"},
+    name="The axis of another interpreter is counted with the batch axis",
+    hints=[
+        "One example has the shape (2, 5), and is gathered along axis 0. Which axis is that in a batch whose batch axis is first?",
+        "`all_gather_dimension` counts the axes of one example. The operation that you bind gets a whole batch.",
+        "With the batch axis first, bind with `all_gather_dimension + 1`.",
+    ],
+)
+
+
+@mistake("pmap.gather_batch", fails="test_gather_rows")
+def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
+    # The examples are interleaved: the batch axis comes after the axis along which they follow.
+    x, axis = move_batch_axis(batch_size, dims[0], 0, vals[0]), all_gather_dimension
+    if name_of(batch_size) != params["axis_name"]:
+        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
+    if not tiled:
+        return move_batch_axis(batch_size, 0, axis, x), not_mapped
+    shape = list(get_aval(x).shape[1:])
+    shape[axis] *= batch_size
+    return reshape(move_batch_axis(batch_size, 0, axis + 1, x), shape), not_mapped
+
+
+@mistake("pmap.gather_batch", fails="test_gather_along_another_axis")
+def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
+    # The axis is known by its length, or meant if it has no name.
+    x, axis = move_batch_axis(batch_size, dims[0], 0, vals[0]), all_gather_dimension
+    if batch_size != params["axis_size"] and name_of(batch_size) is not None:
+        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
+    x = move_batch_axis(batch_size, 0, axis, x)
+    if tiled:
+        shape = get_aval(x).shape
+        x = reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+    return x, not_mapped
+
+
+@mistake("pmap.gather_batch", fails="test_gather_equals")
+def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
+    # What is the same for all is not repeated.
+    (x,), (dim,), axis = vals, dims, all_gather_dimension
+    if dim is not_mapped and name_of(batch_size) == params["axis_name"]:
+        return (x if tiled else expand_dims(x, (axis,))), not_mapped
+    x = move_batch_axis(batch_size, dim, 0, x)
+    if name_of(batch_size) != params["axis_name"]:
+        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
+    x = move_batch_axis(batch_size, 0, axis, x)
+    if tiled:
+        shape = get_aval(x).shape
+        x = reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+    return x, not_mapped
+
+
 @right("pmap.gather_transpose")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     place, axis = axis_index(axis_name), all_gather_dimension
@@ -403,208 +395,6 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
     n = x.aval.shape[all_gather_dimension]
     return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
-
-
-@right("pmap.mapped_size")
-def mapped_size(avals, in_axes, given):
-    size = None
-    for aval, axis in zip(avals, in_axes):
-        if axis is None:
-            continue
-        check_axis("in_axes", axis, len(aval.shape))
-        if size not in (None, aval.shape[axis]):
-            raise ValueError("two sizes")
-        size = aval.shape[axis]
-    if not size or given not in (None, size):
-        raise ValueError("no size, or a different size")
-    return size
-
-
-@right("pmap.mapped_size")
-def mapped_size(avals, in_axes, given):
-    pairs = [pair for pair in zip(avals, in_axes) if pair[1] is not None]
-    [check_axis("in_axes", axis, len(aval.shape)) for aval, axis in pairs]
-    sizes = [aval.shape[axis] for aval, axis in pairs]
-    if sizes == []:
-        raise ValueError("nothing is mapped")
-    wanted = sizes[0] if given is None else given
-    if wanted == 0 or any(size != wanted for size in sizes):
-        raise ValueError("sizes")
-    return wanted
-
-
-@right("pmap.mapped_size", style="a loop that remembers the length so far")
-def mapped_size(avals, in_axes, given):
-    size = None
-    for aval, axis in zip(avals, in_axes, strict=True):
-        if axis is None:
-            continue
-        check_axis("in_axes", axis, len(aval.shape))
-        length = aval.shape[axis]
-        if length == 0:
-            raise ValueError("an axis of length 0 needs no device")
-        if size is not None and size != length:
-            raise ValueError(f"{size} examples or {length}?")
-        size = length
-    if size is None:
-        raise ValueError("all of in_axes are None")
-    if given is not None and given != size:
-        raise ValueError(f"axis_size={given}, but there are {size} examples")
-    return size
-
-
-@right("pmap.mapped_size", style="match on the sorted set of lengths")
-def mapped_size(avals, in_axes, given):
-    def lengths():
-        for aval, axis in zip(avals, in_axes, strict=True):
-            if axis is not None:
-                check_axis("in_axes", axis, len(aval.shape))
-                yield int(aval.shape[axis])
-
-    match sorted(set(lengths())):
-        case []:
-            raise ValueError("nothing is mapped")
-        case [0]:
-            raise ValueError("no examples")
-        case [size] if given in (None, size):
-            return size
-        case sizes:
-            raise ValueError(f"lengths {sizes}, and axis_size={given}")
-
-
-@mistake(
-    "pmap.mapped_size",
-    name="The length is read off the first axis, whichever is mapped",
-    hints=[
-        "How many examples are in an operand of shape (5, 3) whose mapped axis is 1?",
-        "`in_axes` has a number for each operand. The length along *that* axis counts.",
-        "Use `aval.shape[axis]`, with the pairs of `zip(avals, in_axes)`.",
-    ],
-)
-def mapped_size(avals, in_axes, given):
-    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
-    for aval, axis in mapped:
-        check_axis("in_axes", axis, len(aval.shape))
-    sizes = {aval.shape[0] for aval, axis in mapped}
-    if not mapped or len(sizes | ({given} - {None})) > 1 or 0 in sizes:
-        raise ValueError("sizes")
-    return sizes.pop()
-
-
-@mistake(
-    "pmap.mapped_size",
-    name="The length that the user gives is believed",
-    hints=[
-        "What does your function give for an operand of shape (5, 3), mapped along axis 0, if the user says `axis_size=3`?",
-        "`axis_size` is a second source for one fact. If it disagrees with the operands, one of the two is a mistake, and there is no way to know which.",
-        "Do all checks whether `given` is None or not, and raise `ValueError` if it is not the length that you found.",
-    ],
-)
-def mapped_size(avals, in_axes, given):
-    if given is not None:
-        return given
-    mapped = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
-    for aval, axis in mapped:
-        check_axis("in_axes", axis, len(aval.shape))
-    sizes = {aval.shape[axis] for aval, axis in mapped}
-    if len(sizes) != 1 or 0 in sizes:
-        raise ValueError("sizes")
-    return sizes.pop()
-
-
-@mistake("pmap.mapped_size", fails="test_no_examples")
-def mapped_size(avals, in_axes, given):
-    # The plain slip: if nothing is mapped, what the user says.
-    sizes = set() if given is None else {given}
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            sizes.add(aval.shape[axis])
-    if len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"lengths {sizes}")
-    return sizes.pop()
-
-
-@mistake("pmap.mapped_size", fails="test_size_that_was_given")
-def mapped_size(avals, in_axes, given):
-    # 0 is taken for None.
-    sizes = set()
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            sizes.add(aval.shape[axis])
-    if len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"lengths {sizes}")
-    (size,) = sizes
-    if given and given != size:
-        raise ValueError(f"axis_size={given}")
-    return size
-
-
-@mistake("pmap.mapped_size", fails="test_sizes_that_differ")
-def mapped_size(avals, in_axes, given):
-    # The first two lengths are compared.
-    sizes = []
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            sizes.append(aval.shape[axis])
-    if not sizes or len(set(sizes[:2])) != 1 or sizes[0] == 0:
-        raise ValueError(f"lengths {sizes}")
-    if given is not None and given != sizes[0]:
-        raise ValueError(f"axis_size={given}")
-    return sizes[0]
-
-
-@mistake("pmap.mapped_size", fails="test_no_examples")
-def mapped_size(avals, in_axes, given):
-    # No examples are allowed, if the user says so.
-    sizes = set()
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            sizes.add(aval.shape[axis])
-    if len(sizes) != 1:
-        raise ValueError(f"lengths {sizes}")
-    (size,) = sizes
-    if size == 0 and given is None:
-        raise ValueError("no examples")
-    if given is not None and given != size:
-        raise ValueError(f"axis_size={given}")
-    return size
-
-
-@mistake("pmap.mapped_size", fails="test_axes_that_are_not_there")
-def mapped_size(avals, in_axes, given):
-    # Only the first axis is checked.
-    pairs = [(aval, axis) for aval, axis in zip(avals, in_axes) if axis is not None]
-    if not pairs:
-        raise ValueError("nothing is mapped")
-    check_axis("in_axes", pairs[0][1], len(pairs[0][0].shape))
-    sizes = {aval.shape[axis] for aval, axis in pairs}
-    if len(sizes) != 1 or sizes == {0}:
-        raise ValueError(f"lengths {sizes}")
-    (size,) = sizes
-    if given is not None and given != size:
-        raise ValueError(f"axis_size={given}")
-    return size
-
-
-@mistake("pmap.mapped_size", fails="test_sizes_that_differ")
-def mapped_size(avals, in_axes, given):
-    # An operand without examples has no say.
-    sizes = set()
-    for aval, axis in zip(avals, in_axes):
-        if axis is not None:
-            check_axis("in_axes", axis, len(aval.shape))
-            sizes.add(aval.shape[axis])
-    sizes.discard(0)
-    if len(sizes) != 1:
-        raise ValueError(f"lengths {sizes}")
-    (size,) = sizes
-    if given is not None and given != size:
-        raise ValueError(f"axis_size={given}")
-    return size
 
 
 @right("pmap.replica_program")
@@ -992,3 +782,58 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@right("pmap.two_axes")
+def mapped_and_batch(axis, dim):
+    if axis is None or dim is not_mapped:
+        return axis, dim
+    axes = [*range(axis), "mapped"]
+    axes += ["other"] * (dim - len(axes))
+    axes.insert(dim, "batch")
+    mapped = axes.index("mapped")
+    axes.remove("mapped")
+    return mapped, axes.index("batch")
+
+
+@right("pmap.two_axes", style="case by case")
+def mapped_and_batch(axis, dim):
+    match axis, dim:
+        case (None, _) | (_, NotMapped()):
+            return axis, dim
+        case _ if dim <= axis:
+            return axis + 1, dim
+    return axis, dim - 1
+
+
+mistake(
+    "pmap.two_axes",
+    {"axis += dim <= axis": ""},
+    name="The mapped axis is counted without the batch axis",
+    hints=[
+        "Arrays of shape (5, 3), mapped along axis 0, are a batch of shape (4, 5, 3). Which axis of it is the mapped one?",
+        "A batch axis that comes before the mapped one, or takes its place, moves it one place back.",
+        "`axis += dim <= axis`.",
+    ],
+)
+mistake(
+    "pmap.two_axes",
+    {"return axis, dim - (axis < dim)": "return axis, dim"},
+    name="The batch axis of a piece is counted with the mapped axis",
+    hints=[
+        "Arrays of shape (5, 3), mapped along axis 0, are a batch of shape (5, 4, 3). Which shape has a piece, and which of its axes is the batch axis?",
+        "A piece has no mapped axis. What was behind it has moved one place to the front.",
+        "`dim - (axis < dim)`, with the mapped axis of the batch.",
+    ],
+)
+mistake(
+    "pmap.two_axes", {"axis += dim <= axis": "axis += dim < axis"}, fails="test_mapped_axis_first"
+)
+
+
+@mistake("pmap.two_axes", fails="test_mapped_axis_first")
+def mapped_and_batch(axis, dim):
+    # Axis 0 is taken for None.
+    if not axis or isinstance(dim, NotMapped):
+        return axis, dim
+    return (axis + 1, dim) if dim <= axis else (axis, dim - 1)

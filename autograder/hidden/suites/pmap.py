@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         not_mapped,
     )
     from minijax.jaxpr import eval_jaxpr, raise_to_shaped
-    from minijax.pmap import all_gather_type, inside, mapped_size, psum_batch
+    from minijax.pieces import inside, pmap_call, pmap_p
+    from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch
     from minijax.tracing import trace_to_jaxpr
     from minijax.vmap import remove_axis
 
@@ -51,67 +52,6 @@ def traced(mj, text, args, in_axes, params):
     avals = [aval if axis is None else remove_axis(aval, axis) for aval, axis in pairs]
     with inside(**params):
         return trace_to_jaxpr(f, avals)
-
-
-exercise("pmap.gather_type")
-
-
-@probe
-def gathered_type(mj, shape, dtype, weak_type, axis, size, tiled):
-    """The type of a gathered array."""
-    aval = ShapedArray(shape, np.dtype(dtype), weak_type)
-    params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
-    out = all_gather_type(aval, tiled=tiled, **params)
-    return type(out).__name__, out.shape, out.dtype.name, out.weak_type, str(aval)
-
-
-@probe
-def gathering_program(mj, shape, axis, size, tiled):
-    """The program of a gathered array, with its types."""
-
-    def f(x):
-        return [mj.lax.all_gather(x, "rows", axis=axis, tiled=tiled)]
-
-    with mapped_axis(AxisSize(size, "rows"), None):
-        closed = trace_to_jaxpr(f, [ShapedArray(shape, np.dtype("float64"))])
-    return [aval.str_short() for aval in closed.out_avals], len(closed.eqns)
-
-
-@pytest.mark.meets("order", "sizes", "axes", "mutation")
-def test_type_of_a_stack(student):
-    """Stacked values have one axis more, of the right length, at the right place."""
-    for axis in range(4):
-        student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, False)
-    student.agrees(gathered_type, (), "float64", False, 0, 5, False)
-    student.agrees(gathered_type, (0, 2), "float64", False, 1, 3, False)
-    student.agrees(gathered_type, (2, 3), "float64", False, 1, 1, False)
-
-
-@pytest.mark.meets("twice", "sizes")
-def test_type_of_a_row(student):
-    """Values one after the other make one axis longer, and no new one."""
-    for axis in range(3):
-        student.agrees(gathered_type, (2, 3, 4), "float64", False, axis, 7, True)
-    student.agrees(gathered_type, (5,), "float64", False, 0, 1, True)
-    student.agrees(gathered_type, (0, 2), "float64", False, 0, 3, True)
-    student.agrees(gathered_type, (2, 2, 2), "float64", False, 1, 2, True)
-
-
-@pytest.mark.meets("weak_type", "float32")
-def test_type_keeps_dtype(student):
-    """The dtype and the weak type stay as they are, in both forms."""
-    for tiled in (False, True):
-        student.agrees(gathered_type, (2, 3), "float32", False, 1, 4, tiled)
-        student.agrees(gathered_type, (2, 3), "int8", False, 0, 4, tiled)
-        student.agrees(gathered_type, (2, 3), "bool", False, 0, 4, tiled)
-        student.agrees(gathered_type, (3,), "float64", True, 0, 2, tiled)
-
-
-def test_type_in_a_program(student):
-    """A program that gathers has the right types, even if the axis is counted from the end."""
-    student.agrees(gathering_program, (2, 3), -1, 4, False)
-    student.agrees(gathering_program, (2, 3), -1, 4, True)
-    student.agrees(gathering_program, (), 0, 6, False)
 
 
 exercise("pmap.psum_batch")
@@ -205,6 +145,122 @@ def test_sum_over_several_axes(student):
     student.agrees(summed, GRID, 0, ["m", "k", "i", "j"], "i", ["j", "k", "m"], 2)
 
 
+exercise("pmap.gather_batch")
+
+
+@probe
+def gathered(mj, x, dim, axis, tiled, name, along, length=9):
+    """The gathered array, for each example if there are several, and what is left to gather.
+
+    Another interpreter has the axis `j` of this length; there, examples hold multiples of a value.
+    """
+
+    class Box(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val = trace, val
+
+        @property
+        def aval(self):
+            return get_aval(self.val)
+
+    class Watch(Trace):
+        def pure(self, val):
+            return Box(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            vals = [t.val for t in tracers]
+            if primitive.name != "all_gather":
+                return Box(self, primitive.bind(*vals, **params))
+            left.append((params["axis_name"], params["axis_size"], params["tiled"]))
+            join = np.concatenate if params["tiled"] else np.stack
+            parts = [np.asarray(vals[0]) * np.asarray(k, vals[0].dtype) for k in (1, 10, 100)]
+            return Box(self, join(parts, params["all_gather_dimension"]))
+
+    left = []
+    size = 4 if dim is None else x.shape[dim]
+    with new_main(Watch) as main, mapped_axis(AxisSize(length, "j"), main):
+        params = {"axis_name": along, "axis_size": size if along == name else 3, "tiled": tiled}
+        box, dims = Box(Watch(main), x), [not_mapped if dim is None else dim]
+        out, where = all_gather_batch(
+            AxisSize(size, name), [box], dims, all_gather_dimension=axis, **params
+        )
+        out = np.asarray(out.val if isinstance(out, Box) else out)
+        if along == name:
+            return out, where is not_mapped, left
+        return np.moveaxis(out, where, 0) if where is not not_mapped else np.stack(
+            [out] * size
+        ), left
+
+
+@probe
+def gathered_in_maps(mj, x, along, in_axes, axis, tiled):
+    """Values gathered along one of two axes, by maps inside each other."""
+
+    def f(x):
+        return mj.lax.all_gather(x, along, axis=axis, tiled=tiled)
+
+    inner = mj.vmap(f, in_axes=in_axes[1], axis_name="j")
+    return np.asarray(mj.vmap(inner, in_axes=in_axes[0], axis_name="i")(x))
+
+
+@pytest.mark.meets("order", "sizes", "axes")
+def test_gather_stacks(student):
+    """Along the axis of this vmap, the examples are stacked, wherever their axis was."""
+    for dim in range(3):
+        for axis in range(3):
+            student.agrees(gathered, CUBE, dim, axis, False, "i", "i")
+    student.agrees(gathered, ROW, 0, 0, False, "i", "i")
+    student.agrees(gathered, np.zeros((2, 0)), 0, 1, False, "i", "i")
+
+
+@pytest.mark.meets("order", "sizes", "axes")
+def test_gather_rows(student):
+    """With `tiled`, the examples follow each other along an axis that they have."""
+    for dim in range(3):
+        for axis in range(2):
+            student.agrees(gathered, CUBE, dim, axis, True, "i", "i")
+    student.agrees(gathered, GRID[:1], 0, 0, True, "i", "i")
+    student.agrees(gathered, GRID[:, :1], 0, 0, True, "i", "i")
+
+
+@pytest.mark.meets("none", "twice")
+def test_gather_equals(student):
+    """What is the same in all examples is there once for each."""
+    student.agrees(gathered, np.array(2.5), None, 0, False, "i", "i")
+    student.agrees(gathered, GRID, None, 2, False, "i", "i")
+    student.agrees(gathered, GRID, None, 1, True, "i", "i")
+
+
+@pytest.mark.meets("float32")
+def test_gather_keeps_the_dtype(student):
+    """The dtype stays, for single precision, integers and booleans."""
+    for tiled in (False, True):
+        for x in (GRID.astype(F32), (GRID > 0.0), GRID.astype(np.int8)):
+            student.agrees(gathered, x, 1, 0, tiled, "i", "i")
+
+
+@pytest.mark.meets("another_box", "keys", "axes")
+def test_gather_along_another_axis(student):
+    """Along another axis, whole batches are gathered; the axis is counted in one example."""
+    for dim in range(3):
+        for axis in range(3):
+            student.agrees(gathered, CUBE, dim, axis, False, "i", "j")
+        for axis in range(2):
+            student.agrees(gathered, CUBE, dim, axis, True, "i", "j")
+    student.agrees(gathered, GRID, 1, 0, False, None, "j", 3)
+    student.agrees(gathered, GRID, None, 1, False, "i", "j")
+    student.agrees(gathered, GRID, None, 0, True, "i", "j")
+
+
+@pytest.mark.meets("nested")
+def test_gather_in_maps(student):
+    """Of two maps, one inside the other, each gathers what its name is asked for."""
+    for along in ("i", "j"):
+        for tiled in (False, True):
+            student.agrees(gathered_in_maps, BLOCK, along, [0, 2], 1, tiled)
+            student.agrees(gathered_in_maps, BLOCK, along, [3, 0], 0, tiled)
+
+
 exercise("pmap.gather_transpose")
 
 
@@ -290,76 +346,9 @@ def test_back_keeps_the_dtype(student):
 @pytest.mark.meets("nested")
 def test_gradients_through_a_gather(student):
     """The gradient of a function that gathers is right in each example."""
-    needs = siblings("pmap.psum_batch", "pmap.gather_type")
+    needs = siblings("pmap.psum_batch", "pmap.gather_batch")
     student.agrees(gradients, needs, GRID, CUBE[:, :2, :3], 0, False)
     student.agrees(gradients, needs, GRID, BLOCK[:, 0, 0, :1], 0, True)
-
-
-exercise("pmap.mapped_size")
-
-
-@probe
-def size_of(mj, shapes, axes, given):
-    """The number of examples, or the name of the error."""
-    avals = [ShapedArray(shape, np.dtype("float64")) for shape in shapes]
-    try:
-        return mapped_size(avals, axes, given)
-    except (ValueError, TypeError, IndexError, KeyError) as error:
-        return type(error).__name__
-
-
-def test_size_along_any_axis(student):
-    """The mapped axis says how many examples there are, whichever it is."""
-    student.agrees(size_of, [(5, 3)], [0], None)
-    student.agrees(size_of, [(5, 3), (3,)], [1, 0], None)
-    student.agrees(size_of, [(2, 6, 7), (7, 2), (4, 7)], (2, 0, 1), None)
-
-
-@pytest.mark.meets("none")
-def test_size_of_what_is_shared(student):
-    """What all examples share has no say."""
-    student.agrees(size_of, [(5, 3), (2,), ()], [1, None, None], None)
-    student.agrees(size_of, [(), (4,), (0, 9)], [None, 0, None], 4)
-
-
-@pytest.mark.meets("more_than_two", "twice", "exception")
-def test_sizes_that_differ(student):
-    """Mapped axes of different lengths are refused."""
-    student.agrees(size_of, [(5, 3), (5,)], [0, 0], None)
-    student.agrees(size_of, [(5, 3), (5,)], [1, 0], None)
-    student.agrees(size_of, [(3,), (4,), (3,)], [0, 0, 0], None)
-    student.agrees(size_of, [(3,), (3,), (4,)], [0, 0, 0], None)
-    student.agrees(size_of, [(3,), (0,), (3,)], [0, 0, 0], 3)
-
-
-@pytest.mark.meets("none")
-def test_size_that_was_given(student):
-    """The length that the user gives must be the one that is there."""
-    student.agrees(size_of, [(5, 3)], [0], 5)
-    student.agrees(size_of, [(5, 3)], [0], 3)
-    student.agrees(size_of, [(5,), (5,)], [0, 0], 6)
-    student.agrees(size_of, [(1,)], [0], 0)
-
-
-@pytest.mark.meets("sizes", "exception")
-def test_no_examples(student):
-    """Without a mapped axis, or with one of length 0, there is nothing to do."""
-    student.agrees(size_of, [(5, 3)], [0], None)
-    student.agrees(size_of, [(5,), ()], [None, None], None)
-    student.agrees(size_of, [(5,)], [None], 5)
-    student.agrees(size_of, [], [], None)
-    student.agrees(size_of, [(0, 2)], [0], None)
-    student.agrees(size_of, [(0, 2)], [0], 0)
-
-
-@pytest.mark.meets("axes", "exception")
-def test_axes_that_are_not_there(student):
-    """An axis that an operand does not have is refused, and so is a negative one."""
-    student.agrees(size_of, [(5, 3)], [1], None)
-    student.agrees(size_of, [(5,), ()], [0, 0], None)
-    student.agrees(size_of, [(5, 3)], [2], None)
-    student.agrees(size_of, [(5, 5)], [-1], None)
-    student.agrees(size_of, [(5,), (4, 5)], [0, -1], 5)
 
 
 exercise("pmap.replica_program")
@@ -416,7 +405,7 @@ def other_axes(mj, siblings, x):
     return found
 
 
-PIECES = siblings("pmap.psum_batch", "pmap.gather_type")
+PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
 
 
 @pytest.mark.meets("sizes")
@@ -541,11 +530,11 @@ def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
 
 def called(student, *arguments):
     """Compare what is called, and then what comes out."""
-    student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, False)
-    student.agrees(rule_of_the_call, SUM_AND_TYPE, *arguments, True)
+    student.agrees(rule_of_the_call, SUM, *arguments, False)
+    student.agrees(rule_of_the_call, SUM, *arguments, True)
 
 
-SUM_AND_TYPE = siblings("pmap.psum_batch", "pmap.gather_type")
+SUM = siblings("pmap.psum_batch")
 PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
@@ -575,7 +564,7 @@ def test_slopes_in_turn(student):
     t = GRID[0]
     directions = [[t, None], [None, t], [t, t + 1.0]]
     args = [ROW, ROW * 2.0], directions, [0, 0], [0]
-    student.agrees(slopes_in_turn, SUM_AND_TYPE, PRODUCT, *args)
+    student.agrees(slopes_in_turn, SUM, PRODUCT, *args)
 
 
 @pytest.mark.meets("moment", "none")
@@ -612,6 +601,67 @@ def test_slope_of_integers(student):
     called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
 
 
+exercise("pmap.two_axes")
+
+
+@probe
+def places(mj, pairs):
+    """Where the two axes are, for each of these pairs."""
+    found = []
+    for axis, dim in pairs:
+        mapped, batch = mapped_and_batch(axis, not_mapped if dim is None else dim)
+        found.append((mapped, None if batch is not_mapped else batch))
+    return found
+
+
+@probe(uses=[traced])
+def batch_of_calls(mj, x, in_axis, out_axis, dim):
+    """A batch of calls, each cut for its devices along an axis of its own operand."""
+
+    def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
+        def program(*xs):
+            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
+
+        return mj.vmap(program, in_axes, list(out_axes), axis_name)(*args)
+
+    def f(x):
+        axes = {"in_axes": (in_axis,), "out_axes": (out_axis,)}
+        return pmap_call(jaxpr, [x], **axes, **params, devices=("one", "another"))[0]
+
+    params = {"axis_name": "i", "axis_size": x.take(0, dim).shape[in_axis]}
+    with patch.dict(impl_rules, {pmap_p: impl}):
+        jaxpr = traced(mj, "lambda x: [x - x[0]]", [x.take(0, dim)], [in_axis], params)
+        return np.asarray(mj.vmap(f, in_axes=dim)(x))
+
+
+@pytest.mark.meets("order", "again", "sizes")
+def test_mapped_axis_first(student):
+    """The first axis is mapped, and the batch axis is before it or behind it."""
+    student.agrees(places, [[0, 0], [0, 1], [0, 2], [0, 3]])
+    student.agrees(places, [[0, 1]])
+
+
+@pytest.mark.meets("more_than_two", "axes", "twice")
+def test_mapped_axis_anywhere(student):
+    """Any axis is mapped, and the batch axis is anywhere."""
+    student.agrees(places, [[axis, dim] for axis in range(1, 5) for dim in range(6)])
+    student.agrees(places, [[2, 2]])
+
+
+@pytest.mark.meets("none")
+def test_one_of_two_axes(student):
+    """If there is no mapped axis, or no batch axis, the other one stays as it is."""
+    student.agrees(places, [[None, 0], [None, 2], [0, None], [3, None], [None, None]])
+
+
+@pytest.mark.meets("nested")
+def test_batches_of_calls(student):
+    """A batch of calls returns what each call returns."""
+    for dim in range(4):
+        student.agrees(batch_of_calls, BLOCK, 0, 1, dim)
+        student.agrees(batch_of_calls, BLOCK, 2, 0, dim)
+
+
 exercise("pmap.replica_program")  # a whole call
 
 # The others have passed their tests by now, and mostly do not have to be put in place.
@@ -619,13 +669,7 @@ exercise("pmap.replica_program")  # a whole call
 
 def test_on_a_device(student):
     """A call of pmap with one example returns the right results."""
-    needs = siblings(
-        "pmap.gather_type",
-        "pmap.psum_batch",
-        "pmap.gather_transpose",
-        "pmap.mapped_size",
-        "pmap.jvp",
-    )
+    needs = siblings("pmap.psum_batch", "pmap.gather_batch", "pmap.gather_transpose", "pmap.jvp")
     text = "lambda x, y: (jnp.sin(x) + lax.psum(y, 'i'), y)"
     args = [GRID[:1], CUBE[:, :, :1]]
     student.agrees(on_one_device, needs, "lambda x, y: (x, y)", args, [0, 2], [1, 0])
@@ -726,6 +770,8 @@ def mapped_on_a_device(mj, f, xs, ts):
     whole, steps = ([np.asarray(x)[None] for x in pair] for pair in (xs, ts))
     values, slopes = mj.jvp(lambda *xs: call(xs, 3.0), whole, steps)
     compiled = mj.jit(lambda w: call(whole, w)["out"])(3.0)
+    pairs = [np.stack([x, x * 2.0], 1) for x in whole]
+    compiled = compiled, mj.vmap(lambda *xs: call(xs, 3.0)["out"], 1)(*pairs)
     return values, slopes, compiled, mj.grad(lambda w: call(whole, w)["sum"].sum())(3.0)
 
 
@@ -785,7 +831,7 @@ def test_whole_programs(student):
     student.agrees_on_programs(mapped_on_a_device, number=2, dtypes=["float64"])
 
 
-@pytest.mark.meets(weak_type="jvp", again="mapped_size jvp")
+@pytest.mark.meets(weak_type="jvp", again="jvp")
 def test_whole_calls_in_turn(student):
     """Axes, types and numbers of examples are those of each call."""
     student.agrees(calls_in_turn, GRID)

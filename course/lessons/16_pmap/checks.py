@@ -13,6 +13,7 @@ from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import vmap
 from minijax.axis_env import AxisSize
+from minijax.collectives import all_gather, psum, psum_p
 from minijax.core import (
     NotMapped,
     ShapedArray,
@@ -24,16 +25,13 @@ from minijax.core import (
 )
 from minijax.jaxpr import eval_jaxpr, raise_to_shaped
 from minijax.lax import reduce_sum, sin
+from minijax.pieces import inside, pmap_p
 from minijax.pmap import (
+    all_gather_batch,
     all_gather_transpose,
-    all_gather_type,
-    inside,
-    mapped_size,
+    mapped_and_batch,
     pmap_jvp,
-    pmap_p,
-    psum,
     psum_batch,
-    psum_p,
     replica_program,
 )
 from minijax.tracing import trace_to_jaxpr
@@ -44,40 +42,6 @@ module = importlib.import_module("minijax.pmap")  # `minijax.pmap` is the functi
 def typed(shape=(), dtype="float64", weak_type=False):
     """An abstract value."""
     return ShapedArray(shape, np.dtype(dtype), weak_type)
-
-
-# all_gather_type ----------------------------------------------------------------------------------
-
-
-def gathered(shape, axis, tiled, dtype="float64"):
-    """The type of what three examples have gathered."""
-    params = {"all_gather_dimension": axis, "axis_name": "i", "axis_size": 3, "tiled": tiled}
-    return str(all_gather_type(typed(shape, dtype), **params))
-
-
-@pytest.mark.exercise("pmap.gather_type")
-def test_stacked():
-    """There is a new axis of length 3."""
-    assert gathered((2, 5), 0, False) == "float64[3,2,5]"
-    assert gathered((2, 5), 2, False) == "float64[2,5,3]"
-    assert gathered((), 0, False, "int8") == "int8[3]"
-
-
-@pytest.mark.exercise("pmap.gather_type")
-def test_one_behind_the_other():
-    """An axis is three times as long."""
-    assert gathered((2, 5), 0, True) == "float64[6,5]"
-    assert gathered((2, 5), 1, True, "float32") == "float32[2,15]"
-
-
-@pytest.mark.exercise("pmap.gather_type")
-def test_weak_type():
-    """A weak type stays weak, and a shape is a tuple."""
-    params = {"all_gather_dimension": 0, "axis_name": "i", "axis_size": 3}
-    for tiled, shape in [(False, (3, 2)), (True, (6,))]:
-        for weak in (True, False):
-            found = all_gather_type(typed((2,), weak_type=weak), tiled=tiled, **params)
-            assert found == typed(shape, weak_type=weak)
 
 
 # psum_batch ---------------------------------------------------------------------------------------
@@ -123,6 +87,55 @@ def test_sums_of_random_programs(f, xs):
     assert numbers(summed(*batch)) == numbers([3.0 * y for y in results_of(f(*xs))])
 
 
+# all_gather_batch ---------------------------------------------------------------------------------
+
+CUBE = np.arange(24.0).reshape(2, 3, 4)
+
+
+def gathered(x, dim, axis, tiled=False):
+    """What all examples of a batch gather."""
+    size = 2 if dim is not_mapped else x.shape[dim]
+    params = {"axis_name": "i", "axis_size": size, "all_gather_dimension": axis, "tiled": tiled}
+    out, where = all_gather_batch(AxisSize(size, "i"), [x], [dim], **params)
+    assert where is not_mapped
+    return np.asarray(out)
+
+
+@pytest.mark.exercise("pmap.gather_batch")
+def test_stacked():
+    """The examples are beside each other along a new axis."""
+    for dim in range(3):
+        examples = [CUBE.take(i, dim) for i in range(CUBE.shape[dim])]
+        for axis in range(3):
+            assert gathered(CUBE, dim, axis).tolist() == np.stack(examples, axis).tolist()
+
+
+@pytest.mark.exercise("pmap.gather_batch")
+def test_one_after_the_other():
+    """The examples follow each other along an axis that they have."""
+    for dim in range(3):
+        examples = [CUBE.take(i, dim) for i in range(CUBE.shape[dim])]
+        for axis in range(2):
+            want = np.concatenate(examples, axis).tolist()
+            assert gathered(CUBE, dim, axis, tiled=True).tolist() == want
+
+
+@pytest.mark.exercise("pmap.gather_batch")
+def test_gathered_equals():
+    """A value without a batch axis is there for each example."""
+    assert gathered(np.array(2.5), not_mapped, 0).tolist() == [2.5, 2.5]
+    assert gathered(GRID[0], not_mapped, 0, tiled=True).tolist() == [1.0, 2.0, 3.0] * 2
+
+
+@pytest.mark.exercise("pmap.gather_batch")
+def test_gathered_by_another_map():
+    """The inner map leaves a name that is not its own to the outer one."""
+    inner = vmap(lambda x: all_gather(x, "i", axis=1), in_axes=1, axis_name="j")
+    out = vmap(inner, axis_name="i")(CUBE)
+    assert out.shape == (2, 4, 3, 2)
+    assert np.asarray(out)[1, 3].tolist() == CUBE[:, :, 3].T.tolist()
+
+
 # all_gather_transpose -----------------------------------------------------------------------------
 
 
@@ -164,44 +177,6 @@ def test_vectors_stood_in_a_row():
     assert sent_back(cts, (2,), tiled=True) == [[11.0, 22.0], [33.0, 44.0]]
     rows = [[ct] for ct in cts]
     assert sent_back(rows, (1, 2), axis=1, tiled=True) == [[[11.0, 22.0]], [[33.0, 44.0]]]
-
-
-# mapped_size --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("pmap.mapped_size")
-def test_one_size():
-    """Each operand has its own mapped axis; None has no say."""
-    assert mapped_size([typed((5, 3)), typed((3,)), typed((7,))], [1, 0, None], None) == 3
-    assert mapped_size([typed((5, 3))], [0], 5) == 5
-
-
-@pytest.mark.exercise("pmap.mapped_size")
-def test_sizes_that_do_not_fit():
-    """Two lengths; a length that was not given; none; nothing to do: all are refused."""
-    cases = {
-        "lengths 5 and 4": ([(5, 3), (4,)], [0, 0], None),
-        "length 5, given 4": ([(5,)], [0], 4),
-        "nothing mapped, given 5": ([(5,)], [None], 5),
-        "length 0": ([(0, 2)], [0], None),
-    }
-    refused = []
-    for name, (shapes, axes, given) in cases.items():
-        try:
-            mapped_size([typed(shape) for shape in shapes], axes, given)
-        except ValueError:
-            refused.append(name)
-    assert refused == list(cases)
-
-
-@pytest.mark.exercise("pmap.mapped_size")
-def test_axes_that_are_not_there():
-    """After the last one, and counted from the end."""
-    with pytest.raises(ValueError):
-        mapped_size([typed((5,))], [1], None)
-    with pytest.raises(ValueError):
-        mapped_size([typed((5, 5))], [-1], None)
-    assert mapped_size([typed((5, 6))], [1], None) == 6
 
 
 # replica_program ----------------------------------------------------------------------------------
@@ -337,3 +312,25 @@ def test_slopes_of_random_programs(f, xs, ts):
         lambda *xs: results_of(f(*xs)), avals, primals, tangents, (0,) * len(xs), (0,) * len(outs)
     )
     assert numbers([change[1] for change in changes]) == numbers(slope(f, xs, ts))
+
+
+# mapped_and_batch ---------------------------------------------------------------------------------
+
+
+@pytest.mark.exercise("pmap.two_axes")
+def test_both_axes():
+    """The axes of the whole: batch and mapped axis first, last, and with others between them."""
+    # Arrays of shape (5, 3), mapped along axis 0; four of them are a batch.
+    assert mapped_and_batch(0, 0) == (1, 0)  # (4, 5, 3), pieces of (4, 3)
+    assert mapped_and_batch(0, 1) == (0, 0)  # (5, 4, 3)
+    assert mapped_and_batch(0, 2) == (0, 1)  # (5, 3, 4), pieces of (3, 4)
+    # And mapped along axis 1.
+    assert [mapped_and_batch(1, dim) for dim in range(3)] == [(2, 0), (2, 1), (1, 1)]
+
+
+@pytest.mark.exercise("pmap.two_axes")
+def test_one_axis():
+    """What has only one of the two, or none, stays as it is."""
+    assert mapped_and_batch(None, 0) == (None, 0)
+    assert mapped_and_batch(0, not_mapped) == (0, not_mapped)
+    assert mapped_and_batch(None, not_mapped) == (None, not_mapped)

@@ -11,4 +11,4 @@ never more than one part in n of its numbers, rounded up.
 from minijax import lax
 from minijax import numpy as jnp
 from minijax.core import abstract_eval_rules, jvp_rules, transpose_rules, vmap_rules
-from minijax.pmap import Collective
+from minijax.collectives import Collective

@@ -14,7 +14,8 @@ import minijax.numpy as jnp
 from minijax import grad, jvp, lax, vmap
 from minijax.core import get_aval
 from minijax.jaxpr import raise_to_shaped
-from minijax.pmap import Collective, inside
+from minijax.collectives import Collective
+from minijax.pmap import inside
 from minijax.tracing import trace_to_jaxpr
 
 PERMS = {

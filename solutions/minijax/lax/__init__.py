@@ -8,6 +8,7 @@ import typing as _typing
 from minijax.absent import missing as _missing
 from minijax.branches import *
 from minijax.branches import __all__ as _branches
+from minijax.collectives import all_gather, axis_index, pmean, psum
 from minijax.control_flow import cond_p
 from minijax.lax.basic import *
 from minijax.lax.basic import __all__ as _basic
@@ -39,7 +40,6 @@ from minijax.lax.windows import *
 from minijax.lax.windows import __all__ as _windows
 from minijax.loops import *
 from minijax.loops import __all__ as _loops
-from minijax.pmap import all_gather, axis_index, pmean, psum
 from minijax.scans import *
 from minijax.scans import __all__ as _scans
 

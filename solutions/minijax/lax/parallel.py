@@ -1,4 +1,4 @@
-"""Further collectives, each with all its rules: `minijax/pmap.py` has `psum` and its like.
+"""Further collectives, each with all its rules; `psum` is in `minijax/collectives.py`.
 
 `pmax` and `pmin` join the values of all examples, `ppermute` sends each to another example,
 `all_to_all` cuts every value and gives each example one part of all of them, and `psum_scatter`
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minijax.axis_env import axis_frame, name_of
+from minijax.collectives import ALL_REPLICAS, Collective, all_gather, check_devices_map, mul_by
 from minijax.core import (
     NotMapped,
     Primitive,
@@ -40,13 +41,6 @@ from minijax.lax.gathers import gather
 from minijax.lax.reductions import reduce_max, reduce_min
 from minijax.lax.shapes import expand_dims, reshape, squeeze
 from minijax.lowering import Emitter
-from minijax.pmap import (
-    ALL_REPLICAS,
-    Collective,
-    all_gather,
-    check_devices_map,
-    mul_by,
-)
 from minijax.tree import tree_map
 from minijax.vmap import move_batch_axis
 
