@@ -1,64 +1,43 @@
 """Random numbers from keys (`minijax.random`), bit for bit those of `jax.random`.
 
-Python's and NumPy's generators have a hidden state, which every call reads and changes. A program
-that is traced once and run often, copied by `vmap` or run on many devices, cannot have that. So the
-state is an argument: a *key*. A function of a key is an ordinary function, which returns the same
-numbers for the same key, and `split` makes new keys out of one.
-
-The numbers come from a *counter-based* generator, threefry-2x32 (J. Salmon and others, "Parallel
-random numbers: as easy as 1, 2, 3", 2011). It is a function of two times 64 bits, a key and a
-counter, whose result looks random: element number `n` of an array of random bits is
-`threefry(key, n)`. Nothing has to be computed before it, so all of them are computed at once.
-
-All that stands here is made of ordinary primitives, so that every transformation works without a
-rule of its own. This file reads from top to bottom: the mixing of bits; keys; bits, and numbers
-made of them; distributions; and the public functions, which take keys of both kinds.
+Here are the public functions. They check what they are given, and compile functions of a key's
+words, which are in `minijax/random_numbers.py`.
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from minijax import dtypes
 from minijax import numpy as jnp
-from minijax.array import Array
-from minijax.core import Tracer, Value, aval_makers, get_aval
+from minijax.core import Tracer, Value, get_aval
 from minijax.errors import ConcretizationTypeError
 from minijax.jit import jit
-from minijax.lax.basic import (
-    add,
-    convert_element_type,
-    div,
-    gt,
-    log,
-    mul,
-    neg,
-    sub,
-    transpose,
-)
-from minijax.lax.bits import bitcast_convert_type, nextafter, shift_left, shift_right_logical
+from minijax.lax.basic import convert_element_type, log, mul, neg, sub
 from minijax.lax.defining import scalar
-from minijax.lax.elementwise import (
-    abs,
-    bitwise_or,
-    bitwise_xor,
-    log1p,
-    max,
-    rem,
-    sign,
-    stop_gradient,
+from minijax.lax.elementwise import abs, log1p, sign
+from minijax.lax.sorting import top_k
+from minijax.lax.special import tan
+from minijax.random_keys import PRNGKey, key, key_data, like, words_of, wrap_key_data
+from minijax.random_numbers import (
+    drawn,
+    drawn_apart,
+    fold_in_words,
+    gumbel_floats,
+    integers,
+    normal_floats,
+    random_bits,
+    shuffled,
+    split_words,
+    truncated_floats,
+    uniform_floats,
 )
-from minijax.lax.shapes import expand_dims, iota, reshape
-from minijax.lax.sorting import sort, top_k
-from minijax.lax.special import erf, erf_inv, tan
-from minijax.tree import NodeType, node_types
 
 __all__ = [
     "PRNGKey",
@@ -83,394 +62,6 @@ __all__ = [
     "uniform",
     "wrap_key_data",
 ]
-
-# Mixing bits --------------------------------------------------------------------------------------
-
-ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = np.uint32(0x1BD11BDA)  # so that no key has three words of zeros
-
-
-def rotate_left(x: Value, distance: int) -> Value:
-    """The 32 bits of each element of `x`, a uint32, moved `distance` places to the left, in a ring.
-
-    A bit that leaves at the top comes in at the bottom. `distance` is from 1 to 31.
-
-    >>> print(hex(rotate_left(np.uint32(0x80000001), 4)))
-    0x18
-    """
-    left = shift_left(x, np.uint32(distance))
-    return bitwise_or(left, shift_right_logical(x, np.uint32(32 - distance)))
-
-
-def threefry_2x32(words: Value, x0: Value, x1: Value) -> tuple[Any, Any]:
-    """The hash threefry-2x32: two words of random bits for each counter, a pair of words.
-
-    `words` is the key, a uint32 array of two. `x0` and `x1`, the two words of the counters, are
-    uint32 arrays of the same shape, which both results have. The definition, with sums modulo
-    2**32, twenty rounds and six additions of the key, is on the lesson's page. Operands may be
-    tracers.
-
-    >>> zero = np.uint32(0)
-    >>> print(*map(hex, threefry_2x32(np.zeros(2, np.uint32), zero, zero)))
-    0x6b200159 0x99ba4efe
-    """
-    k0, k1 = words[0], words[1]
-    schedule = [k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)]
-    for j in range(6):
-        x0 = add(x0, schedule[j % 3])
-        x1 = add(x1, add(schedule[(j + 1) % 3], np.uint32(j)))
-        for distance in ROTATIONS[j % 2] if j < 5 else ():
-            x0 = add(x0, x1)
-            x1 = bitwise_xor(rotate_left(x1, distance), x0)
-    return x0, x1
-
-
-def counters(shape: Sequence[int]) -> tuple[Any, Any]:
-    """The numbers 0, 1, 2, ... of an array's elements, in two uint32 arrays of this shape.
-
-    The first holds the upper 32 bits of each number, the second the lower ones.
-
-    >>> counters((2, 3))[1]
-    Array([[0, 1, 2],
-           [3, 4, 5]], dtype=uint32)
-    """
-    numbers = reshape(iota(np.uint64, math.prod(shape)), shape)
-    upper = shift_right_logical(numbers, np.uint64(32))
-    return convert_element_type(upper, np.uint32), convert_element_type(numbers, np.uint32)
-
-
-# Keys as words ------------------------------------------------------------------------------------
-
-
-def words_of_seed(seed: Value) -> Value:
-    """The key of a seed, an integer: its upper 32 bits, and its lower ones.
-
-    >>> words_of_seed(np.int64(5 * 2**32 + 7))
-    Array([5, 7], dtype=uint32)
-    """
-    upper = shift_right_logical(seed, np.asarray(32, get_aval(seed).dtype))
-    return jnp.stack([convert_element_type(x, np.uint32) for x in (upper, seed)])
-
-
-def split_words(words: Value, shape: Sequence[int]) -> Value:
-    """New keys, as many as an array of this shape has elements: uint32 of shape `(*shape, 2)`.
-
-    Key number `n`, counted along the last axis first, is the hash of the counter `n`.
-
-    >>> split_words(np.array([0, 42], np.uint32), (2,))
-    Array([[1832780943,  270669613],
-           [  64467757, 2916123636]], dtype=uint32)
-    """
-    return jnp.stack(threefry_2x32(words, *counters(shape)), -1)
-
-
-def fold_in_words(words: Value, data: Value) -> Value:
-    """A new key, for a key and an integer of 32 bits: the hash of that number, as a counter."""
-    x0, x1 = words_of_seed(data)
-    return jnp.stack(threefry_2x32(words, x0, x1))
-
-
-# Bits, and numbers made of them -------------------------------------------------------------------
-
-
-def random_bits(words: Value, width: int, shape: Sequence[int]) -> Value:
-    """Random bits: an array of unsigned integers with `width` bits each, 8, 16, 32 or 64.
-
-    Element number `n` is made of the two words of the hash of the counter `n`. With 64 bits, the
-    first word is the upper half. With 32 bits, it is the exclusive or of the two; with fewer, the
-    lowest `width` bits of that.
-
-    >>> random_bits(np.array([0, 42], np.uint32), 32, (2,))
-    Array([2098992034, 2919706841], dtype=uint32)
-    """
-    first, second = threefry_2x32(words, *counters(shape))
-    dtype = np.dtype(f"uint{width}")
-    if width < 64:
-        return convert_element_type(bitwise_xor(first, second), dtype)
-    upper, lower = (convert_element_type(x, dtype) for x in (first, second))
-    return bitwise_or(shift_left(upper, np.uint64(32)), lower)
-
-
-def unit_floats(bits: Value, dtype: Any) -> Value:
-    """Floats from 0 (included) to 1 (excluded), one for each element of `bits`.
-
-    `dtype` is a float type, and `bits` are unsigned integers with as many bits. The uppermost of
-    them, as many as the fraction of a float holds, are the result's binary digits after the point.
-    All results are multiples of the same power of two.
-
-    >>> unit_floats(np.array([0, 2**31, 2**32 - 1], np.uint32), np.float32)
-    Array([0.       , 0.5      , 0.9999999], dtype=float32)
-    """
-    dtype, own = np.dtype(dtype), get_aval(bits).dtype
-    unused = np.asarray(8 * own.itemsize - np.finfo(dtype).nmant, own)
-    one = np.ones((), dtype)
-    from_1_to_2 = bitwise_or(shift_right_logical(bits, unused), one.view(own))
-    return sub(bitcast_convert_type(from_1_to_2, dtype), one)
-
-
-def remainder_of_pair(upper: Value, lower: Value, span: Value) -> Value:
-    """The remainder of `upper * 2**n + lower` by `span`: unsigned integers of `n` bits, 32 or 64.
-
-    If `span` is larger than `2**(n // 2)`, or 0, which stands for `2**n`, `upper` does not count:
-    the result is the remainder of `lower` alone. The operands have the same dtype and shape, and so
-    does the result.
-
-    >>> print(remainder_of_pair(np.uint32(1), np.uint32(6), np.uint32(10)))  # 4294967302 % 10
-    2
-    """
-    half = np.asarray(2 ** (4 * get_aval(span).dtype.itemsize), get_aval(span).dtype)
-    multiplier = rem(half, span)
-    multiplier = rem(mul(multiplier, multiplier), span)
-    return rem(add(mul(rem(upper, span), multiplier), rem(lower, span)), span)
-
-
-# Distributions: functions of a key's words --------------------------------------------------------
-
-
-def uniform_floats(words: Value, low: Value, high: Value, shape: Any, dtype: Any) -> Value:
-    """Floats from `low` (included) to `high` (excluded)."""
-    floats = unit_floats(random_bits(words, 8 * dtype.itemsize, shape), dtype)
-    low, high = (stretched(convert_element_type(x, dtype), shape) for x in (low, high))
-    return max(low, add(mul(floats, sub(high, low)), low))
-
-
-def stretched(x: Value, shape: Sequence[int]) -> Value:
-    """`x` with as many axes as `shape` has; 0-d arrays stay so."""
-    missing = len(shape) - jnp.ndim(x)
-    return expand_dims(x, range(missing)) if missing and jnp.ndim(x) else x
-
-
-def normal_floats(words: Value, shape: Any, dtype: Any) -> Value:
-    """Normal numbers: those whose error function is uniform between -1 and 1."""
-    above_minus_one = np.nextafter(np.array(-1, dtype), np.array(0, dtype))
-    u = uniform_floats(words, above_minus_one, np.array(1, dtype), shape, dtype)
-    return mul(np.sqrt(2).astype(dtype), erf_inv(u))
-
-
-def truncated_floats(words: Value, lower: Value, upper: Value, shape: Any, dtype: Any) -> Value:
-    """Normal numbers between two bounds, which are not among them."""
-    root = np.sqrt(2).astype(dtype)
-    lower, upper = (convert_element_type(x, dtype) for x in (lower, upper))
-    u = uniform_floats(words, erf(div(lower, root)), erf(div(upper, root)), shape, dtype)
-    inside = [
-        nextafter(stop_gradient(bound), np.asarray(direction, dtype))
-        for bound, direction in ((lower, np.inf), (upper, -np.inf))
-    ]
-    return jnp.clip(mul(root, erf_inv(u)), *inside)
-
-
-def gumbel_floats(words: Value, shape: Any, dtype: Any, mode: str | None) -> Value:
-    """`-log(-log(u))` for uniform numbers `u`; for the mode "high", of twice as many bits."""
-    if mode != "high":
-        return neg(log(neg(log(uniform_floats(words, np.finfo(dtype).tiny, 1.0, shape, dtype)))))
-    u = uniform_floats(words, 0.0, 1.0, (2, *shape), dtype)
-    fine = u[0] + 2.0 ** -np.finfo(dtype).nmant * u[1] + np.finfo(dtype).tiny
-    return neg(log(neg(log1p(neg(jnp.where(u[0] >= 0.5, u[0], fine))))))
-
-
-def drawn(words: Value, logits: Value, axis: int, shape: Sequence[int], mode: str | None) -> Value:
-    """Indices along `axis` of `logits`, drawn by `softmax(logits, axis)`: int64.
-
-    `shape` is what `logits` broadcasts to before the draw, and the result has its axes without
-    `axis`, a negative number. To each logit of that shape Gumbel's noise, with the logits' dtype
-    and this `mode`, is added; the index of the largest sum is the result.
-
-    >>> drawn(np.array([0, 42], np.uint32), np.log(np.array([0.1, 0.9])), -1, (5, 2), None)
-    Array([1, 1, 1, 1, 1], dtype=int64)
-    """
-    noise = gumbel_floats(words, tuple(shape), get_aval(logits).dtype, mode)
-    return jnp.argmax(noise + logits, axis)
-
-
-def integers(words: Value, low: Value, high: Value, shape: Any, dtype: Any) -> Value:
-    """Integers from `low` (included) to `high` (excluded), of 32 or 64 bits."""
-    last = np.iinfo(dtype).max
-    high_is_beyond = gt(high, clipped(np.asarray(last), get_aval(high).dtype))
-    low, high = (stretched(clipped(x, dtype), shape) for x in (low, high))
-    upper, lower = (random_bits(k, 8 * dtype.itemsize, shape) for k in split_words(words, (2,)))
-    is_empty = jnp.less_equal(high, low)
-    span = jnp.where(is_empty, 1, jnp.subtract(high, low).astype(upper.dtype))
-    beyond = jnp.logical_and(stretched(high_is_beyond, shape), jnp.logical_not(is_empty))
-    span = jnp.where(beyond, span + 1, span).astype(upper.dtype)
-    found = remainder_of_pair(upper, lower, jnp.broadcast_to(span, shape))
-    return jnp.add(low, found.astype(dtype))
-
-
-def clipped(x: Value, dtype: Any) -> Value:
-    """Integers in another dtype; those that it does not hold become the nearest that it holds."""
-    own, info = np.iinfo(get_aval(x).dtype), np.iinfo(dtype)
-    low, high = builtins.max(own.min, info.min), builtins.min(own.max, info.max)
-    return jnp.clip(x, low, high).astype(dtype)
-
-
-def rounds(size: int) -> int:
-    """How often to sort so many elements by 32 random bits each, so that ties do not matter."""
-    return math.ceil(3 * math.log(builtins.max(1, size)) / math.log(2**32 - 1))
-
-
-def shuffled(words: Value, x: Value, axis: int) -> Value:
-    """The elements of `x` in a random order along `axis`: each line of them in one of its own.
-
-    In each round two keys are made, the first for the rounds that follow. The other one's random
-    bits, 32 for each element of `x`, are sorted along `axis`, and the elements of `x` go with them.
-    Elements with equal bits keep their order. How many rounds there are depends on `x.size`.
-
-    >>> shuffled(np.array([0, 42], np.uint32), np.array([10, 20, 30, 40]), 0)
-    Array([30, 40, 10, 20], dtype=int64)
-    """
-    for _ in range(rounds(jnp.size(x))):
-        words, own = split_words(words, (2,))
-        _, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)
-    return x
-
-
-# Keys as users have them --------------------------------------------------------------------------
-
-
-class KeyType:
-    """The dtype of typed keys."""
-
-    name = "key<fry>"
-    itemsize = 8
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class PRNGKeyArray(Array):
-    """An array of typed keys, which no arithmetic takes for numbers.
-
-    It is a container of one leaf, the keys' words: a uint32 array with one axis more. So every
-    transformation takes it apart and puts it together again, and needs no rule for it, where a
-    dtype of its own would be a case in each rule that moves elements. In return,
-    `jax.tree.leaves(key)` is the words, jaxprs have no `random_bits`, and functions of `lax` and
-    `jax.numpy` take no keys.
-    """
-
-    dtype = KeyType()  # type: ignore[assignment]
-
-    def __init__(self, words: Any) -> None:
-        self.words = words
-
-    shape = property(lambda self: self.words.shape[:-1])
-
-    def __getitem__(self, index: Any) -> PRNGKeyArray:
-        parts = index if isinstance(index, tuple) else (index,)
-        whole = (slice(None),) if any(part is Ellipsis for part in parts) else ()
-        return PRNGKeyArray(self.words[(*parts, *whole)])
-
-    def __iter__(self) -> Any:
-        return map(PRNGKeyArray, self.words)
-
-    def __eq__(self, other: object) -> Any:
-        if not isinstance(other, PRNGKeyArray):
-            return NotImplemented
-        return jnp.all(jnp.equal(self.words, other.words), -1)
-
-    __hash__ = None
-
-    def reshape(self, *shape: Any) -> PRNGKeyArray:
-        """The same keys in another shape."""
-        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return PRNGKeyArray(self.words.reshape((*sizes, 2)))
-
-    def ravel(self) -> PRNGKeyArray:
-        """All keys along one axis."""
-        return self.reshape(-1)
-
-    flatten = ravel
-
-    def block_until_ready(self) -> PRNGKeyArray:
-        """The keys, once they have been computed."""
-        return PRNGKeyArray(self.words.block_until_ready())
-
-    def __repr__(self) -> str:
-        return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.words}"
-
-
-def key_or_leaf(_: Any, children: Sequence[Any]) -> Any:
-    """The container of words; what a function on trees has put in their place stays as it is."""
-    (words,) = children
-    are_words = getattr(words, "dtype", None) == np.uint32 and words.shape[-1:] == (2,)
-    return PRNGKeyArray(words) if are_words else words
-
-
-def refuse_arithmetic(keys: PRNGKeyArray) -> NoReturn:
-    """A key has no value to compute with."""
-    raise TypeError(f"A {keys.dtype} is not a number. Make numbers of it: random.normal(key).")
-
-
-aval_makers[PRNGKeyArray] = refuse_arithmetic
-node_types[PRNGKeyArray] = NodeType(lambda keys: ((keys.words,), None), key_or_leaf)
-
-
-def words_of(name: str, key: Value, batched: bool = False) -> Any:
-    """The words of a key of either kind; `TypeError` for what is not a key."""
-    words = key.words if isinstance(key, PRNGKeyArray) else key
-    if not isinstance(words, Array | np.ndarray):
-        raise TypeError(f"{name} takes a key, made by jax.random.key(seed), not {key!r}.")
-    if words.dtype != np.uint32 or words.shape[-1:] != (2,):
-        raise TypeError(
-            f"{name} takes a key, a uint32 array whose last axis has length 2, not "
-            f"{words.dtype}{list(words.shape)}."
-        )
-    if len(words.shape) > 1 and not batched:
-        raise ValueError(
-            f"{name} takes a single key, not keys of shape {words.shape[:-1]}. Use vmap for many."
-        )
-    return words
-
-
-def like(key: Value, words: Value) -> Any:
-    """New words as a key of the kind that `key` is."""
-    return PRNGKeyArray(words) if isinstance(key, PRNGKeyArray) else words
-
-
-def check_implementation(impl: Any) -> None:
-    """Only the default generator is here."""
-    if impl in ("rbg", "unsafe_rbg"):
-        raise NotImplementedError(f"minijax has the generator 'threefry2x32' only, not {impl!r}.")
-    if impl not in (None, "threefry2x32") and not isinstance(impl, KeyType):
-        raise ValueError(f"There is no generator {impl!r}. Use 'threefry2x32', or say nothing.")
-
-
-def key(seed: Value, *, impl: Any = None) -> Any:
-    """A typed key for a seed, an integer. Counterpart: `jax.random.key`.
-
-    >>> key(7)
-    Array((), dtype=key<fry>) overlaying:
-    [0 7]
-    """
-    return PRNGKeyArray(PRNGKey(seed, impl=impl))
-
-
-def PRNGKey(seed: Value, *, impl: Any = None) -> Any:
-    """A key for a seed as a plain array: uint32, of shape (2,). Counterpart: `jax.random.PRNGKey`.
-
-    >>> PRNGKey(7)
-    Array([0, 7], dtype=uint32)
-    """
-    check_implementation(impl)
-    aval = get_aval(seed)
-    if aval.shape:
-        raise TypeError(f"A seed is a number, not an array of shape {aval.shape}. Use vmap.")
-    if aval.dtype.kind not in "iu":
-        raise TypeError(f"A seed is an integer, not {aval.dtype.name}.")
-    return words_of_seed(seed)
-
-
-def wrap_key_data(key_bits_array: Value, *, impl: Any = None) -> Any:
-    """Typed keys that have these words. Counterpart: `jax.random.wrap_key_data`."""
-    check_implementation(impl)
-    return PRNGKeyArray(words_of("wrap_key_data", key_bits_array, batched=True))
-
-
-def key_data(keys: Value) -> Any:
-    """The words of the keys: uint32, with a last axis of length 2."""
-    return words_of("key_data", keys, batched=True)
-
-
-# The public functions ----------------------------------------------------------------------------
 
 
 @functools.cache
@@ -740,21 +331,15 @@ def categorical(
     sizes = others if shape is None else shape_of(shape)
     check_fits("categorical", sizes, jnp.zeros(others), mismatch=ValueError)
     if not replace:
-        return without_replacement(key, logits, axis, sizes, mode)
+        draws = math.prod(sizes[: len(sizes) - len(others)])
+        if draws > logits.shape[axis]:
+            raise ValueError(
+                f"{draws} of {logits.shape[axis]} cannot be drawn without replacement."
+            )
+        return compiled(drawn_apart, 2, 3, 4)(words, logits, axis, sizes, known_mode(mode))
     noisy = list(sizes)
     noisy.insert(len(sizes) + 1 + axis, logits.shape[axis])
     return compiled(drawn, 2, 3, 4)(words, logits, axis, tuple(noisy), known_mode(mode))
-
-
-def without_replacement(key: Value, logits: Value, axis: int, shape: Any, mode: Any) -> Value:
-    """The indices of the largest logits with noise: as many as there are draws."""
-    batch = logits.ndim - 1
-    count = math.prod(shape[: len(shape) - batch])
-    if count > logits.shape[axis]:
-        raise ValueError(f"{count} of {logits.shape[axis]} cannot be drawn without replacement.")
-    noisy = logits + gumbel(key, logits.shape, logits.dtype, mode)
-    indices = top_k(jnp.moveaxis(noisy, axis, -1), count)[1]
-    return jnp.reshape(transpose(indices, (batch, *range(batch))), shape)
 
 
 proper = {"cauchy": "Cauchy", "laplace": "Laplace"}  # named after people

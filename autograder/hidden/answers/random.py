@@ -4,47 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("random.rotate_left")
-def rotate_left(x, distance):
-    return (x << np.uint32(distance)) | (x >> np.uint32(32 - distance))
-
-
-@right("random.rotate_left", style="by exclusive or, step by step")
-def rotate_left(x, distance):
-    for _ in range(distance):
-        top = shift_right_logical(x, np.uint32(31))
-        x = bitwise_xor(shift_left(x, np.uint32(1)), top)
-    return x
-
-
-mistake(
-    "random.rotate_left",
-    {
-        "left = shift_left(x, np.uint32(distance))": "return bitwise_or(\n    shift_right_logical(x, np.uint32(distance)), shift_left(x, np.uint32(32 - distance))\n)",
-        "return bitwise_or(left, shift_right_logical(x, np.uint32(32 - distance)))": "",
-    },
-    name="The bits go around to the right",
-    hints=[
-        "Try `rotate_left(np.uint32(1), 1)`: a one at the bottom should be at the second place.",
-        "`shift_left` moves bits to larger numbers. Which of your two shifts has the whole distance?",
-        "To the left by `distance`, and to the right by `32 - distance`; you have the two the other way around.",
-    ],
-)
-
-
-@mistake(
-    "random.rotate_left",
-    name="The bits that leave are lost",
-    hints=[
-        "Try `rotate_left(np.uint32(0x80000001), 4)`: two bits are set, and two should be set in the result.",
-        "A shift to the left fills the lower bits with zeros. Which bits belong there?",
-        "The upper `distance` bits of `x`: `shift_right_logical(x, np.uint32(32 - distance))` brings them to the bottom.",
-    ],
-)
-def rotate_left(x, distance):
-    return shift_left(x, np.uint32(distance))
-
-
 @right("random.threefry")
 def threefry_2x32(words, x0, x1):
     keys = [words[0], words[1], words[0] ^ words[1] ^ PARITY]
@@ -126,93 +85,6 @@ def threefry_2x32(words, x0, x1):
         for distance in ROTATIONS[j % 2] if j < 5 else ():
             x0, x1 = add(x0, x1), bitwise_xor(rotate_left(x1, distance), x0)
     return x0, x1
-
-
-@right("random.split")
-def split_words(words, shape):
-    first, second = threefry_2x32(words, *counters(shape))
-    return jnp.concatenate([jnp.expand_dims(first, -1), jnp.expand_dims(second, -1)], -1)
-
-
-@right("random.split", style="a line of keys, put into shape")
-def split_words(words, shape):
-    count = math.prod(shape)
-    pairs = jnp.stack(threefry_2x32(words, *counters((count,))), 1)
-    return jnp.reshape(pairs, (*shape, 2))
-
-
-mistake(
-    "random.split",
-    {", -1": ""},
-    name="The words of the keys are along the first axis",
-    hints=[
-        "Which shape has your result for `(3,)`? Three keys have the shape `(3, 2)`.",
-        "`jnp.stack` puts the new axis first, unless you say where.",
-        "`jnp.stack(..., -1)`.",
-    ],
-)
-mistake(
-    "random.split",
-    {
-        "return jnp.stack(threefry_2x32(words, *counters(shape)), -1)": "zeros = jnp.zeros(shape, np.uint32)\nreturn jnp.stack(threefry_2x32(words, zeros, zeros), -1)"
-    },
-    name="All keys are the same",
-    hints=[
-        "Look at two of the keys that you return. What differs between them?",
-        "Each key is the hash of a counter of its own; your counters are all zero.",
-        "`counters(shape)` gives the counters 0, 1, 2, ... as two arrays of words.",
-    ],
-)
-
-
-@right("random.bits")
-def random_bits(words, width, shape):
-    x0, x1 = threefry_2x32(words, *counters(shape))
-    if width == 64:
-        return (x0.astype(np.uint64) << np.uint64(32)) | x1.astype(np.uint64)
-    return (x0 ^ x1).astype(f"uint{width}")
-
-
-@right("random.bits", style="64 bits by a product")
-def random_bits(words, width, shape):
-    pair = threefry_2x32(words, *counters(shape))
-    if width < 64:
-        return convert_element_type(bitwise_xor(*pair), np.dtype(f"u{width // 8}"))
-    upper, lower = (convert_element_type(x, np.uint64) for x in pair)
-    return add(mul(upper, np.uint64(2**32)), lower)
-
-
-@mistake(
-    "random.bits",
-    name="The two halves of 64 bits are exchanged",
-    hints=[
-        "Which of the two words is the upper half?",
-        "The first word is: it is shifted to the left by 32.",
-        "`bitwise_or(shift_left(first, np.uint64(32)), second)`, both as uint64.",
-    ],
-)
-def random_bits(words, width, shape):
-    second, first = threefry_2x32(words, *counters(shape))
-    if width < 64:
-        return convert_element_type(bitwise_xor(first, second), np.dtype(f"uint{width}"))
-    upper, lower = (convert_element_type(x, np.uint64) for x in (first, second))
-    return bitwise_or(shift_left(upper, np.uint64(32)), lower)
-
-
-mistake(
-    "random.bits",
-    {
-        'dtype = np.dtype(f"uint{width}")': "",
-        "return convert_element_type(bitwise_xor(first, second), dtype)": 'return convert_element_type(first, np.dtype(f"uint{width}"))',
-        "upper, lower = (convert_element_type(x, dtype) for x in (first, second))": "upper, lower = (convert_element_type(x, np.uint64) for x in (first, second))",
-    },
-    name="Only the first word counts",
-    hints=[
-        "The hash has two words. What do you do with the second one if 32 bits are wanted?",
-        "32 bits are the exclusive or of both words.",
-        "`convert_element_type(bitwise_xor(first, second), dtype)`.",
-    ],
-)
 
 
 @right("random.floats")
@@ -369,47 +241,141 @@ mistake(
 )
 
 
-@right("random.draw")
-def drawn(words, logits, axis, shape, mode):
-    logits = jnp.broadcast_to(logits, shape)
-    return jnp.argmax(add(logits, gumbel_floats(words, tuple(shape), logits.dtype, mode)), axis)
+@right("random.truncated")
+def truncated_floats(words, lower, upper, shape, dtype):
+    root = np.asarray(math.sqrt(2), dtype)
+    bounds = [convert_element_type(x, dtype) for x in (lower, upper)]
+    low, high = (erf(x / root) for x in bounds)
+    z = root * erf_inv(uniform_floats(words, low, high, shape, dtype))
+    above, below = nearest_inside(*bounds, dtype)
+    return jnp.minimum(jnp.maximum(z, above), below)
 
 
-@right("random.draw", style="the least of the negative")
-def drawn(words, logits, axis, shape, mode):
-    noise = gumbel_floats(words, (*shape,), jnp.asarray(logits).dtype, mode)
-    return (-logits - noise).argmin(axis)
-
-
-@mistake(
-    "random.draw",
-    name="No noise: always the most likely one",
-    hints=[
-        "Draw a hundred times from two equal logits. How often does each come out?",
-        "The largest logit alone is always the same. What must be added, and in which shape?",
-        "`gumbel_floats(words, tuple(shape), get_aval(logits).dtype, mode)`, added to the logits.",
-    ],
-)
-def drawn(words, logits, axis, shape, mode):
-    return jnp.argmax(jnp.broadcast_to(logits, shape), axis)
+@right("random.truncated", style="uniform numbers stretched by hand")
+def truncated_floats(words, lower, upper, shape, dtype):
+    lower, upper = jnp.asarray(lower, dtype), jnp.asarray(upper, dtype)
+    low, high = erf(lower * np.sqrt(0.5).astype(dtype)), erf(upper * np.sqrt(0.5).astype(dtype))
+    u = low + unit_floats(random_bits(words, 8 * dtype.itemsize, shape), dtype) * (high - low)
+    return jnp.clip(np.sqrt(2).astype(dtype) * erf_inv(u), *nearest_inside(lower, upper, dtype))
 
 
 @mistake(
-    "random.draw",
-    name="Uniform noise instead of Gumbel's",
+    "random.truncated",
+    name="Numbers beyond a bound are moved to it",
     hints=[
-        "Draw many times from the probabilities 0.1 and 0.9. How often does the first come out?",
-        "The trick works with one kind of noise only, which is made by two logarithms.",
-        "`gumbel_floats` makes it.",
+        "Make many numbers between 2 and 2.5. How many of them are nearly 2, and how many should be?",
+        "All numbers that fall outside end up in two places. The contract asks for normal numbers, which are spread between the bounds.",
+        "Choose the *uniform* numbers so that the results are inside: between `erf(lower / sqrt(2))` and `erf(upper / sqrt(2))`.",
     ],
 )
-def drawn(words, logits, axis, shape, mode):
-    dtype = get_aval(logits).dtype
-    return jnp.argmax(uniform_floats(words, 0.0, 1.0, tuple(shape), dtype) + logits, axis)
+def truncated_floats(words, lower, upper, shape, dtype):
+    lower, upper = (convert_element_type(x, dtype) for x in (lower, upper))
+    return jnp.clip(normal_floats(words, shape, dtype), *nearest_inside(lower, upper, dtype))
 
 
-@mistake("random.draw", fails="test_impossible_draws")
-def drawn(words, logits, axis, shape, mode):
-    logits = jnp.asarray(logits)
+mistake(
+    "random.truncated",
+    {"erf(div(lower, root)), erf(div(upper, root))": "erf(lower), erf(upper)"},
+    name="The bounds are those of numbers with half the variance",
+    hints=[
+        "Between which bounds are your numbers before you clip them, if they should be between 1 and 2?",
+        "A uniform `u` becomes `sqrt(2) * erf_inv(u)`. Which `u` becomes `lower`?",
+        "`erf(div(lower, root))`, where `root` is the square root of 2.",
+    ],
+)
+mistake(
+    "random.truncated",
+    {
+        "jnp.clip(mul(root, erf_inv(u)), *nearest_inside(lower, upper, dtype))": "mul(root, erf_inv(u))"
+    },
+    fails="test_truncated_without_the_bounds",
+)
+mistake(
+    "random.truncated",
+    {"*nearest_inside(lower, upper, dtype)": "lower, upper"},
+    fails="test_truncated_without_the_bounds",
+)
+
+
+@right("random.apart")
+def drawn_apart(words, logits, axis, shape, mode):
+    logits = jnp.moveaxis(jnp.asarray(logits), axis, axis)
     noise = gumbel_floats(words, logits.shape, logits.dtype, mode)
-    return jnp.argmax(jnp.broadcast_to(noise + logits, shape), axis)
+    order = jnp.argsort(-(logits + noise), axis)
+    first = jnp.moveaxis(order, axis, 0)[
+        : math.prod(shape) // math.prod(shape[len(shape) - logits.ndim + 1 :])
+    ]
+    return jnp.reshape(first, shape).astype(np.int32)
+
+
+@right("random.apart", style="one after the other")
+def drawn_apart(words, logits, axis, shape, mode):
+    aval = get_aval(logits)
+    noisy = logits + gumbel_floats(words, aval.shape, aval.dtype, mode)
+    noisy, size = jnp.moveaxis(noisy, axis, 0), aval.shape[axis]
+    places = reshape(iota(np.int32, size), (size, *[1] * (len(aval.shape) - 1)))
+    left, found = jnp.broadcast_to(True, noisy.shape), []
+    for _ in range(math.prod(shape[: len(shape) - len(aval.shape) + 1])):
+        # -inf is what has no chance; what was drawn is taken away by rank, not by value
+        best = jnp.where(left, noisy, -np.inf)
+        is_best = jnp.logical_and(
+            left, jnp.equal(best, jnp.max(jnp.where(left, noisy, -np.inf), 0))
+        )
+        place = jnp.min(jnp.where(is_best, places, size), 0)
+        found.append(place)
+        left = jnp.logical_and(left, jnp.not_equal(places, place))
+    return jnp.reshape(jnp.stack(found), shape).astype(np.int32)
+
+
+@mistake(
+    "random.apart",
+    name="The draws are made with replacement",
+    hints=[
+        "Draw three of three. Is each index there once?",
+        "With noise of its own, each draw knows nothing of the others. All draws share one noise.",
+        "Noise of the shape of `logits`, once; then `top_k`.",
+    ],
+)
+def drawn_apart(words, logits, axis, shape, mode):
+    aval = get_aval(logits)
+    rank = len(aval.shape)
+    noisy = list(shape)
+    noisy.insert(len(shape) + 1 + axis, aval.shape[axis])
+    return drawn(words, logits, axis, tuple(noisy), mode).astype(np.int32)
+
+
+mistake(
+    "random.apart",
+    {
+        "return jnp.reshape(transpose(indices, (batch, *range(batch))), shape)": "return jnp.reshape(indices, shape)"
+    },
+    name="The draws are along the last axis",
+    hints=[
+        "`logits` has two rows, and three draws of each are asked for, `shape` (3, 2). Which shape comes out of `top_k`?",
+        "`top_k` has its results along the last axis. In `shape`, the draws come first.",
+        "`transpose(indices, (batch, *range(batch)))` before you `reshape`.",
+    ],
+)
+mistake(
+    "random.apart",
+    {"jnp.moveaxis(noise + logits, axis, -1)": "jnp.swapaxes(noise + logits, axis, -1)"},
+    fails="test_apart_axes",
+)
+mistake(
+    "random.apart",
+    {
+        "get_aval(logits).shape, get_aval(logits).dtype, mode": "get_aval(logits).shape, np.dtype(float), mode"
+    },
+    fails="test_apart_in_single_precision",
+)
+mistake("random.apart", {"count)[1]": "shape[0])[1]"}, fails="test_apart_several_axes")
+
+
+@mistake("random.apart", fails="test_apart")
+def drawn_apart(words, logits, axis, shape, mode):
+    # The right indices, in the order of their numbers.
+    batch = len(get_aval(logits).shape) - 1
+    count = math.prod(shape[: len(shape) - batch])
+    noise = gumbel_floats(words, get_aval(logits).shape, get_aval(logits).dtype, mode)
+    indices = jnp.sort(top_k(jnp.moveaxis(noise + logits, axis, -1), count)[1])
+    return jnp.reshape(transpose(indices, (batch, *range(batch))), shape)

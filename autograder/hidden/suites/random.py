@@ -15,9 +15,9 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax.jaxpr import eval_jaxpr
-    from minijax.random import unit_floats
+    from minijax.random_numbers import unit_floats
 
-U32, U64 = np.uint32, np.uint64
+F32, U32, U64 = np.float32, np.uint32, np.uint64
 
 KEY = np.array([0x13198A2E, 0x03707344], U32)
 OTHER = np.array([7, 0xFFFFFFFF], U32)
@@ -26,9 +26,7 @@ ROW = np.array([0, 1, 0x243F6A88, 0x85A308D3, 0xFFFFFFFF], U32)
 GRID = np.arange(6, dtype=U32).reshape(2, 3) * U32(0x9E3779B9)
 EMPTY = np.zeros((0, 2), U32)
 
-EXERCISES = (
-    *("rotate_left", "threefry", "split", "bits", "floats", "remainder", "shuffle", "draw"),
-)
+EXERCISES = ("threefry", "floats", "remainder", "truncated", "shuffle", "apart")
 
 
 def before(exercise):
@@ -43,14 +41,14 @@ def before(exercise):
 @probe(uses=[in_place, plain])
 def value(mj, siblings, name, arrays, fixed):
     """What a function returns for arrays and, after them, what is fixed."""
-    with in_place("minijax.random", siblings) as module:
+    with in_place("minijax.random_numbers", siblings) as module:
         return plain(getattr(module, name)(*arrays, *fixed))
 
 
 @probe(uses=[in_place, plain])
 def traced(mj, siblings, name, arrays, fixed):
     """The same where no value is known, as inside `jit`: what the program computes."""
-    with in_place("minijax.random", siblings) as module:
+    with in_place("minijax.random_numbers", siblings) as module:
         f = getattr(module, name)
         program, shape = mj.make_jaxpr(lambda *xs: f(*xs, *fixed), return_shape=True)(*arrays)
         outs = eval_jaxpr(program.jaxpr, program.consts, *arrays)
@@ -60,7 +58,7 @@ def traced(mj, siblings, name, arrays, fixed):
 @probe(uses=[in_place, plain])
 def batched(mj, siblings, name, arrays, fixed, in_axes):
     """The same under `vmap`."""
-    with in_place("minijax.random", siblings) as module:
+    with in_place("minijax.random_numbers", siblings) as module:
         f = getattr(module, name)
         return plain(mj.vmap(lambda *xs: f(*xs, *fixed), in_axes=tuple(in_axes))(*arrays))
 
@@ -68,7 +66,7 @@ def batched(mj, siblings, name, arrays, fixed, in_axes):
 @probe(uses=[in_place, plain])
 def twice(mj, siblings, name, arrays, fixed):
     """Two calls with the same arguments, and the arguments afterwards."""
-    with in_place("minijax.random", siblings) as module:
+    with in_place("minijax.random_numbers", siblings) as module:
         f = getattr(module, name)
         return plain(f(*arrays, *fixed)), plain(f(*arrays, *fixed)), arrays
 
@@ -86,30 +84,6 @@ def ask_traced(student, exercise, name, arrays, *fixed):
 def ask_batched(student, exercise, name, arrays, in_axes, *fixed):
     """Compare what it returns under `vmap`."""
     student.agrees(batched, before(exercise), name, arrays, list(fixed), list(in_axes))
-
-
-exercise("random.rotate_left")
-
-
-@pytest.mark.meets("more_than_two", "again", "extremes")
-def test_rotate_every_distance(student):
-    """Bits that leave at the top come in at the bottom, for any distance."""
-    for distance in (1, 4, 13, 16, 29, 31):
-        ask(student, "rotate_left", "rotate_left", [ROW], distance)
-
-
-@pytest.mark.meets("sizes")
-def test_rotate_shapes(student):
-    """The result has the shape of the operand, and 32 bits."""
-    for x in (U32(0x80000001), GRID, EMPTY):
-        ask(student, "rotate_left", "rotate_left", [x], 7)
-
-
-@pytest.mark.meets("nested")
-def test_rotate_tracers(student):
-    """Rotating bits works inside `jit` and under `vmap`."""
-    ask_traced(student, "rotate_left", "rotate_left", [GRID], 26)
-    ask_batched(student, "rotate_left", "rotate_left", [GRID], [1], 17)
 
 
 exercise("random.threefry")
@@ -153,71 +127,6 @@ def test_hash_of_tracers(student):
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(1), U32(2)], [0, None, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEY, ROW, U32(2)], [None, 0, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, GRID, ROW[:2]], [0, 1, None])
-
-
-exercise("random.split")
-
-
-@pytest.mark.meets("order", "again")
-def test_split_numbers(student):
-    """Key number n is the hash of the counter n."""
-    ask(student, "split", "split_words", [KEY], (2,))
-    ask(student, "split", "split_words", [OTHER], (5,))
-
-
-@pytest.mark.meets("sizes", "axes")
-def test_split_shapes(student):
-    """There is a key for each element of the shape, even if there is one element or none."""
-    for shape in ((), (1,), (0,), (3, 1, 2)):
-        ask(student, "split", "split_words", [KEY], shape)
-
-
-@pytest.mark.meets("nested")
-def test_split_tracers(student):
-    """Keys can be split inside `jit`, and many of them under `vmap`."""
-    ask_traced(student, "split", "split_words", [KEY], (4,))
-    ask_batched(student, "split", "split_words", [KEYS], [0], (2, 2))
-
-
-exercise("random.bits")
-
-
-def test_bits_32(student):
-    """32 bits are the exclusive or of the two words."""
-    ask(student, "bits", "random_bits", [KEY], 32, (7,))
-    ask(student, "bits", "random_bits", [OTHER], 32, (2, 2))
-
-
-@pytest.mark.meets("order", "more_than_two")
-def test_bits_64(student):
-    """64 bits are both words, the first one above."""
-    ask(student, "bits", "random_bits", [KEY], 64, (7,))
-    ask(student, "bits", "random_bits", [OTHER], 64, (2, 3))
-
-
-@pytest.mark.meets("more_than_two")
-def test_fewer_bits(student):
-    """8 and 16 bits are the lowest ones of 32."""
-    ask(student, "bits", "random_bits", [KEY], 8, (9,))
-    ask(student, "bits", "random_bits", [KEY], 16, (9,))
-
-
-@pytest.mark.meets("sizes", "again")
-def test_bits_shapes(student):
-    """The result has the shape that is asked for, even if it has one element or none."""
-    for width in (32, 64):
-        for shape in ((), (0, 3)):
-            ask(student, "bits", "random_bits", [KEY], width, shape)
-    ask(student, "bits", "random_bits", [KEY], 64, (1,))
-    ask(student, "bits", "random_bits", [KEY], 16, (2, 1, 3))
-
-
-@pytest.mark.meets("nested")
-def test_bits_of_tracers(student):
-    """Bits can be drawn inside `jit`, and for many keys under `vmap`."""
-    for width in (8, 64):
-        ask_traced(student, "bits", "random_bits", [KEY], width, (3,))
-        ask_batched(student, "bits", "random_bits", [KEYS], [0], width, (2, 2))
 
 
 exercise("random.floats")
@@ -318,6 +227,69 @@ def test_remainder_of_tracers(student):
     ask_batched(student, "remainder", "remainder_of_pair", arrays, [0, 0, None])
 
 
+exercise("random.truncated")
+
+BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
+
+
+def test_truncated_numbers(student):
+    """The numbers are normal ones between the bounds."""
+    for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
+        bounds = [KEY, np.array(lower), np.array(upper)]
+        ask(student, "truncated", "truncated_floats", bounds, (7,), np.dtype("float64"))
+
+
+@pytest.mark.meets("order", "sizes", "axes")
+def test_truncated_bounds_of_their_own(student):
+    """Each element may have bounds of its own, which are stretched."""
+    for shape in ((3,), (2, 3), (0, 3)):
+        arrays = [OTHER, *BOUNDS]
+        ask(student, "truncated", "truncated_floats", arrays, shape, np.dtype("float64"))
+    arrays = [KEY, BOUNDS[0], np.array(9.0)]
+    ask(student, "truncated", "truncated_floats", arrays, (2, 3), np.dtype("float64"))
+
+
+@pytest.mark.meets("float32", "more_than_two", "again")
+def test_truncated_dtypes(student):
+    """The numbers have the dtype that is asked for, whatever that of the bounds is."""
+    for dtype in ("float32", "float16", "float64"):
+        for bounds in ((-1.0, 2.0), (F32(-1.0), 2.0), (0, 3)):
+            arrays = [KEY, *map(np.asarray, bounds)]
+            ask(student, "truncated", "truncated_floats", arrays, (5,), np.dtype(dtype))
+
+
+@probe(uses=[in_place])
+def inside(mj, siblings, words, lower, upper, dtype):
+    """Whether many numbers lie between two bounds that have few floats between them, or none."""
+    with in_place("minijax.random_numbers", siblings) as module:
+        found = np.asarray(module.truncated_floats(words, lower, upper, (200,), np.dtype(dtype)))
+    return bool((found > lower).all()), bool((found < upper).all()), found.dtype.name
+
+
+@pytest.mark.meets("extremes", "twice")
+def test_truncated_without_the_bounds(student):
+    """No number is a bound, even if it would be rounded to one, and infinite bounds are none."""
+    needs = before("truncated")
+    for dtype, lower, upper in (
+        ("float32", F32(1.0), F32(1.0000004)),
+        ("float16", np.float16(1.0), np.float16(1.01)),
+        ("float32", F32(5.0), F32(9.0)),
+        ("float64", -np.inf, -8.0),
+        ("float64", 30.0, 31.0),
+    ):
+        student.agrees(inside, needs, KEY, lower, upper, dtype)
+
+
+@pytest.mark.meets("nested")
+def test_truncated_tracers(student):
+    """Numbers between bounds can be made inside `jit`, and for many keys or bounds under `vmap`."""
+    arrays, dtype = [KEY, *BOUNDS], np.dtype("float64")
+    ask_traced(student, "truncated", "truncated_floats", arrays, (3,), dtype)
+    ask_batched(student, "truncated", "truncated_floats", arrays, [None, 0, 0], (2,), dtype)
+    arrays = [KEYS, BOUNDS[0], np.array(5.0)]
+    ask_batched(student, "truncated", "truncated_floats", arrays, [0, None, None], (3,), dtype)
+
+
 exercise("random.shuffle")
 
 NUMBERS = np.arange(24.0).reshape(2, 3, 4)
@@ -378,49 +350,57 @@ def test_shuffle_again(student):
     student.agrees(twice, before("shuffle"), "shuffled", [KEY, NUMBERS], [1])
 
 
-exercise("random.draw")
+exercise("random.apart")
 
 LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]))
+MANY = np.log(np.arange(1.0, 41.0)).reshape(2, 4, 5)
 
 
 @pytest.mark.meets("order", "more_than_two", "again")
-def test_draws(student):
-    """A draw is the place of the largest logit with its noise."""
+def test_apart(student):
+    """The draws are the places of the largest logits with their noise, the largest first."""
     for key in (KEY, OTHER):
-        ask(student, "draw", "drawn", [key, LOGITS], -1, (2, 3), None)
-        ask(student, "draw", "drawn", [key, LOGITS], -1, (40, 2, 3), None)
+        for draws in (1, 2, 5):
+            ask(student, "apart", "drawn_apart", [key, MANY[0, 0]], -1, (draws,), None)
 
 
 @pytest.mark.meets("sizes", "axes")
-def test_axes_of_a_draw(student):
-    """The axis may be a different one; the others are the result's, even if they are stretched."""
-    ask(student, "draw", "drawn", [KEY, LOGITS], -2, (2, 3), None)
-    ask(student, "draw", "drawn", [KEY, LOGITS], -2, (30, 2, 3), None)
-    ask(student, "draw", "drawn", [KEY, LOGITS[:1]], -1, (9, 3), None)
-    ask(student, "draw", "drawn", [KEY, LOGITS[0]], -1, (0, 3), None)
+def test_apart_axes(student):
+    """Any axis may be drawn from; the others are the last axes of the result, in their order."""
+    for axis, others in ((-1, (2, 4)), (-2, (2, 5)), (-3, (4, 5))):
+        ask(student, "apart", "drawn_apart", [KEY, MANY], axis, (2, *others), None)
+        ask(student, "apart", "drawn_apart", [KEY, MANY], axis, (1, *others), None)
+    ask(student, "apart", "drawn_apart", [KEY, LOGITS[:, :1]], -1, (1, 2), None)
+
+
+def test_apart_several_axes(student):
+    """The draws may have several axes, or none."""
+    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
+    ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
+    ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
 
 
 @pytest.mark.meets("float32")
-def test_draws_in_single_precision(student):
+def test_apart_in_single_precision(student):
     """The noise has the dtype of the logits, and the mode that is asked for."""
-    single = LOGITS.astype("float32")
-    ask(student, "draw", "drawn", [KEY, single], -1, (50, 2, 3), None)
-    ask(student, "draw", "drawn", [KEY, single], -1, (50, 2, 3), "high")
-    ask(student, "draw", "drawn", [KEY, LOGITS], -1, (50, 2, 3), "high")
+    single = MANY.astype("float32")
+    ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), None)
+    ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), "high")
+    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (5, 2, 4), "high")
 
 
 @pytest.mark.meets("extremes")
-def test_impossible_draws(student):
-    """What has no chance is never drawn, and what is certain always is."""
-    logits = np.array([[-np.inf, 0.0, 0.0], [-np.inf, -np.inf, 5.0]])
-    ask(student, "draw", "drawn", [KEY, logits], -1, (20, 2, 3), None)
+def test_apart_certain(student):
+    """What is nearly certain comes first, and what has no chance comes last."""
+    logits = np.array([[-np.inf, 0.0, 0.0, 900.0], [-np.inf, 700.0, -700.0, 0.0]])
+    ask(student, "apart", "drawn_apart", [KEY, logits], -1, (4, 2), None)
 
 
 @pytest.mark.meets("nested")
-def test_draws_of_tracers(student):
+def test_apart_of_tracers(student):
     """Draws can be made inside `jit`, and for many keys under `vmap`."""
-    ask_traced(student, "draw", "drawn", [KEY, LOGITS], -1, (6, 2, 3), None)
-    ask_batched(student, "draw", "drawn", [KEYS, LOGITS], [0, None], -1, (6, 2, 3), None)
+    ask_traced(student, "apart", "drawn_apart", [KEY, MANY], -1, (3, 2, 4), None)
+    ask_batched(student, "apart", "drawn_apart", [KEYS, LOGITS], [0, None], -1, (2, 2), None)
 
 
 exercise("random.whole")

@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 
 import minijax.numpy as jnp
-from minijax import jit, random, vmap
-from minijax.random import (
-    drawn,
-    random_bits,
+from minijax import random_numbers as numbers
+from minijax.random_numbers import (
+    drawn_apart,
     remainder_of_pair,
-    rotate_left,
     shuffled,
-    split_words,
     threefry_2x32,
+    truncated_floats,
     unit_floats,
 )
 
@@ -36,11 +34,6 @@ def toy_rotate(x, distance):
     return ((x << np.uint64(distance) | x >> np.uint64(32 - distance)) % 2**32).astype(np.uint32)
 
 
-def toy_hash(words, x0, x1):
-    """A bad hash, but one that you can compute in your head."""
-    return x1 + words[0], x1 * np.uint32(10) + words[1]
-
-
 def toy_split(words, shape):
     """Keys that are easy to follow."""
     return np.stack([np.asarray(words) + np.uint32(i) for i in range(1, 3)])
@@ -53,24 +46,6 @@ def toy_bits(words, width, shape):
     return bits * np.where(np.asarray(words)[0] % 2 == 0, np.uint32(1), np.uint32(2**32 - 1))
 
 
-# rotate_left --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("random.rotate_left")
-def test_bits_go_around():
-    """A bit that leaves at the top comes in at the bottom."""
-    got = rotate_left(np.array([1, 0x80000000, 0x80000001], np.uint32), 4)
-    assert hexadecimal(*got) == ["0x10", "0x8", "0x18"]
-
-
-@pytest.mark.exercise("random.rotate_left")
-def test_long_ways_around():
-    """The distance may be up to 31, and the result has 32 bits."""
-    got = rotate_left(np.uint32(0x12345678), 28)
-    assert (hexadecimal(got), got.dtype) == (["0x81234567"], np.uint32)
-    assert hexadecimal(jit(lambda x: rotate_left(x, 31))(np.uint32(1))) == ["0x80000000"]
-
-
 # threefry_2x32 ------------------------------------------------------------------------------------
 
 
@@ -78,7 +53,7 @@ def test_long_ways_around():
 def test_answers_of_the_authors():
     """The hashes are those that the authors of threefry published."""
     zero, ones = np.uint32(0), np.uint32(0xFFFFFFFF)
-    with patch.object(random, "rotate_left", toy_rotate):
+    with patch.object(numbers, "rotate_left", toy_rotate):
         first = threefry_2x32(np.array([zero, zero]), zero, zero)
         second = threefry_2x32(np.array([ones, ones]), ones, ones)
         third = threefry_2x32(KEY, np.uint32(0x243F6A88), np.uint32(0x85A308D3))
@@ -90,54 +65,10 @@ def test_answers_of_the_authors():
 @pytest.mark.exercise("random.threefry")
 def test_many_counters():
     """Counters in arrays have their hashes in arrays of the same shape."""
-    with patch.object(random, "rotate_left", toy_rotate):
+    with patch.object(numbers, "rotate_left", toy_rotate):
         x0, x1 = threefry_2x32(KEY, np.zeros((2, 1), np.uint32), np.array([[0], [1]], np.uint32))
     assert x0.shape == x1.shape == (2, 1)
     assert hexadecimal(x0[0, 0], x1[1, 0]) == ["0x41485429", "0x1a231911"]
-
-
-# split_words --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("random.split")
-def test_a_key_for_each_counter():
-    """Key number n is the hash of n, with its two words side by side."""
-    with patch.object(random, "threefry_2x32", toy_hash):
-        keys = split_words(np.array([5, 7], np.uint32), (3,))
-    assert np.asarray(keys).tolist() == [[5, 7], [6, 17], [7, 27]]
-
-
-@pytest.mark.exercise("random.split")
-def test_shapes_of_keys():
-    """There may be an array of keys, or a single one."""
-    with patch.object(random, "threefry_2x32", toy_hash):
-        grid, one = (split_words(np.array([5, 7], np.uint32), shape) for shape in ((2, 3), ()))
-    assert np.asarray(grid)[1].tolist() == [[8, 37], [9, 47], [10, 57]]
-    assert np.asarray(one).tolist() == [5, 7]
-
-
-# random_bits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("random.bits")
-def test_widths():
-    """32 bits and fewer are made of the exclusive or, and 64 of both words, the first above."""
-    words = np.array([2**31, 300], np.uint32)
-    with patch.object(random, "threefry_2x32", toy_hash):
-        bits = {width: random_bits(words, width, (2,)) for width in (8, 16, 32, 64)}
-    assert hexadecimal(*bits[32]) == ["0x8000012c", "0x80000137"]
-    assert hexadecimal(*bits[8]) == ["0x2c", "0x37"]
-    assert hexadecimal(*bits[64]) == ["0x800000000000012c", "0x8000000100000136"]
-    assert [x.dtype.name for x in bits.values()] == ["uint8", "uint16", "uint32", "uint64"]
-
-
-@pytest.mark.exercise("random.bits")
-def test_bits_for_many_keys():
-    """Under `vmap` each key makes bits of its own."""
-    keys = np.array([[5, 7], [6, 7]], np.uint32)
-    with patch.object(random, "threefry_2x32", toy_hash):
-        bits = vmap(lambda key: random_bits(key, 16, (2,)))(keys)
-    assert np.asarray(bits).tolist() == [[2, 23], [1, 22]]
 
 
 # unit_floats --------------------------------------------------------------------------------------
@@ -197,14 +128,40 @@ def test_spans_that_are_large():
     assert remainders("uint32", pairs, 0) == [6, 2**32 - 1]
 
 
+# truncated_floats ---------------------------------------------------------------------------------
+
+
+def between(lower, upper, dtype="float64"):
+    """Two thousand numbers between bounds."""
+    return np.asarray(truncated_floats(KEY, lower, upper, (2000,), np.dtype(dtype)))
+
+
+@pytest.mark.exercise("random.truncated")
+def test_numbers_between_bounds():
+    """All numbers are between the bounds, even if there is little room."""
+    for lower, upper in [(-1.0, 2.0), (1.0, 1.0000004), (30.0, 31.0)]:
+        found = between(np.float32(lower), np.float32(upper), "float32")
+        assert found.dtype == np.float32
+        assert (np.float32(lower) < found).all()
+        assert (found < np.float32(upper)).all()
+
+
+@pytest.mark.exercise("random.truncated")
+def test_numbers_are_normal():
+    """They have the mean of normal numbers between these bounds."""
+    assert abs(between(-9.0, 9.0).mean()) < 0.1
+    assert abs(between(0.0, 9.0).mean() - 0.798) < 0.05
+    assert abs(between(1.0, 2.0).mean() - 1.383) < 0.03
+
+
 # shuffled -----------------------------------------------------------------------------------------
 
 
 def with_toys(x, axis):
     """Shuffle with keys and bits that are easy to follow."""
     with (
-        patch.object(random, "split_words", toy_split),
-        patch.object(random, "random_bits", toy_bits),
+        patch.object(numbers, "split_words", toy_split),
+        patch.object(numbers, "random_bits", toy_bits),
     ):
         return np.asarray(shuffled(np.array([0, 0], np.uint32), x, axis)).tolist()
 
@@ -219,10 +176,10 @@ def test_sorted_by_the_bits():
 @pytest.mark.exercise("random.shuffle")
 def test_rounds():
     """2000 elements take two rounds, and one element takes none; the first new key goes on."""
-    with patch.object(random, "split_words", toy_split):
+    with patch.object(numbers, "split_words", toy_split):
         seen = []
         with patch.object(
-            random, "random_bits", lambda *args: seen.append(args) or toy_bits(*args)
+            numbers, "random_bits", lambda *args: seen.append(args) or toy_bits(*args)
         ):
             shuffled(np.array([0, 0], np.uint32), np.arange(2000), 0)
             shuffled(np.array([0, 0], np.uint32), np.arange(1), 0)
@@ -232,30 +189,33 @@ def test_rounds():
     ]
 
 
-# drawn --------------------------------------------------------------------------------------------
+# drawn_apart --------------------------------------------------------------------------------------
 
 
 def toy_noise(words, shape, dtype, mode):
-    """Noise that counts up, and then down, along the last axis."""
+    """Noise that is zero for the first, and less for each one after it."""
     assert isinstance(shape, tuple)
-    noise = np.zeros(shape, dtype)
-    noise[..., 0] = np.arange(noise[..., 0].size).reshape(shape[:-1])
-    return jnp.asarray(noise)
+    return jnp.asarray(-np.arange(np.prod(shape, dtype=int)).reshape(shape), dtype)
 
 
-@pytest.mark.exercise("random.draw")
-def test_the_largest_with_its_noise():
-    """Each draw has noise of its own, which may make an unlikely one the largest."""
-    logits = np.array([0.0, 2.5, 1.0])
-    with patch.object(random, "gumbel_floats", toy_noise):
-        found = drawn(KEY, logits, -1, (5, 3), None)
-    assert np.asarray(found).tolist() == [1, 1, 1, 0, 0]
+def apart(logits, axis, shape):
+    """The draws with that noise."""
+    with patch.object(numbers, "gumbel_floats", toy_noise):
+        return np.asarray(drawn_apart(KEY, np.array(logits), axis, shape, None)).tolist()
 
 
-@pytest.mark.exercise("random.draw")
-def test_draws_along_another_axis():
-    """The axis that is drawn from may be the first."""
-    logits = np.array([[0.5, 9.0], [1.0, 0.0]], "float32")
-    with patch.object(random, "gumbel_floats", toy_noise):
-        found = drawn(KEY, logits, -2, (2, 2), None)
-    assert (np.asarray(found).tolist(), found.dtype.name) == ([1, 0], "int64")
+@pytest.mark.exercise("random.apart")
+def test_the_largest_one_after_the_other():
+    """The first draw is the largest sum of logit and noise, and the second is the next one."""
+    assert apart([0.0, 3.5, 1.5], -1, (3,)) == [1, 0, 2]
+    assert apart([0.0, 3.5, 1.5], -1, (2,)) == [1, 0]
+    assert apart([0.0, 3.5, 1.5], -1, ()) == 1
+
+
+@pytest.mark.exercise("random.apart")
+def test_draws_for_each_row():
+    """The draws come first, and then the axes of the logits that are not drawn from."""
+    logits = [[0.0, 3.5, 1.5], [0.0, 0.5, 3.0]]
+    assert apart(logits, -1, (2, 2)) == [[1, 2], [0, 0]]
+    assert apart(logits, -2, (2, 3)) == [[0, 0, 0], [1, 1, 1]]
+    assert apart(logits, -1, (3, 1, 2)) == [[[1, 2]], [[0, 0]], [[2, 1]]]
