@@ -165,107 +165,6 @@ mistake(
 )
 
 
-@right("stackless.linear_op")
-def interpret_op(self, primitive, args, params):
-    for x in args:
-        if self.owns(x):
-            return StagingInterpreter.interpret_op(self, primitive, args, params)
-    with set_interpreter(self.prev_interpreter):
-        return context.interpreter.interpret_op(primitive, args, params)
-
-
-@right("stackless.linear_op")
-def interpret_op(self, primitive, args, params):
-    mine = [self.owns(x) for x in args]
-    if True not in mine:
-        with set_interpreter(self.prev_interpreter):
-            return bind(primitive, *args, **params)
-    return super().interpret_op(primitive, args, params)
-
-
-@right("stackless.linear_op", style="counts the owned operands; the class called by name")
-def interpret_op(self, primitive, args, params):
-    mine = sum(1 for x in args if self.owns(x))
-    if mine == 0:
-        with set_interpreter(self.prev_interpreter):
-            return bind(primitive, *args, **params)
-    return StagingInterpreter.interpret_op(self, primitive, args, params)
-
-
-@right("stackless.linear_op", style="a loop that returns at the first operand of its own; copies")
-def interpret_op(self, primitive, args, params):
-    record = super(LinearInterpreter, self).interpret_op
-
-    for operand in args:
-        if self.owns(operand):
-            return record(primitive, tuple(args), {**params})
-
-    def compute():
-        with set_interpreter(self.prev_interpreter):
-            return bind(primitive, *args, **params)
-
-    return compute()
-
-
-@mistake(
-    "stackless.linear_op",
-    name="Everything is recorded",
-    hints=[
-        "How many equations should the program of `lambda t: mul(cos(2.0), t)` have?",
-        "What does not depend on a variable of this program is computed now; the program keeps its value only.",
-        "Ask `self.owns` about each operand, and hand the operation on if the answer is always no.",
-    ],
-)
-def interpret_op(self, primitive, args, params):
-    return super().interpret_op(primitive, args, params)
-
-
-mistake(
-    "stackless.linear_op",
-    {"with set_interpreter(self.prev_interpreter):": "with set_interpreter(EvalInterpreter()):"},
-    name="What is known is computed by plain evaluation",
-    hints=[
-        "Write the program of a function that linearizes another function. Where are the operations on values?",
-        "A known value may be a tracer of the interpreter outside. Only that interpreter can compute with it.",
-        "`bind` under `self.prev_interpreter`.",
-    ],
-)
-
-
-@mistake("stackless.linear_op", fails="test_linear_contexts")
-def interpret_op(self, primitive, args, params):
-    # a variable of whatever program is written down here
-    if any(isinstance(x, Staged) for x in args):
-        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
-    with set_interpreter(self.prev_interpreter):
-        return bind(primitive, *args, **params)
-
-
-@mistake("stackless.linear_op", fails="test_linear_computed")
-def interpret_op(self, primitive, args, params):
-    # remembers what it has computed, by equality of the numbers
-    if any(self.owns(x) for x in args):
-        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
-    with set_interpreter(self.prev_interpreter):
-        if params or not all(isinstance(x, float) for x in args):
-            return bind(primitive, *args, **params)
-        known = self.__dict__.setdefault("known", {})
-        if (primitive, args) not in known:
-            known[primitive, args] = bind(primitive, *args)
-        return known[primitive, args]
-
-
-@mistake("stackless.linear_op", fails="test_linear_failures")
-def interpret_op(self, primitive, args, params):
-    # an error while it computes leaves the interpreter before current
-    if any(self.owns(x) for x in args):
-        return super(LinearInterpreter, self).interpret_op(primitive, args, params)
-    before, context.interpreter = context.interpreter, self.prev_interpreter
-    out = bind(primitive, *args, **params)
-    context.interpreter = before
-    return out
-
-
 @right("stackless.linearize_flat")
 def linearize_flat(f, primals, in_moves):
     moving = [x for x, moves in zip(primals, in_moves) if moves]
@@ -782,3 +681,121 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
     n = len(jaxpr.out_avals)
     dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
     return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+@right("stackless.transposed")
+def transposed(program, linear):
+    number = len(linear) - sum(linear)
+
+    def forwards(known):
+        def f(*ts):
+            ts, known_left = list(ts), list(known)
+            args = [ts.pop(0) if flag else known_left.pop(0) for flag in linear]
+            return eval_jaxpr(program.jaxpr, program.consts, *args), None
+
+        return f
+
+    def backwards(*inputs):
+        avals = [aval for aval, flag in zip(program.in_avals, linear) if flag]
+        recorded = LinearInterpreter().run(forwards(inputs[:number]), avals)[0]
+        return backward_pass(recorded, inputs[number:]), None
+
+    known_avals = [aval for aval, flag in zip(program.in_avals, linear) if not flag]
+    new, _ = StagingInterpreter().run(backwards, known_avals + list(program.out_avals))
+    return new
+
+
+@right("stackless.transposed", style="linearized at zero: the same linear program")
+def transposed(program, linear):
+    known_avals = [aval for aval, flag in zip(program.in_avals, linear, strict=True) if not flag]
+
+    def run(*inputs):
+        known = inputs[: len(known_avals)]
+        call = functools.partial(eval_jaxpr, program.jaxpr, program.consts)
+        recorded, _ = LinearInterpreter().run(
+            lambda *ts: (call(*merge(linear, ts, known)), "nothing"),
+            [aval for aval, flag in zip(program.in_avals, linear, strict=True) if flag],
+        )
+        return backward_pass(recorded, inputs[len(known_avals) :]), None
+
+    return StagingInterpreter().run(run, (*known_avals, *program.out_avals))[0]
+
+
+@mistake(
+    "stackless.transposed",
+    name="The cotangents come before the known inputs",
+    hints=[
+        "Which inputs does your program take first, if it is called with known values and then cotangents?",
+        "The order is in the contract: the other inputs, and then a cotangent for each result.",
+        "`known, cts = inputs[: len(known_avals)], inputs[len(known_avals) :]`, and the types in the same order.",
+    ],
+)
+def transposed(program, linear):
+    known_avals = list(compress(program.in_avals, (not flag for flag in linear)))
+    number = len(program.out_avals)
+
+    def backwards(*inputs):
+        recorded, _ = LinearInterpreter().run(
+            lambda *ts: (function(program)(*merge(linear, ts, inputs[number:])), None),
+            list(compress(program.in_avals, linear)),
+        )
+        return backward_pass(recorded, inputs[:number]), None
+
+    return StagingInterpreter().run(backwards, [*program.out_avals, *known_avals])[0]
+
+
+@mistake(
+    "stackless.transposed",
+    name="The linear inputs are taken for the first ones",
+    hints=[
+        "`linear` is `[False, True]`. Which input does your function give the variable?",
+        "Linear and known inputs come in any order. `linear` has a flag for each of them.",
+        "`merge(linear, ts, known)` puts each in its place.",
+    ],
+)
+def transposed(program, linear):
+    known_avals = list(compress(program.in_avals, (not flag for flag in linear)))
+    linear_avals = list(compress(program.in_avals, linear))
+
+    def backwards(*inputs):
+        known, cts = inputs[: len(known_avals)], inputs[len(known_avals) :]
+        recorded, _ = LinearInterpreter().run(
+            lambda *ts: (function(program)(*ts, *known), None), linear_avals
+        )
+        return backward_pass(recorded, cts), None
+
+    return StagingInterpreter().run(backwards, [*known_avals, *program.out_avals])[0]
+
+
+@mistake("stackless.transposed", fails="test_transposed_zeros")
+def transposed(program, linear):
+    # Only inputs with a part in the results are returned.
+    known_avals = list(compress(program.in_avals, (not flag for flag in linear)))
+    used = {id(x) for eqn in program.eqns for x in eqn.invars}
+    used = [id(var) in used for var in program.jaxpr.invars]
+
+    def backwards(*inputs):
+        known, cts = inputs[: len(known_avals)], inputs[len(known_avals) :]
+        recorded, _ = LinearInterpreter().run(
+            lambda *ts: (function(program)(*merge(linear, ts, known)), None),
+            list(compress(program.in_avals, linear)),
+        )
+        return list(compress(backward_pass(recorded, cts), compress(used, linear))), None
+
+    return StagingInterpreter().run(backwards, [*known_avals, *program.out_avals])[0]
+
+
+@mistake("stackless.transposed", fails="test_transposed_other_values")
+def transposed(program, linear):
+    # The known part is computed at ones, once and for all.
+    ones = [np.ones(a.shape, a.dtype) for a in compress(program.in_avals, (not f for f in linear))]
+    recorded, _ = LinearInterpreter().run(
+        lambda *ts: (function(program)(*merge(linear, ts, ones)), None),
+        list(compress(program.in_avals, linear)),
+    )
+    known_avals = types_of(ones)
+
+    def backwards(*inputs):
+        return backward_pass(recorded, inputs[len(known_avals) :]), None
+
+    return StagingInterpreter().run(backwards, [*known_avals, *program.out_avals])[0]

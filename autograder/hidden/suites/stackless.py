@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from unittest.mock import patch
 
     from microjax import stackless as st
+    from microjax.contexts import EvalInterpreter
     from microjax.stackless import Tracer, jvp, lax, make_jaxpr, vmap
     from minijax import core
     from minijax.errors import UnexpectedTracerError
@@ -26,8 +27,8 @@ ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([7.0, -1.0, 0.25])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 
-FORWARD = siblings("stackless.box_op", "stackless.linear_op")
-WITHOUT_CALL = siblings("stackless.box_op", "stackless.linear_op", "stackless.linearize_flat")
+FORWARD = siblings("stackless.box_op")
+WITHOUT_CALL = siblings("stackless.box_op", "stackless.linearize_flat")
 
 
 exercise("stackless.box_op")
@@ -265,136 +266,6 @@ def test_box_tables(student):
 def test_box_zeros(student):
     """A tangent that is the number zero is a tangent."""
     student.agrees(zeros_that_move, 2.0)
-
-
-exercise("stackless.linear_op")
-
-
-@probe
-def recorded(mj, case, x):
-    """The recorded program, its constants and values; what the previous interpreter was given."""
-    cases = {
-        "alone": lambda t: [lax.neg(t), t],
-        "left": lambda t: [lax.mul(t, lax.cos(x))],
-        "right": lambda t: [lax.sub(lax.exp(lax.sin(x)), t)],
-        "both": lambda t: [lax.add(lax.mul(t, x), t), lax.neg(x)],
-        "chain": lambda t: [lax.neg(lax.mul(lax.div(t, lax.mul(x, x)), x))],
-        "none": lambda t: [lax.sin(lax.cos(x))],
-        "zeros": lambda t: [lax.mul(lax.div(1.0, zero), t) for zero in (0.0, -0.0, 0.0)],
-    }
-
-    class Watch(st.EvalInterpreter):
-        def interpret_op(self, primitive, args, params):
-            below.append(primitive.name)
-            return super().interpret_op(primitive, args, params)
-
-    below = []
-    with st.set_interpreter(Watch()):
-        program, after = st.LinearInterpreter().run(
-            lambda t: (cases[case](t), type(st.context.interpreter).__name__), st.types_of([x])
-        )
-    values = st.eval_jaxpr(program.jaxpr, program.consts, x * 2.0)
-    names = " ".join(eqn.primitive.name for eqn in program.eqns)
-    return names, len(program.consts), values, " ".join(below), after
-
-
-@probe
-def in_other_contexts(mj, x):
-    """A program that is recorded while an outer one is written, or recorded."""
-
-    def inner(y):
-        program, _ = st.LinearInterpreter().run(
-            lambda t: ([lax.mul(lax.mul(t, lax.sin(y)), lax.cos(2.0))], None), st.types_of([y])
-        )
-        found.append(" ".join(eqn.primitive.name for eqn in program.eqns))
-        return st.eval_jaxpr(program.jaxpr, program.consts, y)
-
-    found = []
-    staged = st.make_jaxpr(inner)(x)
-    both, _ = st.LinearInterpreter().run(lambda t: (inner(t), None), st.types_of([x]))
-    names = [" ".join(eqn.primitive.name for eqn in p.eqns) for p in (staged, both)]
-    return names, found, [st.eval_jaxpr(p.jaxpr, p.consts, x) for p in (staged, both)]
-
-
-@probe
-def several(mj, x):
-    """A primitive with two results, recorded and computed."""
-    both = core.Primitive("both", multiple_results=True)
-    impl, types = {both: lambda x, *, k: [x, x * k]}, {both: lambda x, *, k: [x, x]}
-    with patch.dict(core.impl_rules, impl), patch.dict(core.abstract_eval_rules, types):
-        program, computed = st.LinearInterpreter().run(
-            lambda t: (st.bind(both, t, k=3.0), st.bind(both, x, k=5.0)), st.types_of([x])
-        )
-        run = st.eval_jaxpr(program.jaxpr, program.consts, x)
-        computed = ["recorded" if isinstance(y, st.Tracer) else y for y in computed]
-    return run, computed, str([eqn.params for eqn in program.eqns])
-
-
-@pytest.mark.meets("mutation")
-def test_linear_recorded(student):
-    """What depends on a variable of the program is recorded, in order."""
-    student.agrees(recorded, "alone", ROW)
-    student.agrees(recorded, "chain", ROW)
-
-
-@pytest.mark.meets("order", "more_than_two", "twice")
-def test_linear_one_operand(student):
-    """One operand that depends on a variable is enough, whichever it is."""
-    student.agrees(recorded, "left", ROW)
-    student.agrees(recorded, "right", ROW)
-    student.agrees(recorded, "both", GRID)
-
-
-@pytest.mark.meets("again", "caching", "zeros", "extremes")
-def test_linear_computed(student):
-    """The rest is computed at once by the previous interpreter, and is not in the program."""
-    student.agrees(recorded, "none", ROW)
-    student.agrees(recorded, "right", GRID)
-    student.agrees(recorded, "chain", STEP)
-    student.agrees(recorded, "zeros", np.array(2.0))
-
-
-@probe
-def going_on_recording(mj, x, error_class):
-    """Recording in which operations fail that depend on nothing, and goes on."""
-    odd, caught = core.Primitive("odd"), []
-    error_class = getattr(builtins, error_class)
-
-    def fail(*args):
-        raise error_class("out")
-
-    def f(t):
-        try:
-            st.bind(odd, 2.0)
-        except error_class as error:
-            caught.append(str(error))
-        return [st.lax.mul(t, st.lax.cos(x))], None
-
-    impl, types = {odd: fail}, {odd: lambda x: x}
-    with patch.dict(core.impl_rules, impl), patch.dict(core.abstract_eval_rules, types):
-        program, _ = st.LinearInterpreter().run(f, st.types_of([x]))
-    return [e.primitive.name for e in program.eqns], caught, type(st.context.interpreter).__name__
-
-
-@pytest.mark.meets("exception")
-def test_linear_failures(student):
-    """An operation that fails while it is computed leaves the recording as it was."""
-    student.agrees(going_on_recording, ROW, "KeyError")
-    student.agrees(going_on_recording, ROW, "KeyboardInterrupt")
-
-
-@pytest.mark.meets("another_box", "nested", "closure", "moment")
-def test_linear_contexts(student):
-    """While another program is written, what is computed here is an operation there."""
-    student.agrees(in_other_contexts, ROW)
-    student.agrees(in_other_contexts, np.array(0.7))
-
-
-@pytest.mark.meets("keys")
-def test_linear_several_results(student):
-    """Operations with several results are recorded and computed with their params."""
-    student.agrees(several, np.array(2.0))
-    student.agrees(several, ROW)
 
 
 exercise("stackless.linearize_flat")
@@ -673,7 +544,7 @@ def called(mj, siblings, case, primals, tangents):
         "constant": lambda x, y: (lax.sin(y), x * 2.0),
     }
 
-    class Watch(st.EvalInterpreter):
+    class Watch(EvalInterpreter):
         def interpret_op(self, primitive, args, params):
             seen.append([primitive.name, len(args), params.get("name")])
             return super().interpret_op(primitive, args, params)
@@ -746,6 +617,109 @@ def test_call_programs(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
     student.agrees(around_jit, WITHOUT_CALL, np.array(0.7), np.array(3.0))
+
+
+exercise("stackless.transposed")
+
+
+@probe(uses=[in_place])
+def run_backwards(mj, siblings, case, args, linear, known, cotangents):
+    """Types and values of a program that runs backwards, and what it does with known values."""
+
+    cases = {
+        "product": lambda x, t: (lax.mul(lax.sin(x), t),),
+        "before": lambda t, x: (lax.mul(t, lax.exp(x)), t, lax.neg(t)),
+        "two": lambda t, x, u, y: (lax.mul(t, x), lax.add(lax.mul(u, lax.mul(x, y)), t)),
+        "linear": lambda t, u: (lax.sub(t, lax.mul(u, 3.0)),),
+        "shapes": lambda m, t: (m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))),
+        "unused": lambda x, t, u: (lax.mul(lax.cos(x), u),),
+        "several": lambda x, t: (lax.mul(lax.mul(t, lax.cos(x)), lax.cos(x)), lax.mul(t, 2.0)),
+    }
+    with in_place("microjax.stackless", siblings):
+        program = st.make_jaxpr(cases[case])(*args)
+        back = st.transposed(program, linear)
+        outs = st.eval_jaxpr(back.jaxpr, back.consts, *known, *cotangents)
+        length = len(program.eqns)
+    types = [[aval.str_short() for aval in avals] for avals in (back.in_avals, back.out_avals)]
+    names = sorted(eqn.primitive.name for eqn in back.eqns)
+    return types, [np.asarray(out) for out in outs], names, length
+
+
+@probe(uses=[in_place])
+def called_backwards(mj, siblings, x, t):
+    """Gradients through compiled functions, alone and inside others, and through inner calls."""
+
+    def curve(x, y):
+        return lax.sin(x * y) * y
+
+    def inner(x, y):
+        return st.jit(curve)(x, y) * x
+
+    with in_place("microjax.stackless", siblings):
+        f = st.jit(inner)
+        g = st.grad(lambda x, y: f(x, y).sum(), (0, 1))
+        again = g(x, t), g(t, x), g(x, t)
+        h = st.grad(lambda x: g(x, t)[0].sum())
+        return again, h(x), st.vmap(h)(np.stack([x, t])), st.jit(h)(x)
+
+
+BACKWARDS = siblings("stackless.backward_pass")
+WITHOUT_BACK = siblings(
+    "stackless.box_op", "stackless.linearize_flat", "stackless.backward_pass", "stackless.jit_jvp"
+)
+
+
+@pytest.mark.meets("order", "again")
+def test_transposed_values(student):
+    """Known inputs come first, then cotangents; the cotangents of linear inputs come out."""
+    student.agrees(run_backwards, BACKWARDS, "product", [ROW, STEP], [False, True], [ROW], [STEP])
+    before = [STEP, ROW], [True, False], [ROW], [STEP, ROW, GRID[0]]
+    student.agrees(run_backwards, BACKWARDS, "before", *before)
+    student.agrees(run_backwards, BACKWARDS, "product", [1.0, 2.0], [False, True], [3.0], [4.0])
+
+
+@pytest.mark.meets("more_than_two", "order", "keys")
+def test_transposed_mixed_inputs(student):
+    """Linear and known inputs may come in any order."""
+    args = [ROW, STEP, GRID[0], GRID[1]]
+    known, cts = [STEP, GRID[1]], [ROW, GRID[0]]
+    student.agrees(run_backwards, BACKWARDS, "two", args, [True, False, True, False], known, cts)
+    student.agrees(run_backwards, BACKWARDS, "linear", [ROW, STEP], [True, True], [], [GRID[0]])
+
+
+@pytest.mark.meets("some_results", "zeros", "none")
+def test_transposed_zeros(student):
+    """A linear input that has no part in the results gets zeros."""
+    args = [ROW, STEP, GRID[0]], [False, True, True], [ROW], [STEP]
+    student.agrees(run_backwards, BACKWARDS, "unused", *args)
+
+
+@pytest.mark.meets("axes", "sizes", "float32")
+def test_transposed_types(student):
+    """Cotangents have the types of the inputs."""
+    cts = [np.array([2.0, 11.0]), np.array(0.5), GRID]
+    student.agrees(run_backwards, BACKWARDS, "shapes", [GRID, ROW], [False, True], [GRID], cts)
+    single = [x.astype("float32") for x in (ROW, STEP)]
+    given = single, [False, True], single[:1], single[1:]
+    student.agrees(run_backwards, BACKWARDS, "product", *given)
+    empty = np.zeros((0, 2))
+    given = [empty, empty], [False, True], [empty], [empty]
+    student.agrees(run_backwards, BACKWARDS, "product", *given)
+
+
+@pytest.mark.meets("moment", "twice", "mutation")
+def test_transposed_other_values(student):
+    """What depends on known inputs is computed in the new program, for the values given there."""
+    known = [ROW * 2.0], [STEP, ROW]
+    student.agrees(run_backwards, BACKWARDS, "several", [ROW, STEP], [False, True], *known)
+    known = [STEP], [STEP, ROW]
+    student.agrees(run_backwards, BACKWARDS, "several", [ROW, STEP], [False, True], *known)
+
+
+@pytest.mark.meets("another_box", "nested", "closure", "caching")
+def test_transposed_calls(student):
+    """Compiled functions have gradients, and these have gradients, batches and programs."""
+    student.agrees(called_backwards, WITHOUT_BACK, ROW, STEP)
 
 
 exercise("stackless.whole")
@@ -946,13 +920,13 @@ def test_whole_nested(student):
     student.agrees(nested_derivatives, [1], 0.5)
 
 
-@pytest.mark.meets(again="jit_jvp", closure="jit_jvp")
+@pytest.mark.meets(again="jit_jvp transposed", closure="jit_jvp transposed")
 def test_whole_compiled(student):
     """Compiled functions can be differentiated, and derivatives compiled."""
     student.agrees(compiled, 0.5)
 
 
-@pytest.mark.meets(exception="box_op linear_op linearize_flat")
+@pytest.mark.meets(exception="box_op linearize_flat transposed")
 def test_whole_failures(student):
     """A function that fails while it is transformed leaves the one around it as it was."""
     student.agrees(after_failures, 0.5)

@@ -9,12 +9,11 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from microjax.contexts import EvalInterpreter
 from microjax.stackless import (
     Box,
     BoxInterpreter,
-    EvalInterpreter,
     JVPInterpreter,
-    LinearInterpreter,
     backward_pass,
     eval_jaxpr,
     jit_jvp,
@@ -24,6 +23,7 @@ from microjax.stackless import (
     make_jaxpr,
     set_interpreter,
     transpose_rules,
+    transposed,
     types_of,
     vmap,
 )
@@ -116,44 +116,6 @@ def test_boxes_of_others_are_constants():
         return jvp(lambda y: lax.add(lax.mul(x, x), y), (0.0,), (1.0,))[1]
 
     assert numbers(jvp(lambda x: x * inner(x), (3.0,), (1.0,))) == [3.0, 1.0]
-
-
-# LinearInterpreter.interpret_op -------------------------------------------------------------------
-
-
-@pytest.mark.exercise("stackless.linear_op")
-def test_what_is_known_is_computed():
-    """The cosine is computed, by the interpreter before; the product is recorded."""
-    watch = Watch()
-    with set_interpreter(watch):
-        program, _ = LinearInterpreter().run(
-            lambda t: ([lax.mul(lax.cos(0.0), t)], None), types_of([1.0])
-        )
-    assert (watch.seen, names(program)) == (["cos"], ["mul"])
-    assert numbers(eval_jaxpr(program.jaxpr, program.consts, 5.0)) == [5.0]
-
-
-@pytest.mark.exercise("stackless.linear_op")
-def test_one_operand_is_enough():
-    """A tracer on the left, on the right, or on both sides: the operation is recorded."""
-    program, _ = LinearInterpreter().run(
-        lambda t: ([lax.sub(lax.mul(t, 3.0), lax.mul(4.0, t))], None), types_of([1.0])
-    )
-    assert names(program) == ["mul", "mul", "sub"]
-
-
-@pytest.mark.exercise("stackless.linear_op")
-def test_variables_of_another_program():
-    """Of two programs, one inside the other, each records what depends on its own variable."""
-    outer, inner = LinearInterpreter(), []
-
-    def f(t):
-        g = lambda u: ([lax.mul(lax.neg(t), u)], None)  # noqa: E731
-        inner.append(LinearInterpreter().run(g, types_of([1.0]))[0])
-        return [t], None
-
-    program, _ = outer.run(f, types_of([1.0]))
-    assert (names(program), names(inner[0])) == (["neg"], ["mul"])
 
 
 # linearize_flat -----------------------------------------------------------------------------------
@@ -255,3 +217,34 @@ def test_two_calls():
         jit_jvp([3.0], [1.0], name="mine", jaxpr=program)
     assert watch.seen == ["jit", "jit"]
     assert watch.called == ["mine", "mine"]
+
+
+# transposed ---------------------------------------------------------------------------------------
+
+
+def backwards(f, args, linear, *inputs):
+    """What the program of `f`, run backwards, returns for these inputs."""
+    program = transposed(make_jaxpr(f)(*args), linear)
+    return numbers(eval_jaxpr(program.jaxpr, program.consts, *inputs))
+
+
+@pytest.mark.exercise("stackless.transposed")
+def test_known_inputs_and_cotangents():
+    """The known inputs come first, wherever they were, and the linear inputs get cotangents."""
+    f = lambda t, x, u: (lax.mul(t, lax.mul(x, x)), lax.add(u, lax.mul(x, t)))  # noqa: E731
+    args, linear = (1.0, 1.0, 1.0), [True, False, True]
+    assert backwards(f, args, linear, 3.0, 10.0, 1.0) == [93.0, 1.0]
+    assert backwards(f, args, linear, 2.0, 10.0, 1.0) == [42.0, 1.0]
+
+
+@pytest.mark.exercise("stackless.transposed")
+def test_all_inputs_linear_or_one_unused():
+    """There may be no known input; what is not used gets zeros."""
+    assert backwards(lambda t, u: (lax.neg(u),), (1.0, 1.0), [True, True], 5.0) == [0.0, -5.0]
+
+
+@pytest.mark.exercise("stackless.transposed")
+def test_known_operations_are_in_the_program():
+    """What depends on known inputs alone is computed anew each time, by the new program."""
+    program = make_jaxpr(lambda x, t: (lax.mul(lax.sin(x), t),))(1.0, 1.0)
+    assert names(transposed(program, [False, True])) == ["sin", "mul"]
