@@ -26,6 +26,7 @@ automatic differentiation", 1992, for the idea. Counterpart: `jax.checkpoint`, a
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -145,17 +146,6 @@ def call_remat(program: ClosedJaxpr, args: Values, **params: Any) -> list[Value]
     """The list of the results of `program` for `args`, by one operation `remat_p`.
 
     Its operands are the values of the program's constants, which may be tracers, and then `args`.
-    Its parameters are `params` and `jaxpr`, a closed program without constants. `program` does not
-    change.
-
-    >>> import numpy as np
-    >>> params = {"prevent_cse": True, "policy": None, "differentiated": False}
-    >>> vector = ShapedArray((2,), np.dtype("float64"))
-    >>> program = trace_to_jaxpr(lambda x: [x * np.array([2.0, 3.0])], [vector])
-    >>> len(program.consts)
-    1
-    >>> call_remat(program, [np.array([5.0, 7.0])], **params)
-    [Array([10., 21.], dtype=float64)]
     """
     jaxpr = ClosedJaxpr(without_consts(program.jaxpr), [])
     return remat_p.bind(*program.consts, *args, jaxpr=jaxpr, **params)
@@ -213,9 +203,9 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    Its `Split` says what is known. The part for now is called. That for later becomes one `remat_p`
-    operation, with `differentiated` true, on what it takes of known, kept and unknown values, in
-    order. Both have `policy` and `params`.
+    A `Split` of `jaxpr` is made for the known `tracers`, and its part for now is called. Its part
+    for later becomes one `remat_p` operation with `differentiated` true, on what it takes of the
+    known, the kept and the unknown values, in this order. Both have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -267,11 +257,10 @@ def split_and_forget(
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
-    The residuals are its outputs after the first `number`. A result is needed if it is a residual,
-    or an operand of an equation that is run again. For each equation with needed results,
-    `policy(primitive, *types of the operands, **params)` is called once: if true, these are kept,
-    else the equation is run again. Without a policy nothing is kept, nor are inputs, constants and
-    literals ever.
+    Needed are the outputs after the first `number`, and the operands of equations that run again.
+    `policy(primitive, *types of the operands, **params)` is asked once for each equation with
+    needed results: these are kept if it is true, else the equation runs again. Only results are
+    kept, and none if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -311,11 +300,11 @@ def program_for_now(known_part: ClosedJaxpr, number: int, kept: list[Var]) -> Cl
 def program_for_later(
     known_part: ClosedJaxpr, number: int, kept: list[Var], rest: ClosedJaxpr
 ) -> ClosedJaxpr:
-    """The program for later, which computes the residuals again, and then the unknown outputs.
+    """The program for later, which computes the residuals again, and then runs `rest`.
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
-    inputs. Residuals are the outputs of `known_part` after `number`; with the unknown inputs, they
-    are the inputs of `rest`. No equation that makes one of `kept` is left; dead ones may be.
+    inputs. `rest` takes the residuals, the outputs of `known_part` after `number`, and the unknown
+    inputs. No equation that makes one of `kept` is left; dead ones may be.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -370,22 +359,9 @@ def remat_hlo(
     differentiated: bool,
     policy: Policy | None,
 ) -> list[str]:
-    """Emit the equations of `jaxpr` for operands with the names `args`: the names of the results.
+    """Emit the equations of `jaxpr`, after a barrier if this is a second run: the results' names.
 
-    If `differentiated` and `prevent_cse` are true, this is a second run, which a compiler would
-    merge with the first: so all operands, if there are any, go through one barrier before.
-
-    >>> import numpy as np
-    >>> from minijax.numpy import sin
-    >>> f64 = ShapedArray((), np.dtype("float64"))
-    >>> program, emitter = trace_to_jaxpr(lambda x: [sin(x)], [f64]), Emitter()
-    >>> params = {"prevent_cse": True, "policy": None, "differentiated": True}
-    >>> remat_hlo(emitter, [f64], [f64], ["%arg0"], jaxpr=program, **params)
-    ['%1']
-    >>> for line in emitter.lines:
-    ...     print(line)
-        %0 = stablehlo.optimization_barrier %arg0 : tensor<f64>
-        %1 = stablehlo.sine %0 : tensor<f64>
+    If `differentiated` is true, it is one, and a compiler would merge it with the first.
     """
     if differentiated and prevent_cse and args:
         args = emit_barrier(emitter, avals, args)
@@ -400,3 +376,30 @@ def emit_barrier(emitter: Emitter, avals: Sequence[ShapedArray], args: Sequence[
 
 
 hlo_lowerings[remat_p] = remat_hlo
+
+
+# Where to put checkpoints -------------------------------------------------------------------------
+
+
+def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """A function that applies all `functions` to an array, one after the other.
+
+    They are in segments, and each segment is checkpointed as a whole. For n functions, the number
+    of segments and the length of the longest add up to the least possible: 2 √n, rounded up.
+    Without any functions, the array itself is returned.
+
+    >>> from minijax import make_jaxpr
+    >>> from minijax.numpy import cos, sin
+    >>> for eqn in make_jaxpr(in_segments([sin, cos, sin, cos]))(1.0).eqns:
+    ...     print(eqn.primitive, len(eqn.params["jaxpr"].eqns))
+    remat2 2
+    remat2 2
+    """
+    size = max(1, math.ceil(math.sqrt(len(functions))))
+    parts = [functions[i : i + size] for i in range(0, len(functions), size)]
+    return one_after_the_other([checkpoint(one_after_the_other(part)) for part in parts])
+
+
+def one_after_the_other(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """The composition of functions, the first one first."""
+    return lambda x: functools.reduce(lambda y, f: f(y), functions, x)

@@ -4,98 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("checkpoint.call")
-def call_remat(program, args, **params):
-    inner = ClosedJaxpr(without_consts(program.jaxpr), [])
-    operands = list(program.consts)
-    operands.extend(args)
-    return remat_p.bind(*operands, **dict(params, jaxpr=inner))
-
-
-@right("checkpoint.call")
-def call_remat(program, args, **params):
-    params["jaxpr"] = program.replace(jaxpr=without_consts(program.jaxpr), consts=[])
-    return remat_p.bind(*[*program.consts, *args], **params)
-
-
-@right("checkpoint.call", style="the new program is kept beside the old one")
-def call_remat(program, args, **params):
-    from minijax.jaxpr import kept
-
-    def make():
-        return ClosedJaxpr(without_consts(program.jaxpr), [])
-
-    closed = kept(program, "remat without constants", make)
-    operands = list(program.consts)
-    operands.extend(args)
-    return remat_p.bind(*operands, jaxpr=closed, **params)
-
-
-@right("checkpoint.call", style="a program without constants is taken as it is")
-def call_remat(program, args, **params):
-    inner = program
-    if program.jaxpr.constvars:
-        inner = program.replace(jaxpr=without_consts(program.jaxpr), consts=[])
-    everything = dict(params, jaxpr=inner)
-    return list(remat_p.bind(*(*program.consts, *args), **everything))
-
-
-@mistake(
-    "checkpoint.call",
-    name="The constants stay in the program",
-    hints=[
-        "A checkpointed function uses a value of the function around it, which is being differentiated. Where does your call keep that value?",
-        "A transformation sees the operands of an operation. A tracer that hides in the constants of a parameter is not found; the call is evaluated at once, as if nothing transformed it.",
-        "Bind on the values of `program.consts` and then the arguments, with a program from `without_consts(program.jaxpr)`, in a `ClosedJaxpr` whose list of constants is empty.",
-    ],
-)
-def call_remat(program, args, **params):
-    return remat_p.bind(*args, jaxpr=program, **params)
-
-
-mistake(
-    "checkpoint.call",
-    {"program.consts, *args": "args, *program.consts"},
-    name="The constants come after the arguments",
-    hints=[
-        "The program has inputs in an order. Which are its first ones, if it was made by `without_consts`?",
-        "The constants are further inputs *before* the others. Operands and inputs must be in the same order.",
-        "Begin the operands with the values of `program.consts`, and let `args` follow.",
-    ],
-)
-
-
-@mistake("checkpoint.call", fails="test_call_again")
-def call_remat(program, args, **params):
-    consts = list(program.consts)
-    program.jaxpr = without_consts(program.jaxpr)
-    program.consts.clear()
-    return remat_p.bind(*consts, *args, jaxpr=program, **params)
-
-
-@mistake("checkpoint.call", fails="test_call_params")
-def call_remat(program, args, **params):
-    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
-    params["differentiated"] = False  # linearize will say when
-    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
-
-
-@mistake("checkpoint.call", fails="test_call_captured_batches")
-def call_remat(program, args, **params):
-    import numpy as np
-
-    closed = ClosedJaxpr(without_consts(program.jaxpr), [])
-    consts = [np.asarray(const) for const in program.consts]
-    return remat_p.bind(*consts, *args, jaxpr=closed, **params)
-
-
-@mistake("checkpoint.call", fails="test_call_weak_types")
-def call_remat(program, args, **params):
-    known = call_remat.__dict__.setdefault("known", {})
-    closed = known.setdefault(str(program), ClosedJaxpr(without_consts(program.jaxpr), []))
-    return remat_p.bind(*program.consts, *args, jaxpr=closed, **params)
-
-
 @right("checkpoint.kept_values")
 def kept_values(jaxpr, number, policy):
     needed, kept = set(), set()
@@ -679,116 +587,73 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return [next(now if is_there else later) for is_there in split.out_known]
 
 
-@right("checkpoint.barrier")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if not args or not prevent_cse or not differentiated:
-        return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-    behind = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, behind, jaxpr.consts)
+@right("checkpoint.segments")
+def in_segments(functions):
+    n = len(functions)
+    number = min(range(1, n + 1), key=lambda k: k + -(-n // k), default=1)
+    bounds = [i * n // number for i in range(number + 1)]
+
+    def f(x):
+        for start, end in zip(bounds, bounds[1:]):
+            if start < end:
+                x = checkpoint(one_after_the_other(functions[start:end]))(x)
+        return x
+
+    return f
 
 
-@right("checkpoint.barrier")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    match prevent_cse, differentiated, len(args):
-        case True, True, n if n > 0:
-            names = emit_barrier(emitter, list(avals), list(args))
-        case _:
-            names = list(args)
-    return lower_body(emitter, jaxpr.jaxpr, names, jaxpr.consts)
+@right("checkpoint.segments", style="a list that is used up")
+def in_segments(functions):
+    left, segments = list(functions), []
+    size = math.isqrt(max(len(left) - 1, 0)) + 1
+    while left:
+        part, left = left[:size], left[size:]
 
+        def segment(x, part=part):
+            for f in part:
+                x = f(x)
+            return x
 
-@right("checkpoint.barrier", style="the cases without a barrier first, in a tuple that is unpacked")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    names = list(args)
-    match (len(names), prevent_cse and differentiated):
-        case (0, _) | (_, False):
-            pass
-        case _:
-            names = emit_barrier(emitter, avals, names)
-    return lower_body(emitter, jaxpr.jaxpr, names, jaxpr.consts)
-
-
-@right("checkpoint.barrier", style="a choice between two functions that make names")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    hidden = functools.partial(emit_barrier, emitter, list(avals))
-    plain = list
-    make = hidden if all([args, prevent_cse, differentiated]) else plain
-    body, consts = jaxpr.jaxpr, tuple(jaxpr.consts)
-    return [*lower_body(emitter, body, make(args), consts=consts)]
+        segments.append(checkpoint(segment))
+    return one_after_the_other(segments)
 
 
 mistake(
-    "checkpoint.barrier",
-    {"if differentiated and prevent_cse and args:": "if prevent_cse and args:"},
-    name="The first run has a barrier, too",
+    "checkpoint.segments",
+    {"size = max(1, math.ceil(math.sqrt(len(functions))))": "size = max(1, len(functions) // 2)"},
+    name="There are always two segments",
     hints=[
-        "Compile a checkpointed function without any derivative. Is there something that could be merged?",
-        "A barrier also prevents other work of the compiler. It is wanted for the second run alone.",
-        "Ask for `differentiated`, besides `prevent_cse`.",
+        "How many functions has the longest segment of a chain of a hundred?",
+        "With two segments, the backward pass holds half of the chain at a time. More segments are shorter, but the input of each is kept.",
+        "√n segments of √n functions: `size = math.ceil(math.sqrt(n))`.",
     ],
 )
 mistake(
-    "checkpoint.barrier",
-    {"args = emit_barrier(emitter, avals, args)": "emit_barrier(emitter, avals, args)"},
-    name="The barrier is there, and nothing goes through it",
+    "checkpoint.segments",
+    {"size = max(1, math.ceil(math.sqrt(len(functions))))": "size = 1"},
+    name="Each function is a segment of its own",
     hints=[
-        "Which names do your equations have as operands, and which line makes these names?",
-        "A barrier separates only what uses its results. Equations that read the old names are beside it, and can be merged.",
-        "`emit_barrier` returns new names. Hand those on to `lower_body`.",
+        "How many inputs of segments are kept for a chain of a hundred?",
+        "A checkpoint around each function keeps every value between two functions: nothing is gained.",
+        "√n segments of √n functions: `size = math.ceil(math.sqrt(n))`.",
     ],
 )
 mistake(
-    "checkpoint.barrier",
-    {"if differentiated and prevent_cse and args:": "if differentiated and args:"},
-    name="There is a barrier although merging is allowed",
-    hints=[
-        "What did the user say with `prevent_cse=False`?",
-        "In a scan the two runs are two loops and cannot be merged anyway. There a user leaves the barrier away.",
-        "Ask for `prevent_cse`, besides `differentiated`.",
-    ],
+    "checkpoint.segments",
+    {
+        "size = max(1, math.ceil(math.sqrt(len(functions))))": "size = max(1, math.isqrt(len(functions)))"
+    },
+    fails="test_segments_of_other_numbers",
 )
-
-
-@mistake("checkpoint.barrier", fails="test_barrier_without_operands")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if prevent_cse and differentiated:
-        args = emit_barrier(emitter, avals, args)
-    return lower_body(emitter, jaxpr.jaxpr, args[: len(avals)], jaxpr.consts)
-
-
-@mistake("checkpoint.barrier", fails="test_barrier_for_all_operands")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    args = list(args)
-    if prevent_cse and differentiated:
-        places = [i for i, aval in enumerate(avals) if aval.dtype.kind == "f"]
-        if places:
-            names = emit_barrier(emitter, [avals[i] for i in places], [args[i] for i in places])
-            for i, name in zip(places, names):
-                args[i] = name
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-
-
-@mistake("checkpoint.barrier", fails="test_barrier_without_operands")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    body = without_consts(jaxpr.jaxpr)
-    names = [*map(emitter.capture, jaxpr.consts), *args]
-    if prevent_cse and differentiated and args:
-        names = emit_barrier(emitter, [var.aval for var in body.invars], names)
-    return lower_body(emitter, body, names)
-
-
-@mistake("checkpoint.barrier", fails="test_barrier")
-def remat_hlo(emitter, avals, out_avals, args, *, jaxpr, prevent_cse, differentiated, policy):
-    if prevent_cse and differentiated:
-        names = []
-        for i in range(0, len(args), 2):
-            names += emit_barrier(emitter, avals[i : i + 2], args[i : i + 2])
-        args = names
-    return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
-
-
 mistake(
-    "checkpoint.barrier",
-    {"differentiated and prevent_cse": "prevent_cse and differentiated and policy is None"},
-    fails="test_barrier_with_a_policy",
+    "checkpoint.segments",
+    {
+        "[checkpoint(one_after_the_other(part)) for part in parts]": "[one_after_the_other(part) for part in parts]"
+    },
+    fails="test_segments_forget",
+)
+mistake(
+    "checkpoint.segments",
+    {"max(1, math.ceil(math.sqrt(len(functions))))": "math.ceil(math.sqrt(len(functions)))"},
+    fails="test_few_functions",
 )

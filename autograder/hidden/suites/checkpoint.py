@@ -19,16 +19,14 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax import core, lax
     from minijax import numpy as jnp
     from minijax.checkpoint import (
-        call_remat,
+        in_segments,
         kept_values,
         program_for_later,
-        remat_hlo,
         without_dead_code,
     )
     from minijax.core import Tracer, get_aval, impl_rules, new_main, trace_state
     from minijax.jaxpr import eval_jaxpr, raise_to_shaped
-    from minijax.jit import Emitter
-    from minijax.linearize import PartialEvalTrace, tracers_to_jaxpr, unknown
+    from minijax.linearize import PartialEvalTrace, linearize_tree, tracers_to_jaxpr, unknown
     from minijax.tracing import trace_to_jaxpr
 
 ROW = np.array([0.5, -2.0, 3.0])
@@ -128,141 +126,8 @@ def arrays(values):
     return [np.asarray(x) for x in values]
 
 
-SPLIT = siblings("checkpoint.call", "checkpoint.kept_values", "checkpoint.later")
-WHOLE = siblings(
-    "checkpoint.call", "checkpoint.kept_values", "checkpoint.later", "checkpoint.partial_eval"
-)
-
-exercise("checkpoint.call")
-
-CONSTANTS = "lambda x: [x * np.array([2.0, 3.0, 5.0]) - np.array([7.0, 1.0, 4.0]), -x]"
-
-
-@probe(uses=[arrays, traced])
-def called(mj, text, args):
-    """The results of a program that is called."""
-    params = {"prevent_cse": True, "policy": None, "differentiated": False}
-    outs = call_remat(traced(text, args), args, **params)
-    return arrays(outs), len(outs)
-
-
-@probe(uses=[arrays, keeping, names_in, params_of, traced, types_of])
-def bound(mj, text, args, prevent_cse, differentiated):
-    """The equations of a traced call: operands, parameters, and the program inside."""
-    policy, _ = keeping("sin")
-    params = {"prevent_cse": prevent_cse, "policy": policy, "differentiated": differentiated}
-    program = traced(text, args)
-
-    def call(*xs):
-        return call_remat(program, xs, **params)
-
-    outer = trace_to_jaxpr(call, types_of(args))
-    places = {v: ("constant", i) for i, v in enumerate(outer.jaxpr.constvars)}
-    places |= {v: ("input", i) for i, v in enumerate(outer.jaxpr.invars)}
-    told = []
-    for eqn in outer.eqns:
-        inner = eqn.params.get("jaxpr")
-        told.append(
-            [
-                eqn.primitive.name,
-                [places.get(atom) for atom in eqn.invars],
-                params_of(eqn.params),
-                eqn.params.get("policy") is policy,
-                inner and [len(inner.consts), len(inner.in_avals), names_in(inner)],
-            ]
-        )
-    return told, arrays(outer.consts)
-
-
-@probe(uses=[names_in])
-def captured(mj, x, w, t, how):
-    """A checkpointed function that uses a value which is transformed: values and operations."""
-
-    def f(w):
-        return mj.checkpoint(lambda x: mj.numpy.sin(x) * w - w)(x)
-
-    def g(w):
-        return mj.jvp(f, (w,), (t,)) if how == "jvp" else mj.vmap(f)(w)
-
-    return g(w), names_in(mj.make_jaxpr(g)(w))
-
-
-@probe(uses=[arrays, traced])
-def called_again(mj, text, args):
-    """A program that is called twice, and run afterwards."""
-    params = {"prevent_cse": True, "policy": None, "differentiated": False}
-    program = traced(text, args)
-    outs = [arrays(call_remat(program, args, **params)) for _ in range(2)]
-    outs.append(arrays(eval_jaxpr(program.jaxpr, program.consts, *args)))
-    return outs, len(program.consts), len(program.in_avals)
-
-
-@probe(uses=[arrays, names_in, weak_types])
-def calls_of_equal_programs(mj, values):
-    """Programs that look the same, of inputs with and without a weak type; and calls of numbers."""
-    f = mj.checkpoint(lambda x: x * 2.0)
-    programs = [mj.make_jaxpr(f)(x) for x in values]
-    types = [weak_types([*p.eqns[0].params["jaxpr"].in_avals, *p.out_avals]) for p in programs]
-    of_a_constant = mj.make_jaxpr(lambda: f(3.0))()
-    beside = [f(x) * np.ones(2, np.float32) for x in values]
-    return types, names_in(of_a_constant), arrays(beside)
-
-
-@pytest.mark.meets("twice", "again", "mutation")
-def test_call_again(student):
-    """The program that is called stays as it was, and can be called again."""
-    student.agrees(called_again, CONSTANTS, [ROW])
-    student.agrees(called_again, "lambda x, y: [x - y]", [ROW, STEP])
-
-
-@pytest.mark.meets("weak_type", "caching")
-def test_call_weak_types(student):
-    """Weak types stay what they are, and a call on numbers alone is a call too."""
-    student.agrees(calls_of_equal_programs, [np.float64(1.0), 1.0, np.float64(1.0)])
-
-
-@pytest.mark.meets("float32", "sizes", "some_results")
-def test_call_results(student):
-    """A call returns the results of the program for the arguments, as a list."""
-    student.agrees(called, "lambda x, y: [x - y, x * y]", [ROW, STEP])
-    student.agrees(called, "lambda x: [jnp.sum(x, axis=0)]", [GRID.astype(F32)])
-    student.agrees(called, "lambda x, y: []", [1.0, 2.0])
-
-
-@pytest.mark.meets("more_than_two")
-def test_call_results_with_constants(student):
-    """A call of a program with constants returns its results as a list."""
-    student.agrees(called, CONSTANTS, [ROW])
-    student.agrees(called, "lambda x, y: [y - np.array([1.0, 2.0, 4.0]), x]", [ROW, STEP])
-
-
-@pytest.mark.meets("order")
-def test_call_operands(student):
-    """One operation is bound, whose operands are the constants and then the arguments."""
-    student.agrees(bound, CONSTANTS, [ROW], True, False)
-    student.agrees(bound, "lambda x, y: [y - np.array([1.0, 2.0, 4.0])]", [ROW, STEP], 1, 0)
-
-
-@pytest.mark.meets("keys")
-def test_call_params(student):
-    """The other parameters arrive as they were given."""
-    student.agrees(bound, "lambda x, y: [jnp.sin(x) - y]", [ROW, STEP], False, True)
-    student.agrees(bound, "lambda x, y: [y, x * y]", [2.0, 3.0], True, True)
-
-
-@pytest.mark.meets("another_box", "nested", "closure")
-def test_call_captured_tangents(student):
-    """A value from outside the function is differentiated, and the call stays one operation."""
-    student.agrees(captured, ROW, STEP, GRID[0], "jvp")
-    student.agrees(captured, 2.0, ROW, STEP, "jvp")
-
-
-@pytest.mark.meets("another_box")
-def test_call_captured_batches(student):
-    """A batched value from outside the function is mapped, and the call stays one operation."""
-    student.agrees(captured, ROW, GRID, GRID, "vmap")
-    student.agrees(captured, 2.0, ROW, STEP, "vmap")
-
+SPLIT = siblings("checkpoint.kept_values", "checkpoint.later")
+WHOLE = siblings("checkpoint.kept_values", "checkpoint.later", "checkpoint.partial_eval")
 
 exercise("checkpoint.kept_values")
 
@@ -640,108 +505,7 @@ def test_split_differentiated(student):
     student.agrees(derivative, SPLIT, text, [2.0], [], "grad")
 
 
-exercise("checkpoint.barrier")
-
-
-@probe(uses=[traced])
-def emitted(mj, text, args, prevent_cse, differentiated, with_policy=False):
-    """The lines of a call, the names of its results, and how many arrays are captured."""
-    program, emitter = traced(text, args), Emitter()
-    emitter.emit("something before")
-    outs = remat_hlo(
-        emitter,
-        program.in_avals,
-        program.out_avals,
-        [f"%arg{i}" for i in range(len(args))],
-        jaxpr=program,
-        prevent_cse=prevent_cse,
-        differentiated=differentiated,
-        policy=(lambda *avals, **params: False) if with_policy else None,
-    )
-    return emitter.lines, list(outs), len(emitter.captured)
-
-
-@probe(uses=[function_of, in_place])
-def gradient_text(mj, siblings, text, x, options):
-    """The text of a compiled program: value and gradient of a checkpointed function."""
-    with in_place("minijax.checkpoint", siblings):
-        f = mj.checkpoint(function_of(text), **options)
-        lowered = mj.jit(mj.value_and_grad(f)).lower(x).as_text()
-    return [line.split(":")[0] for line in lowered.splitlines()]
-
-
-@pytest.mark.meets("order", "more_than_two", "moment")
-def test_barrier(student):
-    """The second time all operands go through one barrier, and the equations use its results."""
-    student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, True)
-    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, True)
-    student.agrees(emitted, "lambda x, y, z: [z - x]", [2.0, ROW, GRID[0]], True, True)
-
-
-@pytest.mark.meets("float32", "more_than_two", "twice", "some_results")
-def test_barrier_for_all_operands(student):
-    """Operands of all types go through the barrier, one that is there twice, and unused ones."""
-    kinds = [2, ROW, np.array([True, False]), np.float32(3.0)]
-    student.agrees(emitted, "lambda n, x, b, y: [x * x, n * n, y]", kinds, True, True)
-    student.agrees(emitted, "lambda n, m: [n]", [2, np.int32(3)], True, True)
-    student.agrees(emitted, "lambda x, y: []", [ROW, STEP], True, True)
-
-
-@pytest.mark.meets("keys", "none")
-def test_barrier_with_a_policy(student):
-    """Whether there is a policy does not matter for the barrier."""
-    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, True, True)
-    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], True, False, True)
-
-
-@pytest.mark.meets("again")
-def test_no_barrier_the_first_time(student):
-    """There is no barrier if something is computed for the first time."""
-    student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], True, False)
-    student.agrees(emitted, "lambda x, y: [x - y, y]", [ROW, STEP], False, False)
-
-
-@pytest.mark.meets("float32")
-def test_no_barrier_at_first_for_arrays(student):
-    """Operands of any type have no barrier if something is computed for the first time."""
-    student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], True, False)
-
-
-@pytest.mark.meets("keys", "again")
-def test_no_barrier_where_merging_is_allowed(student):
-    """There is no barrier if the compiler may merge the two."""
-    student.agrees(emitted, "lambda x: [jnp.sin(x)]", [2.0], False, True)
-    student.agrees(emitted, "lambda x, y: [x - y, y]", [GRID, STEP], False, True)
-
-
-def test_no_barrier_where_arrays_may_be_merged(student):
-    """For operands of any type, there is no barrier if the compiler may merge the two."""
-    student.agrees(emitted, "lambda x: [x * x]", [GRID.astype(F32)], False, True)
-
-
-@pytest.mark.meets("sizes", "closure")
-def test_barrier_without_operands(student):
-    """A program without operands has no barrier; constants and literals stay outside."""
-    student.agrees(emitted, "lambda: [2.0]", [], True, True)
-    student.agrees(emitted, "lambda x: [x - np.array([1.0, 2.0, 4.0])]", [ROW], True, True)
-    student.agrees(emitted, "lambda x: [x * 2.0, 3.0]", [2.0], True, True)
-
-
-@pytest.mark.meets("nested")
-def test_barrier_in_a_gradient(student):
-    """In a compiled gradient the barrier is between the first run and the second."""
-    text = "lambda x: jnp.sum(jnp.sin(jnp.sin(x)))"
-    student.agrees(gradient_text, WHOLE, text, ROW, {})
-    student.agrees(gradient_text, WHOLE, text, 2.0, {"prevent_cse": False})
-
-
-# Random programs ----------------------------------------------------------------------------------
-
-
-@probe
-def both_derivatives(mj, f, xs, ts):
-    """A checkpointed program's values, and its derivative in a direction."""
-    return mj.checkpoint(f)(*xs), mj.jvp(mj.checkpoint(f), xs, ts)
+exercise("checkpoint.partial_eval")
 
 
 @probe
@@ -758,17 +522,6 @@ def pulled_back_with_policy(mj, f, xs, cts):
     return mj.vjp(mj.checkpoint(f, policy=policy), *xs)[1](cts)
 
 
-exercise("checkpoint.call")
-
-
-def test_random_programs_are_called(student):
-    """A random program with a checkpoint returns its values, and its derivative in a direction."""
-    student.agrees_on_programs(both_derivatives)
-
-
-exercise("checkpoint.partial_eval")
-
-
 @pytest.mark.meets("length")
 def test_random_programs_backwards(student):
     """A random program with a checkpoint has the right derivatives in reverse mode."""
@@ -782,6 +535,106 @@ exercise("checkpoint.later")
 def test_random_programs_later(student):
     """A random program of which much is kept has the right derivatives in reverse mode."""
     student.agrees_on_programs(pulled_back_with_policy)
+
+
+exercise("checkpoint.segments")
+
+CHAIN = ["jnp.sin", "lambda x: x * x + 1.0", "jnp.cos", "jnp.exp", "lambda x: x - 2.0"]
+
+
+@probe(uses=[in_place])
+def composed(mj, siblings, texts, x):
+    """The value of a composition, and its derivatives."""
+    with in_place("minijax.checkpoint", siblings):
+        f = in_segments([eval(text, {"jnp": jnp}) for text in texts])
+        total = mj.grad(lambda x: jnp.sum(f(x)))
+        return f(x), total(x), mj.jvp(total, (x,), (x,))[1]
+
+
+@probe
+def segments(mj, number):
+    """Whether a chain is in as few and short segments as possible, all of it, in its order."""
+    # Each function multiplies by its number, which tells it from the others.
+    functions = [lambda x, k=k: x * (1.0 + k) for k in range(number)]
+    program = mj.make_jaxpr(in_segments(functions))(np.ones(2))
+    names = {eqn.primitive.name for eqn in program.eqns}
+    inside = [eqn.params["jaxpr"].eqns for eqn in program.eqns]
+    factors = [float(x.val) for part in inside for e in part for x in e.invars if hasattr(x, "val")]
+    longest = max(map(len, inside), default=0)
+    return names <= {"remat2"}, factors, len(inside) + longest
+
+
+@probe(uses=[in_place])
+def kept_of_a_chain(mj, siblings, number):
+    """Whether few values stay between the forward and the backward pass."""
+    with in_place("minijax.checkpoint", siblings):
+        f = in_segments([jnp.sin] * number)
+        residuals = linearize_tree(f, (np.arange(3.0),), has_aux=False).program.consts
+    return len({id(x): x for x in residuals}) <= 2 * number**0.5 + 1
+
+
+@probe
+def chain_of_closures(mj, x, w):
+    """A chain whose functions use values from outside, or fail."""
+
+    def f(w):
+        return in_segments([lambda x: x * w, jnp.sin, lambda x: x + w])(x)
+
+    def fail(x):
+        raise KeyError("mine")
+
+    try:
+        in_segments([jnp.sin, fail])(x)
+        error = None
+    except KeyError:
+        error = "KeyError"
+    functions = [jnp.sin, jnp.cos, jnp.sin]
+    g = in_segments(functions)
+    first = g(x), g(x * 2.0)
+    return mj.jvp(f, (w,), (w,)), error, first, functions == [jnp.sin, jnp.cos, jnp.sin]
+
+
+@pytest.mark.meets("order", "twice", "float32")
+def test_segments_values(student):
+    """Values and derivatives are those of the functions, one after the other."""
+    student.agrees(composed, WHOLE, CHAIN, ROW)
+    student.agrees(composed, WHOLE, CHAIN[::-1], ROW.astype(F32))
+    student.agrees(composed, WHOLE, CHAIN[:2] * 5, np.array(0.5))
+
+
+@pytest.mark.meets("more_than_two")
+def test_segments_of_squares(student):
+    """For a square number of functions, there are as many segments as functions in each."""
+    for number in (4, 9, 16, 25):
+        student.agrees(segments, number)
+
+
+@pytest.mark.meets("length")
+def test_segments_of_other_numbers(student):
+    """For any number, segments and the longest of them add up to the least possible."""
+    for number in (2, 3, 5, 6, 7, 8, 10, 12, 13, 20, 21, 50):
+        student.agrees(segments, number)
+
+
+@pytest.mark.meets("sizes")
+def test_few_functions(student):
+    """There may be one function, or none."""
+    student.agrees(segments, 1)
+    student.agrees(segments, 0)
+    student.agrees(composed, WHOLE, [], ROW)
+    student.agrees(composed, WHOLE, CHAIN[:1], ROW)
+
+
+def test_segments_forget(student):
+    """Between the forward and the backward pass, only the inputs of segments stay."""
+    for number in (9, 30):
+        student.agrees(kept_of_a_chain, WHOLE, number)
+
+
+@pytest.mark.meets("closure", "another_box", "nested", "exception", "again", "mutation")
+def test_segments_of_closures(student):
+    """Functions may use what is outside, and may fail; the list of them stays as it is."""
+    student.agrees(chain_of_closures, ROW, STEP)
 
 
 exercise("checkpoint.whole")
@@ -902,16 +755,14 @@ def test_whole_residuals(student):
 
 
 @pytest.mark.meets(
-    caching="partial_eval", nested="call kept_values later partial_eval", mutation="later"
+    caching="partial_eval", nested="kept_values later partial_eval", mutation="later"
 )
 def test_whole_transformations(student):
     """With a checkpoint, all transformations compute what they compute without."""
     student.agrees(through_everything, ROW / 2.0, STEP / 100.0)
 
 
-@pytest.mark.meets(
-    another_box="call partial_eval", twice="partial_eval", closure="call partial_eval"
-)
+@pytest.mark.meets(another_box="partial_eval", twice="partial_eval", closure="partial_eval")
 def test_whole_closures(student):
     """Values from outside the function are differentiated and batched too."""
     student.agrees(closed_over, ROW, STEP / 100.0)
@@ -924,7 +775,7 @@ def test_whole_arguments(student):
     student.agrees(kinds_of_arguments, GRID.astype(F32))
 
 
-@pytest.mark.meets(exception="kept_values partial_eval call")
+@pytest.mark.meets(exception="kept_values partial_eval")
 def test_whole_after_an_error(student):
     """An error comes out as it is, and leaves all as before."""
     student.agrees(after_an_error, 0.5)

@@ -8,13 +8,11 @@ import importlib
 
 import numpy as np
 import pytest
-from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
-from minijax import checkpoint, jit, jvp, make_jaxpr
+from minijax import jit, jvp, make_jaxpr
 from minijax.core import ShapedArray, impl_rules, new_main
 from minijax.jaxpr import eval_jaxpr
-from minijax.lowering import Emitter
 from minijax.linearize import PartialEvalTrace, unknown
 from minijax.tracing import trace_to_jaxpr
 
@@ -39,29 +37,6 @@ def run(program, *args):
 def names(program):
     """The primitives of a program, in order."""
     return [eqn.primitive.name for eqn in program.eqns]
-
-
-# call_remat ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("checkpoint.call")
-def test_results():
-    """The program's results, with a constant and an argument."""
-    program = trace_to_jaxpr(lambda x: [x * ROW, -x], [VECTOR])
-    outs = MODULE.call_remat(program, [np.array([2.0, 3.0, 4.0])], **PARAMS)
-    assert [x.tolist() for x in outs] == [[2.0, 30.0, 400.0], [-2.0, -3.0, -4.0]]
-
-
-@pytest.mark.exercise("checkpoint.call")
-def test_constants_are_operands():
-    """Two constants come before the argument, and the program inside has none left."""
-    f = checkpoint(lambda x: x * ROW + np.array([7.0, 8.0, 9.0]), prevent_cse=False)
-    outer = make_jaxpr(f)(2.0)
-    assert names(outer) == ["remat2"]
-    (eqn,) = outer.eqns
-    assert eqn.invars == [*outer.jaxpr.constvars, *outer.jaxpr.invars]
-    assert (len(eqn.invars), eqn.params["jaxpr"].consts) == (3, [])
-    assert eqn.params["prevent_cse"] is False
 
 
 # kept_values --------------------------------------------------------------------------------------
@@ -228,72 +203,31 @@ def test_parameters(monkeypatch):
     assert out.recipe.params == {**params, "differentiated": True, "jaxpr": rest}
 
 
-# remat_hlo ----------------------------------------------------------------------------------------
+# in_segments --------------------------------------------------------------------------------------
 
 
-def emitted(avals, args, f, **params):
-    """The lines for a program, without leading spaces, and the names of its results."""
-    emitter = Emitter()
-    program = trace_to_jaxpr(f, avals)
-    outs = MODULE.remat_hlo(emitter, avals, avals, args, jaxpr=program, policy=None, **params)
-    return [line.strip() for line in emitter.lines], outs
+def parts_of(number):
+    """How many functions are in each segment of a chain, and which factors they multiply by."""
+    functions = [lambda x, k=k: x * (2.0 + k) for k in range(number)]
+    program = make_jaxpr(MODULE.in_segments(functions))(ROW)
+    assert set(names(program)) <= {"remat2"}
+    parts = [eqn.params["jaxpr"].eqns for eqn in program.eqns]
+    return [len(part) for part in parts], [float(e.invars[1].val) for part in parts for e in part]
 
 
-@pytest.mark.exercise("checkpoint.barrier")
-def test_barrier():
-    """The second time all operands go through one barrier, and the equations come after it."""
-    lines, outs = emitted(
-        [SCALAR, SCALAR],
-        ["%arg0", "%arg1"],
-        lambda x, y: [x - y, y],
-        prevent_cse=True,
-        differentiated=True,
-    )
-    assert lines == [
-        "%0:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<f64>, tensor<f64>",
-        "%1 = stablehlo.subtract %0#0, %0#1 : tensor<f64>",
-    ]
-    assert outs == ["%1", "%0#1"]
+@pytest.mark.exercise("checkpoint.segments")
+def test_few_and_short_segments():
+    """The number of segments and the longest add up to the least possible, and none is left out."""
+    for number, least in [(1, 2), (4, 4), (5, 5), (9, 6), (10, 7), (12, 7), (100, 20)]:
+        lengths, factors = parts_of(number)
+        assert len(lengths) + max(lengths) == least
+        assert factors == [2.0 + k for k in range(number)]
 
 
-@pytest.mark.exercise("checkpoint.barrier")
-def test_no_barrier():
-    """There is no barrier the first time, none if merging is allowed, and none for no operands."""
-    for prevent_cse, differentiated in [(True, False), (False, True), (False, False)]:
-        flags = {"prevent_cse": prevent_cse, "differentiated": differentiated}
-        assert emitted([SCALAR], ["%arg0"], lambda x: [-x], **flags) == (
-            ["%0 = stablehlo.negate %arg0 : tensor<f64>"],
-            ["%0"],
-        )
-    lines, _ = emitted([], [], lambda: [2.0], prevent_cse=True, differentiated=True)
-    assert len(lines) == 1
-
-
-@pytest.mark.exercise("checkpoint.barrier")
-def test_constants_of_the_program():
-    """A program with a constant: the argument goes through the barrier, the constant does not."""
-    flags = {"prevent_cse": True, "differentiated": True}
-    lines, _ = emitted([VECTOR], ["%arg0"], lambda x: [x * ROW], **flags)
-    assert [line.split()[2] for line in lines] == [
-        "stablehlo.optimization_barrier",
-        "stablehlo.multiply",
-    ]
-
-
-# Random programs ----------------------------------------------------------------------------------
-
-# All but comparisons, and float32, in which slopes have too few digits.
-OPERATIONS = (
-    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
-    *("infix", "with_literal", "literal_with", "constant"),
-    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
-)
-
-
-@pytest.mark.exercise("checkpoint.call")
-@for_programs(seed="checkpoint", operations=OPERATIONS, dtypes=["float64"])
-def test_slopes_of_random_programs(f, xs, ts):
-    """A random program with a checkpoint has its values, and its slopes along the tangents."""
-    values, tangents = jvp(checkpoint(f), xs, ts)
-    assert numbers(values) == numbers(f(*xs))
-    assert numbers(tangents) == numbers(slope(f, xs, ts))
+@pytest.mark.exercise("checkpoint.segments")
+def test_values_of_a_chain():
+    """The functions are applied one after the other, and none changes nothing."""
+    f = MODULE.in_segments([jnp.sin, lambda x: x + 1.0, lambda x: x * x])
+    assert float(f(0.0)) == 1.0
+    assert float(jvp(f, (0.0,), (1.0,))[1]) == 2.0
+    assert MODULE.in_segments([])(ROW) is ROW
