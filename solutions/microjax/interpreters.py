@@ -11,7 +11,8 @@ interpreter*. One interpreter computes numbers, a second counts operations; the 
 that computes derivatives as well, and one that writes the operations down. `foo` stays as it is.
 
 This file reads from top to bottom: the operations, what an interpreter is, the one that evaluates,
-the place where the current one is kept, what users call, and an interpreter that watches another.
+the place where the current one is kept, what users call, an interpreter with values of its own, and
+two that watch another.
 """
 
 from __future__ import annotations
@@ -52,13 +53,8 @@ class EvalInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> float:
         """The sum of the two floats in `args` for `Op.add`, their product for `Op.mul`.
 
-        Both are computed as Python does it, and no other interpreter is asked. An operand that is
-        not a float raises `TypeError`, even if it is an int.
-
         >>> EvalInterpreter().interpret_op(Op.add, (2.0, 3.0))
         5.0
-        >>> EvalInterpreter().interpret_op(Op.mul, (2.0, 3.0))
-        6.0
         """
         check_floats(op, args)
         x, y = args
@@ -116,8 +112,7 @@ def current_interpreter() -> Interpreter:
 def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
     """A context manager that makes another interpreter current for the time of a `with` block.
 
-    However the block ends, the interpreter that was current when it began is current again; an
-    exception goes on. Blocks may be nested. Other threads do not notice.
+    However the block ends, the interpreter that was current when it began is current again.
 
     >>> other = EvalInterpreter()
     >>> with set_interpreter(other):
@@ -140,8 +135,8 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 def bind(op: Op, *args: Any) -> Any:
     """The current interpreter's answer to `op`, applied to these operands.
 
-    It is asked once, with all operands in one tuple. Operands and answer are values of any kind,
-    and pass through as they are; so does an exception. Counterpart: `Primitive.bind` in JAX.
+    It is asked once, with all operands in one tuple. Operands, the answer and an exception, of any
+    kind, pass through as they are. Counterpart: `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):
@@ -173,7 +168,36 @@ def mul(x: Any, y: Any) -> Any:
     return bind(Op.mul, x, y)
 
 
-# An interpreter that watches another --------------------------------------------------------------
+# An interpreter with values of its own ------------------------------------------------------------
+
+
+class IntervalInterpreter(Interpreter):
+    """Computes with intervals: pairs of bounds, between which a number lies."""
+
+    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> tuple[float, float]:
+        """The smallest interval that holds the result, wherever the operands are in theirs.
+
+        An operand is an interval, the pair `(low, high)` of finite floats, or a float, which is
+        known exactly. What is known of one operand says nothing of the other.
+
+        >>> IntervalInterpreter().interpret_op(Op.add, ((1.0, 2.0), 3.0))
+        (4.0, 5.0)
+        >>> IntervalInterpreter().interpret_op(Op.mul, ((1.0, 2.0), (-3.0, 5.0)))
+        (-6.0, 10.0)
+        """
+        (low, high), (other_low, other_high) = map(as_interval, args)
+        if op is Op.add:
+            return low + other_low, high + other_high
+        corners = [a * b for a in (low, high) for b in (other_low, other_high)]
+        return min(corners), max(corners)
+
+
+def as_interval(value: Any) -> tuple[float, float]:
+    """A float as an interval in which there is no other number; an interval as it is."""
+    return (value, value) if isinstance(value, float) else value
+
+
+# Interpreters that watch another ------------------------------------------------------------------
 
 
 class CountingInterpreter(Interpreter):
@@ -186,9 +210,6 @@ class CountingInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of the operation, which counts as one more in `count`.
 
-        The interpreter before this one computes it, whichever is current. It is asked once.
-        Operands and result may be of any kind, and pass through as they are.
-
         >>> counting = CountingInterpreter(EvalInterpreter())
         >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))
         (5.0, 6.0)
@@ -199,12 +220,36 @@ class CountingInterpreter(Interpreter):
         return self.prev_interpreter.interpret_op(op, args)
 
 
+class RememberingInterpreter(Interpreter):
+    """Leaves the work to the interpreter before it, and never asks the same question twice."""
+
+    def __init__(self, prev_interpreter: Interpreter) -> None:
+        self.prev_interpreter = prev_interpreter
+        self.known: dict[Any, Any] = {}  # to keep in it whatever is needed
+
+    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The result of the operation, which the interpreter before this one has computed.
+
+        If it was asked for the same operation on the same operands before, its answer is returned
+        again. Operands are the same if they are the same objects in the same order; equal ones, of
+        which `1.0` and `True` are an example, are not. They may be of any kind.
+
+        >>> counting = CountingInterpreter(EvalInterpreter())
+        >>> remembering, x = RememberingInterpreter(counting), 1.5
+        >>> [remembering.interpret_op(Op.mul, (x, x)) for _ in range(3)], counting.count
+        ([2.25, 2.25, 2.25], 1)
+        """
+        key = (op, *map(id, args))
+        if key not in self.known:  # operands are kept: nothing else can get their ids
+            self.known[key] = args, self.prev_interpreter.interpret_op(op, args)
+        return self.known[key][1]
+
+
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
     """The result of `f(*args)`, and the number of operations that were applied to get it.
 
-    `f` runs once. The interpreter that was current before does the work, sees each operation, and
-    is current again afterwards, even if `f` raises. Counts inside a function that is counted begin
-    at zero.
+    `f` runs once. The interpreter that was current does the work and sees each operation. It is
+    current again afterwards, even if `f` raises.
 
     >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
     (10.0, 2)

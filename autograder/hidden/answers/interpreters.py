@@ -4,225 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("interpreters.evaluate")
-def interpret_op(self, op, args):
-    check_floats(op, args)
-    if op is Op.add:
-        return sum(args)
-    return args[1] * args[0]
-
-
-@right("interpreters.evaluate")
-def interpret_op(self, op, args):
-    check_floats(op, args)
-    return {Op.add: float.__add__, Op.mul: float.__mul__}[op](*args)
-
-
-@right("interpreters.evaluate", style="a table of operators, keyed by the op's name")
-def interpret_op(self, op, args):
-    import operator
-
-    check_floats(op, args)
-    table = {"add": operator.add, "mul": operator.mul}
-    return table[op.name](*args)
-
-
-@right("interpreters.evaluate", style="match, math.fsum and math.prod; lists and helper inside")
-def interpret_op(self, op, args):
-    import math
-
-    def work(values):
-        match op:
-            case Op.add:
-                return values[0] + values[1]
-            case Op.mul:
-                return math.prod(values, start=1.0)
-        raise ValueError(f"there is no operation {op}")
-
-    check_floats(op, args)
-    return work([*args])
-
-
-@mistake(
-    "interpreters.evaluate",
-    name="Numbers are turned into floats instead of being rejected",
-    hints=[
-        "What does `EvalInterpreter().interpret_op(Op.add, (2, 3.0))` do, and what should it do?",
-        "This interpreter computes with floats and with nothing else. It should not repair an operand, but say that it is wrong.",
-        "Call `check_floats(op, args)` before you compute, and take `x, y = args` as they are.",
-    ],
-)
-def interpret_op(self, op, args):
-    x, y = map(float, args)
-    return x + y if op is Op.add else x * y
-
-
-@mistake(
-    "interpreters.evaluate",
-    name="The operands are not checked",
-    hints=[
-        "Try `EvalInterpreter().interpret_op(Op.add, (2, 3.0))`. The docstring says what should happen.",
-        "Python's `+` takes nearly everything, even two strings. A wrong operand goes unnoticed unless you look.",
-        "The function that looks is given: `check_floats(op, args)`, before the sum or the product.",
-    ],
-)
-def interpret_op(self, op, args):
-    x, y = args
-    return x + y if op is Op.add else x * y
-
-
-@mistake("interpreters.evaluate", fails="test_products")
-def interpret_op(self, op, args):
-    # a clever shortcut: anything times zero is zero
-    check_floats(op, args)
-    x, y = args
-    if op is Op.add:
-        return x + y
-    if x == 0.0 or y == 0.0:
-        return 0.0
-    return x * y
-
-
-@mistake("interpreters.evaluate", fails="test_unusual_numbers")
-def interpret_op(self, op, args, cache={}):
-    # a cache by equality: 2 finds the answer for 2.0, -0.0 that for 0.0
-    if (op, args) not in cache:
-        check_floats(op, args)
-        x, y = args
-        cache[op, args] = x + y if op is Op.add else x * y
-    return cache[op, args]
-
-
-@right("interpreters.set_interpreter")
-class set_interpreter:
-    def __init__(self, new_interpreter):
-        self.new_interpreter = new_interpreter
-
-    def __enter__(self):
-        self.before, context.interpreter = context.interpreter, self.new_interpreter
-
-    def __exit__(self, *error):
-        context.interpreter = self.before
-
-
-@right("interpreters.set_interpreter")
-@contextmanager
-def set_interpreter(new_interpreter):
-    outside = current_interpreter()
-    try:
-        context.interpreter = new_interpreter
-        yield new_interpreter
-    finally:
-        setattr(context, "interpreter", outside)
-
-
-@right(
-    "interpreters.set_interpreter", style="a class with __enter__ and __exit__ inside, no generator"
-)
-def set_interpreter(new_interpreter):
-    class Block:
-        def __enter__(self):
-            self.before = context.interpreter
-            context.interpreter = new_interpreter
-
-        def __exit__(self, *exception):
-            context.interpreter = self.before
-            return False
-
-    return Block()
-
-
-@right("interpreters.set_interpreter", style="an ExitStack with a callback instead of try/finally")
-@contextmanager
-def set_interpreter(new_interpreter):
-    from contextlib import ExitStack
-
-    with ExitStack() as after:
-        after.callback(setattr, context, "interpreter", current_interpreter())
-        setattr(context, "interpreter", new_interpreter)
-        yield new_interpreter
-
-
-@mistake(
-    "interpreters.set_interpreter",
-    name="After an exception the interpreter stays",
-    hints=[
-        "What is current after a block that ended with an exception?",
-        "An exception in the block comes out of the `yield`. Lines below the `yield` do not run then.",
-        "Put the `yield` into a `try`, and the line that restores the old interpreter into its `finally`.",
-    ],
-)
-@contextmanager
-def set_interpreter(new_interpreter):
-    previous = context.interpreter
-    context.interpreter = new_interpreter
-    yield
-    context.interpreter = previous
-
-
-mistake(
-    "interpreters.set_interpreter",
-    {"previous = context.interpreter": "", "= previous": "= Context.interpreter"},
-    name="The end of a block goes back to evaluation, whatever was there before",
-    hints=[
-        "Blocks may be nested. What is current after the inner one has ended?",
-        "Evaluation is what a thread *begins* with. When a block begins, another interpreter may be current.",
-        "Save `context.interpreter` in a variable before you change it, and restore that one.",
-    ],
-)
-
-
-@mistake("interpreters.set_interpreter", fails="test_a_block_that_fails")
-@contextmanager
-def set_interpreter(new_interpreter):
-    # Exception only, and KeyboardInterrupt: not GeneratorExit, not SystemExit
-    previous = context.interpreter
-    context.interpreter = new_interpreter
-    try:
-        yield
-    except (Exception, KeyboardInterrupt):
-        context.interpreter = previous
-        raise
-    else:
-        context.interpreter = previous
-
-
-@mistake("interpreters.set_interpreter", fails="test_blocks_begin_when_they_are_entered")
-def set_interpreter(new_interpreter):
-    # the interpreter before is noted when the block is made, not when it begins
-    previous = context.interpreter
-
-    @contextmanager
-    def block():
-        context.interpreter = new_interpreter
-        try:
-            yield
-        finally:
-            context.interpreter = previous
-
-    return block()
-
-
-@mistake("interpreters.set_interpreter", fails="test_threads")
-@contextmanager
-def set_interpreter(new_interpreter, waiting=[]):
-    # the interpreters that wait are on one list for all threads
-    waiting.append(context.interpreter)
-    context.interpreter = new_interpreter
-    try:
-        yield
-    finally:
-        context.interpreter = waiting.pop()
-
-
-# what was there is kept on the new interpreter: the same one twice overwrites it
-mistake(
-    "interpreters.set_interpreter",
-    {"previous =": "new_interpreter._before =", "= previous": "= new_interpreter._before"},
-    fails="test_blocks_inside_each_other",
-)
-
-
 @right("interpreters.bind")
 def bind(op, *args):
     return context.interpreter.interpret_op(op, tuple(args))
@@ -307,80 +88,6 @@ def bind(op, *args):
         return current_interpreter().interpret_op(op, args)
     except NotImplementedError:
         return EvalInterpreter().interpret_op(op, args)
-
-
-@right("interpreters.count_op")
-def interpret_op(self, op, args):
-    out = self.prev_interpreter.interpret_op(op, args)
-    self.count += 1
-    return out
-
-
-@right("interpreters.count_op")
-def interpret_op(self, op, args):
-    self.count = self.count + 1
-    with set_interpreter(self.prev_interpreter):
-        return bind(op, *args)
-
-
-@right(
-    "interpreters.count_op", style="bind under set_interpreter(prev), as the page's question allows"
-)
-def interpret_op(self, op, args):
-    self.count = 1 + self.count
-    with set_interpreter(self.prev_interpreter):
-        return bind(op, *args)
-
-
-@right("interpreters.count_op", style="works first, counts in a finally; getattr")
-def interpret_op(self, op, args):
-    try:
-        work = getattr(self.prev_interpreter, "interpret_op")
-        return work(op, args)
-    finally:
-        setattr(self, "count", getattr(self, "count") + 1)
-
-
-mistake(
-    "interpreters.count_op",
-    {"self.count += 1": "if op is Op.mul:\n    self.count += 1"},
-    name="Only one kind of operation is counted",
-    hints=[
-        "How many operations has `mul(x, add(x, 3.0))`, and how many does your interpreter count?",
-        "A sum is an operation, too.",
-        "`self.count += 1` belongs before everything else, under no `if`.",
-    ],
-)
-mistake(
-    "interpreters.count_op",
-    {"self.prev_interpreter": "current_interpreter()"},
-    name="The operation goes to the current interpreter, not to the one before",
-    hints=[
-        "While this method runs, which interpreter is the current one?",
-        "It is the counting interpreter itself, as a rule. An operation that is passed to the current interpreter comes back here, endlessly.",
-        "Pass it to `self.prev_interpreter`, which was current before.",
-    ],
-)
-
-
-@mistake("interpreters.count_op", fails="test_a_counter_on_a_counter")
-def interpret_op(self, op, args):
-    # skips the counters below: goes down to the one that is not a counter
-    self.count += 1
-    below = self.prev_interpreter
-    while isinstance(below, CountingInterpreter):
-        below = below.prev_interpreter
-    return below.interpret_op(op, args)
-
-
-@mistake("interpreters.count_op", fails="test_the_other_one_works")
-def interpret_op(self, op, args):
-    # remembers answers: the interpreter before is asked once for equal operands
-    self.count += 1
-    known = self.__dict__.setdefault("known", {})
-    if (op, args) not in known:
-        known[op, args] = self.prev_interpreter.interpret_op(op, args)
-    return known[op, args]
 
 
 @right("interpreters.count_ops")
@@ -498,3 +205,156 @@ def count_ops(f, *args, counters={}):
         with set_interpreter(counters[f]):
             result = f(*args)
     return result, counters[f].count
+
+
+@right("interpreters.interval")
+def interpret_op(self, op, args):
+    pairs = [x if isinstance(x, tuple) else (x, x) for x in args]
+    if op is Op.add:
+        return tuple(map(sum, zip(*pairs)))
+    products = sorted(x * y for x in pairs[0] for y in pairs[1])
+    return products[0], products[-1]
+
+
+@right("interpreters.interval", style="all corners for both operations")
+def interpret_op(self, op, args):
+    from itertools import product
+    from operator import add, mul
+
+    join = {Op.add: add, Op.mul: mul}[op]
+    corners = [join(*corner) for corner in product(*map(as_interval, args))]
+    return min(corners), max(corners)
+
+
+mistake(
+    "interpreters.interval",
+    {
+        "corners = [a * b for a in (low, high) for b in (other_low, other_high)]": "corners = [low * other_low, high * other_high]"
+    },
+    name="Only the products of both lower and of both upper bounds are looked at",
+    hints=[
+        "`x` is between 1 and 2, and `y` between -3 and 5. Can `x * y` be -6?",
+        "If one of the bounds is negative, the smallest product may be that of a lower and an upper bound.",
+        "There are four candidates: `[a * c, a * d, b * c, b * d]`.",
+    ],
+)
+
+
+@mistake(
+    "interpreters.interval",
+    name="The bounds of a product are not put in order",
+    hints=[
+        "What does your interpreter return for (-2.0, -1.0) times (3.0, 4.0)? Is the first bound the lower one?",
+        "A product of lower bounds is not a lower bound if one of them is negative.",
+        "Take `min` and `max` of all four products.",
+    ],
+)
+def interpret_op(self, op, args):
+    (low, high), (other_low, other_high) = map(as_interval, args)
+    if op is Op.add:
+        return low + other_low, high + other_high
+    return low * other_low, high * other_high
+
+
+@mistake("interpreters.interval", fails="test_interval_independent")
+def interpret_op(self, op, args):
+    # one object twice is taken for one number: a square is not negative
+    (low, high), (other_low, other_high) = map(as_interval, args)
+    if op is Op.add:
+        return low + other_low, high + other_high
+    corners = [a * b for a in (low, high) for b in (other_low, other_high)]
+    if args[0] is args[1]:
+        return max(min(corners), 0.0), max(corners)
+    return min(corners), max(corners)
+
+
+@mistake("interpreters.interval", fails="test_interval_constants")
+def interpret_op(self, op, args):
+    # a constant only as the second operand
+    (low, high), other = args[0], as_interval(args[1])
+    if op is Op.add:
+        return low + other[0], high + other[1]
+    corners = [a * b for a in (low, high) for b in other]
+    return min(corners), max(corners)
+
+
+@right("interpreters.remember")
+def interpret_op(self, op, args):
+    for operands, result in self.known.get(op, []):
+        if len(operands) == len(args) and all(x is y for x, y in zip(operands, args)):
+            return result
+    result = self.prev_interpreter.interpret_op(op, args)
+    self.known.setdefault(op, []).append((args, result))
+    return result
+
+
+@right("interpreters.remember", style="try, and a second table that keeps the operands")
+def interpret_op(self, op, args):
+    key = op.name, tuple(id(arg) for arg in args)
+    try:
+        return self.known[key]
+    except KeyError:
+        pass
+    answer = self.prev_interpreter.interpret_op(op, args)
+    self.known["kept", len(self.known)] = args
+    self.known[key] = answer
+    return answer
+
+
+@mistake(
+    "interpreters.remember",
+    name="Equal operands count as the same",
+    hints=[
+        "What does your interpreter answer to `add(True, x)` after `add(1.0, x)`?",
+        "A dict finds keys that are equal. Two operands are the same only if they are the same object.",
+        "Take `id(arg)` of each operand into the key.",
+    ],
+)
+def interpret_op(self, op, args):
+    key = op, tuple(str(arg) if isinstance(arg, list) else arg for arg in args)
+    if key not in self.known:
+        self.known[key] = self.prev_interpreter.interpret_op(op, args)
+    return self.known[key]
+
+
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known[key] = self.prev_interpreter.interpret_op(op, args)",
+        "return self.known[key][1]": "return self.known[key]",
+    },
+    name="The operands that are remembered may be gone",
+    hints=[
+        "Ask for sums of two new lists, many times. Is each answer the sum of its own lists?",
+        "When an object is gone, Python may put a new one in its place, with the same `id`.",
+        "Keep the operands: store the tuple `args` beside the answer.",
+    ],
+)
+mistake(
+    "interpreters.remember",
+    {"key = (op, *map(id, args))": "key = tuple(map(id, args))"},
+    name="The operation is not part of the question",
+    hints=[
+        "What does your interpreter answer to `mul(x, y)` after `add(x, y)`?",
+        "The same operands may have a sum and a product.",
+        "`key = (op, *map(id, args))`.",
+    ],
+)
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*sorted(map(id, args))"},
+    fails="test_other_questions",
+)
+
+
+@mistake("interpreters.remember", fails="test_several_that_remember")
+def interpret_op(self, op, args):
+    # asks the current interpreter, or keeps what all have asked in one table
+    known = type(self).__dict__.get("all_known")
+    if known is None:
+        known = {}
+        type(self).all_known = known
+    key = (op, *map(id, args))
+    if key not in known:
+        known[key] = args, self.prev_interpreter.interpret_op(op, args)
+    return known[key][1]

@@ -4,22 +4,19 @@ Each exercise has a few. They need no other exercise than their own and those th
 before it, so you can do them in any order that pleases you.
 """
 
-import threading
-
 import pytest
 
 from microjax.interpreters import (
-    CountingInterpreter,
-    EvalInterpreter,
     Interpreter,
+    IntervalInterpreter,
     Op,
+    RememberingInterpreter,
     add,
     bind,
     context,
     count_ops,
     current_interpreter,
     mul,
-    set_interpreter,
 )
 
 
@@ -34,16 +31,6 @@ class Text(Interpreter):
         return f"{op}({', '.join(map(str, args))})"
 
 
-class Named(EvalInterpreter):
-    """Evaluates, and has a name to be told apart by."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __repr__(self):
-        return f"<the interpreter {self.name!r}>"
-
-
 @pytest.fixture
 def text():
     """A Text, current for the time of one check, without set_interpreter."""
@@ -51,68 +38,6 @@ def text():
     context.interpreter = Text()
     yield context.interpreter
     context.interpreter = before
-
-
-# EvalInterpreter.interpret_op ---------------------------------------------------------------------
-
-
-@pytest.mark.exercise("interpreters.evaluate")
-def test_sum_and_product():
-    """Op.add returns the sum of the two floats, Op.mul their product."""
-    assert EvalInterpreter().interpret_op(Op.add, (2.5, 4.0)) == 6.5
-    assert EvalInterpreter().interpret_op(Op.mul, (2.5, 4.0)) == 10.0
-
-
-@pytest.mark.exercise("interpreters.evaluate")
-def test_only_floats():
-    """An operand that is not a float raises TypeError."""
-    for op in Op:
-        for args in [(2, 3.0), (2.0, 3), ("2.0", "3.0")]:
-            with pytest.raises(TypeError):
-                EvalInterpreter().interpret_op(op, args)
-
-
-# set_interpreter ----------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("interpreters.set_interpreter")
-def test_inside_and_after_the_block(text):
-    """The new interpreter is current inside the block, and the one before it after the block."""
-    other = Named("other")
-    with set_interpreter(other):
-        assert current_interpreter() is other
-    assert current_interpreter() is text
-
-
-@pytest.mark.exercise("interpreters.set_interpreter")
-def test_block_inside_a_block():
-    """After the inner block, the interpreter of the outer one is current, not evaluation."""
-    outer, inner = Named("outer"), Named("inner")
-    with set_interpreter(outer):
-        with set_interpreter(inner):
-            assert current_interpreter() is inner
-        assert current_interpreter() is outer
-
-
-@pytest.mark.exercise("interpreters.set_interpreter")
-def test_exception_in_the_block(text):
-    """An exception leaves the block, and the interpreter before it is current again."""
-    for error in [KeyError, KeyboardInterrupt]:
-        with pytest.raises(error), set_interpreter(Named("failing")):
-            raise error
-        assert current_interpreter() is text
-
-
-@pytest.mark.exercise("interpreters.set_interpreter")
-@pytest.mark.threads
-def test_another_thread():
-    """What one thread makes current is not current in another thread."""
-    seen = []
-    with set_interpreter(Named("of this thread")):
-        thread = threading.Thread(target=lambda: seen.append(current_interpreter()))
-        thread.start()
-        thread.join()
-    assert type(seen[0]) is EvalInterpreter
 
 
 # bind ---------------------------------------------------------------------------------------------
@@ -131,37 +56,60 @@ def test_programs_of_add_and_mul(text):
     assert mul("x", add("x", 3.0)) == "mul(x, add(x, 3.0))"
 
 
-# CountingInterpreter.interpret_op -----------------------------------------------------------------
+# IntervalInterpreter.interpret_op -----------------------------------------------------------------
 
 
-@pytest.mark.exercise("interpreters.count_op")
-def test_each_operation_counts():
-    """Each operation counts once, whichever it is."""
-    counting = CountingInterpreter(Text())
-    counting.interpret_op(Op.add, ("x", 3.0))
-    assert counting.count == 1
-    counting.interpret_op(Op.mul, ("x", 3.0))
-    assert counting.count == 2
+@pytest.mark.exercise("interpreters.interval")
+def test_intervals_of_sums():
+    """The bounds of a sum of two intervals, and of an interval and a constant."""
+    intervals = IntervalInterpreter()
+    assert intervals.interpret_op(Op.add, ((1.0, 2.0), (-3.0, 4.0))) == (-2.0, 6.0)
+    assert intervals.interpret_op(Op.add, (5.0, (1.0, 2.0))) == (6.0, 7.0)
 
 
-@pytest.mark.exercise("interpreters.count_op")
-def test_the_one_before_works():
-    """The interpreter before this one gets the operation; its answer is the result."""
+@pytest.mark.exercise("interpreters.interval")
+def test_intervals_of_products():
+    """The bounds of products, with bounds of both signs."""
+    intervals = IntervalInterpreter()
+    assert intervals.interpret_op(Op.mul, ((1.0, 2.0), (3.0, 4.0))) == (3.0, 8.0)
+    assert intervals.interpret_op(Op.mul, ((-2.0, -1.0), (3.0, 4.0))) == (-8.0, -3.0)
+    assert intervals.interpret_op(Op.mul, ((-2.0, 1.0), (-5.0, 4.0))) == (-8.0, 10.0)
+    assert intervals.interpret_op(Op.mul, ((1.0, 2.0), -3.0)) == (-6.0, -3.0)
+
+
+# RememberingInterpreter.interpret_op --------------------------------------------------------------
+
+
+@pytest.mark.exercise("interpreters.remember")
+def test_the_same_question_is_asked_once():
+    """The answer comes from the interpreter before this one, the first time, and then again."""
+    before, x = Text(), "x"
+    remembering = RememberingInterpreter(before)
+    for _ in range(3):
+        assert remembering.interpret_op(Op.mul, (x, x)) == "mul(x, x)"
+        assert remembering.interpret_op(Op.add, (x, 3.0)) == "add(x, 3.0)"
+    assert before.asked == [(Op.mul, (x, x)), (Op.add, (x, 3.0))]
+
+
+@pytest.mark.exercise("interpreters.remember")
+def test_equal_is_not_the_same():
+    """1.0 and True are equal, and so are two lists; they are not the same objects."""
     before = Text()
-    assert CountingInterpreter(before).interpret_op(Op.mul, ("x", 3.0)) == "mul(x, 3.0)"
-    assert before.asked == [(Op.mul, ("x", 3.0))]
+    remembering = RememberingInterpreter(before)
+    assert remembering.interpret_op(Op.add, (1.0, 2.0)) == "add(1.0, 2.0)"
+    assert remembering.interpret_op(Op.add, (True, 2.0)) == "add(True, 2.0)"
+    one, other = ["x"], ["x"]
+    for operand in (one, other, one):
+        remembering.interpret_op(Op.mul, (operand, operand))
+    assert len(before.asked) == 4
 
 
-@pytest.mark.exercise("interpreters.count_op")
-def test_while_it_is_current():
-    """The counting interpreter does not ask itself, even if it is the current one."""
-    before = context.interpreter
-    context.interpreter = CountingInterpreter(Text())
-    try:
-        assert context.interpreter.interpret_op(Op.mul, ("x", 3.0)) == "mul(x, 3.0)"
-        assert context.interpreter.count == 1
-    finally:
-        context.interpreter = before
+@pytest.mark.exercise("interpreters.remember")
+def test_operands_that_are_kept_nowhere_else():
+    """Many operands, each of which is gone before the next one is made."""
+    remembering = RememberingInterpreter(Text())
+    for i in range(100):
+        assert remembering.interpret_op(Op.add, ([i], [i])) == f"add([{i}], [{i}])"
 
 
 # count_ops ----------------------------------------------------------------------------------------
