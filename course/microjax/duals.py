@@ -61,21 +61,21 @@ class DualNumber:
 def add_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The rule of sums: the sum of two operands, and how fast it moves.
 
-    `primals` holds the operands, `tangents` how fast each of them moves. All are values of the
-    current interpreter, of any kind. It does all the arithmetic: two operations, whatever the
-    values are.
+    `primals` holds the operands, `tangents` how fast each of them moves.
 
     >>> add_jvp((3.0, 4.0), (1.0, 10.0))
     (7.0, 11.0)
     """
-    raise NotImplementedError("duals.add_rule")
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return add(x, y), add(x_dot, y_dot)
 
 
 def mul_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The rule of products: the product of two operands, and how fast it moves.
 
-    Arguments and result are as in `add_jvp`. The current interpreter does all the arithmetic: four
-    operations, whatever the values are.
+    `primals` holds the operands, `tangents` how fast each of them moves. All are values of the
+    current interpreter, of any kind, and it does all the arithmetic: four operations, whatever the
+    values are.
 
     >>> mul_jvp((3.0, 4.0), (1.0, 10.0))
     (12.0, 34.0)
@@ -102,9 +102,9 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter.
 
-        Its own dual numbers are returned as they are. Every other value, even a dual number of a
-        *different* interpreter, does not move, as seen from here: as a whole, it becomes the primal
-        of a dual number with tangent 0.0.
+        One of its own is returned as it is. Any other value, even a dual number of a *different*
+        interpreter, is a constant: it becomes, as a whole, the primal of a dual number with tangent
+        0.0.
 
         >>> inner, outer = (JVPInterpreter(current_interpreter()) for _ in range(2))
         >>> inner.lift(3.0)
@@ -117,8 +117,8 @@ class JVPInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
         """The result of an operation, as a dual number of this interpreter.
 
-        Operands are its own dual numbers, or constants of any kind. Primal and tangent come from
-        the rule of the operation, which is called once, under the interpreter before this one.
+        Operands are its own dual numbers, or constants of any kind. Primal and tangent are what the
+        rule of the operation returns, called once, under the interpreter before this one.
         Afterwards the same interpreter is current as before, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
@@ -135,10 +135,9 @@ class JVPInterpreter(Interpreter):
 def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
-    `f` runs once, on a dual number that belongs to this call alone; calls may be nested. A result
-    that does not depend on it, such as a dual number from outside, is returned as it is, and does
-    not move. The interpreter that was current does the arithmetic, and is current again afterwards,
-    even if `f` raises. Counterpart: `jax.jvp`, with a tuple of inputs.
+    `f` runs once, on a dual number that belongs to this call alone, and calls may be nested. A
+    result that does not depend on it is returned as it is, and does not move. The interpreter that
+    was current does the arithmetic, and is current again afterwards, even if `f` raises.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))
@@ -153,8 +152,8 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
 def derivative(f: Callable[[Any], Any], x: Any) -> Any:
     """The derivative of `f` at `x`: how fast `f` moves when its input moves at speed 1.0.
 
-    `f` runs once. `x` is any value that the current interpreter takes. Derivatives may be nested:
-    here the inner function does not use its argument y, so f is 0 everywhere.
+    Derivatives may be nested: here the inner function does not use its argument y, so f is 0
+    everywhere.
 
     >>> derivative(lambda x: mul(x, add(x, 3.0)), 2.0)
     7.0
@@ -165,7 +164,8 @@ def derivative(f: Callable[[Any], Any], x: Any) -> Any:
     >>> derivative(f, 0.0)
     0.0
     """
-    raise NotImplementedError("duals.derivative")
+    _, tangent = jvp(f, x, 1.0)
+    return tangent
 
 
 def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:

@@ -80,10 +80,7 @@ class StagingInterpreter(Interpreter):
         self.name_counter = 0
 
     def fresh_var(self) -> Var:
-        """A new variable of the program that is being written, a different object at each call.
-
-        Variables are called v_1, v_2, and so on. `name_counter` is the number of them so far. Each
-        interpreter counts for itself.
+        """A new variable of the program that is being written, with the next name.
 
         >>> interpreter = StagingInterpreter()
         >>> interpreter.fresh_var(), interpreter.fresh_var()
@@ -96,7 +93,7 @@ class StagingInterpreter(Interpreter):
         """A fresh variable that stands for the result; its equation is now the last of `equations`.
 
         The equation holds the operation and its operands as they are, variables or constants.
-        Nothing is computed, not even with two constants. The same operation twice is two equations.
+        Nothing is computed, even with two constants. The same operation twice is two equations.
 
         >>> interpreter = StagingInterpreter()
         >>> x = interpreter.fresh_var()
@@ -117,10 +114,10 @@ class StagingInterpreter(Interpreter):
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
-    Its first variables are the parameters, one for each argument, in order. Its equations are the
-    operations that `f` applies, in order. It returns what `f` returns, a variable or a constant.
-    `f` runs once. The interpreter that was current is asked nothing, and is current again
-    afterwards, even if `f` raises.
+    Its parameters are the first variables, one for each argument in order, and its equations are
+    the operations that `f` applies, in order. `f` runs once, and what it returns, a variable or a
+    constant, is what the program returns. The interpreter that was current is asked nothing, and is
+    current again afterwards, even if `f` raises.
 
     >>> from microjax.interpreters import add, mul
     >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))
@@ -146,9 +143,8 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """The value that a program returns for `args`.
 
     The current interpreter applies each operation once, in order. An atom that is not a variable of
-    this program stands for itself: a number, a value of another interpreter, a variable of another
-    program, even with the same name. Raises `TypeError` unless there is one value for each
-    parameter.
+    this program stands for itself, even a variable of another program with the same name. Raises
+    `TypeError` unless there is one value for each parameter.
 
     >>> from microjax.duals import jvp
     >>> from microjax.interpreters import add, mul
@@ -170,9 +166,8 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
 def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
     """A function that does what `f` does, by running the program of `f`.
 
-    Both take `num_args` arguments; any other number is a `TypeError`. `f` runs once, here and now.
-    Each call applies all operations of the program. Counterpart: the first half of `jax.jit`, which
-    also compiles the program.
+    `f` runs once, here and now. Each call applies all operations of the program. Counterpart: the
+    first half of `jax.jit`, which also compiles the program.
 
     >>> from microjax.interpreters import add
     >>> def loud(x):
@@ -194,8 +189,8 @@ def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """The program without the equations that its result does not need: dead-code elimination.
 
     An equation is needed if its variable is what the program returns, or an operand of an equation
-    that is needed. These stay as they were, in order, and so do all parameters. Variables are told
-    apart by identity. The given program, which may have thousands of equations, does not change.
+    that is needed. These stay as they were, in order, and so do all parameters. The given program,
+    which may have thousands of equations and names that repeat, does not change.
 
     This derivative does not need the product itself:
 

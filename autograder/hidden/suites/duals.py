@@ -21,10 +21,9 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 INF = float("inf")
 NAN = float("nan")
 LIFT = siblings("duals.lift")
-FOR_INTERPRET = siblings("duals.add_rule", "duals.mul_rule", "duals.lift")
+FOR_INTERPRET = siblings("duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
-FOR_DERIVATIVE = siblings(*FOR_JVP.exercises, "duals.jvp")
-FOR_NTH = siblings(*FOR_DERIVATIVE.exercises, "duals.derivative")
+FOR_NTH = siblings(*FOR_JVP.exercises, "duals.jvp")
 
 
 def watch():
@@ -84,43 +83,6 @@ def rule_on_boxes(mj, name, primals, tangents):
     given = [tuple(box(x) for x in values) for values in (primals, tangents)]
     primal, tangent = getattr(duals, name)(*given)
     return primal.value, tangent.value
-
-
-exercise("duals.add_rule")
-
-
-def test_sum_of_two_that_move(student):
-    """A sum of two operands that move moves by what both of them contribute."""
-    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 10.0])
-    student.agrees(rule, "add_jvp", [-2.0, 0.25], [7.0, -3.0])
-
-
-@pytest.mark.meets("order", "zeros")
-def test_sum_with_one_that_rests(student):
-    """An operand that does not move contributes nothing to how a sum moves."""
-    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.0, 10.0])
-    student.agrees(rule, "add_jvp", [3.0, 5.5], [0.5, 0.0])
-
-
-@pytest.mark.meets("twice")
-def test_sum_of_equal_operands(student):
-    """Two operands that are equal may still move differently."""
-    student.agrees(rule, "add_jvp", [3.0, 3.0], [0.5, 10.0])
-    student.agrees(rule_on_the_same, "add_jvp", 3.0, 0.5, -10.0)
-    student.agrees(rule, "add_jvp", [0.5, 10.0], [7.0, 7.0])
-
-
-@pytest.mark.meets("nested")
-def test_sum_under_another_interpreter(student):
-    """The rule of sums leaves all arithmetic to the current interpreter."""
-    student.agrees(rule_on_boxes, "add_jvp", [3.0, 5.5], [0.5, 10.0])
-
-
-@pytest.mark.meets("extremes")
-def test_sum_of_huge_values(student):
-    """Huge and infinite operands, and tangents, are added like all others."""
-    student.agrees(rule, "add_jvp", [1e200, -3.0], [1e-200, 1e300])
-    student.agrees(rule, "add_jvp", [INF, 5.5], [0.5, -INF])
 
 
 exercise("duals.mul_rule")
@@ -546,137 +508,6 @@ def test_each_use_is_a_new_one(student):
     student.agrees(uses_in_turn, FOR_JVP, 2.0)
 
 
-exercise("duals.derivative")
-
-
-@probe(uses=[in_place])
-def derived(mj, siblings, coefficients, x):
-    """The derivative of a polynomial."""
-
-    def f(x):
-        out = coefficients[0]
-        for c in coefficients[1:]:
-            out = mj.add(mj.mul(out, x), c)
-        return out
-
-    with in_place("microjax.duals", siblings):
-        return mj.derivative(f, x)
-
-
-@probe(uses=[in_place])
-def derived_twice(mj, siblings, x):
-    """The derivative of a derivative, of x * x * x."""
-
-    def cube(x):
-        return mj.mul(mj.mul(x, x), x)
-
-    with in_place("microjax.duals", siblings):
-        return mj.derivative(lambda y: mj.derivative(cube, y), x)
-
-
-@probe(uses=[in_place])
-def derived_inside(mj, siblings, a, x, point):
-    """The derivative of x times an inner derivative that uses x, at two places."""
-
-    def f(x):
-        return mj.mul(x, mj.derivative(lambda y: mj.mul(a, mj.add(x, mj.mul(y, y))), point))
-
-    def g(x):
-        return mj.mul(x, mj.derivative(lambda y: x, point))
-
-    with in_place("microjax.duals", siblings):
-        return [mj.derivative(f, x), mj.derivative(g, x)]
-
-
-@probe(uses=[in_place])
-def runs(mj, siblings, x):
-    """How often the function runs, and on what."""
-    calls = []
-
-    def f(x):
-        calls.append((x.primal, x.tangent))
-        return mj.mul(x, mj.add(x, 3.0))
-
-    with in_place("microjax.duals", siblings):
-        return mj.derivative(f, x), calls
-
-
-def test_derivatives(student):
-    """The derivative of a function at a point is returned."""
-    student.agrees(derived, FOR_DERIVATIVE, [1.0, 3.0, 0.0], 2.0)
-    student.agrees(derived, FOR_DERIVATIVE, [2.0, -1.0, 0.5, 4.0], -1.5)
-
-
-@pytest.mark.meets("zeros")
-def test_derivatives_of_constants(student):
-    """The derivative of a function that does not use its argument is right as well."""
-    student.agrees(derived, FOR_DERIVATIVE, [4.0], 2.0)
-
-
-@pytest.mark.meets("twice", "nested")
-def test_derivative_of_a_derivative(student):
-    """A derivative can be differentiated."""
-    student.agrees(derived_twice, FOR_DERIVATIVE, 2.0)
-    student.agrees(derived_twice, FOR_DERIVATIVE, -1.5)
-
-
-@pytest.mark.meets("another_box", "closure")
-def test_derivative_inside_a_function(student):
-    """A derivative inside a function that is differentiated does not disturb that one."""
-    student.agrees(derived_inside, FOR_DERIVATIVE, 5.0, 2.0, 3.0)
-    student.agrees(derived_inside, FOR_DERIVATIVE, -1.0, 0.5, 0.0)
-
-
-@probe(uses=[in_place])
-def derived_again(mj, siblings, x):
-    """Derivatives of one function at one point, while its surroundings change."""
-    factor = [3.0]
-
-    def f(x):
-        return mj.mul(mj.mul(x, x), factor[0])
-
-    outs = []
-    with in_place("microjax.duals", siblings):
-        for factor[0] in (3.0, -0.5, 0.0):
-            outs += [mj.derivative(f, x), mj.derivative(lambda y: mj.derivative(f, y), x)]
-    return outs
-
-
-@probe(uses=[in_place])
-def derived_at(mj, siblings, points):
-    """What the function gets at points of any kind, and the derivative where strings are made."""
-    seen = []
-
-    class Text(mj.Interpreter):
-        def interpret_op(self, op, args):
-            return f"{op}({', '.join(map(str, args))})"
-
-    def f(x):
-        seen.append((repr(x.primal), x.tangent))
-        return mj.add(x, x)
-
-    with in_place("microjax.duals", siblings), mj.set_interpreter(Text()):
-        return [mj.derivative(f, x) for x in points], seen
-
-
-@pytest.mark.meets("again", "caching")
-def test_derivatives_again(student):
-    """The function runs each time: its surroundings may have changed."""
-    student.agrees(derived_again, FOR_DERIVATIVE, 2.0)
-
-
-def test_points_of_any_kind(student):
-    """The point is whatever the interpreter outside computes with."""
-    student.agrees(derived_at, FOR_DERIVATIVE, ["x", 2, 0.0, True])
-
-
-@pytest.mark.meets("moment")
-def test_work_of_a_derivative(student):
-    """The function runs once, on an input that moves at speed 1.0."""
-    student.agrees(runs, FOR_DERIVATIVE, 2.0)
-    student.agrees(runs, FOR_DERIVATIVE, -1.5)
-
-
 exercise("duals.nth_order")
 
 
@@ -943,7 +774,6 @@ def long_program(mj, x, length):
     return value, tangent
 
 
-@pytest.mark.meets(twice="add_rule")
 def test_whole_sums(student):
     """Programs with sums and constants have the right value, and move as they should."""
     student.agrees(sums, 3.0, 0.5)
@@ -957,21 +787,21 @@ def test_whole_products(student):
     student.agrees(products, -0.5)
 
 
-@pytest.mark.meets(another_box="jvp derivative", closure="jvp")
+@pytest.mark.meets(another_box="jvp", closure="jvp")
 def test_whole_outer_value(student):
     """An inner function that returns the outer input is a constant function."""
     student.agrees(outer_value, 3.0)
     student.agrees(outer_value, -0.5)
 
 
-@pytest.mark.meets(another_box="lift", nested="add_rule", closure="lift jvp")
+@pytest.mark.meets(another_box="lift", closure="lift jvp")
 def test_whole_outer_operand(student):
     """An inner function may add the outer input to its own: only its own moves there."""
     student.agrees(outer_operand, 3.0)
     student.agrees(outer_operand, -0.5)
 
 
-@pytest.mark.meets(exception="jvp derivative")
+@pytest.mark.meets(exception="jvp")
 def test_whole_after_an_error(student):
     """After an inner derivative that fails, the outer one goes on, and all is as before."""
     student.agrees(after_an_error, 3.0)
@@ -984,7 +814,7 @@ def test_whole_mixed_products(student):
     student.agrees(mixed_products, -1.5)
 
 
-@pytest.mark.meets(nested="interpret_op derivative", closure="interpret_op", length="derivative")
+@pytest.mark.meets(nested="interpret_op", closure="interpret_op")
 def test_whole_three_deep(student):
     """Three derivatives inside each other each see their own input move."""
     student.agrees(three_deep, 2.0)
@@ -998,9 +828,7 @@ def test_whole_orders(student):
     student.agrees(order_of_a_mixture, 3, -1.5)
 
 
-@pytest.mark.meets(
-    again="jvp derivative nth_order interpret_op", caching="jvp derivative nth_order"
-)
+@pytest.mark.meets(again="jvp nth_order interpret_op", caching="jvp nth_order")
 def test_whole_again(student):
     """What was differentiated before, at an equal place, does not matter."""
     student.agrees(again, 2.0)

@@ -16,80 +16,10 @@ from autograder.grading.suite import exercise, probe, siblings
 if TYPE_CHECKING:  # imported by each probe that reads them
     from microjax.staging import staged
 
-WRITER = siblings("staging.fresh_var", "staging.record")
+WRITER = siblings("staging.record")
 FOO = [["add", 0, 3.0], ["mul", 0, 1]]  # x * (x + 3.0)
 TWO = [["mul", 1, 0], ["add", 2, 1], ["mul", 0.5, 3]]  # 0.5 * (y * x + y)
 CONSTANTS = [["mul", 2.0, 4.0], ["add", 1, 0], ["add", 0.0, -1.5]]  # the last is not needed
-
-
-exercise("staging.fresh_var")
-
-
-@probe
-def fresh(mj, counts):
-    """The names from several interpreters in turn, and what there is to tell variables apart."""
-    interpreters = [mj.StagingInterpreter() for _ in counts]
-    names, variables = [[] for _ in counts], []
-    for i in range(max(counts)):
-        for interpreter, count, list_of_names in zip(interpreters, counts, names, strict=True):
-            if i < count:
-                var = interpreter.fresh_var()
-                variables.append(var)
-                list_of_names.append(var.name if isinstance(var, mj.Var) else str(var))
-    return {
-        "names": names,
-        "number of objects": len({id(var) for var in variables}),
-        "number of unequal variables": len(set(variables)),
-        "number of equations": [len(interpreter.equations) for interpreter in interpreters],
-        "name_counter": [interpreter.name_counter for interpreter in interpreters],
-    }
-
-
-@probe
-def fresh_later(mj, start, counts):
-    """Names of variables that are made after others, and between equations."""
-    interpreter, names = mj.StagingInterpreter(), []
-    interpreter.name_counter = start
-    for count in counts:
-        variables = [interpreter.fresh_var() for _ in range(count)]
-        names += [var.name for var in variables]
-        interpreter.equations.append(mj.Equation(variables[-1], mj.Op.add, (1.0, 2.0)))
-    counter, written = interpreter.name_counter, len(interpreter.equations)
-    return {"names": names, "name_counter": counter, "number of equations": written}
-
-
-@probe
-def kinds(mj, count):
-    """The type of each new variable."""
-    interpreter = mj.StagingInterpreter()
-    return [type(interpreter.fresh_var()).__name__ for _ in range(count)]
-
-
-@pytest.mark.meets("order")
-def test_names_are_numbered(student):
-    """The variables of an interpreter are called v_1, v_2 and so on, without a gap."""
-    student.agrees(fresh, [1])
-    student.agrees(fresh, [3])
-    student.agrees(fresh, [12])
-
-
-@pytest.mark.meets("again")
-def test_numbers_go_on(student):
-    """Numbers go on from those that there have been, whatever equations there are."""
-    student.agrees(fresh_later, 0, [1, 2, 1])
-    student.agrees(fresh_later, 10, [2, 1])
-
-
-@pytest.mark.meets("caching", "nested")
-def test_each_interpreter_counts_for_itself(student):
-    """Each interpreter has its own numbers, and variables of the same name are still different."""
-    student.agrees(fresh, [2, 2])
-    student.agrees(fresh, [4, 1, 3])
-
-
-def test_variables_are_objects(student):
-    """What comes back is a Var, not its name."""
-    student.agrees(kinds, 2)
 
 
 exercise("staging.record")
@@ -536,119 +466,6 @@ def test_a_wrong_number_of_values(student):
     student.agrees(values, 0, [], 1.5, [[], [2.0]])
 
 
-exercise("staging.staged")
-
-
-@probe(uses=[in_place])
-def round_trip(mj, siblings, number, lines, result, calls):
-    """What a staged function returns in several calls, and how often the function has run."""
-
-    class Text(mj.Interpreter):
-        def interpret_op(self, op, args):
-            return f"{op}({', '.join(map(str, args))})"
-
-    def f(*xs):
-        runs.append(len(xs))
-        values = list(xs)
-
-        def atom(a):
-            return values[a] if isinstance(a, int) else a
-
-        for name, *operands in lines:
-            values.append(getattr(mj, name)(*(atom(a) for a in operands)))
-        return atom(result)
-
-    runs, found, run_by = [], [], []
-    with in_place("microjax.staging", siblings) as staging:
-        g = staging.staged(f, number)
-        run_by.append(len(runs))
-        for args in calls:
-            is_text = bool(args) and isinstance(args[0], str)
-            with mj.set_interpreter(Text() if is_text else mj.EvalInterpreter()):
-                try:
-                    found.append(g(*args))
-                except TypeError:
-                    found.append("TypeError")
-            run_by.append(len(runs))
-    return {"results": found, "runs by each call": run_by, "arguments of each run": runs}
-
-
-@probe(uses=[in_place])
-def staged_again(mj, siblings):
-    """One function staged twice, before and after a change; who is asked in equal calls."""
-
-    class Number(mj.Interpreter):
-        asked = 0
-
-        def interpret_op(self, op, args):
-            self.asked += 1
-            return f"{self.asked}: {op}({', '.join(map(repr, args))})"
-
-    factor, number = [3.0], Number()
-    with in_place("microjax.staging", siblings) as staging:
-        f = lambda x: mj.mul(x, factor[0])  # noqa: E731
-        first = staging.staged(f, 1)
-        factor[0] = -0.5
-        second = staging.staged(f, 1)
-        with mj.set_interpreter(number):
-            outs = [g(x) for g in (first, second) for x in (1.0, 1.0, 1, True, 0.0, -0.0)]
-    return {"results": outs, "operations carried out": number.asked}
-
-
-@probe(uses=[in_place])
-def later(mj, siblings, x, order):
-    """A staged function whose surroundings change after it was staged, and its derivatives."""
-
-    factor = [3.0]
-    with in_place("microjax.staging", siblings) as staging:
-        g = staging.staged(lambda x: mj.mul(mj.mul(x, x), factor[0]), 1)
-        before = [mj.nth_order_derivative(n, g, x) for n in range(order)]
-        factor[0] = 100.0
-        after = [mj.nth_order_derivative(n, g, x) for n in range(order)]
-    return {"derivatives": before, "derivatives after a change outside": after}
-
-
-ALL_BUT_STAGED = siblings(
-    *("staging.fresh_var", "staging.record", "staging.build_jaxpr", "staging.eval_jaxpr")
-)
-
-
-@pytest.mark.meets("order", "sizes")
-def test_a_staged_function_gives_the_same(student):
-    """A staged function returns what the function returns, with any number of arguments."""
-    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[2.0], [-1.5]])
-    student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [[2.0, 5.0], [5.0, 2.0]])
-    student.agrees(round_trip, ALL_BUT_STAGED, 0, [["add", 1.5, 2.0]], 0, [[], []])
-
-
-@pytest.mark.meets("again", "moment")
-def test_the_function_itself_runs_once(student):
-    """The function runs once, when it is staged, and not when the staged one is called."""
-    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [])
-    student.agrees(round_trip, ALL_BUT_STAGED, 1, CONSTANTS, 2, [[2.0], [3.0], [4.0]])
-    student.agrees(later, ALL_BUT_STAGED, 2.0, 1)
-
-
-@pytest.mark.meets("nested", "moment")
-def test_a_staged_function_can_be_interpreted(student):
-    """A staged function means what the interpreter says that is current when it is called."""
-    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [["x"], [2.0], ["y"]])
-    student.agrees(round_trip, ALL_BUT_STAGED, 2, TWO, 4, [["x", "y"]])
-    student.agrees(later, ALL_BUT_STAGED, 1.5, 4)
-
-
-@pytest.mark.meets("again", "caching", "zeros", "extremes")
-def test_nothing_is_remembered_but_the_program(student):
-    """Each call applies all operations, and each staging runs the function."""
-    student.agrees(staged_again, ALL_BUT_STAGED)
-
-
-@pytest.mark.meets("exception")
-def test_staged_functions_count_their_arguments(student):
-    """A call with a different number of arguments raises TypeError."""
-    student.agrees(round_trip, ALL_BUT_STAGED, 1, FOO, 2, [[], [2.0, 5.0], [2.0]])
-
-
 exercise("staging.dce_jaxpr")
 
 
@@ -928,7 +745,6 @@ def test_whole_round_trip(student):
     student.agrees(there_and_back, [1, 2, 3], [[1.5, -2.0], [0.0, 0.25]])
 
 
-@pytest.mark.meets(another_box="staged", twice="staged", nested="staged", closure="staged")
 def test_whole_derivatives(student):
     """Staged functions can be differentiated, and stage functions of a moving input."""
     student.agrees(staged_derivatives, [1, 2, 3], 1.5)
@@ -936,9 +752,7 @@ def test_whole_derivatives(student):
 
 
 @pytest.mark.meets(
-    another_box="build_jaxpr",
-    nested="fresh_var record build_jaxpr eval_jaxpr",
-    closure="build_jaxpr",
+    another_box="build_jaxpr", nested="record build_jaxpr eval_jaxpr", closure="build_jaxpr"
 )
 def test_whole_programs_inside(student):
     """A program that is built and run inside another takes its variables for constants."""
@@ -953,13 +767,13 @@ def test_whole_cleaning(student):
     student.agrees(swept, [5, 6, 7], 2)
 
 
-@pytest.mark.meets(length="fresh_var record build_jaxpr eval_jaxpr dce_jaxpr")
+@pytest.mark.meets(length="record build_jaxpr eval_jaxpr dce_jaxpr")
 def test_whole_long_programs(student):
     """Programs may be long, and use each value twice."""
     student.agrees(long_programs, 1_500)
 
 
-@pytest.mark.meets(exception="fresh_var record build_jaxpr")
+@pytest.mark.meets(exception="record build_jaxpr")
 def test_whole_failures(student):
     """A function that fails while it is staged leaves the program around it as it was."""
     student.agrees(after_failures, 1)

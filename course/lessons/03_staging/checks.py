@@ -60,24 +60,6 @@ def program(parameters, lines, result):
     return Jaxpr(parameters, tuple(equations), atom(result))
 
 
-# StagingInterpreter.fresh_var ---------------------------------------------------------------------
-
-
-@pytest.mark.exercise("staging.fresh_var")
-def test_names_of_variables():
-    """The variables are called v_1, v_2, v_3."""
-    interpreter = StagingInterpreter()
-    assert [interpreter.fresh_var().name for _ in range(3)] == ["v_1", "v_2", "v_3"]
-
-
-@pytest.mark.exercise("staging.fresh_var")
-def test_two_interpreters():
-    """Each interpreter counts for itself, and yet all variables are different."""
-    first, second = StagingInterpreter().fresh_var(), StagingInterpreter().fresh_var()
-    assert [first.name, second.name] == ["v_1", "v_1"]
-    assert first != second
-
-
 # StagingInterpreter.interpret_op ------------------------------------------------------------------
 
 
@@ -197,32 +179,6 @@ def test_wrong_number_of_values():
     for args in [(), (1.0, 2.0)]:
         with pytest.raises(TypeError):
             eval_jaxpr(program("x", [], "x"), args)
-
-
-# staged -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("staging.staged")
-def test_there_and_back():
-    """A staged function returns what the function returns."""
-    f = staged(lambda x, y: add(mul(x, x), y), 2)
-    assert [f(2.0, 5.0), f(5.0, 2.0)] == [9.0, 27.0]
-    assert derivative(lambda x: f(x, 1.0), 3.0) == 6.0
-
-
-@pytest.mark.exercise("staging.staged")
-def test_runs_of_the_function():
-    """The function itself runs once, when it is staged."""
-    runs = []
-
-    def f(x):
-        runs.append(x)
-        return add(x, 1.0)
-
-    g = staged(f, 1)
-    assert len(runs) == 1
-    assert [g(2.0), g(3.0)] == [3.0, 4.0]
-    assert len(runs) == 1
 
 
 # dce_jaxpr ----------------------------------------------------------------------------------------
