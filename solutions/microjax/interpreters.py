@@ -242,7 +242,8 @@ class RememberingInterpreter(Interpreter):
         key = (op, *map(id, args))
         if key not in self.known:  # operands are kept: nothing else can get their ids
             self.known[key] = args, self.prev_interpreter.interpret_op(op, args)
-        return self.known[key][1]
+        _, answer = self.known[key]
+        return answer
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:

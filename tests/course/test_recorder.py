@@ -266,7 +266,7 @@ def test_what_is_missing_is_shown_as_missing(skeletons, tmp_path):
 def test_an_untouched_package_has_a_recording_too(skeletons, tmp_path):
     document = record_in(skeletons, CONFUSION, tmp_path)
     assert document["steps"] == []
-    assert document["error"]["missing"] == "duals.derivative"
+    assert document["error"]["missing"] == "duals.jvp"
     document = record_in(skeletons, "from minijax.core import sin_p\nsin_p.bind(3.0)", tmp_path)
     (step,) = document["steps"]
     assert (step["name"], step["missing"]) == ("sin", "core.bind")

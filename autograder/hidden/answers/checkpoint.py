@@ -602,6 +602,14 @@ def in_segments(functions):
     return f
 
 
+@right("checkpoint.segments", style="rounded down: more and shorter segments")
+def in_segments(functions):
+    size = math.isqrt(len(functions)) or 1
+    starts = range(0, len(functions), size)
+    chain = [checkpoint(one_after_the_other(functions[i : i + size])) for i in starts]
+    return lambda x: functools.reduce(lambda y, f: f(y), chain, x)
+
+
 @right("checkpoint.segments", style="a list that is used up")
 def in_segments(functions):
     left, segments = list(functions), []
@@ -641,9 +649,9 @@ mistake(
 mistake(
     "checkpoint.segments",
     {
-        "size = max(1, math.ceil(math.sqrt(len(functions))))": "size = max(1, math.isqrt(len(functions)))"
+        "[checkpoint(one_after_the_other(part)) for part in parts]": "[*(checkpoint(one_after_the_other(part)) for part in parts[:-1]), *map(one_after_the_other, parts[-1:])]"
     },
-    fails="test_segments_of_other_numbers",
+    fails="test_segments_of_squares",
 )
 mistake(
     "checkpoint.segments",

@@ -320,8 +320,7 @@ def interpret_op(self, op, args):
 mistake(
     "interpreters.remember",
     {
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known[key] = self.prev_interpreter.interpret_op(op, args)",
-        "return self.known[key][1]": "return self.known[key]",
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known[key] = None, self.prev_interpreter.interpret_op(op, args)"
     },
     name="The operands that are remembered may be gone",
     hints=[

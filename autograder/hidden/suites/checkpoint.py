@@ -566,11 +566,11 @@ def segments(mj, number):
 
 @probe(uses=[in_place])
 def kept_of_a_chain(mj, siblings, number):
-    """Whether few values stay between the forward and the backward pass."""
+    """How many values stay between the forward and the backward pass."""
     with in_place("minijax.checkpoint", siblings):
         f = in_segments([jnp.sin] * number)
         residuals = linearize_tree(f, (np.arange(3.0),), has_aux=False).program.consts
-    return len({id(x): x for x in residuals}) <= 2 * number**0.5 + 1
+    return len({id(x): x for x in residuals})
 
 
 @probe
@@ -627,7 +627,7 @@ def test_few_functions(student):
 
 def test_segments_forget(student):
     """Between the forward and the backward pass, only the inputs of segments stay."""
-    for number in (9, 30):
+    for number in (9, 25):  # squares: there is one way to cut them
         student.agrees(kept_of_a_chain, WHOLE, number)
 
 
