@@ -38,36 +38,44 @@ def before(exercise):
     return siblings(*(f"random.{other}" for other in earlier))
 
 
-@probe(uses=[in_place, plain])
+def named(module, name):
+    """A function of the module; the last argument of one is a dtype, which travels by its name."""
+    f = getattr(module, name)
+    if name != "truncated_floats":
+        return f
+    return lambda *args: f(*args[:-1], np.dtype(args[-1]))
+
+
+@probe(uses=[in_place, named, plain])
 def value(mj, siblings, name, arrays, fixed):
     """What a function returns for arrays and, after them, what is fixed."""
     with in_place("minijax.random_numbers", siblings) as module:
-        return plain(getattr(module, name)(*arrays, *fixed))
+        return plain(named(module, name)(*arrays, *fixed))
 
 
-@probe(uses=[in_place, plain])
+@probe(uses=[in_place, named, plain])
 def traced(mj, siblings, name, arrays, fixed):
     """The same where no value is known, as inside `jit`: what the program computes."""
     with in_place("minijax.random_numbers", siblings) as module:
-        f = getattr(module, name)
+        f = named(module, name)
         program, shape = mj.make_jaxpr(lambda *xs: f(*xs, *fixed), return_shape=True)(*arrays)
         outs = eval_jaxpr(program.jaxpr, program.consts, *arrays)
         return plain(mj.tree.unflatten(mj.tree.structure(shape), outs))
 
 
-@probe(uses=[in_place, plain])
+@probe(uses=[in_place, named, plain])
 def batched(mj, siblings, name, arrays, fixed, in_axes):
     """The same under `vmap`."""
     with in_place("minijax.random_numbers", siblings) as module:
-        f = getattr(module, name)
+        f = named(module, name)
         return plain(mj.vmap(lambda *xs: f(*xs, *fixed), in_axes=tuple(in_axes))(*arrays))
 
 
-@probe(uses=[in_place, plain])
+@probe(uses=[in_place, named, plain])
 def twice(mj, siblings, name, arrays, fixed):
     """Two calls with the same arguments, and the arguments afterwards."""
     with in_place("minijax.random_numbers", siblings) as module:
-        f = getattr(module, name)
+        f = named(module, name)
         return plain(f(*arrays, *fixed)), plain(f(*arrays, *fixed)), arrays
 
 
@@ -236,7 +244,7 @@ def test_truncated_numbers(student):
     """The numbers are normal ones between the bounds."""
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
         bounds = [KEY, np.array(lower), np.array(upper)]
-        ask(student, "truncated", "truncated_floats", bounds, (7,), np.dtype("float64"))
+        ask(student, "truncated", "truncated_floats", bounds, (7,), "float64")
 
 
 @pytest.mark.meets("order", "sizes", "axes")
@@ -244,9 +252,9 @@ def test_truncated_bounds_of_their_own(student):
     """Each element may have bounds of its own, which are stretched."""
     for shape in ((3,), (2, 3), (0, 3)):
         arrays = [OTHER, *BOUNDS]
-        ask(student, "truncated", "truncated_floats", arrays, shape, np.dtype("float64"))
+        ask(student, "truncated", "truncated_floats", arrays, shape, "float64")
     arrays = [KEY, BOUNDS[0], np.array(9.0)]
-    ask(student, "truncated", "truncated_floats", arrays, (2, 3), np.dtype("float64"))
+    ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two", "again")
@@ -255,7 +263,7 @@ def test_truncated_dtypes(student):
     for dtype in ("float32", "float16", "float64"):
         for bounds in ((-1.0, 2.0), (F32(-1.0), 2.0), (0, 3)):
             arrays = [KEY, *map(np.asarray, bounds)]
-            ask(student, "truncated", "truncated_floats", arrays, (5,), np.dtype(dtype))
+            ask(student, "truncated", "truncated_floats", arrays, (5,), dtype)
 
 
 @probe(uses=[in_place])
@@ -283,7 +291,7 @@ def test_truncated_without_the_bounds(student):
 @pytest.mark.meets("nested")
 def test_truncated_tracers(student):
     """Numbers between bounds can be made inside `jit`, and for many keys or bounds under `vmap`."""
-    arrays, dtype = [KEY, *BOUNDS], np.dtype("float64")
+    arrays, dtype = [KEY, *BOUNDS], "float64"
     ask_traced(student, "truncated", "truncated_floats", arrays, (3,), dtype)
     ask_batched(student, "truncated", "truncated_floats", arrays, [None, 0, 0], (2,), dtype)
     arrays = [KEYS, BOUNDS[0], np.array(5.0)]
