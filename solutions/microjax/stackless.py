@@ -392,15 +392,15 @@ def transposed(program: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
     >>> transposed(program, [False, True])
     { lambda ; a:f64[] b:f64[]. let c:f64[] = sin a; d:f64[] = mul c b in (d,) }
     """
-    known_avals = list(compress(program.in_avals, (not flag for flag in linear)))
+    pairs = list(zip(program.in_avals, linear, strict=True))
+    known_avals = [aval for aval, is_linear in pairs if not is_linear]
+    linear_avals = [aval for aval, is_linear in pairs if is_linear]
 
     def backwards(*inputs: Any) -> tuple[list[Any], None]:
-        known, cts = inputs[: len(known_avals)], inputs[len(known_avals) :]
         recorded, _ = LinearInterpreter().run(
-            lambda *ts: (function(program)(*merge(linear, ts, known)), None),
-            list(compress(program.in_avals, linear)),
+            lambda *ts: (function(program)(*merge(linear, ts, inputs)), None), linear_avals
         )
-        return backward_pass(recorded, cts), None
+        return backward_pass(recorded, inputs[len(known_avals) :]), None
 
     return StagingInterpreter().run(backwards, [*known_avals, *program.out_avals])[0]
 
