@@ -158,7 +158,7 @@ def run_autograder(machine):
     )
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_grades_a_submission(machine):
     wrong = graded_course.changed("2.0 * np", "3.0 * np")
     (machine / "submission" / "numbers.py").write_bytes(wrong)
@@ -196,7 +196,7 @@ def test_what_cannot_be_imported_costs_no_attempt_in_prairielearn():
     assert prairielearn.document(CY)["format_errors"] == CY["remarks"]
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
     lesson = graded_course.write(monkeypatch, tmp_path)
     prairielearn.write_image(lesson, tmp_path / "image.zip", 3)
@@ -222,7 +222,7 @@ def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
     assert question["externalGradingOptions"]["timeout"] <= 600
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_tells_what_is_missing(machine):
     assert run_autograder(machine).returncode == 0
     document = load(machine / "results" / "results.json")
@@ -308,7 +308,7 @@ def machine_with_a_push(tmp_path, lesson):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
     lesson = manifest.get("interpreters")
     (job,) = workflow("grade.yml")["jobs"].values()
@@ -449,7 +449,7 @@ def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimit
     assert not [cell for cell in cells if cell.lstrip(' "\u200b\ufeff').startswith(signs)]
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 @pytest.mark.parametrize(
     ("system", "inside"), [(gradescope, "submission"), (prairielearn, "student")]
 )
