@@ -27,7 +27,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 from autograder.upkeep import changes
-from autograder.upkeep.scene import PLANTED, Scene, content, scene
+from autograder.upkeep.scene import PLANTED, Scene, content, hurried, scene
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def _graded(attack: Attack, lesson: Lesson, level: str, made: Scene) -> Result:
         source, reason = made_module(attack, lesson, made.words).encode(), ""
     else:
         source, reason = _taken(attack, lesson, made)
-    result = submission.grade(Task.of(lesson, source, level), only=attack.only or None)
+    with hurried():
+        result = submission.grade(Task.of(lesson, source, level), only=attack.only or None)
     return {**result, "remarks": [*filter(None, [reason]), *result["remarks"]]}
 
 

@@ -17,8 +17,6 @@ pytestmark = pytest.mark.isolated
 @pytest.fixture(scope="module")
 def scene():
     with attacks.scene() as made:
-        # The reference is asked everything, in order: by what that takes, answers are limited.
-        attacks._honest("jvp", isolation.choose())
         yield made
 
 
