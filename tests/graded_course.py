@@ -9,12 +9,6 @@ from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, places
 from autograder.sandbox import isolation
 
-# A worker that does not even start without isolation is broken: then the tests run, and fail.
-NO_ISOLATION = isolation.detect("process") is None and None not in (
-    isolation.detect("namespaces"),
-    isolation.detect("landlock"),
-)
-
 MODULE = '''"""The lesson's module."""
 
 import numpy as np

@@ -41,7 +41,7 @@ class Scene:
 
 @contextlib.contextmanager
 def scene() -> Iterator[Scene]:
-    """Plant the canaries, open a port, and shorten the time limits, for as long as this lasts."""
+    """Plant the canaries and open a port, for as long as this lasts."""
     # From here on this process maps the libraries' pages, which count as memory that it holds.
     list(map(isolation.detect, isolation.LEVELS))
     with contextlib.ExitStack() as stack:
@@ -49,7 +49,7 @@ def scene() -> Iterator[Scene]:
         folder.chmod(0o755)
         spawn = multiprocessing.get_context("spawn")
         made = Scene(folder, stack.enter_context(ProcessPoolExecutor(1, spawn)))
-        for part in (_plant_edition, _plant_files, _plant_process, _listen, _read_letters, _hurry):
+        for part in (_plant_edition, _plant_files, _plant_process, _listen, _read_letters):
             stack.enter_context(part(made))
         made.planted = {word: content(made, word) for word in PLANTED}
         yield made
@@ -157,8 +157,8 @@ def _read_letters(made: Scene) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _hurry(made: Scene) -> Iterator[None]:
-    """Time limits that suit attacks which do nothing but wait."""
+def hurried() -> Iterator[None]:
+    """Time limits that suit attacks which do nothing but wait; not honest work."""
     limits = {"LEAST_SECONDS": 0.4, "IMPORT_SECONDS": 2.0, "BUDGET_SECONDS": 20.0}
     limits |= {"PATIENCE": 4.0, "PAUSES": 3.0}
     with contextlib.ExitStack() as undo:

@@ -32,7 +32,10 @@ def run(arguments: Sequence[str]) -> int:
         # What pages show is there, unless one was changed since `sync`: then it is run and kept
         # before all processes need it at the same time.
         notebook.texts(list(manifest.load().values()))
-    status = subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})
+    environment = {**os.environ, "PYTHONPATH": ""}
+    # Where an image sets it, each process and all that it starts would compile a thousand modules.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    status = subprocess.call(command, cwd=places.ROOT, env=environment)
     missing = [name for name in doctor.DEBIAN_PACKAGES if not doctor.has(name)]
     if missing:
         print(f"Tests that need {' and '.join(missing)} were skipped. To run them, on Debian:")

@@ -20,7 +20,6 @@ from types import SimpleNamespace
 
 import accounts
 import dask
-import graded_course
 import pytest
 from command_lines import EXAMPLES
 from distributed import Client
@@ -38,9 +37,7 @@ from autograder.upkeep import sample_class
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-    ),
+    pytest.mark.isolated,
 ]
 
 LESSON = manifest.get("interpreters")

@@ -6,21 +6,22 @@ import html
 import json
 import re
 import shlex
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from archives import released, run
 from command_lines import EXAMPLES
 from sqlalchemy import text
 
-from autograder import cli
 from autograder.classroom.handouts import leaks
 from autograder.classroom.nbgrader import directory as nbgrader_course
 from autograder.classroom.nbgrader import gradebook
 from autograder.grading import answers, oracle, submission
 from autograder.grading.task import Task
 from autograder.lessons import manifest
-from autograder.lessons.places import SUITES
+from autograder.lessons.places import ROOT, SUITES
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation
 from autograder.upkeep import demo, sample_class
@@ -31,13 +32,22 @@ GRADED = [lesson for lesson in manifest.load().values() if lesson.exercises]
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """The demo's folder after it ran; it complains itself when a grade is wrong."""
-    folder = tmp_path_factory.mktemp("demo") / "demo"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "FOLDER", folder)
-        patch.setattr(demo, "LESSONS", LESSONS)
-        assert cli.main(shlex.split(EXAMPLES["demo"])) == 0
-    return folder
+    """The demo's folder after it ran in an instructors' archive, unpacked in an empty folder.
+
+    It complains itself when a grade is wrong. It has this `.venv`, to save time: the wrapper's own
+    tests make one anew.
+    """
+    place = tmp_path_factory.mktemp("demo")
+    unpacked = released(place)["instructors"]
+    file = unpacked / "autograder/upkeep/demo.py"
+    text = file.read_text(encoding="utf-8")
+    lessons = 'LESSONS = ("core", "jvp", "grad")'
+    assert lessons in text
+    file.write_text(text.replace(lessons, f"LESSONS = {LESSONS!r}"), encoding="utf-8")
+    own = {"JAXPRENTICE_VENV": sys.prefix}
+    said = run(unpacked, *shlex.split(EXAMPLES["demo"]), tools=place / "tools", **own)
+    assert "All 8 submissions got what they deserve." in said
+    return unpacked / demo.FOLDER.relative_to(ROOT)
 
 
 # ------------------------------------------------------------------------------------------

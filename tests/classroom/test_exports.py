@@ -175,7 +175,7 @@ def machine_of(archive, folder):
     return folder
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_gives_the_points_of_the_course(tmp_path, monkeypatch):
     made = exported(monkeypatch, tmp_path, "gradescope")
     machine = machine_of(made / "ps1-tiny-autograder.zip", tmp_path / "machine")
@@ -213,7 +213,7 @@ def run_autograder(machine):
     )
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_grades_a_submission(machine):
     wrong = graded_course.changed("2.0 * np", "3.0 * np")
     (machine / "submission" / "numbers.py").write_bytes(wrong)
@@ -268,14 +268,14 @@ def run_image(tmp_path, image, source):
     return load(tmp_path / "grade" / "results" / "results.json")
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_prairielearns_image_gives_the_points_of_the_course(tmp_path, monkeypatch):
     made = exported(monkeypatch, tmp_path, "prairielearn")
     document = run_image(tmp_path, made / "ps1-tiny-grader.zip", FORGETFUL)
     assert [(x["points"], x["max_points"]) for x in document["tests"]] == [(0, 10), (0, 7)]
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
     lesson = graded_course.write(monkeypatch, tmp_path)
     prairielearn.write_image(lesson, tmp_path / "image.zip", 3)
@@ -290,7 +290,7 @@ def test_prairielearns_image_grades_a_submission(tmp_path, monkeypatch):
     assert question["externalGradingOptions"]["timeout"] <= 600
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_tells_what_is_missing(machine):
     assert run_autograder(machine).returncode == 0
     document = load(machine / "results" / "results.json")
@@ -376,7 +376,7 @@ def machine_with_a_push(tmp_path, lesson):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
     lesson = manifest.get("interpreters")
     (job,) = workflow("grade.yml")["jobs"].values()
@@ -517,7 +517,7 @@ def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimit
     assert not [cell for cell in cells if cell.lstrip(' "\u200b\ufeff').startswith(signs)]
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 @pytest.mark.parametrize(
     ("system", "inside"), [(gradescope, "submission"), (prairielearn, "student")]
 )

@@ -21,7 +21,7 @@ from autograder.upkeep import attacks
 
 LESSON = manifest.get("jvp")
 RIGHT = assemble.read_solution(LESSON.module)
-CORPUS = [each for each in attacks.load() if each.lesson == LESSON.id]
+CORPUS = [attacks.narrowed(each) for each in attacks.load() if each.lesson == LESSON.id]
 # The others are tried on the grader itself, which is the same; `--full` tries all here, too, and
 # on every rung. Containers such as Gradescope's mostly offer the second one.
 TELLING = {
@@ -29,7 +29,7 @@ TELLING = {
     *("writes_outside", "writes_the_result", "forges_a_verdict", "forges_replies"),
     *("exits_at_import", "files_beside_the_module", "archive_beyond_the_end", "text_in_exceptions"),
 }
-LEVELS = [level for level in ("namespaces", "landlock") if isolation.detect(level) is None]
+LEVELS = ("namespaces", "landlock")
 
 pytestmark = [
     pytest.mark.slow,
@@ -85,6 +85,8 @@ class Root:
 
     def run(self, level):
         """Run the script as Gradescope does; what it printed."""
+        if isolation.detect(level):
+            pytest.skip(f"no isolation {level!r}")
         script = (self.folder / "source/run_autograder").read_text(encoding="utf-8")
         script = script.replace('ISOLATION=""', f'ISOLATION="{level}"')
         (self.folder / "run_autograder").write_text(script, encoding="utf-8")

@@ -1,7 +1,7 @@
 """Grades on the student's own base: a slip in an earlier module costs points, and that is told."""
 
 import pytest
-from graded_course import NO_ISOLATION, graded
+from graded_course import graded
 
 from autograder import cli
 from autograder.classroom.intake import own_base
@@ -10,7 +10,7 @@ from autograder.lessons import assemble, manifest, skeleton
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(NO_ISOLATION, reason="there is no isolation here"),
+    pytest.mark.isolated,
 ]
 
 LESSON, EARLIER = manifest.get("duals"), manifest.get("interpreters")

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import pytest
 from command_lines import EXAMPLES
-from graded_course import NO_ISOLATION
 from nbgrader_class import run
 
 from autograder import cli
@@ -117,7 +116,7 @@ def test_a_wrong_entry_is_told_with_its_line(tmp_path, old, new, complaint):
 # ------------------------------------------------------------------------------------------
 # Graded
 
-pytestmark = [pytest.mark.skipif(NO_ISOLATION, reason="there is no isolation here")]
+pytestmark = [pytest.mark.isolated]
 
 
 def of_each(assignment):

@@ -7,9 +7,7 @@ from graded_course import MISTAKES, MODULE, changed, graded
 from autograder.grading import answers
 from autograder.lessons.problem import Problem
 
-needs_isolation = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+needs_isolation = pytest.mark.isolated
 
 
 @pytest.fixture

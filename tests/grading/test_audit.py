@@ -14,9 +14,7 @@ from autograder.grading import pool
 from autograder.lessons import manifest, places
 from autograder.upkeep import audit, cases, changes, classes, mutants, sweep
 
-pytestmark = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+pytestmark = pytest.mark.isolated
 
 EQUIVALENT = """
 [[mutant]]

@@ -115,9 +115,7 @@ def test_each_benchmark_is_a_process_of_its_own(monkeypatch, capfd, tmp_path):
 
 # Grading -----------------------------------------------------------------------------------------
 
-needs_isolation = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+needs_isolation = pytest.mark.isolated
 
 
 @pytest.mark.parametrize("name", grading.LESSONS)

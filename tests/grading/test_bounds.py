@@ -12,9 +12,7 @@ from autograder.lessons import assemble, manifest
 from autograder.sandbox.session import Probe, Reply, Session
 from autograder.worker import wire
 
-pytestmark = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+pytestmark = pytest.mark.isolated
 
 
 # Memory ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import contextlib
 import subprocess
 import sys
 
-import graded_course
 import pytest
 
 from autograder.grading import pool
@@ -14,9 +13,7 @@ from autograder.upkeep import sample_class
 
 pytestmark = [
     pytest.mark.full,  # it keeps all others waiting
-    pytest.mark.skipif(
-        graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-    ),
+    pytest.mark.isolated,
     pytest.mark.skipif(sys.platform != "linux", reason="the CPU of others is read from /proc"),
 ]
 

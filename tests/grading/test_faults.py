@@ -28,9 +28,7 @@ from autograder.sandbox import isolation, launch
 from autograder.sandbox.worker import Worker
 
 pytestmark = [
-    pytest.mark.skipif(
-        graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-    ),
+    pytest.mark.isolated,
     pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
 ]
 

@@ -10,6 +10,8 @@ from autograder.grading import pool, submission
 from autograder.lessons import places
 from autograder.upkeep import mutants, slips
 
+pytestmark = pytest.mark.isolated
+
 # (what is written, one of the slips)
 SLIPS = [
     ("return x - y", "return x + y"),
@@ -87,8 +89,6 @@ def test_the_function_itself_stays_as_it_was():
 
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
-    if graded_course.NO_ISOLATION:
-        pytest.skip("no isolation: install the Debian package bubblewrap")
     return graded_course.write(monkeypatch, tmp_path)
 
 

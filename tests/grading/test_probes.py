@@ -117,9 +117,7 @@ STUBS = MODULE.replace(
     "return 2.0 * np.asarray(x)", 'raise NotImplementedError("tiny.double")'
 ).replace("if not len(x):", 'raise NotImplementedError("tiny.mean")\n    if not len(x):')
 
-needs_isolation = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+needs_isolation = pytest.mark.isolated
 
 
 def graded(monkeypatch, tmp_path, source, brought=BOTH):

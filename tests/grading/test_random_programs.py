@@ -34,9 +34,7 @@ from autograder.upkeep import sample_class
 
 jax.config.update("jax_enable_x64", True)
 
-needs_isolation = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+needs_isolation = pytest.mark.isolated
 EVERYTHING = ("f", "xs", "ts", "cts", "batch", "in_axes")
 SEEDS = [random_programs.make(str(seed)) for seed in range(2)]
 MANY = list(itertools.chain(*SEEDS))

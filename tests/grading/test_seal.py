@@ -162,9 +162,7 @@ def test_without_a_seal_nothing_is_graded(monkeypatch, tmp_path, level):
 # What probes may import ---------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+@pytest.mark.isolated
 def test_a_probe_that_imports_what_is_not_listed_is_a_fault_of_the_suite(monkeypatch, tmp_path):
     sly = SUITE.replace(
         "return tiny.double(x)", "return __import__('sq' + 'lite3') and tiny.double(x)"

@@ -31,9 +31,7 @@ from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
 from autograder.worker import wire
 
-pytestmark = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+pytestmark = pytest.mark.isolated
 
 
 @pytest.fixture

@@ -16,9 +16,7 @@ from autograder.grading import compare, suite, telling
 from autograder.grading import values as comparison
 from autograder.sandbox.session import Reply
 
-needs_isolation = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation: install the Debian package bubblewrap"
-)
+needs_isolation = pytest.mark.isolated
 MARK = 81649  # a number that nobody asked for: to read it in a message is to read the submission
 
 # By what a submission that is not plain Python could write its own text

@@ -32,3 +32,14 @@ def assert_same(got, want, what="", near=1e-12, single=1e-5):
         if y.dtype != jax.dtypes.float0:
             most = single if y.dtype == np.float32 else near
             np.testing.assert_allclose(x, y, rtol=most, atol=most, err_msg=what)
+
+
+def assert_same_error(ours, theirs, or_wider=False):
+    """Both fail: minijax with one line, and with JAX's class of error (`or_wider`: or a base)."""
+    with pytest.raises(Exception) as want:
+        theirs()
+    with pytest.raises(Exception) as got:
+        ours()
+    classes = want.type.__mro__ if or_wider else [want.type]
+    assert got.type.__name__ in [cls.__name__ for cls in classes]
+    assert len(str(got.value).splitlines()) == 1

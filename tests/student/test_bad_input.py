@@ -454,20 +454,9 @@ def test_a_bad_argument_is_one_sentence(world, attempt, command):
 
 # They open what is the course's own, or what the commands above open as well.
 OWN = {
-    "init",
-    "nbgrader init",
-    "watch",
-    "doctor",
-    "demo",
-    "cluster",
-    "archives",
-    "new",
-    "sync",
-    "audit",
-    "bench",
-    "test",
+    *("init", "nbgrader init", "watch", "doctor", "demo", "cluster", "archives", "new", "sync"),
+    *("audit", "bench", "test", "site build", "site serve"),
 }
-OWN |= {"site build", "site serve"}
 # What is read without following links, so that its name alone is seen.
 ELSEWHERE = {"collect": {"download/submission_metadata.yml"}}
 # `update` reads all files of a workspace, and treats them like these.

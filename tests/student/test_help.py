@@ -59,7 +59,7 @@ SMALL = {
     "bench": "It is fast.",
 }
 ELSEWHERE = {
-    "archives": "tests/course/test_archives.py",
+    "archives": "tests/classroom/archives.py",
     "new": "tests/course/test_new.py",
     "cluster": "tests/classroom/test_cluster.py",
     "demo": "tests/classroom/test_demo.py",

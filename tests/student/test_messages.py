@@ -13,7 +13,6 @@ import shutil
 import sys
 from types import SimpleNamespace
 
-import distributed.security
 import pytest
 from student_course import solve
 
@@ -405,7 +404,7 @@ class Finds(Scene):
         files = dict.fromkeys(("tls_ca_file", "tls_client_cert", "tls_client_key"), "a/key.pem")
         about = {"get_connection_args": lambda role: {}, "require_encryption": True, **files}
         found = SimpleNamespace(**{**about, **said})
-        self.monkeypatch.setattr(distributed.security, "Security", lambda: found)
+        self.monkeypatch.setattr("distributed.security.Security", lambda: found)
 
     def bad_certificate(self):
         def refuses(role):

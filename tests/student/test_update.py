@@ -11,8 +11,6 @@ from autograder.lessons import manifest, places, skeleton
 from autograder.student import updating
 from autograder.upkeep import sync
 
-NEW_GREETING = small_course.HELLO.replace("Greet somebody.", "Greet a person politely.")
-
 
 @pytest.fixture
 def complete(monkeypatch):
