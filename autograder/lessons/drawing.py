@@ -10,29 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-Step = dict[str, Any]
-Value = Any
+from autograder.lessons.said import VARIABLE, Value, counted, listed, shortened, told, value, values
 
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+Step = dict[str, Any]
 
 
 # ------------------------------------------------------------------------------------------
 # Texts of the parts
-
-
-def value(shown: Value) -> str:
-    """A recorded value as a text."""
-    if isinstance(shown, str):
-        return re.sub(r"^\{ lambda .*\.\.\.$", "{ lambda ... }", shown)  # a program that was cut
-    if isinstance(shown, list):
-        return f"({', '.join(map(value, shown))}{',' * (len(shown) == 1)})"
-    if "list" in shown:
-        return f"[{', '.join(map(value, shown['list']))}]"
-    if "dict" in shown:
-        return f"{{{', '.join(f'{value(key)}: {value(x)}' for key, x in shown['dict'])}}}"
-    return f"[{' | '.join(map(value, shown['parts'].values()))}]" + str(shown["level"]).translate(
-        SUBSCRIPTS
-    )
 
 
 def operation(step: Step) -> str:
@@ -51,12 +35,6 @@ def brief(step: Step) -> str:
     return " ".join([bare, *counted(values(step["operands"]))])
 
 
-def counted(texts: Sequence[str]) -> list[str]:
-    """The texts, with three or more equal ones in a row as one: `float64[100] (5 times)`."""
-    runs = ((text, len(list(same))) for text, same in itertools.groupby(texts))
-    return [x for text, n in runs for x in ([f"{text} ({n} times)"] if n > 2 else [text] * n)]
-
-
 def called(step: Step) -> str:
     """A call of a function with its arguments: `rotate_left(1, 13)`."""
     return f"{step['name']}({', '.join(values(step['operands']))})"
@@ -69,11 +47,6 @@ def results(step: Step) -> str:
     if "error" in step:
         return f"{step['error']['type']}: {step['error']['message']}"
     return ", ".join(counted(values(step["results"]))) if "results" in step else "nothing"
-
-
-def values(shown: Sequence[Value]) -> list[str]:
-    """Several values as texts."""
-    return [value(x) for x in shown]
 
 
 def rule(step: Step) -> str:
@@ -246,7 +219,7 @@ class Scene:
         """The calls and the interpreters, the highest first."""
         words = dict(self.doing)
         levels = [Row(f"level {n}: {name}", words.get(n, "")) for n, name in enumerate(self.active)]
-        named = [called(x) for x in self.calls]
+        named = [callee(x) for x in self.calls]
         calls = [Row(x, "waits") for x in named[:-1]] + [Row(x) for x in named[-1:]]
         return (*levels, *calls)[::-1]
 
@@ -262,6 +235,8 @@ class Moment:
     level: int | None = None  # of the interpreter that it is about
     boxes: tuple[Value, ...] = ()  # which it mentions
     source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`
+    part: Sequence[int] | None = None  # the columns in its line of the expression
+    rule_line: Sequence[int] | None = None  # the rule that asks for it, and the line there
     memory: int | None = None  # bytes that arrays take at the end of it
     peak: int | None = None  # and at most during it
     step: Step | None = None  # what it is about
@@ -277,12 +252,14 @@ class Moment:
 def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
     """The steps one after the other, as a stepper shows them."""
     for step in steps:
-        known: dict[str, Any] = {name: step.get(name) for name in ("at", "memory", "peak")}
+        facts = ("at", "part", "rule_line", "memory", "peak")
+        known: dict[str, Any] = {name: step.get(name) for name in facts}
         known["begun"], known["step"] = step.get("from"), step
         now = scene.now(step)
         for moment in MOMENTS[step["kind"]](step, now):
             missing = {name: x for name, x in known.items() if getattr(moment, name) is None}
-            yield replace(moment, **missing)
+            text = moment.text if step["kind"] == "print" else shortened(moment.text)
+            yield replace(moment, text=text, **missing)
 
 
 def of_interpreter(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -331,22 +308,43 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
 
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
     """What a rule does; a rule that no operation asked for is told itself."""
-    if step["table"] in TOLD:
-        yield Moment(
-            f"The {TOLD[step['table']]} `{step['name']}`, {called_rule(step)},{done(step)}",
-            scene,
-            boxes=boxed(step["operands"], step.get("results", ())),
-            source=step.get("source"),
-        )
-    elif "error" in step:
-        yield Moment(f"`{step['rule']}`{place(step)} fails.{noted(step)}", scene)
-    yield from moments(within(step), scene)
+    if step["table"] not in TOLD:
+        if "error" in step:
+            yield Moment(f"`{step['rule']}`{place(step)} fails.{noted(step)}", scene)
+        yield from moments(within(step), scene)
+        return
+    moment = Moment("", scene, source=step.get("source"), arrives=False, done=True)
+    about = f"The {TOLD[step['table']]} `{applied_to(step)}`, {called_rule(step)},"
+    if step["table"] != "transpose_rules":
+        yield replace(moment, text=about + written(step), arrives=True)
+        return
+    gets = f"{about} gets the cotangent {told(step['operands'][:1])}"
+    inner = list(moments(within(step), scene))
+    if not inner:
+        yield replace(moment, text=f"{gets} and returns {returned(step)}.", arrives=True)
+        return
+    yield replace(moment, text=f"{gets}.", arrives=True, done=False)
+    yield from inner
+    yield replace(moment, text=f"The rule of `{applied_to(step)}` returns {returned(step)}.")
 
 
-def done(step: Step) -> str:
-    """What a transpose rule makes of a cotangent and the operands, or the lines of a lowering."""
-    if step["table"] == "transpose_rules":
-        return f" gets `{', '.join(values(step['operands']))}` and returns `{results(step)}`."
+def applied_to(step: Step) -> str:
+    """The equation that a rule runs for, without types; the operation if it is not recorded."""
+    return VARIABLE.sub(r"\1", str(step.get("equation", step["name"])))
+
+
+def returned(step: Step) -> str:
+    """The cotangents that a transpose rule returns, each with its variable."""
+    names = applied_to(step).partition(" = ")[2].split(" ")[1:]
+    outs = step.get("results", [])
+    if len(names) != len(outs):
+        return told(outs)
+    pairs = zip(names, outs, strict=True)
+    return listed([f"{told([x])} for `{name}`" for name, x in pairs if x != "None"])
+
+
+def written(step: Step) -> str:
+    """The lines that a lowering writes."""
     lines = "\n".join(step.get("writes", []))
     if "\n" in lines:
         return f" writes: `{lines}`"
@@ -362,23 +360,32 @@ def of_box(step: Step, scene: Scene) -> Iterator[Moment]:
 def of_call(step: Step, scene: Scene) -> Iterator[Moment]:
     """A call of a function, what happens during it, and what it returns."""
     inside = replace(scene, calls=(*scene.calls, step))
-    returned = f"returns `{results(step)}`."
+    name = f"`{callee(step)}`"
     inner = list(moments(within(step), inside))
+    moment = Moment("", inside, source=step.get("source"))
+    given = told(step["operands"])
     if not inner and "results" in step:
-        yield Moment(f"`{called(step)}` {returned}", inside, source=step.get("source"), done=True)
+        text = f"{name} gets {given} and returns {told(step['results'])}."
+        yield replace(moment, text=text, done=True)
         return
-    told = Moment(f"`{called(step)}` is called.{noted(step)}", inside)
-    yield replace(told, source=step.get("source"))
+    yield replace(moment, text=f"{name} is called with {given}.{noted(step)}")
     yield from inner
     if "results" in step:
-        yield replace(told, text=f"`{step['name']}` {returned}", done=True)
+        yield replace(moment, text=f"{name} returns {told(step['results'])}.", done=True)
+
+
+def callee(step: Step) -> str:
+    """The name of a function that is called."""
+    return str(step["name"]).removesuffix(".__call__")
 
 
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:
     """A line that the program prints."""
     text = step["text"]
-    told = f"The program prints:`{text}`" if "\n" in text else f"The program prints `{text}`."
-    yield Moment(told, scene)
+    several = "\n" in text
+    yield Moment(
+        f"The program prints:`{text}`" if several else f"The program prints `{text}`.", scene
+    )
 
 
 MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {

@@ -13,16 +13,15 @@ from autograder.lessons.drawing import (
     Moment,
     Row,
     Step,
-    Value,
     ending,
     is_leaf,
     lines,
     moments,
     results,
-    value,
     within,
 )
 from autograder.lessons.problem import Problem
+from autograder.lessons.said import Value, value
 
 CODE = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
 
@@ -53,35 +52,83 @@ def fragment(
     The program, given as lines of HTML, is shown above the steps, with the line of each marked;
     above it what to look for, and below the steps the rules that they name.
     """
-    shown = "".join(f'<span class="stepper-line">{line}\n</span>' for line in program)
     parts = [
-        f"<p>{coded(look)}</p>" if look else "",
-        CODE.format(shown) if program else "",
+        CODE.format(lines_of(program)) if program else "",
         curve(told),
-        f"<ol>\n{''.join(map(item, told))}\n</ol>",
+        f"<ol>\n{items(told, rules)}\n</ol>",
         rule_list(told, rules),
-        picture(told),
+        picture(stage.changes(stage.frames(told))),
     ]
-    label = html.escape(label, quote=True)
-    inside = "\n".join(filter(None, parts))
+    return section(label, look, parts)
+
+
+def with_choices(
+    told: Sequence[tuple[Sequence[str], Sequence[Moment]]],
+    label: str,
+    look: str,
+    choices: Mapping[str, Sequence[str]],
+    start: int,
+) -> str:
+    """A stepper of a program that a reader changes: by name what each choice may be.
+
+    Without the script there is the case that is the file itself, number `start`.
+    """
+    cases = [case(*x) for x in told]
+    first = [CODE.format(cases[start]["program"]), f"<ol>\n{cases[start]['items']}\n</ol>"]
+    data = {"choices": choices, "start": start, "cases": cases}
+    return section(label, look, [*first, picture(data)])
+
+
+def case(program: Sequence[str], told: Sequence[Moment]) -> dict[str, Any]:
+    """One of the programs that a reader may choose."""
+    frames = stage.changes(stage.frames(told))
+    return {"program": lines_of(program), "items": items(told, brief=True), "frames": frames}
+
+
+def section(label: str, look: str, parts: Sequence[str]) -> str:
+    """A stepper around its parts, with its title and what to look for."""
+    inside = "\n".join(filter(None, [f"<p>{coded(look)}</p>" if look else "", *parts]))
     # A section, not a div: for the search, what it leaves out ends with the first such tag.
+    label = html.escape(label, quote=True)
     start = f'<section class="stepper" data-search-exclude data-label="{label}">'
     return f"{start}\n{inside}\n</section>"
 
 
-def picture(told: Sequence[Moment]) -> str:
-    """The frames of the stage, which its script draws."""
-    text = json.dumps(stage.frames(told), separators=(",", ":"), ensure_ascii=False)
+def lines_of(code: Sequence[str]) -> str:
+    """Lines of HTML, each by itself, so that it can be marked."""
+    return "".join(f'<span class="stepper-line">{line}\n</span>' for line in code)
+
+
+def picture(data: Any) -> str:
+    """What the stage draws, for its script."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     return f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
 
 
-def item(moment: Moment) -> str:
-    """A step as an item of the list."""
-    facts = {"at": moment.at, "from": moment.begun, "level": moment.level, "rule": moment.source}
+def items(told: Sequence[Moment], rules: Sequence[Source] = (), brief: bool = False) -> str:
+    """The steps as items of a list; if they are brief, without what only texts need."""
+    return "".join(item(moment, rules, brief) for moment in told)
+
+
+def item(moment: Moment, rules: Sequence[Source] = (), brief: bool = False) -> str:
+    """A step as an item of the list.
+
+    `data-in` is the rule that asks for the operation, if its whole text is there, and its line.
+    """
+    number, line = moment.rule_line or (len(rules), 0)
+    inner = number < len(rules) and not rules[number].about
+    facts = {
+        "at": moment.at,
+        "from": moment.begun,
+        "part": " ".join(map(str, moment.part)) if moment.part else None,
+        "level": moment.level,
+        "rule": None if brief else moment.source,
+        "in": f"{number} {line}" if inner else None,
+    }
     marks = "".join(f' data-{name}="{x}"' for name, x in facts.items() if x is not None)
-    rows = "".join(map(stack_row, moment.stack))
+    rows = "" if brief else "".join(map(stack_row, moment.stack))
     stack = f'<ul class="stepper-stack">{rows}</ul>' if rows else ""
-    boxes = "".join(map(opened, moment.boxes))
+    boxes = "" if brief else "".join(map(opened, moment.boxes))
     return f"<li{marks}><p>{coded(moment.text + memory(moment))}</p>{stack}{boxes}</li>"
 
 
@@ -114,15 +161,15 @@ def opened(shown: Value) -> str:
 
 def rule_list(told: Sequence[Moment], rules: Sequence[Source]) -> str:
     """The text of each rule that a step names, to be opened."""
-    used = {moment.source for moment in told}
+    used = {moment.source for moment in told} | {x.rule_line[0] for x in told if x.rule_line}
     rows = "\n".join(f"{rule_item(n, x)}" for n, x in enumerate(rules) if n in used)
     return f'<div class="stepper-rules">\n{rows}\n</div>' if rows else ""
 
 
 def rule_item(number: int, rule: Source) -> str:
-    """A rule's text; an empty line of it gets a space, because Markdown ends HTML at one."""
+    """A rule's text."""
     name = html.escape(rule.name.replace(".<locals>", ""))
-    text = re.sub("^$", " ", rule.text.strip(), flags=re.MULTILINE)
+    text = lines_of(rule.text.strip().splitlines())
     head = f"<summary>The code: <code>{name}</code></summary>{rule.about}"
     return f'<details data-rule="{number}">{head}{CODE.format(text)}</details>'
 

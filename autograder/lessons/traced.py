@@ -7,6 +7,7 @@ with a title; what follows is TOML and says what to record and to show (see `Wis
 
 import ast
 import functools
+import itertools
 import json
 import os
 import re
@@ -15,8 +16,8 @@ import sys
 import tempfile
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from autograder.lessons.problem import Problem
 from autograder.recording import SCRIPT
 
 # Facts of steps that nothing on a page draws yet.
-UNSEEN = ("part", "appends", "equation")
+UNSEEN = ("appends",)
 PATIENCE = 120  # seconds for one program
 DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
 
@@ -44,17 +45,21 @@ class Wishes:
     level: int | None = None  # show operations that this level takes, and what is printed
     hide: Sequence[str] = ()  # names, kinds and tables of steps that are left out; parameters too
     look: str = ""  # what to look for, shown above the program
+    after: str = ""  # the lesson after which it runs, if not this one
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # what a reader changes
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A program that was recorded, and what was recorded."""
+    """A program that was recorded, and what was recorded; once for each choice of a reader."""
 
     title: str
     look: str
     program: str
     steps: Sequence[drawing.Step]
     sources: Sequence[stepper.Source]
+    choices: Mapping[str, Sequence[str]]
+    cases: Sequence[tuple[str, Sequence[drawing.Step]]]  # program and steps, one as above
 
     @property
     def transcript(self) -> str:
@@ -64,10 +69,15 @@ class Traced:
     @property
     def stepper(self) -> str:
         """The stepper as HTML, without empty lines, at which Markdown would end it."""
-        told = list(drawing.moments(self.steps))
-        lines = _colored(self.program).splitlines()
+        told = [
+            (_colored(program).splitlines(), list(drawing.moments(steps)))
+            for program, steps in self.cases
+        ]
         title = self.title.replace("`", "")
-        return stepper.fragment(told, title, lines, self.sources, self.look)
+        if self.choices:
+            start = [program for program, _ in self.cases].index(self.program)
+            return stepper.with_choices(told, title, self.look, self.choices, start)
+        return stepper.fragment(told[0][1], title, told[0][0], self.sources, self.look)
 
 
 def _colored(code: str) -> str:
@@ -80,19 +90,38 @@ def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
     file = program_file(argument, lesson, "traces")
     title, program = split(file)
+    wishes = _wishes(file)
     shown = _output(file, lesson)[1]
-    sources = [_source(x) for x in shown["sources"]]
-    return Traced(title, _wishes(file).look, program, shown["steps"], sources)
+    programs = list(_cases(program, wishes.choices, file.name))
+    cases = [(text, x["steps"]) for text, x in zip(programs, shown, strict=True)]
+    if program not in programs:
+        raise Problem(f"traces/{file.name}: what it says itself has to be one of its choices.")
+    own = programs.index(program)
+    sources = [_source(x) for x in shown[own]["sources"]]
+    choices = {name: [*map(str, values)] for name, values in wishes.choices.items()}
+    return Traced(title, wishes.look, *cases[own], sources, choices, cases)
 
 
-def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, dict[str, Any]]:
+def _cases(program: str, choices: Mapping[str, Sequence[Any]], name: str) -> Iterator[str]:
+    """The program for each choice: `name = value` in its line, for all values of all names."""
+    for values in itertools.product(*choices.values()):
+        text = program
+        for variable, value in zip(choices, values, strict=True):
+            line = f"{variable} = {value}"
+            text, count = re.subn(rf"^{variable} = .*$", line, text, flags=re.MULTILINE)
+            if count != 1:
+                raise Problem(f"traces/{name}: there has to be one line that begins {variable} =.")
+        yield text
+
+
+def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, list[dict[str, Any]]]:
     """What is shown of all recordings in the lesson's folder."""
     return dict(_output(file, lesson) for file in sorted(lesson.folder.glob("traces/*.py")))
 
 
-def _output(file: Path, lesson: Lesson) -> tuple[page_outputs.Place, dict[str, Any]]:
+def _output(file: Path, lesson: Lesson) -> tuple[page_outputs.Place, list[dict[str, Any]]]:
     """What is shown of a recording, and where that is kept."""
-    tree = assemble.files_of(manifest.needed(lesson))
+    tree = assemble.files_of(manifest.needed(_after(file, lesson)))
     files = [*sorted(SCRIPT.parent.glob("*.py")), Path(__file__)]
     makers = [x.read_text(encoding="utf-8") for x in files]
     program = file.read_text(encoding="utf-8") if file.exists() else ""
@@ -100,11 +129,20 @@ def _output(file: Path, lesson: Lesson) -> tuple[page_outputs.Place, dict[str, A
     return place, place.left(lambda: _shown(file, lesson))
 
 
-def _shown(file: Path, lesson: Lesson) -> dict[str, Any]:
-    """The steps of a recording that its wishes leave, and the functions' texts."""
-    _, program = split(file)
+def _after(file: Path, lesson: Lesson) -> Lesson:
+    """The lesson after which a program runs."""
+    return manifest.get(_wishes(file).after or lesson.id) if file.exists() else lesson
+
+
+def _shown(file: Path, lesson: Lesson) -> list[dict[str, Any]]:
+    """For each case the steps that the wishes leave, and the functions' texts."""
     wishes = _wishes(file)
-    document = _record(program, file.name, lesson, wishes)
+    programs = _cases(split(file)[1], wishes.choices, file.name)
+    return [_shown_of(program, file, lesson, wishes) for program in programs]
+
+
+def _shown_of(program: str, file: Path, lesson: Lesson, wishes: Wishes) -> dict[str, Any]:
+    document = _record(program, file.name, _after(file, lesson), wishes)
     if "error" in document or document["cut"]:
         end = "It has too many steps." if document.get("cut") else drawing.ending(document)
         raise Problem(f"The recording {file.stem} fails. {end}")

@@ -4,7 +4,7 @@ import functools
 import inspect
 import linecache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 
@@ -13,6 +13,7 @@ class Sources:
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
+        self.codes: dict[CodeType, int] = {}  # those whose texts these are
 
     def of(self, function: Any, folder: Path) -> dict[str, int]:
         """The fact `source`: where among these a function's text is, if it has one."""
@@ -22,7 +23,21 @@ class Sources:
         found = {**place, "text": text_of(code_of(function))}
         if found not in self.found:
             self.found.append(found)
-        return {"source": self.found.index(found)}
+        number = self.found.index(found)
+        if code := code_of(function):
+            self.codes[code] = number
+        return {"source": number}
+
+    def running(self, frame: FrameType | None, program: str) -> dict[str, list[int]]:
+        """The fact `rule_line`: the innermost of these that runs, and the number of its line.
+
+        Nothing if a line of the program is further in: that one is told by `at`.
+        """
+        while frame is not None and frame.f_code.co_filename != program:
+            if (number := self.codes.get(frame.f_code)) is not None:
+                return {"rule_line": [number, frame.f_lineno - frame.f_code.co_firstlineno + 1]}
+            frame = frame.f_back
+        return {}
 
 
 def place_of(rule: Any, folder: Path) -> dict[str, Any]:

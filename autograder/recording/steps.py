@@ -94,10 +94,16 @@ class Record:
         """A new step inside the one that is open; above the limit it is counted, and not kept."""
         self.count += 1
         kept = self.count <= self.limit
-        step = Step(kind, {**self.quietly(facts), **line_in(self.file)} if kept else {})
+        step = Step(kind, {**self.quietly(facts), **self.lines()} if kept else {})
         if kept:
             (self.open[-1].inside if self.open else self.steps).append(step)
         return step
+
+    def lines(self) -> dict[str, Any]:
+        """Which line of the program is being evaluated, and which of a rule that led here."""
+        if not self.file:
+            return {}
+        return {**line_in(self.file), **self.sources.running(sys._getframe(), self.file)}
 
     def quietly(self, facts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What `facts` gives, computed without being recorded itself."""

@@ -11,12 +11,13 @@ from typing import Any
 
 from autograder.lessons import drawing
 from autograder.lessons.drawing import Moment, Step
-from autograder.lessons.stage.items import Item, is_tangent, items, readable, words
+from autograder.lessons.stage.backward import Pass, passes
+from autograder.lessons.stage.items import OPAQUE, Item, is_tangent, items, readable, words
 
 HEADS = {
     "pairs": ["Done so far", "Value", "Tangent"],
     "batch": ["Done so far", "f sees", "Really", "Axis"],
-    "split": ["Now: values", "Later: a linear program"],
+    "split": ["Now: values", "Residuals", "Later: a linear program"],
     "jaxpr": ["The program so far"],
     "values": ["Done so far", "Value"],
 }
@@ -27,25 +28,39 @@ KINDS = {  # what interpreters make, by their classes; the first that is active 
     "pairs": ("JVPTrace", "JVPInterpreter"),
 }
 
+NOTES = {"axes": "axes={}", "length": "{} rounds", "axis_size": "{} at once"}  # of parameters
+
 
 def frames(told: Sequence[Moment]) -> list[dict[str, Any]]:
     """The frame of each moment."""
-    stage = Stage()
+    stage = Stage(passes(told))
     made = [stage.frame(moment) for moment in told]
     if any(moment.memory for moment in told):  # the curve of memory is what these are about
         made = [{**frame, "columns": []} for frame in made]
     return made
 
 
+def changes(made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each frame what differs from the one before it: so the stage's script reads them."""
+    before = [{}, *made]
+    return [
+        {key: x for key, x in frame.items() if key not in last or last[key] != x}
+        for last, frame in zip(before, made, strict=False)
+    ]
+
+
 class Stage:
     """What is on the stage after the moments up to now."""
 
-    def __init__(self) -> None:
+    def __init__(self, passes: Sequence[Pass] = ()) -> None:
+        self.passes = passes
+        self.back: Pass | None = None  # the way back that is being gone
         self.benches: dict[int, list[Item]] = {}  # by level: what a rule has computed so far
         self.numbers: dict[int, int] = {}  # of operations, by the ids of their steps
         self.ground: tuple[str, ...] = ()
         self.kind, self.height = "", 0  # what is made; how many interpreters were active
         self.columns: list[dict[str, Any]] = []
+        self.lines = 0  # how many there have been
 
     def frame(self, moment: Moment) -> dict[str, Any]:
         """The next frame."""
@@ -53,8 +68,10 @@ class Stage:
         step = moment.step or {}
         if step.get("kind") == "operation" and "level" in step:
             self.operation(moment, step)
-        elif step.get("kind") == "rule":
-            self.rule(step)
+        elif step.get("kind") == "rule" and step["table"] == "hlo_lowerings":
+            self.lowering(step)
+        elif step.get("kind") == "call" and moment.done and self.kind in ("pairs", "values"):
+            self.call(step)
         busy = dict(moment.scene.busy)
         for level in [x for x in self.benches if x not in busy]:
             del self.benches[level]
@@ -66,7 +83,18 @@ class Stage:
             for cell in column["cells"]:
                 cell.pop("lit", None)
         calls = [call(x, n, moment) for n, x in enumerate(moment.scene.calls)]
-        return {"floors": [*calls[::-1], *floors[::-1]], "columns": shown}
+        made = {"floors": [*calls[::-1], *floors[::-1]], "columns": shown}
+        if back := self.way_back(moment, step):
+            return {**made, "columns": [], **back.frame(moment)}
+        return {**made, "graph": None, "transposed": "", "chips": []}
+
+    def way_back(self, moment: Moment, step: Step) -> Pass | None:
+        """The backward pass that is being gone: from its first rule on, until something else."""
+        self.back = next((x for x in self.passes if id(step) in x.steps), self.back)
+        new = step.get("kind") == "interpreter" and moment.text.find("becomes active") > 0
+        if new or step.get("table") == "hlo_lowerings":
+            self.back = None
+        return self.back
 
     def begin(self, moment: Moment) -> None:
         """Columns for what the interpreters make, if others are active than before."""
@@ -83,7 +111,8 @@ class Stage:
             heads = HEADS[kind]
             if kind == "split" and {*KINDS["jaxpr"]} & {*moment.scene.active}:
                 heads = [*HEADS["jaxpr"], heads[-1]]
-            self.columns = [{"head": head, "cells": []} for head in heads]
+            kept = {} if rises else {x["head"]: x for x in self.columns}
+            self.columns = [kept.get(head, {"head": head, "cells": []}) for head in heads]
 
     def operation(self, moment: Moment, step: Step) -> None:
         """An operation arrives, or is done: its result rises to the rule that asked for it."""
@@ -103,19 +132,38 @@ class Stage:
         """A row, or a line, of what the interpreter makes."""
         name = step["interpreter"]
         if self.kind in ("split", "jaxpr") and name in (*KINDS["split"], *KINDS["jaxpr"]):
-            last = name in KINDS["split"] or self.kind == "jaxpr"
-            self.line(-1 if last else 0, equation(step, made), made)
-        elif self.kind == "split" and name not in KINDS["pairs"]:
+            if any("level" in x for x in made):
+                later = name in KINDS["split"] or self.kind == "jaxpr"
+                self.equation(-1 if later else 0, step, made)
+        elif self.kind == "split" and name not in KINDS["pairs"] and self.height > 1:
             if above is None or step["level"] == 0:
                 self.line(0, f"{applied(step)} = {' '.join(map(short, made))}", made)
         elif above is None and self.kind in ("pairs", "batch", "values") and made:
             self.row(step, made[0])
 
+    def equation(self, column: int, step: Step, made: list[Item]) -> None:
+        """An equation of a program; what it needs of the values that are known is kept."""
+        typed = self.columns[column]["head"] == HEADS["jaxpr"][0]
+        names = " ".join(typed_name(x) if typed else short(x) for x in made)
+        self.line(column, readable_line(f"{names} = {applied(step)}"), made)
+        middle: dict[str, Any] = self.columns[-2] if len(self.columns) > 1 else {"head": ""}
+        if middle["head"] == "Residuals" and column == -1:
+            kept = {x["from"] for x in middle["cells"]}
+            for x in map(opened, operands(step)):
+                if "tip" not in x and x["key"] not in kept:
+                    cell = {"key": f"kept{x['key']}", "text": readable(short(x)), "lit": True}
+                    middle["cells"].append({**cell, "from": x["key"]})
+
     def line(self, column: int, text: str, made: list[Item]) -> None:
-        """A line at the end of a column, lit for this frame."""
-        cells, column = self.columns[column]["cells"], column % len(self.columns)
+        """A line at the end of a column, lit for this frame.
+
+        Its key is its number in whatever column: in another case it moves to another one.
+        """
         source = {"from": made[0]["key"]} if made else {}
-        cells.append({"key": f"{column}.{len(cells)}", "text": text, "lit": True, **source})
+        self.columns[column]["cells"].append(
+            {"key": self.lines, "text": text, "lit": True, **source}
+        )
+        self.lines += 1
 
     def row(self, step: Step, out: Item) -> None:
         """A row of the table of results."""
@@ -127,18 +175,23 @@ class Stage:
         for n, text in enumerate(cells, 1):
             self.line(n, readable(text), [out])
 
-    def rule(self, step: Step) -> None:
-        """A lowering writes lines; a transpose rule returns cotangents."""
-        if step["table"] == "hlo_lowerings":
-            head, texts = "StableHLO", [hlo(x) for x in step.get("writes", [])]
-        else:
-            outs = [words(x) for x in items(step["results"], ids_of(step, "results"), "tangent")]
-            head, texts = "Cotangents", [f"{step['name']}: {', '.join(outs)}"]
-        if self.columns[-1]["head"] != head:
-            self.columns = [*self.columns[-1:], {"head": head, "cells": []}]
-            self.kind = "jaxpr" if head == "StableHLO" else "split"
-        for text in texts:
-            self.line(len(self.columns) - 1, text, [])
+    def call(self, step: Step) -> None:
+        """A row for a function that returned: its name, and what it returned if that is short."""
+        made = items(step.get("results", ()), ids_of(step, "results"))
+        alone = made[0] if len(made) == 1 else {}
+        inner = made if "level" in alone or "parts" not in alone else alone["parts"]
+        told = [words(x) for x in inner if words(x) not in OPAQUE]
+        texts = [title_of(step), readable(" ".join(told)), *[""] * len(self.columns)]
+        for n in range(len(self.columns)):
+            self.line(n, texts[n], made)
+
+    def lowering(self, step: Step) -> None:
+        """A lowering writes lines of StableHLO."""
+        if self.columns[-1]["head"] != "StableHLO":
+            self.columns = [*self.columns[:1], {"head": "StableHLO", "cells": []}]
+            self.kind = "jaxpr"
+        for line in step.get("writes", []):
+            self.line(-1, hlo(line), [])
 
     def floor(self, level: int, name: str, step: Step | None, moment: Moment) -> dict[str, Any]:
         """An interpreter: what it does, the operation that it has, and its bench."""
@@ -166,24 +219,30 @@ class Stage:
     def token(self, step: Step) -> Item:
         """The operation itself."""
         number = self.numbers.setdefault(id(step), len(self.numbers))
-        return {"key": f"op{number}", "text": step["name"], "role": "op"}
+        params = step.get("params", {})
+        notes = [note.format(params[name]) for name, note in NOTES.items() if name in params]
+        cap = {"cap": notes[0]} if notes else {}
+        return {"key": f"op{number}", "text": step["name"], "role": "op", **cap}
 
 
 def call(step: Step, number: int, moment: Moment) -> dict[str, Any]:
     """A function that is called, as a floor: its arguments, or what it returned."""
     now = step is moment.step
     key = "results" if now and moment.done and "results" in step else "operands"
-    name = step["name"].rpartition(".")[2] if "__" in step["name"] else step["name"]
     arrow = [{"key": f"back{number}", "text": "→", "role": "plain"}] if key == "results" else []
-    title = {"__call__": "call"}.get(name, name)
     row = [*arrow, *items(step[key], ids_of(step, key))[:6]]
     return {
         "level": "ƒ",
-        "name": title,
+        "name": title_of(step),
         "row": row,
         "bench": [],
         "state": "takes" if now else "waits",
     }
+
+
+def title_of(step: Step) -> str:
+    """The name of a function that is called, on its floor."""
+    return drawing.callee(step).removeprefix("Jitted.")
 
 
 def operands(step: Step) -> list[Item]:
@@ -204,9 +263,16 @@ def ids_of(step: Step, key: str) -> Any:
     return step.get("ids", {}).get(key)
 
 
-def equation(step: Step, made: list[Item]) -> str:
-    """An operation as an equation."""
-    return readable_line(f"{' '.join(map(short, made))} = {applied(step)}")
+def typed_name(one: Item) -> str:
+    """A variable with its type, as a program has it."""
+    variable = opened(one)
+    return f"{short(one)}:{variable['tip']}" if "tip" in variable else short(one)
+
+
+def opened(one: Item) -> Item:
+    """What is in a box, and in the boxes in it."""
+    parts = one.get("parts", ())
+    return opened(parts[0]) if parts and "level" in one else one
 
 
 def applied(step: Step) -> str:
@@ -217,8 +283,7 @@ def applied(step: Step) -> str:
 
 def short(one: Item) -> str:
     """An item without its box."""
-    parts = one.get("parts", ())
-    return short(parts[-1]) if parts and "level" in one else words(one)
+    return words(opened(one))
 
 
 def batch(out: Item) -> list[str]:

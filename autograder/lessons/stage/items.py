@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograder.lessons import drawing
+from autograder.lessons import said
 
 Item = dict[str, Any]
 VARIABLE = re.compile(r"([a-z]+(?:_\d+)?):~?(\w+\[.*\])")
 SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c"}
+HANDLES = ("ResultHandler", "cpu:0", "empty")  # parts of what is not drawn
+OPAQUE = ("program", "executable", "function")  # of what is not drawn
 LONGEST = 22  # letters of a text on a picture
 
 
@@ -63,7 +65,7 @@ def chip(text: str, number: Any, role: str) -> Item:
 def box(shown: dict[str, Any], number: dict[str, Any], role: str) -> Item:
     """A tracer as a box around what is in it; a batch as sheets along its axis."""
     parts, ids = shown["parts"], number.get("parts", {})
-    key = str(number.get("id", f"={drawing.value(shown)}"))
+    key = str(number.get("id", f"={said.value(shown)}"))
     made = {"key": key, "level": shown["level"]}
     names = [name for name, x in parts.items() if x not in ("unknown", "None") or name == "tangent"]
     if "batch_dim" in parts:
@@ -85,11 +87,17 @@ def group(shown: Any, number: Any, role: str) -> Item:
     else:
         values = shown["list"] if isinstance(shown, dict) else shown
         parts = items(values, number if isinstance(number, list) else None, role)
+        parts = [x for x in parts if not silent(x)] or parts
         if values and all(x in ("True", "False") for x in values):
             text = " ".join("●" if x == "True" else "○" for x in values)
             return {"key": f"={text}", "text": text, "role": "value"}
     kept = parts if parts else [{"key": "=empty", "text": "empty", "role": "plain"}]
-    return {"key": f"={drawing.value(shown)}", "parts": kept, "list": isinstance(shown, dict)}
+    return {"key": f"={said.value(shown)}", "parts": kept, "list": isinstance(shown, dict)}
+
+
+def silent(one: Item) -> bool:
+    """Whether an item is a container of devices or handlers, which says nothing on a picture."""
+    return all(map(silent, one["parts"])) if "parts" in one else one.get("text") in HANDLES
 
 
 def unseen(shown: Any) -> bool:

@@ -1,7 +1,8 @@
 /* The stage of a stepper: draws the frame of each step as SVG, and moves what has the same key.
 
    A frame (autograder/lessons/stage) has `floors`, the highest first, each with items in its `row`
-   and on its `bench`, and `columns` of what the interpreter makes. It holds no pixels. */
+   and on its `bench`; and `columns` of what the interpreter makes, or the `graph` of a program
+   whose equations are transposed. It holds no pixels. */
 
 "use strict";
 {
@@ -34,7 +35,7 @@
         h: Math.max(...inner.map((x) => x.h)) + 10 + (item.parts.some((x) => x.cap) ? 12 : 0), gap,
       };
     }
-    const pad = { op: 22, plain: 2 }[item.role] ?? 14, cap = (item.cap?.length ?? 0) * LETTER * 0.8;
+    const pad = { op: 22, plain: 2, rule: 0 }[item.role] ?? 14, cap = (item.cap?.length ?? 0) * LETTER * 0.8;
     return { w: Math.max(item.text.length * LETTER + pad, cap), h: 26 };
   }
   const boxed = (item) => item.level !== undefined;
@@ -47,70 +48,125 @@
     return rows[0].map((x) => [x]); // a batch of numbers
   }
 
+  const NARROW = 500; // a phone's width
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let tips = 0;
+
   class Stage {
     constructor(frames, place) {
-      this.frames = frames;
       this.canvas = document.createElement("div");
       this.canvas.className = "stage";
       place(this.canvas);
       this.svg = make("svg", this.canvas, { "aria-hidden": "true" });
+      this.tip = `stage-tip${(tips += 1)}`;
+      const tip = { id: this.tip, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" };
+      make("path", make("marker", make("defs", this.svg), tip), { d: "M0 0L8 4L0 8z", class: "tip" });
       this.live = new Map();
       this.places = new Map();
       this.now = 0;
+      this.load(frames);
       new ResizeObserver(() => this.resize()).observe(this.canvas);
     }
 
-    /* Heights are the same for all frames, so that nothing around the stage moves. */
+    /* Other frames: what they share with those before stays, and moves. Each says only what
+       differs from the one before it. */
+    load(frames, now = this.now) {
+      let last = {};
+      this.frames = frames.map((x) => (last = { ...last, ...x }));
+      this.now = Math.min(now, frames.length - 1);
+      if (this.width) this.measure();
+    }
+
     resize() {
       const { width } = this.canvas.getBoundingClientRect();
       if (!width || width === this.width) return;
       this.width = width;
-      this.side = width > 760 && this.frames.some((x) => x.columns.length);
-      this.main = this.side ? width * 0.6 - 16 : width;
-      this.sizes = [];
-      let wide = 1, rows = 0;
-      for (const { floors, columns } of this.frames) {
-        floors.forEach(({ row, bench, rule }, n) => {
-          const at = floors.length - 1 - n, found = (this.sizes[at] ??= { row: 26, bench: 0 });
-          const width = (items) => items.reduce((sum, x) => sum + size(x).w + GAP, 0);
-          found.row = Math.max(found.row, ...row.map((x) => size(x).h));
-          if (rule || bench.length) found.bench = Math.max(found.bench, 40, ...bench.map((x) => size(x).h + 14));
-          wide = Math.max(wide, width(row), width(bench) + (rule?.length ?? 0) * LETTER + GAP);
-        });
-        rows = Math.max(rows, ...columns.map((x) => x.cells.length));
-      }
-      const high = this.sizes.reduce((sum, x) => sum + x.row + x.bench + 12, 0);
-      const budget = width < 500 ? 290 : 370; // so that line, floors and sentence fit together
-      const room = (budget - 32 * this.sizes.length) / high; // what all floors may take
-      this.scale = Math.max(0.7, Math.min(1.1, (this.main - 28) / wide, room));
-      this.tall = this.sizes.map((x) => 22 + (x.row + x.bench + 12) * this.scale);
-      this.floorsHeight = this.tall.reduce((sum, x) => sum + x + 8, 0);
-      const left = Math.floor((budget + 20 - this.floorsHeight) / LINE);
-      this.rows = Math.min(rows, this.side ? 16 : Math.max(width < 500 ? 3 : 4, left));
-      const table = this.rows ? 30 + this.rows * LINE : 0;
-      this.height = this.side ? Math.max(this.floorsHeight, table) : this.floorsHeight + (table && table + 10);
-      this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-      this.svg.style.height = `${this.height}px`;
-      this.canvas.style.setProperty("--stage-font", `${14 * this.scale}px`);
+      this.measure();
       this.canvas.classList.add("stage-still");
       this.show(this.now);
       this.svg.getBoundingClientRect();
       this.canvas.classList.remove("stage-still");
     }
 
+    /* The scale, and a height that is the same for all frames: nothing around the stage moves.
+
+       If floors that keep their heights leave too little room for the rest, they are as high as
+       each frame needs, and what is too wide for a line continues in the next one. */
+    measure() {
+      const budget = this.width < NARROW ? 370 : 440;
+      const needs = (s, fixed) => {
+        this.scale = s;
+        this.fixed = fixed ? this.frames.reduce((most, { floors }) => floors.reduceRight((_, floor, i) => {
+          const n = floors.length - 1 - i;
+          most[n] = Math.max(most[n] ?? 0, this.high(floor));
+          return most;
+        }, most), []) : null;
+        this.floorsHeight = Math.max(...this.frames.map((x) => (x.graph ? 0 : this.tall(x.floors))));
+        this.graphHeight = Math.max(...this.frames.map((x) => (x.graph ? this.tall(x.floors) + this.graphSize(x.graph) : 0)));
+        return Math.max(this.floorsHeight + least, this.graphHeight);
+      };
+      const most = Math.max(...this.frames.flatMap((x) => x.columns.map((c) => c.cells.length)), 0);
+      const least = most && 34 + Math.min(most, this.width < NARROW ? 3 : 4) * LINE;
+      const tries = [[1.1, true], [1, true], [0.9, true], [0.8, true], [0.95], [0.85], [0.75], [0.7]];
+      tries.find(([s, fixed]) => needs(s, fixed) <= budget);
+      this.rows = Math.min(most, Math.max(this.width < NARROW ? 3 : 4, Math.floor((budget - this.floorsHeight - 34) / LINE)));
+      this.height = Math.max(this.floorsHeight + (this.rows && 34 + this.rows * LINE), this.graphHeight);
+      this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+      this.svg.style.height = `${this.height}px`;
+      this.canvas.style.setProperty("--stage-font", `${14 * this.scale}px`);
+    }
+
+    /* Items in lines that fit, each with its height. */
+    lines(items) {
+      const lines = [];
+      let left = Infinity;
+      for (const item of items) {
+        const { w, h } = size(item), wide = w * this.scale;
+        if (left + wide > this.width - 14) {
+          lines.push({ items: [], high: 0, cap: 0 });
+          left = 12;
+        }
+        const line = lines.at(-1);
+        line.items.push(item);
+        line.high = Math.max(line.high, h);
+        if (item.cap) line.cap = 13;
+        left += wide + GAP * this.scale;
+      }
+      return lines;
+    }
+
+    content({ row, bench, rule }) {
+      const named = rule ? [{ key: "rule", role: "rule", text: rule }] : [];
+      return [["r", this.lines(row)], ["b", this.lines([...named, ...bench])]];
+    }
+
+    high(floor) {
+      const lines = this.content(floor).flatMap(([, x]) => x);
+      return 22 + lines.reduce((sum, x) => sum + (x.high + x.cap + 8) * this.scale, 0);
+    }
+
+    heights(floors) {
+      return [...floors].reverse().map((x, n) => this.fixed?.[n] ?? this.high(x));
+    }
+
+    tall(floors) {
+      return this.heights(floors).reduce((sum, x) => sum + x + 6, 0);
+    }
+
     show(index) {
       this.now = index;
       if (!this.width) return;
       const frame = this.frames[index];
-      const next = new Map();
-      this.next = next;
-      let bottom = this.floorsHeight;
+      this.next = new Map();
+      let bottom = frame.graph ? this.height : this.floorsHeight;
+      const heights = this.heights(frame.floors);
+      if (frame.graph) this.graph(frame, bottom - this.tall(frame.floors));
+      else this.columns(frame.columns);
       [...frame.floors].reverse().forEach((floor, n) => {
-        this.floor(floor, n, bottom - this.tall[n] - 8);
-        bottom -= this.tall[n] + 8;
+        bottom -= heights[n] + 6;
+        this.floor(floor, n, bottom, heights[n]);
       });
-      this.columns(frame.columns);
-      this.move(next);
+      this.move(this.next);
     }
 
     put(id, thing) {
@@ -119,18 +175,20 @@
       this.next.set(name, thing);
     }
 
-    floor({ level, name, row, bench, rule, state = "" }, n, y) {
-      const s = this.scale, { row: high } = this.sizes[n];
+    floor(floor, n, y, high) {
+      const s = this.scale, { level, name, state = "" } = floor;
       const title = level === "ƒ" ? `${name}( )` : `${level}   ${name}`;
-      this.put(`floor${n}`, { type: `floor ${state}`, x: 1, y, w: this.main - 2, h: this.tall[n], r: 7 });
-      this.put(`name${n}`, { type: "name", text: title, x: 11, y: y + 3, w: 0, h: 18 });
-      const middle = y + 22 + (high * s) / 2;
-      let x = 12;
-      for (const item of row) x = this.item(item, x, middle, `r${n}`) + GAP * s;
-      const lower = middle + (high * s) / 2 + (this.sizes[n].bench * s) / 2 + 8 * s;
-      if (rule) this.put(`rule${n}`, { type: "rule", text: rule, x: 12, y: lower - 13 * s, w: 0, h: 26 * s });
-      x = 12 + ((rule?.length ?? 0) * LETTER + GAP) * s;
-      for (const item of bench) x = this.item(item, x, lower, `b${n}`) + GAP * s;
+      this.put(`floor${n}`, { type: `floor ${state}`, x: 1, y, w: this.width - 2, h: high, r: 7 });
+      this.put(`name${n}`, { type: "name", text: title, x: 11, y: y + 2, w: 0, h: 18 });
+      let top = y + 20;
+      for (const [part, lines] of this.content(floor)) {
+        for (const line of lines) {
+          top += (line.cap + line.high / 2 + 4) * s;
+          let x = 12;
+          for (const item of line.items) x = this.item(item, x, top, part + n) + GAP * s;
+          top += (line.high / 2 + 4) * s;
+        }
+      }
     }
 
     /* An item around a height; returns its right end. */
@@ -167,17 +225,63 @@
 
     /* What the interpreter makes; the last lines, if there are too many. */
     columns(columns) {
-      const left = this.side ? this.main + 28 : 2, top = this.side ? 0 : this.floorsHeight + 10;
-      const share = (this.width - left) / (columns.length || 1);
-      const first = Math.max(0, ...columns.map((x) => x.cells.length - this.rows));
-      const font = Math.min(13, ...columns.flatMap((c) => c.cells.map((x) => (share - 10) / (x.text.length * 0.61))));
-      this.canvas.style.setProperty("--stage-cell", `${Math.max(9, font)}px`);
+      if (!this.rows) return;
+      const same = this.frames.filter((x) => String(x.columns.map((c) => c.head)) === String(columns.map((c) => c.head)));
+      const letters = columns.map(({ head }, n) => Math.max(head.length, ...same.flatMap((x) => x.columns[n].cells.map((c) => c.text.length))) + 2);
+      const sum = letters.reduce((a, b) => a + b, 0), top = this.floorsHeight + 8;
+      const font = Math.max(10, Math.min(13, this.width / (sum * 0.61)));
+      this.canvas.style.setProperty("--stage-cell", `${font}px`);
+      let x = 2;
       columns.forEach(({ head, cells: lines }, n) => {
-        const x = left + n * share;
-        this.put(`head${n}${head}`, { type: `head ${head}`, text: head, x, y: top, w: 0, h: 20 });
-        const role = /Tangent|Later|Cotangent/.test(head) ? "tangents" : "";
-        lines.slice(columns.some((c) => c.cells.length !== lines.length) ? Math.max(0, lines.length - this.rows) : first).forEach((line, i) => {
-          this.put(`c${head}${line.key}`, { type: `cell ${role} ${line.lit ? "lit" : ""}`, from: line.from, text: line.text, x, y: top + 24 + i * LINE, w: share - 8, h: LINE - 1, r: 3 });
+        const w = Math.min((this.width - 4) * letters[n] / sum, letters[n] * font * 0.9);
+        this.put(`head${n}${head}`, { type: "head", text: head, x, y: top, w: 0, h: 20 });
+        const role = /Tangent|Later/.test(head) ? "tangents" : /Residuals/.test(head) ? "kept" : "";
+        const room = Math.floor((w - 10) / (font * 0.605));
+        lines.slice(-this.rows).forEach((line, i) => {
+          const text = line.text.length > room ? `${line.text.slice(0, room - 1)}…` : line.text;
+          this.put(`c${line.key}`, { type: `cell ${role} ${line.lit ? "lit" : ""}`, from: line.from, text, x, y: top + 23 + i * LINE, w: w - 4, h: LINE - 1, r: 3 });
+        });
+        x += w;
+      });
+    }
+
+    /* The linear program as a graph: arrows from operands to results, cotangents against them. */
+    sideways({ nodes }) {
+      const layers = 1 + Math.max(...nodes.map((x) => x.layer));
+      const wide = Math.max(...nodes.map((x) => x.text.length)) * 7.5 + 40;
+      return { layers, wide, flat: layers * wide <= this.width };
+    }
+
+    graphSize(graph) {
+      const { layers, flat } = this.sideways(graph);
+      return (flat ? Math.max(2, graph.widest) * 74 : layers * 50) + 8;
+    }
+
+    graph({ graph, transposed, chips }, bottom) {
+      const { layers, flat } = this.sideways(graph), high = Math.min(bottom - 8, this.graphSize(graph) * 1.3);
+      const at = (layer, across) => (flat
+        ? { x: ((layer + 0.5) / layers) * this.width, y: bottom - 8 - high + across * high }
+        : { x: across * this.width, y: bottom - 8 - high + ((layer + 0.5) / layers) * high });
+      const spots = graph.nodes.map(({ name, text, layer, across }) => ({ ...at(layer, across), name, text, w: text.length * 7.5 + 20 }));
+      for (const { way, ends: [from, to] } of graph.ways) {
+        const points = way.map(([layer, across]) => at(layer, across)), [u, v] = [spots[from], spots[to]];
+        if (flat) { points[0].x += u.w / 2; points.at(-1).x -= v.w / 2 + 2; }
+        else { points[0].y += 13; points.at(-1).y -= 15; }
+        const d = points.slice(1).reduce((d, p, i) => {
+          const q = points[i], [mx, my] = [(q.x + p.x) / 2, (q.y + p.y) / 2];
+          return d + (flat ? `C${mx} ${q.y} ${mx} ${p.y} ${p.x} ${p.y}` : `C${q.x} ${my} ${p.x} ${my} ${p.x} ${p.y}`);
+        }, `M${points[0].x} ${points[0].y}`);
+        const busy = transposed === v.name && chips.some((c) => c.at === u.name && c.by === v.name);
+        this.put(`edge-${u.name}-${v.name}`, { type: `edge ${busy ? "busy" : ""}`, d, x: 0, y: 0, w: 0, h: 0 });
+      }
+      spots.forEach(({ x, y, w, name, text }) => {
+        this.put(`node-${name}`, { type: `node ${transposed === name ? "at" : ""}`, text, x: x - w / 2, y: y - 13, w, h: 26, r: 13 });
+        if (text !== name) this.put(`var-${name}`, { type: "name", text: name, x: x - w / 2 + 2, y: y - 29, w: 0, h: 14 });
+        chips.filter((c) => c.at === name).forEach((chip, i) => {
+          const wide = chip.text.length * 7.3 + 12;
+          const place = flat ? { x: Math.min(x - wide / 2, this.width - wide - 2), y: y + 17 + i * 22 } : { x: Math.min(x + w / 2 + 5, this.width - wide - 2), y: y - 11 + i * 22 };
+          const cap = chip.cap && { cap: `= ${chip.cap}`, capAt: flat ? [wide + 4, 14] : [0, 32] };
+          this.put(`chip-${chip.key}`, { key: chip.key, from: chip.from, type: "tangent chip", text: chip.text, ...place, w: wide, h: 20, r: 4, path: chip.by && `edge-${name}-${chip.by}`, ...cap });
         });
       });
     }
@@ -203,26 +307,50 @@
         setTimeout(() => element.remove(), 450);
       }
       this.svg.getBoundingClientRect(); // so that what is new has been where it comes from
-      for (const [id, thing] of next) this.set(this.live.get(id), thing, 1);
+      for (const [id, thing] of next) {
+        if (thing.path && !before.has(id)) this.follow(this.live.get(id), thing);
+        this.set(this.live.get(id), thing, 1);
+      }
+    }
+
+    /* A cotangent runs back along its arrow. */
+    follow(group, { path, x, y, w }) {
+      const line = this.live.get(path)?.querySelector("path");
+      if (!line || still.matches || this.canvas.classList.contains("stage-still")) return;
+      const length = line.getTotalLength();
+      const way = Array.from({ length: 17 }, (_, i) => line.getPointAtLength(length * (1 - i / 16)));
+      const places = [...way.map((p) => [p.x - w / 2, p.y - 10]), [x, y]];
+      group.animate(places.map(([a, b]) => ({ transform: `translate(${a}px, ${b}px)` })), { duration: 900, easing: "ease-in-out" });
     }
 
     draw(thing) {
-      const group = make("g", this.svg);
+      const group = document.createElementNS(NS, "g");
+      if (thing.d) {
+        make("path", group, { "marker-end": `url(#${this.tip})` });
+        this.svg.prepend(group); // below the nodes
+        return group;
+      }
+      this.svg.append(group);
       make("rect", group);
       if (thing.text !== undefined) make("text", group, { "dominant-baseline": "central" });
-      if (thing.cap) make("text", group, { class: "cap", x: 3, y: -4 }).textContent = thing.cap;
+      make("text", group, { class: "cap" });
       return group;
     }
 
     set(group, thing, opacity) {
-      const [rect, text] = group.children, first = thing.type.split(" ")[0];
+      const [rect, text, cap] = group.children, first = thing.type.split(" ")[0];
       group.setAttribute("class", `thing ${thing.type}`);
       group.style.opacity = opacity;
       group.style.transform = `translate(${thing.x}px, ${thing.y}px)`;
+      if (thing.d) return rect.setAttribute("d", thing.d);
       rect.style.width = `${Math.max(thing.w, 0)}px`;
       rect.style.height = `${thing.h}px`;
       rect.setAttribute("rx", thing.r ?? 0);
-      if (!text || thing.text === undefined) return;
+      if (!cap || thing.text === undefined) return;
+      cap.textContent = thing.cap ?? "";
+      const [x0, y0] = thing.capAt ?? [3, -4];
+      cap.setAttribute("x", x0);
+      cap.setAttribute("y", y0);
       if (text.textContent !== thing.text) text.textContent = thing.text;
       const left = ["cell", "name", "rule", "head"].includes(first), corner = ["box", "opened", "group"].includes(first);
       text.setAttribute("text-anchor", left || corner ? "start" : "middle");
