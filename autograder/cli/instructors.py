@@ -1,5 +1,6 @@
 """The commands for instructors: handouts, grades, reports, and a course directory for nbgrader."""
 
+import functools
 import shlex
 import sys
 from pathlib import Path
@@ -186,6 +187,17 @@ def nbgrader_variants(
     from autograder.classroom.nbgrader import people
 
     print(people.variants(folder, assignment), end="")
+
+
+@nbgrader_command("nbgrader read jvp")
+def nbgrader_read(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    folder: Course = Path(),
+) -> None:
+    """Read all answers to one question together, and give remarks with points."""
+    from autograder.classroom.nbgrader import read
+
+    read.serve(folder, assignment, functools.partial(print, flush=True))
 
 
 @command("release jvp --out handouts")

@@ -55,6 +55,7 @@ GOOD = {
     "nbgrader group": (CLASS, {"assignment": "tiny", "students": "ada"}),
     "nbgrader section": (CLASS, {"section": "monday", "students": "ada"}),
     "nbgrader variants": (CLASS, {"assignment": "tiny"}),
+    "nbgrader read": (CLASS, {"assignment": "tiny"}),
     "release": (".", {"lesson": "tiny", "out": "handouts", "folder": CLASS}),
     "grade": (
         ".",

@@ -2,8 +2,8 @@
 
 The class page is for the instructor. A student's page is for that student: it holds what feedback
 holds, and nothing of what is for the instructor's eye. Both are single files. Nothing that a
-submission wrote is shown; names of students are escaped. The programs that are shown are the
-grader's own: the smallest generated ones on which a submission goes wrong.
+submission wrote is shown but requests to look again; these and names of students are escaped. The
+programs that are shown are the grader's own: the smallest ones on which a submission goes wrong.
 """
 
 import statistics
@@ -17,6 +17,8 @@ from typing import Any
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
+from autograder.classroom.intake import look_again
+from autograder.classroom.intake.look_again import Request
 from autograder.classroom.reports import charts, grades
 from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
@@ -47,9 +49,10 @@ def write(folder: Path, source: str | None = None) -> Path:
     found, folder = grades.read(folder, source), grades.written_to(folder, source)
     shared = _shared(course, folder) if course else {}
     # All are made before any is written.
+    asked = look_again.requests(course, courses.read(course)) if course else []
     students, page, table = (
         student_pages(found),
-        render(found, roster, shared),
+        render(found, roster, shared, asked),
         result_files.table(list(_rows(found))),
     )
     with result_files.made_whole(folder / STUDENTS) as new:
@@ -90,7 +93,12 @@ def _by_tests(verdict: Verdict) -> float:
 # The pages
 
 
-def render(found: Class, roster: Roster | None = None, shared: Shared | None = None) -> str:
+def render(
+    found: Class,
+    roster: Roster | None = None,
+    shared: Shared | None = None,
+    asked: Sequence[Request] = (),
+) -> str:
     """The class page."""
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
@@ -102,9 +110,21 @@ def render(found: Class, roster: Roster | None = None, shared: Shared | None = N
         names={x.id: x.full_name for x in roster.students.values()},
         sections={x.id: x.section for x in roster.students.values() if x.section},
         shared=shared or {},
+        asked=[(each, _verdict(found, each)) for each in asked],
         few=FEW,
         poor=POOR,
     )
+
+
+def _verdict(found: Class, each: Request) -> list[str]:
+    """The points of what a student wants to be looked at again, by assignment, and why."""
+    return [
+        f"{name}: {v['points']:g} of {v['max_points']:g}. {v['message'] or ''}".strip()
+        for name, results in found.items()
+        for result in results
+        for v in result["exercises"]
+        if (result["student"], v["id"]) == (each.student, each.exercise)
+    ]
 
 
 def student_pages(found: Class) -> dict[str, str]:
