@@ -124,17 +124,20 @@ def nbgrader_roster(
     print(f"The course has {people.take_roster(folder, file)} students.")
 
 
-@nbgrader_command("nbgrader extend jvp ada --days 3")
+@nbgrader_command("nbgrader extend jvp ada --hours 36")
 def nbgrader_extend(
     assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
     students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
-    days: Annotated[float, typer.Option(metavar="N", min=0, help="0 takes it back.")],
+    days: Annotated[float | None, typer.Option(metavar="N", min=0, help="0 takes it back.")] = None,
+    hours: Annotated[
+        float | None, typer.Option(metavar="N", min=0, help="With --days, so many besides.")
+    ] = None,
     folder: Course = Path(),
 ) -> None:
     """Give students more time for an assignment."""
     from autograder.classroom.nbgrader import people
 
-    for sentence in people.extend(folder, assignment, students, days):
+    for sentence in people.extend(folder, assignment, students, people.span(days, hours)):
         print(sentence)
 
 

@@ -104,6 +104,7 @@ def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Resu
         "remarks": _all(found, "remarks"),
         "review": _all(found, "review"),
         "seconds": round(sum(result["seconds"] for result in found), 3),
+        "days_late": lateness.days,
         "notes": [*_all(found, "notes"), *_notes(submission, penalty, lateness), *asked],
     }
 

@@ -8,7 +8,7 @@ programs that are shown are the grader's own: the smallest ones on which a submi
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,7 +35,10 @@ POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Fris
 NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
 SHOWN = 5  # counterexamples
 Shared = dict[str, Any]  # what submissions share, by the page that shows it
-COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests")
+COLUMNS = (
+    *("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests"),
+    *("name", "section", "days_late"),
+)
 
 
 def write(folder: Path, source: str | None = None) -> Path:
@@ -53,7 +56,7 @@ def write(folder: Path, source: str | None = None) -> Path:
     students, page, table = (
         student_pages(found),
         render(found, roster, shared, asked),
-        result_files.table(list(_rows(found))),
+        result_files.table(list(_rows(found, roster))),
     )
     with result_files.made_whole(folder / STUDENTS) as new:
         for student, text in students.items():
@@ -72,16 +75,18 @@ def _shared(course: Path, folder: Path) -> dict[str, Any]:
     return similar.of_course(course, courses.read(course), folder)
 
 
-def _rows(found: Class) -> Iterable[list[Any]]:
+def _rows(found: Class, roster: Roster) -> Iterable[list[Any]]:
     """The table: one line for each exercise of each submission."""
     yield list(COLUMNS)
     for lesson, class_results in found.items():
         for result in class_results:
+            who = roster.get(result["student"])
+            person = who.full_name, who.section, result.get("days_late", "")
             for verdict in result["exercises"]:
                 mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
                 points = verdict["points"], verdict["max_points"]
                 about = verdict["id"], *points, verdict["class"], mistake
-                yield [lesson, result["student"], *about, _by_tests(verdict)]
+                yield [lesson, result["student"], *about, _by_tests(verdict), *person]
 
 
 def _by_tests(verdict: Verdict) -> float:
@@ -103,7 +108,7 @@ def render(
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
     return pages.template("report.html.j2").render(
-        lessons=[_lesson(name, class_results) for name, class_results in found.items()],
+        lessons=[_lesson(name, class_results, roster) for name, class_results in found.items()],
         students=len({result["student"] for result in everything}),
         submissions=len(everything),
         isolation=sorted({result["isolation"] for result in everything}),
@@ -189,7 +194,7 @@ def _lesson_title(lesson: str) -> str:
 # A lesson on the class page
 
 
-def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
+def _lesson(name: str, found: list[Result], roster: Roster) -> dict[str, Any]:
     scores = [result["score"] for result in found]
     exercises = _exercises(found)
     bins, mistakes, sinks = _histogram(found), _mistakes(found), _time_sinks(found)
@@ -212,7 +217,8 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
         "grades": [_grade(result) for result in found],
         "who": _who(found),
-        "variants": _variants(found),
+        "variants": _groups(found, lambda result: result.get("variant")),
+        "sections": _groups(found, lambda result: roster.get(result["student"]).section),
         "charts": _charts(name, len(found), bins, exercises, mistakes, sinks),
     }
 
@@ -247,19 +253,19 @@ def _counted(verdict: Verdict) -> Iterator[tuple[str, Any]]:
         yield "program", (name, verdict["counterexample"])
 
 
-def _variants(found: list[Result]) -> list[dict[str, Any]]:
-    """The variants with their students and means; none if the assignment has none."""
-    groups: dict[int, list[Result]] = {}
+def _groups(found: list[Result], of: Callable[[Result], Any]) -> list[dict[str, Any]]:
+    """The variants, or sections, with their students and means; none if there are none."""
+    groups: dict[Any, list[Result]] = {}
     for result in found:
-        if "variant" in result:
-            groups.setdefault(result["variant"], []).append(result)
+        if name := of(result):
+            groups.setdefault(name, []).append(result)
     return [
         {
-            "number": number,
+            "name": name,
             "who": [result["student"] for result in own],
             "mean": statistics.fmean(result["score"] for result in own),
         }
-        for number, own in sorted(groups.items())
+        for name, own in sorted(groups.items())
     ]
 
 
