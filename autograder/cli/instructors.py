@@ -212,8 +212,10 @@ def release(
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
     from autograder.classroom.course import settings
     from autograder.classroom.handouts import release
+    from autograder.lessons import places
     from autograder.student import names
 
+    places.adopt(folder or Path.cwd())
     chosen = settings.lessons(folder, lesson) if folder else [names.with_page(lesson)]
     for each in chosen:
         made = release.release(each, out)
@@ -262,8 +264,10 @@ def grade(
     """Grade a folder of submissions, in isolation."""
     from autograder.classroom.course import settings
     from autograder.classroom.run import folder as class_run
+    from autograder.lessons import places
     from autograder.student import names
 
+    places.adopt(folder or Path.cwd())
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = settings.one_lesson(folder, lesson) if folder else names.taught(lesson)

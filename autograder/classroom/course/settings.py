@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from autograder.classroom.course.variants import Variants
 from autograder.grading import partial
 from autograder.grading.result import Result
-from autograder.lessons import manifest, tasks, user_files
+from autograder.lessons import manifest, places, tasks, user_files
 from autograder.lessons.manifest import CONTRACT, Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
@@ -269,6 +269,7 @@ _NAME = re.compile(r"\w[\w-]*")
 def read(folder: Path) -> Course:
     """The course of a directory."""
     path = folder / FILE
+    places.adopt(folder)
     if not user_files.is_there(path):
         lessons = [lesson for lesson in manifest.load().values() if lesson.exercises]
         return Course({lesson.id: Assignment(lesson.id, (lesson,)) for lesson in lessons})

@@ -201,14 +201,17 @@ def files(lesson: Lesson, course: str) -> dict[str, bytes]:
     held["autograder/grading/result.json"] = result_files.SCHEMA
     for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
         held[f"requirements/{name}"] = places.ROOT / "requirements" / name
-    for hidden in (places.SUITES, places.ANSWERS):
-        file = hidden / f"{lesson.id}.py"
-        if file.exists():
-            held[f"autograder/hidden/{hidden.name}/{file.name}"] = file
+    hidden = {
+        "suites": places.suite(f"{lesson.id}.py"),
+        "answers": places.answers(f"{lesson.id}.py"),
+    }
+    held |= {
+        f"autograder/hidden/{x}/{file.name}": file for x, file in hidden.items() if file.exists()
+    }
     for part in assemble.prefix(lesson):
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
-        held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
+        held |= {f"solutions/{file}": places.solution(file) for file in part.files}
     own_points = {f"course/{courses.FILE}": course.encode()} if course else {}
     return own_points | {name: path.read_bytes() for name, path in held.items()}
 
