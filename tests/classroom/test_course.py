@@ -155,6 +155,8 @@ def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tm
         ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
         ("2030-05-18", "9999-12-31", "line 7: `due` should be in this century"),
         ("[students]", 'timezone = "Mars"\n[students]', "line 1: `timezone` should be a time zone"),
+        ("[students]", '[at_once]\nshows = "all"\n[students]', "line 2: `shows` should be one of"),
+        ("[students]", "[at_once]\nper_day = -1\n[students]", "line 2: `per_day` should be from 0"),
         ("[students]", "timezone = 1\n[students]", "line 1: `timezone` should be a time zone"),
         ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),
         ('lessons = ["core"]', 'lessons = [["core"]]', "`lessons` should be a list of texts"),

@@ -99,6 +99,7 @@ VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
 TOP = {
     "score": (int, float), "execution_time": int, "output": str, "output_format": str,
     "visibility": str, "stdout_visibility": str, "tests": list,
+    "extra_data": dict,
 }  # fmt: skip
 TEST = {
     "score": (int, float), "max_score": (int, float), "status": str, "name": str, "number": str,

@@ -88,6 +88,17 @@ class Feedback:
     hints: int = 1  # of a known mistake
 
 
+FULL, COUNTS, CHECKS = "full", "counts", "checks"  # what is shown at once
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """What other systems show as soon as something is handed in, and how often."""
+
+    shows: str = FULL
+    per_day: int = 0  # submissions of a student that are tested; 0: all
+
+
 @dataclass(frozen=True)
 class Course:
     """All that `course.toml` says."""
@@ -95,6 +106,7 @@ class Course:
     assignments: Mapping[str, Assignment]
     late: Late = Late()
     feedback: Feedback = Feedback()
+    at_once: AtOnce = AtOnce()
     zone: tzinfo = UTC  # in which times are said, and due dates are that name no zone
 
     def get(self, name: str) -> Assignment:
@@ -179,6 +191,10 @@ way = "contract"  # how much help the module gives: "guided" has toolboxes, "bla
 expected = false  # true: feedback shows the values that hidden tests expect
 hints = 1  # of the three to a known mistake
 
+[at_once]  # what Gradescope, PrairieLearn and GitHub show as soon as something is handed in
+shows = "full"  # "counts": points, and how many hidden tests passed; "checks": visible checks alone
+per_day = 0  # submissions of a student that are tested a day, where the system can; 0: all
+
 [late]
 percent_per_day = 0  # of an assignment's points, for each day begun
 most_percent = 100
@@ -220,6 +236,9 @@ def excerpt(course: Course, assignment: Assignment, lesson: Lesson) -> str:
             "[feedback]",
             f"expected = {json.dumps(course.feedback.expected)}",
             f"hints = {course.feedback.hints}",
+            "[at_once]",
+            f'shows = "{course.at_once.shows}"',
+            f"per_day = {course.at_once.per_day}",
             "[[assignment]]",
             f'name = "{assignment.name}"',
             f'lessons = ["{lesson.id}"]',
@@ -237,6 +256,7 @@ _NUMBER = (int, float)
 _TABLES: dict[str, dict[str, Any]] = {
     "students": {"hints": int, "way": str},
     "feedback": {option.name: option.type for option in fields(Feedback)},
+    "at_once": {option.name: option.type for option in fields(AtOnce)},
     "late": {
         option.name: _NUMBER if option.type is float else option.type for option in fields(Late)
     },
@@ -319,7 +339,8 @@ def _course(table: dict[str, Any], where: _Where) -> Course:
         assignment = _assignment(entry, students, rule, zone, here)
         here.check(assignment.name not in found, "name", "is the name of two assignments")
         found[assignment.name] = assignment
-    return Course(found, Late(**options["late"]), Feedback(**options["feedback"]), zone or UTC)
+    late, feedback = Late(**options["late"]), Feedback(**options["feedback"])
+    return Course(found, late, feedback, AtOnce(**options["at_once"]), zone or UTC)
 
 
 def _zone(name: Any, where: _Where) -> tzinfo | None:
@@ -340,6 +361,11 @@ def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
     if name == "students":
         known = ", ".join(manifest.WAYS)
         here.check(table.get("way", CONTRACT) in manifest.WAYS, "way", f"should be one of {known}")
+    if name == "at_once":
+        known = ", ".join((FULL, COUNTS, CHECKS))
+        here.check(
+            table.get("shows", FULL) in (FULL, COUNTS, CHECKS), "shows", f"should be one of {known}"
+        )
     for key, value in table.items():
         if isinstance(value, str):
             continue
