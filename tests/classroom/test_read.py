@@ -93,6 +93,13 @@ def test_a_changed_remark_is_changed_for_all_who_have_it():
     assert (who[1].comment.manual_comment, who[1].grade.manual_score) == (None, None)
 
 
+def test_a_questions_rubric_begins_with_full_points_and_one_that_was_emptied_stays_so():
+    place = SimpleNamespace(assignment=SimpleNamespace(cells=lambda _: {QUESTION.cell: 3.0}))
+    assert read._rubric({}, place, QUESTION) == [GOOD]
+    assert read._rubric({QUESTION.id: []}, place, QUESTION) == []
+    assert read._rubric({}, place, EXERCISE) == []
+
+
 @pytest.mark.parametrize(("text", "points"), [("", "1"), ("x" * 501, ""), ("x", "nan"), ("x", "y")])
 def test_a_remark_has_words_and_its_points_are_a_number(text, points):
     with pytest.raises(Problem):

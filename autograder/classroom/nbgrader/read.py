@@ -60,8 +60,13 @@ def server(root: Path, name: str) -> Iterator[tuple[ThreadingHTTPServer, str]]:
     place = Place(root, courses.read(root).get(name), secrets.token_urlsafe(24))
     if not answers.is_graded(root, place.assignment):
         raise Problem(f"Nothing of {name} is graded yet. Run `nbgrader autograde {name}`.")
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(place)) as made:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _kind(place)) as made:
         yield made, f"http://127.0.0.1:{made.server_address[1]}/{place.secret}/"
+
+
+def _kind(place: "Place") -> type["Handler"]:
+    """A kind of handler for this place."""
+    return type("Handler", (Handler,), {"place": place, "lock": Lock()})
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ def _request(book: Any, place: Place, each: Request) -> dict[str, Any] | None:
 
 def page(place: Place, number: int, part: Part, nonce: str) -> str:
     """All answers to a question, equal ones together, with the rubric."""
-    known = rubric.read(place.root, place.assignment.name).get(part.id) or _begun(place, part)
+    known = _rubric(rubric.read(place.root, place.assignment.name), place, part)
     roster = people.roster(place.root)
     with gradebook.opened(place.root) as book:
         everyone = list(answers.handed(book, place.assignment, part))
@@ -159,10 +164,11 @@ def page(place: Place, number: int, part: Part, nonce: str) -> str:
         )
 
 
-def _begun(place: Place, part: Part) -> rubric.Rubric:
-    """A rubric to begin with: full points for what a person alone judges."""
-    points = place.assignment.cells(part.lesson)[part.cell]
-    return [rubric.Remark("Right.", points)] if part.by_hand else []
+def _rubric(known: dict[str, rubric.Rubric], place: Place, part: Part) -> rubric.Rubric:
+    """A part's rubric; it begins with full points for what a person alone judges."""
+    if part.id in known or not part.by_hand:
+        return known.get(part.id, [])
+    return [rubric.Remark("Right.", place.assignment.cells(part.lesson)[part.cell])]
 
 
 def _ids(answer: Answer) -> list[str]:
@@ -204,7 +210,7 @@ def act(place: Place, number: str, form: Form) -> str:
         rubric.changed(place.root, place.assignment.name) as known,
         gradebook.opened(place.root) as book,
     ):
-        own = known.setdefault(part.id, _begun(place, part))
+        own = known[part.id] = _rubric(known, place, part)
         if form["do"] == "mark":
             _mark(book, place, part, own, form)
         else:
@@ -251,56 +257,64 @@ def _reply(place: Place, form: Form) -> str:
 # The server
 
 
-def _handler(place: Place) -> type[BaseHTTPRequestHandler]:
-    lock = Lock()  # a browser keeps connections open; what they ask for is done one by one
+class Handler(BaseHTTPRequestHandler):
+    """Answers a browser; each server has a kind of its own, with its place."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(self._page)
+    place: Place
+    lock: Lock  # a browser keeps connections open; what they ask for is done one by one
 
-        def do_POST(self) -> None:
-            size = int(self.headers.get("Content-Length") or 0)
-            sent = self.rfile.read(min(size, LONGEST)).decode("utf-8", "replace")
-            form = {key: found[0] for key, found in parse_qs(sent).items()}
-            self._answer(lambda number, nonce: self._go(act(place, number, form)))
+    def do_GET(self) -> None:
+        """Send a page."""
+        self._answer(self._page)
 
-        def _page(self, number: str, nonce: str) -> None:
-            made = index(place, nonce) if number == "" else page(place, *place.part(number), nonce)
-            self._send(200, made, nonce)
+    def do_POST(self) -> None:
+        """Do what a form asks for, and send the browser back to its page."""
+        self._answer(lambda number, nonce: self._go(act(self.place, number, self._form())))
 
-        def _answer(self, work: Callable[[str, str], None]) -> None:
-            _, secret, number, *rest = [*self.path.split("/"), "", ""]
-            nonce = secrets.token_urlsafe(12)
-            if not hmac.compare_digest(secret.encode(), place.secret.encode()) or any(rest):
-                self._send(404, "Not found.", nonce)
-                return
-            try:
-                with lock:
-                    work(number, nonce)
-            except Problem as problem:
-                failed = pages.template("read_failed.html.j2").render(said=problem, nonce=nonce)
-                self._send(400, failed, nonce)
-            except (KeyError, ValueError):
-                self._send(400, "This form is of another page.", nonce)
+    def _form(self) -> Form:
+        size = min(max(int(self.headers["Content-Length"]), 0), LONGEST)
+        sent = self.rfile.read(size).decode("utf-8", "replace")
+        return {key: found[0] for key, found in parse_qs(sent).items()}
 
-        def _go(self, where: str) -> None:
-            self.send_response(303)
-            self.send_header("Location", where)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def _page(self, number: str, nonce: str) -> None:
+        made = (
+            index(self.place, nonce)
+            if number == ""
+            else page(self.place, *self.place.part(number), nonce)
+        )
+        self._send(200, made, nonce)
 
-        def _send(self, status: int, text: str, nonce: str) -> None:
-            content = text.encode()
-            self.send_response(status)
-            for key, value in HEADERS.items():
-                self.send_header(key, value)
-            self.send_header("Content-Security-Policy", _POLICY.format(nonce))
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            with contextlib.suppress(ConnectionError):  # the browser has turned the page
-                self.wfile.write(content)
+    def _answer(self, work: Callable[[str, str], None]) -> None:
+        _, secret, number, *rest = [*self.path.split("/"), "", ""]
+        nonce = secrets.token_urlsafe(12)
+        if not hmac.compare_digest(secret.encode(), self.place.secret.encode()) or any(rest):
+            self._send(404, "Not found.", nonce)
+            return
+        try:
+            with self.lock:
+                work(number, nonce)
+        except Problem as problem:
+            failed = pages.template("read_failed.html.j2").render(said=problem, nonce=nonce)
+            self._send(400, failed, nonce)
+        except (KeyError, TypeError, ValueError):
+            self._send(400, "This form is of another page.", nonce)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing: the address holds the secret."""
+    def _go(self, where: str) -> None:
+        self.send_response(303)
+        self.send_header("Location", where)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
-    return Handler
+    def _send(self, status: int, text: str, nonce: str) -> None:
+        content = text.encode()
+        self.send_response(status)
+        for key, value in HEADERS.items():
+            self.send_header(key, value)
+        self.send_header("Content-Security-Policy", _POLICY.format(nonce))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):  # the browser has turned the page
+            self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the address holds the secret."""

@@ -1,6 +1,6 @@
 """Rubrics: remarks with points, which a person gives to answers, kept in `rubrics/` of the course.
 
-Who has a remark stands in the gradebook alone: it is a line of the comment, so that formgrader and
+Only the gradebook says who has a remark: it is a line of the comment, so that formgrader and
 feedback show it, and what is written there by hand counts as well. The points are manual scores.
 """
 

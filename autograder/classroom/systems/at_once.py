@@ -51,7 +51,7 @@ def checked(lesson: Lesson, source: bytes | None, reason: str) -> Result:
         "student": "submission",
         "score": sum(x["points"] for x in exercises),
         "max_score": sum(x["max_points"] for x in exercises),
-        "isolation": "none, of what is public",
+        "isolation": "none",
         "exercises": exercises,
         "remarks": remarks,
         "submission_sha256": None,
