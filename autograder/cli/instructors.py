@@ -1,5 +1,6 @@
 """The commands for instructors: handouts, grades, reports, and a course directory for nbgrader."""
 
+import functools
 import shlex
 import sys
 from pathlib import Path
@@ -123,17 +124,20 @@ def nbgrader_roster(
     print(f"The course has {people.take_roster(folder, file)} students.")
 
 
-@nbgrader_command("nbgrader extend jvp ada --days 3")
+@nbgrader_command("nbgrader extend jvp ada --hours 36")
 def nbgrader_extend(
     assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
     students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
-    days: Annotated[float, typer.Option(metavar="N", min=0, help="0 takes it back.")],
+    days: Annotated[float | None, typer.Option(metavar="N", min=0, help="0 takes it back.")] = None,
+    hours: Annotated[
+        float | None, typer.Option(metavar="N", min=0, help="With --days, so many besides.")
+    ] = None,
     folder: Course = Path(),
 ) -> None:
     """Give students more time for an assignment."""
     from autograder.classroom.nbgrader import people
 
-    for sentence in people.extend(folder, assignment, students, days):
+    for sentence in people.extend(folder, assignment, students, people.span(days, hours)):
         print(sentence)
 
 
@@ -188,6 +192,17 @@ def nbgrader_variants(
     print(people.variants(folder, assignment), end="")
 
 
+@nbgrader_command("nbgrader read jvp")
+def nbgrader_read(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    folder: Course = Path(),
+) -> None:
+    """Read all answers to one question together, and give remarks with points."""
+    from autograder.classroom.nbgrader import read
+
+    read.serve(folder, assignment, functools.partial(print, flush=True))
+
+
 @command("release jvp --out handouts")
 def release(
     lesson: LessonName,
@@ -197,8 +212,10 @@ def release(
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
     from autograder.classroom.course import settings
     from autograder.classroom.handouts import release
+    from autograder.lessons import places
     from autograder.student import names
 
+    places.adopt(folder or Path.cwd())
     chosen = settings.lessons(folder, lesson) if folder else [names.with_page(lesson)]
     for each in chosen:
         made = release.release(each, out)
@@ -247,8 +264,10 @@ def grade(
     """Grade a folder of submissions, in isolation."""
     from autograder.classroom.course import settings
     from autograder.classroom.run import folder as class_run
+    from autograder.lessons import places
     from autograder.student import names
 
+    places.adopt(folder or Path.cwd())
     if jobs and scheduler:
         raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
     chosen = settings.one_lesson(folder, lesson) if folder else names.taught(lesson)

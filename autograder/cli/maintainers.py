@@ -17,14 +17,25 @@ site_command = adds(site, within="site")
 def new(
     lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as fusion.")],
 ) -> None:
-    """Begin a lesson: write its files, with marks where they are to be filled in."""
+    """Begin a lesson: write its files, with marks where they are to be filled in.
+
+    In a course directory the lesson is that course's own, and this copy stays as it is.
+    """
+    from autograder.classroom.course import settings
     from autograder.upkeep import new
 
-    files = new.begin(lesson)
+    here = Path.cwd() if Path(settings.FILE).is_file() else None
+    files = new.begin(lesson, here)
     print(f"The lesson {lesson} is begun. Replace what is marked with {new.MARK}, in this order:")
     for path in files:
         print(f"    {path}")
     print("It works as it is. Try it now, and again after each step:")
+    if here:
+        print(f"    jaxprentice audit {lesson}")
+        print(
+            f"Then make it an assignment in {settings.FILE}, and run `jaxprentice nbgrader update`."
+        )
+        return
     for step in ("sync", f"audit {lesson}", "site serve"):
         print(f"    ./jaxprentice {step}")
     print("`./jaxprentice sync --check` lists what is left. docs/lessons.md says more.")
@@ -76,9 +87,11 @@ def audit(
 
     Of a path, such as minijax/random.py, mutants are tried on the reference's own tests.
     """
+    from autograder.lessons import places
     from autograder.student import names
     from autograder.upkeep import audit, reference, seeds, sweep
 
+    places.adopt(Path.cwd())
     if what and (modules := reference.modules(what)):
         return reference.run(modules, quick)
     lesson, exercise = names.resolve(what) if what else (None, None)

@@ -126,7 +126,7 @@ def variant_source(*chosen: Answer) -> str:
 
 
 def _load(lesson_id: str) -> tuple[Answer, ...]:
-    path = places.ANSWERS / f"{lesson_id}.py"
+    path = places.answers(f"{lesson_id}.py")
     return _parse(path, path.read_text(encoding="utf-8")) if path.is_file() else ()
 
 

@@ -25,7 +25,7 @@ def fingerprint(lesson: Lesson, level: str, seed: int = 0) -> str:
     That is the lesson's tree, suite, known mistakes and points, the rooms that grade, and the
     versions of what they stand on. Results with the same fingerprint do not have to be made again.
     """
-    hidden = [folder / f"{lesson.id}.py" for folder in (places.SUITES, places.ANSWERS)]
+    hidden = [places.suite(f"{lesson.id}.py"), places.answers(f"{lesson.id}.py")]
     files = [*_graders_files(), lesson.folder / "lesson.toml", *hidden]
     parts: list[tuple[str, Any]] = sorted(assemble.tree(lesson).items())
     parts += [(path.name, path.read_bytes()) for path in files if path.is_file()]

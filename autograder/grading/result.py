@@ -65,6 +65,7 @@ class Result(_Always, total=False):
     layers: list[str]
     review: list[str]
     notes: list[str]
+    days_late: int
     variant: int
     fingerprint: str
 

@@ -93,7 +93,7 @@ class _Collector:
 
 def suite_of(lesson: Lesson) -> Path:
     """The file of a lesson's hidden suite."""
-    return places.SUITES / f"{lesson.id}.py"
+    return places.suite(f"{lesson.id}.py")
 
 
 # Their text travels with probes, or is one.

@@ -92,7 +92,7 @@ def handout(packages: Collection[str]) -> dict[str, str]:
 
 def read_solution(path: str) -> str:
     """The text of a file of the reference."""
-    file = places.SOLUTIONS / path
+    file = places.solution(path)
     try:
         # Not read_text, which would turn other line ends into "\n".
         return file.read_bytes().decode()
@@ -213,7 +213,7 @@ def _public(source: str) -> list[str] | None:
 def _solution_or_skeleton(path: str) -> str:
     """A handout has no reference of its own lesson, and its skeleton has the same `__all__`."""
     file = places.COURSE / path
-    in_handout = file.is_file() and not (places.SOLUTIONS / path).is_file()
+    in_handout = file.is_file() and not places.solution(path).is_file()
     return file.read_text(encoding="utf-8") if in_handout else read_solution(path)
 
 

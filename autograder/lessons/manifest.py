@@ -126,13 +126,13 @@ class Lesson:
 
 def load() -> dict[str, Lesson]:
     """All lessons by id, in the order of their folders' numbers."""
-    return _load(places.COURSE / "lessons")
+    return _load(places.lessons())
 
 
 @functools.cache
-def _load(folder: Path) -> dict[str, Lesson]:
+def _load(folders: tuple[Path, ...]) -> dict[str, Lesson]:
     lessons: dict[str, Lesson] = {}
-    for path in sorted(folder.glob("*/lesson.toml")):
+    for path in (x for folder in folders for x in sorted(folder.glob("*/lesson.toml"))):
         lesson = _read(path)
         _check_place(lesson, list(lessons.values()), _Where(path))
         lessons[lesson.id] = lesson
@@ -155,13 +155,19 @@ def find_exercise(exercise_id: str) -> Exercise:
     return exercises[exercise_id]
 
 
+def _around(lesson: Lesson) -> dict[str, Lesson]:
+    """The lessons of the course that a lesson is of."""
+    place, known = lesson.folder.parent, places.lessons()
+    return _load(known if place in known else (place,))
+
+
 def prefix(lesson: Lesson) -> list[Lesson]:
     """The lessons whose files make up the tree of this one, in order.
 
     They are those of the same package up to and with this one. Where one of them requires a lesson
     of another package, the lessons of that one's tree join.
     """
-    known = _load(lesson.folder.parent)
+    known = _around(lesson)
     own = [other for other in package_of(lesson) if other.number <= lesson.number]
     required = [known[lesson_id] for other in own for lesson_id in other.requires]
     guests = [
@@ -186,7 +192,7 @@ def needed(lesson: Lesson) -> list[Lesson]:
 
     These are what it requires, what those require, and so on. Students get their solutions with it.
     """
-    known = _load(lesson.folder.parent)
+    known = _around(lesson)
     found, todo = {lesson.id}, [*lesson.requires]
     while todo:
         name = todo.pop()
@@ -197,7 +203,7 @@ def needed(lesson: Lesson) -> list[Lesson]:
 
 def package_of(lesson: Lesson) -> list[Lesson]:
     """All lessons of the same package, in order."""
-    every = _load(lesson.folder.parent).values()
+    every = _around(lesson).values()
     return [other for other in every if other.package == lesson.package]
 
 

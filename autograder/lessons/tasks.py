@@ -53,7 +53,7 @@ def exist(lesson: Lesson) -> bool:
 
 def solution(task: Task) -> str:
     """The reference's text of a task's file; of a repair, only what changes is in `solutions`."""
-    text = (places.SOLUTIONS / "tasks" / task.name).read_text(encoding="utf-8")
+    text = places.solution(f"tasks/{task.name}").read_text(encoding="utf-8")
     return _repaired(task.text, text) if task.name.startswith("repair_") else text
 
 

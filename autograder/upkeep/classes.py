@@ -35,7 +35,7 @@ def classes() -> dict[str, str]:
 
 def file_of(lesson_id: str) -> Path:
     """The file that says which classes do not apply in a lesson."""
-    return places.SUITES / f"{lesson_id}.classes.toml"
+    return places.suite(f"{lesson_id}.classes.toml")
 
 
 def faults(lesson: Lesson) -> list[str]:

@@ -91,7 +91,7 @@ def _diff(old: str, new: str) -> str:
 
 def read_equivalent(lesson: Lesson) -> dict[str, str]:
     """By id, the mutants of a lesson that do the same as the reference, and why they do."""
-    path = places.SUITES / f"{lesson.id}.equivalent.toml"
+    path = places.suite(f"{lesson.id}.equivalent.toml")
     if not path.is_file():
         return {}
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
@@ -212,8 +212,8 @@ def _fingerprint(lesson: Lesson) -> str:
         Path(__file__),
     ]
     files = [
-        places.SUITES / f"{lesson.id}.py",
-        places.ANSWERS / f"{lesson.id}.py",
+        places.suite(f"{lesson.id}.py"),
+        places.answers(f"{lesson.id}.py"),
         *sorted(grader),
     ]
     texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]

@@ -11,33 +11,40 @@ from pathlib import Path
 
 from autograder.lessons import manifest, places
 from autograder.lessons.problem import Problem
-from autograder.upkeep import classes
 
 TEMPLATES = Path(__file__).with_name("templates")
 PACKAGE = "minijax"  # that new lessons extend; a different one is a matter of two lines
 MARK = "FILL IN"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
+FIRST_OWN = 70  # the number of a course directory's first own lesson
 LONGEST = 40  # letters of an id
 
 
-def begin(lesson_id: str) -> list[str]:
+def begin(lesson_id: str, course: Path | None = None) -> list[str]:
     """Write the files of a new lesson, after all others; their paths, in the order of the work.
+
+    With a `course` directory, they go into its own lessons, and nothing into this copy.
 
     Raises Problem, and writes nothing, if the id is not a module's name or if something has it.
     """
+    if course:
+        places.adopt(course)
     _check_id(lesson_id)
     known = manifest.load().values()
-    number = max((lesson.number for lesson in known), default=0) + 1
+    first = FIRST_OWN if course else 1  # an update of this copy may bring lessons before them
+    number = max([first, *(lesson.number + 1 for lesson in known)])
     earlier = [lesson.id for lesson in known if lesson.package == PACKAGE and lesson.exercises]
     names = {"newlesson": lesson_id, "PACKAGE": PACKAGE, "LATEST": earlier[-1]}
-    files = _files(places.COURSE / "lessons" / f"{number:02}_{lesson_id}", lesson_id)
+    place = course / places.OWN if course else None
+    lessons = place / "lessons" if place else places.COURSE / "lessons"
+    files = _files(lessons / f"{number:02}_{lesson_id}", lesson_id, place)
     for path in files:
         if path.exists():
             raise Problem(f"{_shown(path)} is there already. Give the lesson another name.")
     for path, template in files.items():
         text = (TEMPLATES / template).read_text(encoding="utf-8")
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_with_names(text, names), encoding="utf-8")
     return [_shown(path) for path in files]
 
@@ -53,20 +60,25 @@ def _check_id(lesson_id: str) -> None:
         raise Problem(f"There is a lesson {lesson_id!r} already, in {place}. Give another name.")
 
 
-def _files(folder: Path, lesson_id: str) -> dict[Path, str]:
-    """The template of each file that a person writes, in the order of the work."""
-    solutions = places.SOLUTIONS / "tasks"
+def _files(folder: Path, lesson_id: str, own: Path | None = None) -> dict[Path, str]:
+    """The template of each file that a person writes, in the order of the work.
+
+    All are in `own`, if it is a course's folder of own lessons.
+    """
+    solutions = own / "solutions" if own else places.SOLUTIONS
+    suites = own / "suites" if own else places.SUITES
+    answers = own / "answers" if own else places.ANSWERS
     return {
         folder / "lesson.toml": "lesson.toml",
-        places.SOLUTIONS / PACKAGE / f"{lesson_id}.py": "module.py",
-        places.SUITES / f"{lesson_id}.py": "suite.py",
-        classes.file_of(lesson_id): "classes.toml",
-        places.ANSWERS / f"{lesson_id}.py": "answers.py",
+        solutions / PACKAGE / f"{lesson_id}.py": "module.py",
+        suites / f"{lesson_id}.py": "suite.py",
+        suites / f"{lesson_id}.classes.toml": "classes.toml",
+        answers / f"{lesson_id}.py": "answers.py",
         folder / "checks.py": "checks.py",
         folder / f"open_{lesson_id}.py": "open.py",
-        solutions / f"open_{lesson_id}.py": "open_solution.py",
+        solutions / "tasks" / f"open_{lesson_id}.py": "open_solution.py",
         folder / f"repair_{lesson_id}.py": "repair.py",
-        solutions / f"repair_{lesson_id}.py": "repair_solution.py",
+        solutions / "tasks" / f"repair_{lesson_id}.py": "repair_solution.py",
         folder / "tasks.py": "tasks.py",
         folder / "milestone.py": "milestone.py",
         folder / "lesson.md": "lesson.md",
@@ -95,4 +107,4 @@ def _written_by_hand() -> Iterator[Path]:
 
 
 def _shown(path: Path) -> str:
-    return path.relative_to(places.ROOT).as_posix()
+    return str(path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path)

@@ -153,6 +153,11 @@ def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tm
         ("[students]", 'partial = "half"\n[students]', "line 1: `partial` should be one of tests"),
         ("hints = 2", "hint = 2", "line 2: `hint` is not known here"),
         ("12:00:00+02:00", "12:00:00", "line 7: `due` should say its time zone"),
+        ("2030-05-18", "9999-12-31", "line 7: `due` should be in this century"),
+        ("[students]", 'timezone = "Mars"\n[students]', "line 1: `timezone` should be a time zone"),
+        ("[students]", '[at_once]\nshows = "all"\n[students]', "line 2: `shows` should be one of"),
+        ("[students]", "[at_once]\nper_day = -1\n[students]", "line 2: `per_day` should be from 0"),
+        ("[students]", "timezone = 1\n[students]", "line 1: `timezone` should be a time zone"),
         ("open = { jvp = 5 }", "open = { vmap = 5 }", "line 11: `vmap` is not a lesson of this"),
         ('lessons = ["core"]', 'lessons = [["core"]]', "`lessons` should be a list of texts"),
         ("question = 4", "question = inf", "line 10: `question` should be"),
@@ -165,6 +170,52 @@ def test_a_wrong_entry_is_told_with_its_line(tmp_path, old, new, complaint):
     with pytest.raises(Problem) as error:
         written(tmp_path, ENTRY.replace(old, new))
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("due", "utc", "said"),
+    [
+        ("2030-05-18T12:00:00", "2030-05-18 10:00:00", "Sat 2030-05-18 12:00 CEST"),
+        ("2030-12-18T12:00:00", "2030-12-18 11:00:00", "Wed 2030-12-18 12:00 CET"),
+        ("2030-05-18T12:00:00-04:00", "2030-05-18 16:00:00", "Sat 2030-05-18 18:00 CEST"),
+    ],
+)
+def test_dates_are_in_the_time_zone_of_the_course_in_summer_and_winter(tmp_path, due, utc, said):
+    text = 'timezone = "Europe/Berlin"\n' + ENTRY.replace("2030-05-18T12:00:00+02:00", due)
+    course = written(tmp_path, text)
+    assert str(course.get("ps1").due) == utc
+    assert course.said(course.get("ps1").due) == said
+
+
+@pytest.mark.parametrize(
+    ("days", "hours", "words"),
+    [
+        (None, 1, "1 hour more for ps1, until Sat 2030-05-18 11:00 UTC."),
+        (None, 36, "36 hours more for ps1, until Sun 2030-05-19 22:00 UTC."),
+        (1, None, "1 day more for ps1, until Sun 2030-05-19 10:00 UTC."),
+        (1, 24, "2 days more for ps1, until Mon 2030-05-20 10:00 UTC."),
+    ],
+)
+def test_an_extension_is_of_days_or_hours_and_says_until_when(course, tmp_path, days, hours, words):
+    from autograder.classroom.nbgrader import gradebook
+    from autograder.classroom.nbgrader import people as commands
+
+    directory._write_config(tmp_path, 0)
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("ps1")
+        book.add_student("ada")
+    said = [*commands.extend(tmp_path, "ps1", ["ada"], commands.span(days, hours))]
+    assert said[0] == f"ada has {words}"
+    said = [*commands.extend(tmp_path, "ps1", ["ada"], commands.span(0, None))]
+    assert said[0] == "ada has no extension for ps1."
+
+
+@pytest.mark.parametrize("given", [(None, None), (float("nan"), None), (None, -1), (9999, None)])
+def test_an_extension_has_a_length(given):
+    from autograder.classroom.nbgrader import people as commands
+
+    with pytest.raises(Problem, match="extension"):
+        commands.span(*given)
 
 
 def test_without_the_file_each_lesson_is_an_assignment(tmp_path):
@@ -288,7 +339,7 @@ def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the
         book.add_source_cell("core-bind", "core", "ps1", cell_type="code", source="x", checksum="a")
         said = gradebook.follow(book, course)
         assert said == [
-            "ps1 is due at 2030-05-18 10:00:00 UTC now.",
+            "ps1 is due on Sat 2030-05-18 10:00 UTC now.",
             "ps1: core-bind has 7 points now.",
         ]
         assert gradebook.follow(book, course) == []

@@ -99,6 +99,7 @@ VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
 TOP = {
     "score": (int, float), "execution_time": int, "output": str, "output_format": str,
     "visibility": str, "stdout_visibility": str, "tests": list,
+    "extra_data": dict,
 }  # fmt: skip
 TEST = {
     "score": (int, float), "max_score": (int, float), "status": str, "name": str, "number": str,
@@ -471,12 +472,19 @@ def rows(path):
     return list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
 
 
-def test_the_table_has_a_row_for_each_student_and_a_column_for_each_lesson(folder):
+def test_the_table_has_each_student_with_points_maxima_and_days_late(folder):
+    (folder / "roster.csv").write_text('id,name,section\nada,"Ada, B.",A\n', encoding="utf-8")
+    path = folder / "core" / "ada.json"
+    late = {**json.loads(path.read_text(encoding="utf-8")), "days_late": 2}
+    path.write_text(json.dumps(late), encoding="utf-8")
     assert rows(exports.export(folder, "csv") / "grades.csv") == [
-        ["student", "core", "jvp", "total"],
-        ["'=cy", "0.0", "", "0.0"],
-        ["ada", "4.0", "0.5", "4.5"],
-        ["bela", "2.67", "", "2.67"],
+        [
+            *("student", "name", "section", "core", "core maximum", "core days late"),
+            *("jvp", "jvp maximum", "jvp days late", "total", "maximum"),
+        ],
+        ["'=cy", "'=cy", "", "0.0", "4.0", "", "", "1.0", "", "0.0", "5.0"],
+        ["ada", "Ada, B.", "A", "4.0", "4.0", "2", "0.5", "1.0", "", "4.5", "5.0"],
+        ["bela", "bela", "", "2.67", "4.0", "", "", "1.0", "", "2.67", "5.0"],
     ]
 
 

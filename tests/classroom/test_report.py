@@ -301,12 +301,44 @@ def test_the_command_writes_page_table_and_students(folder, capsys):
 
 
 def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
+    row = 'id,name,section\nbela,"Bela, of the first row",A\n'
+    (folder / "roster.csv").write_text(row, encoding="utf-8")
     report.write(folder)
     with (folder / "report.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
     assert len(lines) == 8
-    assert lines[1] == ["core", "'=cy", "core.bind", "0.0", "2.0", "does_not_terminate", "", "0.0"]
-    assert lines[5] == ["core", "bela", "core.bind", "0.67", "2.0", "wrong_value", "A < B", "0.67"]
+    cy, bela = ["'=cy", "", ""], ["Bela, of the first row", "A", ""]
+    assert lines[1] == [
+        "core",
+        "'=cy",
+        "core.bind",
+        "0.0",
+        "2.0",
+        "does_not_terminate",
+        "",
+        "0.0",
+        *cy,
+    ]
+    assert lines[5] == [
+        "core",
+        "bela",
+        "core.bind",
+        "0.67",
+        "2.0",
+        "wrong_value",
+        "A < B",
+        "0.67",
+        *bela,
+    ]
+
+
+def test_each_section_has_its_mean(folder):
+    row = "id,section\nbela,A\nada,A\n"
+    (folder / "roster.csv").write_text(row, encoding="utf-8")
+    text = report.write(folder).read_text(encoding="utf-8")
+    assert text.count("<h3>Sections</h3>") == 2
+    (section,) = [x for x in text.splitlines() if '<th scope="row">A</th>' in x and "bela" in x]
+    assert f">{(4.0 + 2.67) / 2:.1f}<" in section
 
 
 def test_a_report_that_fails_leaves_the_old_one(folder, monkeypatch):

@@ -50,11 +50,15 @@ GOOD = {
     "nbgrader init": (".", {"folder": "new", "lessons": "tiny"}),
     "nbgrader update": (CLASS, {"names": "tiny"}),
     "nbgrader roster": (CLASS, {"file": "../class.csv"}),
-    "nbgrader extend": (CLASS, {"assignment": "tiny", "students": "ada", "days": "3"}),
+    "nbgrader extend": (
+        CLASS,
+        {"assignment": "tiny", "students": "ada", "days": "3", "hours": "1"},
+    ),
     "nbgrader late-days": (CLASS, {}),
     "nbgrader group": (CLASS, {"assignment": "tiny", "students": "ada"}),
     "nbgrader section": (CLASS, {"section": "monday", "students": "ada"}),
     "nbgrader variants": (CLASS, {"assignment": "tiny"}),
+    "nbgrader read": (CLASS, {"assignment": "tiny"}),
     "release": (".", {"lesson": "tiny", "out": "handouts", "folder": CLASS}),
     "grade": (
         ".",

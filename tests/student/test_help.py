@@ -63,6 +63,7 @@ ELSEWHERE = {
     "new": "tests/course/test_new.py",
     "cluster": "tests/classroom/test_cluster.py",
     "demo": "tests/classroom/test_demo.py",
+    "nbgrader read": "tests/classroom/test_read.py",
     "nbgrader variants": "tests/classroom/test_variants.py",
     "audit": "tests/grading/test_audit.py",
     "site": "tests/site/test_site.py",

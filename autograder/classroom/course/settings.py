@@ -8,14 +8,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from autograder.classroom.course.variants import Variants
 from autograder.grading import partial
 from autograder.grading.result import Result
-from autograder.lessons import manifest, tasks, user_files
+from autograder.lessons import manifest, places, tasks, user_files
 from autograder.lessons.manifest import CONTRACT, Exercise, Lesson, Whole
 from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
@@ -87,6 +88,17 @@ class Feedback:
     hints: int = 1  # of a known mistake
 
 
+FULL, COUNTS, CHECKS = "full", "counts", "checks"  # what is shown at once
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """What other systems show as soon as something is handed in, and how often."""
+
+    shows: str = FULL
+    per_day: int = 0  # submissions of a student that are tested; 0: all
+
+
 @dataclass(frozen=True)
 class Course:
     """All that `course.toml` says."""
@@ -94,6 +106,8 @@ class Course:
     assignments: Mapping[str, Assignment]
     late: Late = Late()
     feedback: Feedback = Feedback()
+    at_once: AtOnce = AtOnce()
+    zone: tzinfo = UTC  # in which times are said, and due dates are that name no zone
 
     def get(self, name: str) -> Assignment:
         """The assignment of this name."""
@@ -101,6 +115,10 @@ class Course:
             names = ", ".join(self.assignments)
             raise Problem(f"{name!r} is not an assignment of this course. Give one of: {names}.")
         return self.assignments[name]
+
+    def said(self, when: datetime) -> str:
+        """A time in UTC, as the course says it: with the day of the week, in its own time zone."""
+        return f"{when.replace(tzinfo=UTC).astimezone(self.zone):%a %Y-%m-%d %H:%M %Z}"
 
     def chosen(self, names: Sequence[str]) -> list[Assignment]:
         """The assignments of these names, or that hold a lesson of such a name; all for none."""
@@ -163,6 +181,7 @@ _TEXT = """\
 
 partial = "thirds"  # an exercise keeps at most 2/3 of its points if a test fails, 1/3 if more do;
 #                     "tests": the share of tests that pass, "none": nothing
+# timezone = "Europe/Berlin"  # of due dates without one, and of times in messages; else UTC
 
 [students]
 hints = 3  # of the three hints to each exercise
@@ -171,6 +190,10 @@ way = "contract"  # how much help the module gives: "guided" has toolboxes, "bla
 [feedback]
 expected = false  # true: feedback shows the values that hidden tests expect
 hints = 1  # of the three to a known mistake
+
+[at_once]  # what Gradescope, PrairieLearn and GitHub show as soon as something is handed in
+shows = "full"  # "counts": points, and how many hidden tests passed; "checks": visible checks alone
+per_day = 0  # submissions of a student that are tested a day, where the system can; 0: all
 
 [late]
 percent_per_day = 0  # of an assignment's points, for each day begun
@@ -213,6 +236,9 @@ def excerpt(course: Course, assignment: Assignment, lesson: Lesson) -> str:
             "[feedback]",
             f"expected = {json.dumps(course.feedback.expected)}",
             f"hints = {course.feedback.hints}",
+            "[at_once]",
+            f'shows = "{course.at_once.shows}"',
+            f"per_day = {course.at_once.per_day}",
             "[[assignment]]",
             f'name = "{assignment.name}"',
             f'lessons = ["{lesson.id}"]',
@@ -230,6 +256,7 @@ _NUMBER = (int, float)
 _TABLES: dict[str, dict[str, Any]] = {
     "students": {"hints": int, "way": str},
     "feedback": {option.name: option.type for option in fields(Feedback)},
+    "at_once": {option.name: option.type for option in fields(AtOnce)},
     "late": {
         option.name: _NUMBER if option.type is float else option.type for option in fields(Late)
     },
@@ -262,6 +289,7 @@ _NAME = re.compile(r"\w[\w-]*")
 def read(folder: Path) -> Course:
     """The course of a directory."""
     path = folder / FILE
+    places.adopt(folder)
     if not user_files.is_there(path):
         lessons = [lesson for lesson in manifest.load().values() if lesson.exercises]
         return Course({lesson.id: Assignment(lesson.id, (lesson,)) for lesson in lessons})
@@ -298,20 +326,32 @@ def _course(table: dict[str, Any], where: _Where) -> Course:
     rule = table.get("partial", partial.THIRDS)
     where.check(rule in partial.RULES, "partial", f"should be one of {', '.join(partial.RULES)}")
     for key in table:
-        known = ["partial", *_TABLES, "assignment"]
+        known = ["partial", "timezone", *_TABLES, "assignment"]
         where.check(key in known, key, f"is not known here; known are {', '.join(known)}")
     options = {name: _options(table.get(name, {}), name, where) for name in _TABLES}
     entries = table.get("assignment", [])
     tables = isinstance(entries, list) and all(isinstance(x, dict) for x in entries)
     where.check(tables and entries, "assignment", "should be [[assignment]]s")
-    students = options["students"]
+    students, zone = options["students"], _zone(table.get("timezone"), where)
     found: dict[str, Assignment] = {}
     for number, entry in enumerate(entries):
         here = replace(where, header="[[assignment]]", number=number)
-        assignment = _assignment(entry, students, rule, here)
+        assignment = _assignment(entry, students, rule, zone, here)
         here.check(assignment.name not in found, "name", "is the name of two assignments")
         found[assignment.name] = assignment
-    return Course(found, Late(**options["late"]), Feedback(**options["feedback"]))
+    late, feedback = Late(**options["late"]), Feedback(**options["feedback"])
+    return Course(found, late, feedback, AtOnce(**options["at_once"]), zone or UTC)
+
+
+def _zone(name: Any, where: _Where) -> tzinfo | None:
+    """The time zone of the course; None if it names none."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, TypeError, AttributeError, OSError):
+        where.check(False, "timezone", "should be a time zone, such as Europe/Berlin")
+        raise
 
 
 def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
@@ -321,6 +361,11 @@ def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
     if name == "students":
         known = ", ".join(manifest.WAYS)
         here.check(table.get("way", CONTRACT) in manifest.WAYS, "way", f"should be one of {known}")
+    if name == "at_once":
+        known = ", ".join((FULL, COUNTS, CHECKS))
+        here.check(
+            table.get("shows", FULL) in (FULL, COUNTS, CHECKS), "shows", f"should be one of {known}"
+        )
     for key, value in table.items():
         if isinstance(value, str):
             continue
@@ -341,7 +386,11 @@ def _check_keys(
 
 
 def _assignment(
-    entry: dict[str, Any], students: dict[str, Any], rule: str, where: _Where
+    entry: dict[str, Any],
+    students: dict[str, Any],
+    rule: str,
+    zone: tzinfo | None,
+    where: _Where,
 ) -> Assignment:
     _check_keys(entry, _ASSIGNMENT, where)
     for key in ("name", "lessons"):
@@ -363,7 +412,7 @@ def _assignment(
         adapted,
         float(entry.get("question", QUESTION_POINTS)),
         _open(entry.get("open", {}), ids, where),
-        _due(entry.get("due"), where),
+        _due(entry.get("due"), zone, where),
         entry.get("own_base", False),
         _variants(entry, lessons, where),
     )
@@ -411,10 +460,13 @@ def _variants(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> Va
     return Variants(entry["seed"], entry["variants"], tuple(needed[name] for name in pool))
 
 
-def _due(due: datetime | None, where: _Where) -> datetime | None:
+def _due(due: datetime | None, zone: tzinfo | None, where: _Where) -> datetime | None:
     if due is None:
         return None
-    where.check(due.tzinfo, "due", "should say its time zone, as in 2030-05-18T12:00:00Z")
+    due = due if due.tzinfo else due.replace(tzinfo=zone)
+    advice = "should say its time zone, as in 2030-05-18T12:00:00Z, or the course its `timezone`"
+    where.check(due.tzinfo, "due", advice)
+    where.check(2000 <= due.year < 2200, "due", "should be in this century or the next")
     return due.astimezone(UTC).replace(tzinfo=None)
 
 

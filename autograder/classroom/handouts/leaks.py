@@ -167,7 +167,8 @@ def _solutions(lesson: Lesson) -> Iterator[Secret]:
 
 
 def _hidden_tests() -> Iterator[Secret]:
-    for path in sorted(places.SUITES.glob("*.py")):
+    suites = {places.suite(f"{lesson.id}.py") for lesson in manifest.load().values()}
+    for path in sorted({*places.SUITES.glob("*.py"), *(x for x in suites if x.exists())}):
         for name, body in _bodies(path.read_text(encoding="utf-8")):
             yield Secret(f"{name} of the hidden suite {path.stem}", body, name)
 

@@ -86,11 +86,17 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     config.GenerateAssignment.preprocessors = [*map(_name, steps), _name(Unchecked)]
     _configure_feedback(config)
     config.ExportApp.plugin_class = f"{export.__name__}.{export.Table.__name__}"
+    config.NbGraderAPI.timezone = str(course.zone)  # formgrader shows times in it
     config.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py"]
     config.ZipCollectApp.extractor_plugin = f"{__package__}.zip_collect.Extractor"
     config.ZipCollectApp.collector_plugin = f"{__package__}.zip_collect.Collector"
     config.ExchangeFactory.collect = f"{__package__}.exchange.Collect"
     os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes
+    _replace_parts()
+
+
+def _replace_parts() -> None:
+    """Put ours in the places of parts of nbgrader that cannot be configured."""
     Autograde.start = _start
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])

@@ -20,7 +20,7 @@ from pygments.lexers.python import PythonLexer
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import reading, written
+from autograder.classroom.intake import look_again, reading, written
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, outgoing
 from autograder.classroom.nbgrader.results import results_folder
@@ -74,6 +74,7 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
         unread=[part for part in parts if part["unread"]],
         remarks=result["remarks"],
         parts=parts,
+        example=f"# Look again: {lesson.exercises[0].id}. Why",
         styles=Markup(STYLES.get_style_defs()),
     )
 
@@ -82,7 +83,7 @@ def _from_gradebook(
     root: Path, course: Course, about: dict[str, Any]
 ) -> tuple[list[str], set[str], str]:
     """What is to be known about the whole grade, the answers that are not read yet, and a mark."""
-    notes = []
+    notes = list(look_again.of_student(root, course, about["student"], about["assignment"]))
     with gradebook.opened(root) as book:
         submission = book.find_submission(about["assignment"], about["student"])
         grades = [grade for notebook in submission.notebooks for grade in notebook.grades]

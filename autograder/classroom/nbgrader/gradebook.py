@@ -114,7 +114,7 @@ def follow(book: Any, course: Course) -> list[str]:
             continue
         if assignment.due and found.duedate != assignment.due:
             found.duedate = assignment.due
-            changes.append(f"{assignment.name} is due at {assignment.due} UTC now.")
+            changes.append(f"{assignment.name} is due on {course.said(assignment.due)} now.")
         changes += _follow_points(found, assignment)
     book.db.commit()
     return changes
@@ -188,19 +188,20 @@ class Lateness:
     @property
     def text(self) -> str:
         """What it says in words; nothing if there is nothing to say."""
-        parts = [f"extension of {_span(self.extension)}"] if self.extension else []
+        parts = [f"extension of {span_said(self.extension)}"] if self.extension else []
         parts += [f"{_count(self.days)} late"] if self.days else []
         parts += [f"{_count(self.free)} of the late days used"] if self.free else []
         return ", ".join(parts)
 
 
-def _count(days: int) -> str:
-    return f"{days} day{'s' * (days != 1)}"
+def _count(number: float, unit: str = "day") -> str:
+    return f"{number:g} {unit}{'s' * (number != 1)}"
 
 
-def _span(span: timedelta) -> str:
+def span_said(span: timedelta) -> str:
+    """A span in words: in days, or in hours if these are no whole days."""
     hours = round(span.total_seconds() / 3600, 1)
-    return _count(round(hours / 24)) if hours % 24 == 0 else f"{hours:g} hours"
+    return _count(hours / 24) if hours % 24 == 0 else _count(hours, "hour")
 
 
 def lateness_of(student: Any, course: Course) -> dict[Any, Lateness]:

@@ -19,6 +19,7 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Course
+from autograder.classroom.intake import look_again
 from autograder.classroom.nbgrader import gradebook, regrading
 from autograder.classroom.nbgrader.results import read_results
 from autograder.lessons.problem import Problem
@@ -39,6 +40,7 @@ def mark(submission: Any, course: Course, root: Path) -> str:
         sorted((x.name, x.comment or "") for x in comments),
         (late, submission.late_submission_penalty or 0.0, repr(course.feedback)),
         json.dumps([results, record], sort_keys=True),
+        list(look_again.of_student(root, course, submission.student.id, submission.name)),
     )
     return hashlib.sha256(repr(about).encode()).hexdigest()
 

@@ -37,24 +37,35 @@ def take_roster(folder: Path, file: Path) -> int:
     return len(known)
 
 
-def extend(folder: Path, assignment: str, students: Sequence[str], days: float) -> Iterator[str]:
-    """Give students so many days more; what that is and changes, a sentence each."""
+def extend(
+    folder: Path, assignment: str, students: Sequence[str], span: timedelta
+) -> Iterator[str]:
+    """Give students so much more time; what that is and changes, a sentence each."""
     course = _course(folder)
     people.check_ids(students)
-    if not 0 <= days <= MOST_DAYS:  # it may be no number at all
-        raise Problem(f"An extension is of 0 to {MOST_DAYS} days. Give so many as --days.")
     group = people.members(folder, assignment)
     everyone = list(dict.fromkeys(x for one in students for x in group.get(one, [one])))
-    changes = gradebook.extend(folder, course, assignment, everyone, timedelta(days=days))
+    changes = gradebook.extend(folder, course, assignment, everyone, span)
+    due = course.assignments[assignment].due
+    until = f", until {course.said(due + span)}" if due else ""
     for student in everyone:
-        yield (
-            f"{student} has {days:g} day{'s' * (days != 1)} more for {assignment}."
-            if days
-            else (f"{student} has no extension for {assignment}.")
-        )
-    if course.assignments[assignment].due is None:
+        if span:
+            yield f"{student} has {gradebook.span_said(span)} more for {assignment}{until}."
+        else:
+            yield f"{student} has no extension for {assignment}."
+    if due is None:
         yield f"{assignment} has no due date, so nothing is late. Write one into {courses.FILE}."
     yield from changes
+
+
+def span(days: float | None, hours: float | None) -> timedelta:
+    """An extension of so many days and hours."""
+    if days is None and hours is None:
+        raise Problem("Give the extension as --days or --hours; 0 takes it back.")
+    total = (days or 0) + (hours or 0) / 24
+    if not 0 <= total <= MOST_DAYS:  # it may be no number at all
+        raise Problem(f"An extension is of 0 to {MOST_DAYS} days. Give so many as --days.")
+    return timedelta(days=total)
 
 
 def late_days(folder: Path) -> Iterator[str]:

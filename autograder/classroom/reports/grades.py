@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import look_again
 from autograder.grading import feedback, result_files
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
@@ -93,6 +94,7 @@ def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Resu
     grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}
     verdicts = [_verdict(v, grades) for result in found for v in result["exercises"]]
     penalty = submission.late_submission_penalty or 0.0
+    asked = look_again.of_student(folder, course, student, assignment.name)
     return {
         **found[0],
         "lesson": assignment.name,
@@ -102,7 +104,8 @@ def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Resu
         "remarks": _all(found, "remarks"),
         "review": _all(found, "review"),
         "seconds": round(sum(result["seconds"] for result in found), 3),
-        "notes": [*_all(found, "notes"), *_notes(submission, penalty, lateness)],
+        "days_late": lateness.days,
+        "notes": [*_all(found, "notes"), *_notes(submission, penalty, lateness), *asked],
     }
 
 

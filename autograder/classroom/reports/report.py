@@ -2,13 +2,13 @@
 
 The class page is for the instructor. A student's page is for that student: it holds what feedback
 holds, and nothing of what is for the instructor's eye. Both are single files. Nothing that a
-submission wrote is shown; names of students are escaped. The programs that are shown are the
-grader's own: the smallest generated ones on which a submission goes wrong.
+submission wrote is shown but requests to look again; these and names of students are escaped. The
+programs that are shown are the grader's own: the smallest ones on which a submission goes wrong.
 """
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,8 @@ from typing import Any
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
+from autograder.classroom.intake import look_again
+from autograder.classroom.intake.look_again import Request
 from autograder.classroom.reports import charts, grades
 from autograder.classroom.run import pages
 from autograder.grading import feedback, result_files
@@ -33,7 +35,10 @@ POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Fris
 NAMED = ("1st", "2nd", "3rd")  # mistakes of an exercise in the heat map, by frequency
 SHOWN = 5  # counterexamples
 Shared = dict[str, Any]  # what submissions share, by the page that shows it
-COLUMNS = ("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests")
+COLUMNS = (
+    *("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests"),
+    *("name", "section", "days_late"),
+)
 
 
 def write(folder: Path, source: str | None = None) -> Path:
@@ -47,10 +52,11 @@ def write(folder: Path, source: str | None = None) -> Path:
     found, folder = grades.read(folder, source), grades.written_to(folder, source)
     shared = _shared(course, folder) if course else {}
     # All are made before any is written.
+    asked = look_again.requests(course, courses.read(course)) if course else []
     students, page, table = (
         student_pages(found),
-        render(found, roster, shared),
-        result_files.table(list(_rows(found))),
+        render(found, roster, shared, asked),
+        result_files.table(list(_rows(found, roster))),
     )
     with result_files.made_whole(folder / STUDENTS) as new:
         for student, text in students.items():
@@ -69,16 +75,18 @@ def _shared(course: Path, folder: Path) -> dict[str, Any]:
     return similar.of_course(course, courses.read(course), folder)
 
 
-def _rows(found: Class) -> Iterable[list[Any]]:
+def _rows(found: Class, roster: Roster) -> Iterable[list[Any]]:
     """The table: one line for each exercise of each submission."""
     yield list(COLUMNS)
     for lesson, class_results in found.items():
         for result in class_results:
+            who = roster.get(result["student"])
+            person = who.full_name, who.section, result.get("days_late", "")
             for verdict in result["exercises"]:
                 mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
                 points = verdict["points"], verdict["max_points"]
                 about = verdict["id"], *points, verdict["class"], mistake
-                yield [lesson, result["student"], *about, _by_tests(verdict)]
+                yield [lesson, result["student"], *about, _by_tests(verdict), *person]
 
 
 def _by_tests(verdict: Verdict) -> float:
@@ -90,21 +98,38 @@ def _by_tests(verdict: Verdict) -> float:
 # The pages
 
 
-def render(found: Class, roster: Roster | None = None, shared: Shared | None = None) -> str:
+def render(
+    found: Class,
+    roster: Roster | None = None,
+    shared: Shared | None = None,
+    asked: Sequence[Request] = (),
+) -> str:
     """The class page."""
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
     return pages.template("report.html.j2").render(
-        lessons=[_lesson(name, class_results) for name, class_results in found.items()],
+        lessons=[_lesson(name, class_results, roster) for name, class_results in found.items()],
         students=len({result["student"] for result in everything}),
         submissions=len(everything),
         isolation=sorted({result["isolation"] for result in everything}),
         names={x.id: x.full_name for x in roster.students.values()},
         sections={x.id: x.section for x in roster.students.values() if x.section},
         shared=shared or {},
+        asked=[(each, _verdict(found, each)) for each in asked],
         few=FEW,
         poor=POOR,
     )
+
+
+def _verdict(found: Class, each: Request) -> list[str]:
+    """The points of what a student wants to be looked at again, by assignment, and why."""
+    return [
+        f"{name}: {v['points']:g} of {v['max_points']:g}. {v['message'] or ''}".strip()
+        for name, results in found.items()
+        for result in results
+        for v in result["exercises"]
+        if (result["student"], v["id"]) == (each.student, each.exercise)
+    ]
 
 
 def student_pages(found: Class) -> dict[str, str]:
@@ -169,7 +194,7 @@ def _lesson_title(lesson: str) -> str:
 # A lesson on the class page
 
 
-def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
+def _lesson(name: str, found: list[Result], roster: Roster) -> dict[str, Any]:
     scores = [result["score"] for result in found]
     exercises = _exercises(found)
     bins, mistakes, sinks = _histogram(found), _mistakes(found), _time_sinks(found)
@@ -192,7 +217,8 @@ def _lesson(name: str, found: list[Result]) -> dict[str, Any]:
         "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
         "grades": [_grade(result) for result in found],
         "who": _who(found),
-        "variants": _variants(found),
+        "variants": _groups(found, lambda result: result.get("variant")),
+        "sections": _groups(found, lambda result: roster.get(result["student"]).section),
         "charts": _charts(name, len(found), bins, exercises, mistakes, sinks),
     }
 
@@ -227,19 +253,19 @@ def _counted(verdict: Verdict) -> Iterator[tuple[str, Any]]:
         yield "program", (name, verdict["counterexample"])
 
 
-def _variants(found: list[Result]) -> list[dict[str, Any]]:
-    """The variants with their students and means; none if the assignment has none."""
-    groups: dict[int, list[Result]] = {}
+def _groups(found: list[Result], of: Callable[[Result], Any]) -> list[dict[str, Any]]:
+    """The variants, or sections, with their students and means; none if there are none."""
+    groups: dict[Any, list[Result]] = {}
     for result in found:
-        if "variant" in result:
-            groups.setdefault(result["variant"], []).append(result)
+        if name := of(result):
+            groups.setdefault(name, []).append(result)
     return [
         {
-            "number": number,
+            "name": name,
             "who": [result["student"] for result in own],
             "mean": statistics.fmean(result["score"] for result in own),
         }
-        for number, own in sorted(groups.items())
+        for name, own in sorted(groups.items())
     ]
 
 

@@ -27,7 +27,7 @@ from autograder.classroom.run.store import Store
 from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Base, Edition, Task
-from autograder.lessons import manifest, user_files
+from autograder.lessons import manifest, places, user_files
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Interrupted, Problem
 from autograder.sandbox import isolation
@@ -68,7 +68,7 @@ def grade_folder(
         done = len(handed_in) - sum(not is_known(each, known) for each in work)
         _say_how_many(len(handed_in), done, work)
         with _breaking_off_well(lesson, done, len(handed_in)) as finished:
-            execute = _executor(jobs, scheduler, out)
+            execute = _executor(lesson, jobs, scheduler, out)
             made = graded(work, known, store, execute)
             _keep(made, [x.student for x in work if not is_known(x, known)], out, finished)
             table = result_files.grades_csv(out)
@@ -118,8 +118,10 @@ class _Editions:
     _made: dict[int, Edition] = field(default_factory=dict)
 
 
-def _executor(jobs: int | None, scheduler: str | None, out: Path) -> Executor:
+def _executor(lesson: Lesson, jobs: int | None, scheduler: str | None, out: Path) -> Executor:
     """What grades: a cluster, or processes here, which keep generated programs in `out`."""
+    if scheduler and lesson.folder.parent != places.COURSE / "lessons":
+        raise Problem(f"The cluster does not have {lesson.id}. Grade it here, without --scheduler.")
     if scheduler:
         return functools.partial(_cluster().grade_many, address=scheduler)
     return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.classroom.course.people import Roster
-from autograder.classroom.course.settings import Course
+from autograder.classroom.course.settings import CHECKS, FULL, Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import (
     Claim,
@@ -93,19 +93,43 @@ jobs:
 """
 
 
+# Where students see the visible checks alone, their own copy of the handout runs them.
+CHECKING = """\
+# Runs the visible checks on each push. In the template repository, which is the handout of the
+# lesson, this is .github/workflows/classroom.yml. Nothing hidden is there, and nothing counts.
+name: Visible checks
+on: push
+permissions:
+  contents: read
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@34e114876b0b11c390a56381ad16ebd13914f8d5 # v4.3.1
+      - run: ./jaxprentice --plain check
+"""
+
+
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
-    (folder / "classroom.yml").write_text(WORKFLOW, encoding="utf-8")
+    shows = course.at_once.shows
+    workflow = CHECKING if shows == CHECKS else WORKFLOW
+    (folder / "classroom.yml").write_text(workflow, encoding="utf-8")
     for result in (result for class_results in found.values() for result in class_results):
-        said = "\n".join(annotations(result))
+        said = "\n".join(annotations(result, shows))
         place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
 
 
-def annotations(result: Result) -> Iterator[str]:
+def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
     """A result as GitHub's workflow commands: the grade, and a mark at each exercise that failed.
+
+    Where students see the visible checks alone, it says no more than that it is there.
 
     A runner that prints these lines shows them beside the student's code, and GitHub Classroom
     takes the points.
     """
+    if shows == CHECKS:
+        yield _command("notice", {"title": result["lesson"]}, "This is handed in.")
+        return
     points = {"totalPoints": result["score"], "maxPoints": result["max_score"]}
     both = "Points {totalPoints:g}/{maxPoints:g}".format_map(points)
     yield _command("notice", {"title": "Autograding complete"}, both)
@@ -120,7 +144,8 @@ def annotations(result: Result) -> Iterator[str]:
             yield _command("notice", {"title": exercise["id"]}, feedback.NOT_READ)
         elif exercise["message"] and not result["remarks"]:
             title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
-            yield _command("error", {**place_of(exercise), "title": title}, exercise["message"])
+            text = exercise["message"] if shows == FULL else "Not all tests passed."
+            yield _command("error", {**place_of(exercise), "title": title}, text)
 
 
 def _command(name: str, about: dict[str, str], text: str) -> str:

@@ -11,17 +11,17 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
-from autograder.classroom.course.settings import Course
+from autograder.classroom.course.settings import CHECKS, FULL, Course
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.run.presenting import Submission, presented
-from autograder.classroom.systems import system
+from autograder.classroom.systems import at_once, system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, result_files, submission, suite
 from autograder.grading.result import Class, Result, Verdict
@@ -90,11 +90,17 @@ def _utc(time: Any) -> datetime | None:
 # Results
 
 
-def document(result: Result, hints: int = 1) -> dict[str, Any]:
-    """A result as `results.json`. What is for the instructor alone is hidden from students."""
+def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any]:
+    """A result as `results.json`. What is for the instructor alone is hidden from students.
+
+    Where students see the visible checks alone at first, the rest waits until grades are published.
+    """
+    shown = "after_published" if shows == CHECKS else "visible"
     titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     tests = [
-        _test(number, exercise, titles.get(exercise["id"], ""), hints)
+        _test(
+            number, exercise, titles.get(exercise["id"], ""), at_once.said(exercise, shows, hints)
+        )
         for number, exercise in enumerate(result["exercises"], 1)
     ]
     return {
@@ -102,13 +108,13 @@ def document(result: Result, hints: int = 1) -> dict[str, Any]:
         "execution_time": round(result["seconds"]),
         "output": "\n".join(result["remarks"]),
         "output_format": "text",
-        "visibility": "visible",
+        "visibility": shown,
         "stdout_visibility": "hidden",
         "tests": [*tests, *_for_instructors(result)],
     }
 
 
-def _test(number: int, exercise: Verdict, title: str, hints: int) -> dict[str, Any]:
+def _test(number: int, exercise: Verdict, title: str, said: str) -> dict[str, Any]:
     passed = exercise["points"] >= exercise["max_points"]
     points = {
         "score": exercise["points"],
@@ -119,7 +125,7 @@ def _test(number: int, exercise: Verdict, title: str, hints: int) -> dict[str, A
         "number": str(number),
         "name": f"{exercise['id']}: {title}" if title else exercise["id"],
         **({} if feedback.is_unread(exercise) else points),
-        "output": feedback.message(exercise, [], hints),
+        "output": said,
         "output_format": "text",
         "visibility": "visible",
     }
@@ -175,16 +181,21 @@ python="$folder/source/.venv/bin/python"
 exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" {seed} "$ISOLATION"
 """
 
-ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "classroom")
+ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "student", "classroom")
 
 
-def write_archive(lesson: Lesson, path: Path, seed: int, course: str = "") -> None:
+def write_archive(
+    lesson: Lesson, path: Path, seed: int, course: str = "", shows: str = FULL
+) -> None:
     """Write the autograder of a lesson, to be uploaded to Gradescope as it is.
 
     Its generated tests are drawn from `seed`, its points are those of `course`, a course.toml.
     """
     scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
-    pack({**files(lesson, course), **{name: text.encode() for name, text in scripts.items()}}, path)
+    pack(
+        {**files(lesson, course, shows), **{name: text.encode() for name, text in scripts.items()}},
+        path,
+    )
 
 
 def pack(content: Mapping[str, bytes], path: Path) -> None:
@@ -193,22 +204,35 @@ def pack(content: Mapping[str, bytes], path: Path) -> None:
     path.write_bytes(packing.packed(sorted(content.items()), programs))
 
 
-def files(lesson: Lesson, course: str) -> dict[str, bytes]:
-    """What grading the lesson needs, by path: nothing of later lessons."""
+def files(lesson: Lesson, course: str, shows: str = FULL) -> dict[str, bytes]:
+    """What grading the lesson needs, by path: nothing of later lessons.
+
+    For the visible checks alone that is nothing hidden, and not the lesson's own solution.
+    """
     rooms = [file for room in ROOMS for file in (places.PACKAGE / room).rglob("*.py")]
     own = [*places.PACKAGE.glob("*.py"), *rooms]
     held = {f"autograder/{x.relative_to(places.PACKAGE).as_posix()}": x for x in own}
     held["autograder/grading/result.json"] = result_files.SCHEMA
     for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
         held[f"requirements/{name}"] = places.ROOT / "requirements" / name
-    for hidden in (places.SUITES, places.ANSWERS):
-        file = hidden / f"{lesson.id}.py"
-        if file.exists():
-            held[f"autograder/hidden/{hidden.name}/{file.name}"] = file
+    hidden = (
+        {}
+        if shows == CHECKS
+        else {
+            "suites": places.suite(f"{lesson.id}.py"),
+            "answers": places.answers(f"{lesson.id}.py"),
+        }
+    )
+    held |= {
+        f"autograder/hidden/{x}/{file.name}": file for x, file in hidden.items() if file.exists()
+    }
     for part in assemble.prefix(lesson):
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts
-        held |= {f"solutions/{file}": places.SOLUTIONS / file for file in part.files}
+        held |= {f"solutions/{file}": places.solution(file) for file in part.files}
+    if shows == CHECKS:
+        del held[f"solutions/{lesson.module}"]
+        held |= at_once.files(lesson)
     own_points = {f"course/{courses.FILE}": course.encode()} if course else {}
     return own_points | {name: path.read_bytes() for name, path in held.items()}
 
@@ -219,9 +243,10 @@ def files(lesson: Lesson, course: str) -> dict[str, bytes]:
 
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     for name, lesson, text, seed in system.graders(found, course):
-        write_archive(lesson, folder / f"{name}-autograder.zip", seed, text)
+        archive = folder / f"{name}-autograder.zip"
+        write_archive(lesson, archive, seed, text, course.at_once.shows)
     for result in (result for class_results in found.values() for result in class_results):
-        made = document(result, course.feedback.hints)
+        made = document(result, course.feedback.hints, course.at_once.shows)
         system.write_json(made, system.place(folder, result, "json"))
 
 
@@ -262,31 +287,75 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)  # no matter what wrote it
     try:
-        result, course = grade(name, Path(folder), "submission", int(seed), level or None)
+        course = courses.read(places.COURSE)
+        if waits := too_many(Path(folder), course.at_once.per_day):
+            result_files.write_text(made, json.dumps(waits, indent=1) + "\n")
+            return 0
+        result = grade(name, Path(folder), "submission", int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
     print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
-    found = document(result, course.feedback.hints)
+    shows = course.at_once.shows
+    shown = document(result, course.feedback.hints, FULL if shows == CHECKS else shows)
+    found = at_once.marked(shown, shows)
+    found["extra_data"] = {TESTED: True}
     text = json.dumps(found, indent=1, ensure_ascii=False)
     result_files.write_text(made, text + "\n")
     return 0
 
 
-def grade(
-    name: str, folder: Path, inside: str, seed: int, level: str | None
-) -> tuple[Result, Course]:
-    """The result of a lesson's submission in a folder inside a different one, and its course.
+TESTED = "tested"  # in `extra_data`: this submission counts among those of its day
+
+
+def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
+    """What a student gets who has had the day's submissions tested: the last of these scores.
+
+    Gradescope tells of earlier submissions in `submission_metadata.json`; a day is 24 hours.
+    """
+    path = folder / "submission_metadata.json"
+    if not per_day or not path.is_file():
+        return None
+    try:
+        about = user_files.document(path)
+        now = datetime.fromisoformat(about["created_at"])
+        tested = [x for x in about["previous_submissions"] if _was_tested(x)]
+        times = [datetime.fromisoformat(x["submission_time"]) for x in tested]
+        today = [x for x in times if now - x < DAY]
+    except (AttributeError, KeyError, TypeError, ValueError):  # "may be subject to change"
+        return None
+    if len(today) < per_day:
+        return None
+    again = today[-per_day] + DAY
+    said = (
+        f"This was not tested: {per_day} a day are. The next is from {again:%Y-%m-%d %H:%M %Z} on. "
+        "The score is that of the last one that was tested."
+    )
+    return {"score": float(tested[-1]["score"]), "output": said, "output_format": "text"}
+
+
+DAY = timedelta(days=1)
+
+
+def _was_tested(submission: dict[str, Any]) -> bool:
+    results = submission.get("results") or {}
+    return bool((results.get("extra_data") or {}).get(TESTED))
+
+
+def grade(name: str, folder: Path, inside: str, seed: int, level: str | None) -> Result:
+    """The result of a lesson's submission in a folder inside a different one.
 
     The course is the archive's own; without one the lesson is as it is.
     """
     course = courses.read(places.COURSE)
     lesson = next(x for x in course.chosen([name])[0].lessons if x.id == name)
     source, reason = intake.take_module(folder, [inside], lesson)
+    if course.at_once.shows == CHECKS:
+        return at_once.checked(lesson, source, reason)
     level = isolation.choose(level)
     task = Task(Edition(manifest.get(name), level, seed, course.feedback.expected), source)
     each = Submission("submission", lesson, task, reason)
-    return presented(each, {task.key: submission.grade(task)}), course
+    return presented(each, {task.key: submission.grade(task)})
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
-from autograder.classroom.course.settings import Course
-from autograder.classroom.systems import gradescope, system
+from autograder.classroom.course.settings import COUNTS, FULL, Course
+from autograder.classroom.systems import at_once, gradescope, system
 from autograder.classroom.systems.system import Exports, System
-from autograder.grading import feedback, result_files, suite
+from autograder.grading import result_files, suite
 from autograder.grading.result import Class, Result, Verdict
-from autograder.lessons import manifest
+from autograder.lessons import manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 
@@ -38,7 +39,7 @@ ENTRYPOINT ["python", "-P", "-m", "autograder.classroom.systems.prairielearn", \
 TIMEOUT = 300  # seconds for a submission; endless ones end before that
 
 
-def document(result: Result, hints: int = 1) -> dict[str, Any]:
+def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any]:
     """A result as `results.json`. What cannot be imported is not gradable, and costs no attempt."""
     gradable = bool(result["score"]) or not result["remarks"]
     made = {
@@ -46,12 +47,12 @@ def document(result: Result, hints: int = 1) -> dict[str, Any]:
         "score": round(min(result["score"] / result["max_score"], 1.0), 6),
         "message": f"{result['score']:g} of {result['max_score']:g} points.",
         "output": "\n".join(result["remarks"]),
-        "tests": [_test(exercise, hints) for exercise in result["exercises"]],
+        "tests": [_test(exercise, hints, shows) for exercise in result["exercises"]],
     }
     return made if gradable else {**made, "format_errors": result["remarks"]}
 
 
-def _test(exercise: Verdict, hints: int) -> dict[str, Any]:
+def _test(exercise: Verdict, hints: int, shows: str) -> dict[str, Any]:
     titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     passed = exercise["points"] >= exercise["max_points"]
     return {
@@ -59,20 +60,24 @@ def _test(exercise: Verdict, hints: int) -> dict[str, Any]:
         "description": titles.get(exercise["id"], ""),
         "points": exercise["points"],
         "max_points": exercise["max_points"],
-        "message": "" if passed else exercise["message"] or "",
-        "output": feedback.message(exercise, [], hints)[:LIMIT],
+        "message": "" if passed or shows == COUNTS else exercise["message"] or "",
+        "output": at_once.said(exercise, shows, hints)[:LIMIT],
     }
 
 
-def write_image(lesson: Lesson, path: Path, seed: int, course: str = "") -> None:
+def write_image(
+    lesson: Lesson, path: Path, seed: int, course: str = "", shows: str = FULL, per_day: int = 0
+) -> None:
     """Write the archive from which the image of a lesson's grader is built.
 
     Its points are those of `course`, a course.toml.
     """
-    gradescope.pack({**gradescope.files(lesson, course), **_own(lesson, seed)}, path)
+    gradescope.pack(
+        {**gradescope.files(lesson, course, shows), **_own(lesson, seed, per_day)}, path
+    )
 
 
-def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
+def _own(lesson: Lesson, seed: int, per_day: int) -> dict[str, bytes]:
     options = {"enabled": True, "image": f"YOUR-REGISTRY/{lesson.id}", "timeout": TIMEOUT}
     name = lesson.module.rpartition("/")[2]
     question = (
@@ -90,7 +95,11 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
         "gradingMethod": "External",
         "externalGradingOptions": options,
     }
+    entry: dict[str, Any] = {"id": lesson.id, "autoPoints": lesson.max_points}
+    if per_day:
+        entry["gradeRateMinutes"] = round(24 * 60 / per_day)
     texts = {
+        "assessment/question.json": json.dumps(entry, indent=2) + "\n",
         "Dockerfile": DOCKERFILE.format(lesson=lesson.id, seed=seed),
         "question/info.json": json.dumps(about, indent=2) + "\n",
         "question/question.html": question,
@@ -100,9 +109,10 @@ def _own(lesson: Lesson, seed: int) -> dict[str, bytes]:
 
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     for name, lesson, text, seed in system.graders(found, course):
-        write_image(lesson, folder / f"{name}-grader.zip", seed, text)
+        image = folder / f"{name}-grader.zip"
+        write_image(lesson, image, seed, text, course.at_once.shows, course.at_once.per_day)
     for result in (result for class_results in found.values() for result in class_results):
-        made = document(result, course.feedback.hints)
+        made = document(result, course.feedback.hints, course.at_once.shows)
         system.write_json(made, system.place(folder, result, "json"))
 
 
@@ -138,8 +148,10 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)
     try:
-        result, course = gradescope.grade(name, Path(folder), "student", int(seed), None)
-        found, status = document(result, course.feedback.hints), 0
+        course = courses.read(places.COURSE)
+        result = gradescope.grade(name, Path(folder), "student", int(seed), None)
+        found = document(result, course.feedback.hints, course.at_once.shows)
+        found, status = at_once.marked(found, course.at_once.shows), 0
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         found, status = {"gradable": False, "format_errors": NOT_GRADED}, 1

@@ -13,10 +13,16 @@ from autograder.lessons import manifest
 
 
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
-    rows: list[list[Any]] = [["student", *found, "total"]]
+    parts = [f"{name}{part}" for name in found for part in ("", " maximum", " days late")]
+    rows: list[list[Any]] = [["student", "name", "section", *parts, "total", "maximum"]]
+    points = [results[0]["max_score"] for results in found.values()]
+    late = [{r["student"]: r.get("days_late", "") for r in x} for x in found.values()]
     for student, row in _scores(found).items():
+        about = roster.get(student)
+        each = zip(_shown(row), points, [days.get(student, "") for days in late], strict=True)
         total = round(sum(score for score in row if score is not None), 2)
-        rows.append([student, *_shown(row), total])
+        facts = [x for part in each for x in part]
+        rows.append([student, about.full_name, about.section, *facts, total, sum(points)])
     (folder / "grades.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
 
 
@@ -47,7 +53,10 @@ SYSTEM = System(
     "csv",
     exports=Exports(
         _write,
-        holds="`grades.csv`: a row for each student, a column for each lesson",
+        holds=(
+            "`grades.csv`: a row for each student, with name and section; for each lesson the "
+            "points, the maximum and the days late"
+        ),
         use="open it in a spreadsheet",
     ),
 )

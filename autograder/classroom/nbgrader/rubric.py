@@ -1,0 +1,124 @@
+"""Rubrics: remarks with points, which a person gives to answers, kept in `rubrics/` of the course.
+
+Only the gradebook says who has a remark: it is a line of the comment, so that formgrader and
+feedback show it, and what is written there by hand counts as well. The points are manual scores.
+"""
+
+import contextlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.classroom.nbgrader.answers import Handed, Part
+from autograder.grading import result_files
+from autograder.lessons import user_files
+from autograder.lessons.problem import Problem
+
+FOLDER = "rubrics"
+LONGEST = 500  # characters of a remark
+MOST = 1e6  # points
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark, and the points that it adds or takes away."""
+
+    text: str
+    points: float = 0.0
+
+    @property
+    def line(self) -> str:
+        """The line of a comment that stands for it."""
+        return f"- {self.text}" + (f" ({self.points:+g})" if self.points else "")
+
+
+Rubric = list[Remark]
+
+
+def made(text: str, points: str) -> Remark:
+    """The remark that a person has written."""
+    words = " ".join(text.split())
+    try:
+        worth = float(points or 0)
+    except ValueError:
+        worth = math.nan
+    if not words or len(words) > LONGEST:
+        raise Problem(f"A remark has 1 to {LONGEST} characters. Write it anew.")
+    if not abs(worth) <= MOST:
+        raise Problem(f"{points!r} are no points. Write a number, such as -1 or 0.5.")
+    return Remark(words, worth)
+
+
+# ------------------------------------------------------------------------------------------
+# The file
+
+
+def read(root: Path, assignment: str) -> dict[str, Rubric]:
+    """The rubrics of an assignment by part."""
+    path = _path(root, assignment)
+    found = user_files.document(path) if user_files.is_there(path) else {}
+    try:
+        return {part: [Remark(**remark) for remark in rubric] for part, rubric in found.items()}
+    except (AttributeError, TypeError):
+        raise Problem(f"{path} does not hold rubrics. Restore it, or remove it.") from None
+
+
+@contextlib.contextmanager
+def changed(root: Path, assignment: str) -> Iterator[dict[str, Rubric]]:
+    """The rubrics, to be changed: they are written at the end."""
+    with result_files.locked(root / FOLDER):
+        found = read(root, assignment)
+        yield found
+        table = {part: [asdict(remark) for remark in rubric] for part, rubric in found.items()}
+        text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+        result_files.write_text(_path(root, assignment), text)
+
+
+def _path(root: Path, assignment: str) -> Path:
+    return root / FOLDER / f"{assignment}.json"
+
+
+# ------------------------------------------------------------------------------------------
+# What it does in the gradebook
+
+
+def having(remark: Remark, who: Iterable[Handed]) -> list[Handed]:
+    """Those who have a remark."""
+    return [each for each in who if remark.line in each.lines]
+
+
+def put(part: Part, each: Handed, old: Rubric, new: Rubric) -> None:
+    """Give a student the remarks `new` where there were `old`; a person's other words stay."""
+    had = {remark.line for remark in old}
+    rest = [line for line in each.lines if line not in had]
+    each.comment.manual_comment = "\n".join([*rest, *(x.line for x in new)]) or None
+    counted = new if part.by_hand else [x for x in new if x.points]
+    if counted:
+        begin = 0.0 if part.by_hand else each.grade.auto_score or 0.0
+        score = begin + sum(remark.points for remark in counted)
+        each.grade.manual_score = min(max(round(score, 2), 0.0), each.grade.max_score)
+        each.grade.needs_manual_grade = False
+    elif [x for x in old if x.points or part.by_hand]:  # the points were the remarks'
+        each.grade.manual_score = None
+        each.grade.needs_manual_grade = part.by_hand
+
+
+def renew(part: Part, who: Iterable[Handed], old: Rubric, new: Sequence[Remark | None]) -> None:
+    """Replace each remark of a rubric by another, or by none, for all who have it."""
+    for each in who:
+        own = [i for i, remark in enumerate(old) if remark.line in each.lines]
+        if own and any(new[i] != old[i] for i in own):
+            put(part, each, [old[i] for i in own], [x for i in own if (x := new[i])])
+
+
+def toggle(part: Part, who: list[Handed], rubric: Rubric, index: int) -> None:
+    """Give a remark to all of these, or take it from all if all have it."""
+    remark = rubric[index]
+    takes = len(having(remark, who)) == len(who)
+    for each in who:
+        own = [x for x in rubric if x.line in each.lines]
+        wanted = [x for x in rubric if (x in own if x != remark else not takes)]
+        if wanted != own:
+            put(part, each, own, wanted)

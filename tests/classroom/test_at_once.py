@@ -1,0 +1,204 @@
+"""What systems show as soon as something is handed in: their archives are run as they run them."""
+
+import json
+import re
+import subprocess
+import zipfile
+
+import graded_course
+import pytest
+import result_documents
+import test_exports
+import yaml
+from test_exports import FORGETFUL, exported, load, machine_of, run_autograder, run_image
+
+from autograder.classroom.systems import at_once, github, gradescope
+from autograder.grading import result_files
+
+CHECKS = '''
+import pytest
+import tiny
+
+
+@pytest.mark.exercise("tiny.double")
+def test_double():
+    """Two is doubled to four."""
+    assert tiny.double(2.0) == 4.0
+
+
+@pytest.mark.exercise("tiny.mean")
+def test_mean():
+    """The mean of one and three is two."""
+    assert tiny.mean([1.0, 3.0]) == 2.0
+'''
+HIDDEN = re.compile(r"hidden/|solutions/tiny/numbers")
+TRIPLED = graded_course.changed("2.0 * np", "3.0 * np")
+
+
+def archive_of(monkeypatch, root, form, shows, per_day=0):
+    """The archive that is exported for a course with such a choice."""
+    checks = root / "course/lessons/01_tiny/checks.py"
+    checks.parent.mkdir(parents=True)
+    checks.write_text(CHECKS, encoding="utf-8")
+    chosen = f'\n[at_once]\nshows = "{shows}"\nper_day = {per_day}\n'
+    monkeypatch.setattr(test_exports, "OWN", test_exports.OWN + chosen)
+    (found,) = exported(monkeypatch, root, form).glob("*.zip")
+    return found
+
+
+def gradescopes(archive, folder, source):
+    machine = machine_of(archive, folder / "machine")
+    (machine / "submission" / "numbers.py").write_bytes(source)
+    done = run_autograder(machine)
+    assert done.returncode == 0, done.stderr
+    document = load(machine / "results" / "results.json")
+    return document, [(x["score"], x["max_score"], x["output"]) for x in document["tests"]]
+
+
+def prairielearns(archive, folder, source):
+    document = run_image(folder / "run", archive, source)
+    return document, [(x["points"], x["max_points"], x["output"]) for x in document["tests"]]
+
+
+both = pytest.mark.parametrize(
+    ("form", "run"), [("gradescope", gradescopes), ("prairielearn", prairielearns)]
+)
+
+
+def held_by(archive):
+    with zipfile.ZipFile(archive) as opened:
+        return [name for name in opened.namelist() if HIDDEN.search(name)]
+
+
+@both
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_counts_are_points_and_numbers_of_tests_and_no_reason(tmp_path, monkeypatch, form, run):
+    archive = archive_of(monkeypatch, tmp_path, form, "counts")
+    document, tests = run(archive, tmp_path, TRIPLED)
+    assert tests == [(0, 10, "0 of 3 tests passed."), (7, 7, "3 of 3 tests passed.")]
+    assert not re.search("tripled|doubled|Hint|does not hold", json.dumps(document))
+    assert held_by(archive)
+
+
+@both
+def test_visible_checks_alone_need_nothing_hidden_and_are_no_grade(
+    tmp_path, monkeypatch, form, run
+):
+    archive = archive_of(monkeypatch, tmp_path, form, "checks")
+    assert held_by(archive) == []
+    document, tests = run(archive, tmp_path, TRIPLED)
+    assert [x[:2] for x in tests] == [(0, 10), (7, 7)]
+    assert "It should hold that: Two is doubled to four." in tests[0][2]
+    assert document["output"].startswith(at_once.NOT_A_GRADE)
+
+
+@both
+def test_visible_checks_alone_see_no_more_than_a_student_does(tmp_path, monkeypatch, form, run):
+    archive = archive_of(monkeypatch, tmp_path, form, "checks")
+    _, tests = run(archive, tmp_path, FORGETFUL.replace(b"3.0 * np", b"2.0 * np"))
+    assert [x[:2] for x in tests] == [(10, 10), (7, 7)]
+
+
+@both
+def test_visible_checks_of_a_file_that_python_cannot_read(tmp_path, monkeypatch, form, run):
+    archive = archive_of(monkeypatch, tmp_path, form, "checks")
+    document, tests = run(archive, tmp_path, b"def double(:\n")
+    assert [x[:2] for x in tests] == [(0, 10), (0, 7)]
+    assert "Python cannot read line 1" in document["output"]
+
+
+# ------------------------------------------------------------------------------------------
+# How often a day
+
+
+def metadata(*earlier):
+    """What Gradescope tells of a submission at noon, and of earlier ones."""
+    return {
+        "created_at": "2026-11-25T12:00:00.000000-08:00",
+        "previous_submissions": [
+            {
+                "submission_time": f"2026-11-{day}T{hour:02}:00:00.000000-08:00",
+                "score": score,
+                "results": {"score": score, "extra_data": {"tested": True} if tested else None},
+            }
+            for day, hour, score, tested in earlier
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("earlier", "waits"),
+    [
+        ([], False),
+        ([(25, 9, "3.0", True)], False),
+        ([(25, 9, "3.0", True), (25, 10, "4.0", True)], True),
+        ([(24, 11, "3.0", True), (25, 10, "4.0", True)], False),
+        ([(24, 13, "3.0", True), (25, 10, "4.0", True)], True),
+        ([(25, 9, "3.0", True), (25, 10, "0.0", False)], False),
+    ],
+)
+def test_only_so_many_submissions_of_24_hours_are_tested(tmp_path, earlier, waits):
+    path = tmp_path / "submission_metadata.json"
+    path.write_text(json.dumps(metadata(*earlier)), encoding="utf-8")
+    found = gradescope.too_many(tmp_path, 2)
+    assert bool(found) == waits
+    if found:
+        assert found["score"] == 4.0
+        hour = earlier[-2][1]
+        assert f"from 2026-11-{earlier[-2][0] + 1} {hour:02}:00 UTC-08:00 on." in found["output"]
+    assert gradescope.too_many(tmp_path, 0) is None
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"created_at": "now", "previous_submissions": []}'])
+def test_metadata_of_another_form_limits_nothing(tmp_path, text):
+    (tmp_path / "submission_metadata.json").write_text(text, encoding="utf-8")
+    assert gradescope.too_many(tmp_path, 1) is None
+
+
+@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+def test_the_autograder_counts_what_it_has_tested(tmp_path, monkeypatch):
+    archive = archive_of(monkeypatch, tmp_path, "gradescope", "counts", per_day=1)
+    document, _ = gradescopes(archive, tmp_path, TRIPLED)
+    assert document["extra_data"] == {"tested": True}
+    told = metadata((25, 9, "7.0", True))
+    (tmp_path / "machine/submission_metadata.json").write_text(json.dumps(told), encoding="utf-8")
+    environment = {"AUTOGRADER_FOLDER": str(tmp_path / "machine"), "PATH": "/usr/bin:/bin"}
+    subprocess.run([tmp_path / "machine/run_autograder"], env=environment, check=True)
+    document = load(tmp_path / "machine/results/results.json")
+    assert document["score"] == 7.0
+    assert document["output"].startswith("This was not tested: 1 a day are.")
+
+
+def test_prairielearn_gets_the_minutes_between_two_submissions(tmp_path, monkeypatch):
+    archive = archive_of(monkeypatch, tmp_path, "prairielearn", "full", per_day=3)
+    with zipfile.ZipFile(archive) as opened:
+        entry = json.loads(opened.read("assessment/question.json"))
+    assert entry["gradeRateMinutes"] == 480
+
+
+# ------------------------------------------------------------------------------------------
+# GitHub
+
+WRONG = result_documents.result("ada", result_documents.exercise("core.bind", True, False))
+
+
+def test_githubs_marks_have_reasons_counts_or_nothing():
+    full, counts, checks = (
+        "\n".join(github.annotations(WRONG, x)) for x in ("full", "counts", "checks")
+    )
+    assert "1 of 2 tests passed" in full
+    assert "does not hold" in full
+    assert "1 of 2 tests passed" in counts
+    assert "does not hold" not in counts
+    assert checks == "::notice title=core::This is handed in."
+
+
+def test_githubs_workflow_for_visible_checks_runs_the_handouts_command(tmp_path, monkeypatch):
+    (tmp_path / "course.toml").write_text(
+        '[at_once]\nshows = "checks"\n[[assignment]]\nname = "core"\nlessons = ["core"]\n'
+    )
+    result_files.write(WRONG, tmp_path)
+    made = test_exports.exports.export(tmp_path, "github")
+    steps = yaml.safe_load((made / "classroom.yml").read_text())["jobs"]["check"]["steps"]
+    assert steps[-1]["run"] == "./jaxprentice --plain check"
+    assert [path.name for path in (made / "core").iterdir()] == ["ada.txt"]
