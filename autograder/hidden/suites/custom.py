@@ -504,7 +504,7 @@ def test_sweep_random_chains(student):
 exercise("custom.dce_jaxpr")
 
 
-@probe(uses=[in_place])
+@probe(uses=[in_place, one_program])
 def without_dead_code(mj, siblings, program, examples, used, effects=()):
     """The program for these outputs, the inputs that it still has, its value, and the old program.
 
