@@ -89,8 +89,8 @@ def _colored(code: str) -> str:
 def read(argument: str, lesson: Lesson) -> Traced:
     """The recording that `{{ trace "NAME" }}` asks for."""
     file = program_file(argument, lesson, "traces")
-    wishes = _wishes(file)
     title, program = split(file)
+    wishes = _wishes(file)
     shown = _output(file, lesson)[1]
     programs = list(_cases(program, wishes.choices, file.name))
     cases = [(text, x["steps"]) for text, x in zip(programs, shown, strict=True)]

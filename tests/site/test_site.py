@@ -374,6 +374,74 @@ def test_recorded_programs_go_to_their_end_by_keyboard(tabs, page):
         assert "print(" in viewer.locator(".stepper-at").inner_text()
 
 
+# The heights of all steps, in all cases of a program that changes, and what is beside the stage.
+FITS = """(viewer) => {
+  const data = JSON.parse(viewer.querySelector("script").textContent);
+  const found = { high: 0, over: [] };
+  const top = viewer.querySelector(".stepper-choices") ?? viewer.querySelector(".stepper-code");
+  for (const one of data.cases ?? [null]) {
+    if (one) viewer.choose(one);
+    viewer.steps.forEach((step, i) => {
+      viewer.show(i);
+      const { width, height, places } = viewer.stage;
+      const high = step.getBoundingClientRect().bottom - top.getBoundingClientRect().top;
+      found.high = Math.max(found.high, high);
+      for (const [name, { x, y, w, h }] of places) {
+        const inside = x >= -1 && y >= -1 && x + w <= width + 1 && y + h <= height + 1;
+        if (!inside) found.over.push([i + 1, name]);
+      }
+    });
+  }
+  return found;
+}"""
+
+
+@pytest.mark.slow
+def test_line_floors_and_sentence_fit_on_a_screen_at_every_step(browser, address):
+    context = browser.new_context(reduced_motion="reduce", has_touch=True)
+    tab = context.new_page()
+    for lesson in TRACED:
+        tab.goto(f"{address}/lessons/{lesson}/index.html")
+        for width, height in ((390, 844), (1366, 768)):
+            tab.set_viewport_size({"width": width, "height": height})
+            for viewer in tab.locator("step-viewer:has(script)").all():
+                viewer.scroll_into_view_if_needed()
+                viewer.locator(".stage").wait_for()
+                found = viewer.evaluate(FITS)
+                assert found["over"] == [], lesson
+                assert 200 < found["high"] <= height, lesson
+    context.close()
+
+
+def test_a_reader_changes_a_program_by_keyboard_and_the_last_step_stays_the_last(tabs):
+    tab, _ = tabs["lessons/tracing/index.html"]
+    viewer = tab.locator('step-viewer:has([data-label^="A loop is unrolled"])')
+    viewer.scroll_into_view_if_needed()
+    box, rounds = viewer.get_by_role("checkbox"), viewer.get_by_role("slider", name="rounds")
+    viewer.get_by_role("slider", name="Step").focus()
+    tab.keyboard.press("End")
+    current = viewer.locator("li.stepper-current")
+    for keys, prints in (("Space", 2), ("Space", 4)):
+        box.focus()
+        tab.keyboard.press(keys)
+        assert f"{prints} equations" in current.inner_text()
+    rounds.focus()
+    tab.keyboard.press("ArrowRight")
+    assert rounds.get_attribute("aria-valuetext") == "3"
+    assert "6 equations" in current.inner_text()
+    assert "rounds = 3\n" in viewer.locator(".stepper-code").inner_text()
+
+
+def test_the_line_of_a_rule_is_marked_beside_the_program(tabs):
+    tab, _ = tabs["lessons/jvp/index.html"]
+    viewer = tab.locator("step-viewer").last
+    viewer.scroll_into_view_if_needed()
+    viewer.locator(".stage").wait_for()
+    viewer.locator("li[data-in]").first.evaluate("x => x.closest('step-viewer').show(x.value - 1)")
+    assert viewer.locator(".stepper-pane .stepper-at").inner_text().strip() != ""
+    assert viewer.locator(".stepper-code .stepper-at").count() == 2
+
+
 def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
     tab, _ = tabs["index.html"]
     tab.set_viewport_size({"width": 1280, "height": 800})
