@@ -4,9 +4,7 @@ import graded_course
 import pytest
 from graded_course import MODULE, SUITE, changed, graded
 
-pytestmark = pytest.mark.skipif(
-    graded_course.NO_ISOLATION, reason="no isolation can be had on this machine"
-)
+pytestmark = pytest.mark.isolated
 
 
 @pytest.fixture

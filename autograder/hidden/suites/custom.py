@@ -747,7 +747,7 @@ def test_call_constants(student):
 
 @pytest.mark.meets("nested")
 def test_call_with_a_call(student):
-    """A call within the program is thinned out as well."""
+    """A call within a call is thinned out like any other."""
     nested = "lambda a, b: (a, jit(lambda c, d: (-c, d * b))(a, b)[1])"
     left_over(student, nested, [1.0, 2.0], [False, True])
 
