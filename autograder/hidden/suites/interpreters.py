@@ -344,7 +344,7 @@ def while_current(mj, current):
 
 @pytest.mark.meets("twice", "again")
 def test_the_same_question(student):
-    """An operation on operands that were there before is asked once, and its answer is returned again."""
+    """An operation on operands that were there before is asked once; its answer returns."""
     student.agrees(remembered, [["add", 4, 9], ["add", 4, 9], ["add", 4, 9]])
     student.agrees(remembered, [["mul", 6, 6], ["add", 6, 8], ["mul", 6, 6], ["add", 6, 8]])
 

@@ -157,7 +157,7 @@ class Stage:
     def line(self, column: int, text: str, made: list[Item]) -> None:
         """A line at the end of a column, lit for this frame.
 
-        Its key is its number in whatever column: in a different case it may move to a different column.
+        Its key is its number in whatever column: in a different case it may be in a different one.
         """
         source = {"from": made[0]["key"]} if made else {}
         self.columns[column]["cells"].append(
