@@ -71,7 +71,7 @@ def held_by(archive):
 
 
 @both
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_counts_are_points_and_numbers_of_tests_and_no_reason(tmp_path, monkeypatch, form, run):
     archive = archive_of(monkeypatch, tmp_path, form, "counts")
     document, tests = run(archive, tmp_path, TRIPLED)
@@ -155,7 +155,7 @@ def test_metadata_of_another_form_limits_nothing(tmp_path, text):
     assert gradescope.too_many(tmp_path, 1) is None
 
 
-@pytest.mark.skipif(graded_course.NO_ISOLATION, reason="there is no isolation here")
+@pytest.mark.isolated
 def test_the_autograder_counts_what_it_has_tested(tmp_path, monkeypatch):
     archive = archive_of(monkeypatch, tmp_path, "gradescope", "counts", per_day=1)
     document, _ = gradescopes(archive, tmp_path, TRIPLED)

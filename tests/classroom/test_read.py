@@ -2,16 +2,20 @@
 
 import html
 import json
+import shlex
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+from http.server import ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
+from command_lines import EXAMPLES
 from hostile_answers import HIT
 from nbgrader_class import feedback_page, run
 
+from autograder import cli
 from autograder.classroom.course import settings
 from autograder.classroom.intake import look_again
 from autograder.classroom.nbgrader import answers, directory, gradebook, read, rubric
@@ -264,3 +268,15 @@ def test_without_the_secret_there_is_nothing_to_read_and_nothing_is_written(cour
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(place, data=data)
     assert "x" not in {x.text for x in rubric.read(course, LESSON.id).get(EXERCISE.id, [])}
+
+
+@pytest.mark.slow
+def test_the_command_says_the_address_and_ends_with_ctrl_c(course, monkeypatch, capsys):
+    def interrupted(server):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", interrupted)
+    monkeypatch.chdir(course)
+    command = EXAMPLES["nbgrader read"].replace("jvp", LESSON.id)
+    assert cli.main(shlex.split(command)) == 0
+    assert "Open http://127.0.0.1:" in capsys.readouterr().out

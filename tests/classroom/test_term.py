@@ -159,7 +159,7 @@ def test_what_is_graded_again_and_why_is_said(term):
     assert f"ps1, {LAZY}: " not in term.said["collect"]
     assert "ps1 is renewed." in term.said["update"]
     assert "will grade 2 again: other points" in term.said["update"]
-    assert f"{DILIGENT} has 3650 days more for ps1." in term.said["extend"]
+    assert f"{DILIGENT} has 3650 days more for ps1, until " in term.said["extend"]
     assert f"Graded again: {LAZY} (other points)" in term.said["again"]
     assert f"Graded again: {DILIGENT} (another module, other points)" in term.said["again"]
     assert "points off" not in term.said["again"]

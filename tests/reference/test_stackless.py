@@ -7,7 +7,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from microjax import stackless
+from microjax import contexts, stackless
 from microjax.stackless import lax
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import typecheck_jaxpr
@@ -240,7 +240,7 @@ ERRORS = {
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises_and_leave_the_context_clean(program):
     assert_same_error(lambda: program(stackless), lambda: program(jax))
-    assert type(stackless.context.interpreter) is stackless.EvalInterpreter
+    assert type(stackless.context.interpreter) is contexts.EvalInterpreter
     kept.clear()
 
 

@@ -26,7 +26,7 @@ import test_numpy
 import test_primitives
 import test_random
 import test_windows
-from expressions import X, expressions, value_of
+from expressions import expressions, value_of
 from minijax.absent import REASONS
 from oracle import signed_as_promised
 from surface import PLACES, WITHOUT
@@ -209,9 +209,6 @@ def tables():
         yield lambda lib, f=f: f(lib.numpy, c.X)
     for f in a.EDGES.values():
         yield lambda lib, f=f: f(lib, lib.numpy)
-    for f in {**a.UNARY, **a.BINARY}.values():
-        xs = [X] * (1 if f in a.UNARY.values() else 2)
-        yield lambda lib, f=f, xs=xs: f(lib, lib.numpy, *map(lib.numpy.asarray, xs))
     for family in n.EXPRESSIONS:
         yield lambda lib, family=family: n.values_and_derivatives(lib, family)(n.X, n.I, n.J, n.B)
     yield n.training_losses
