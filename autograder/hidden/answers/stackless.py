@@ -78,7 +78,9 @@ def interpret_op(self, primitive, args, params):
 
 mistake(
     "stackless.box_op",
-    {"with set_interpreter(self.prev_interpreter):": "with set_interpreter(EvalInterpreter()):"},
+    {
+        "with set_interpreter(self.prev_interpreter):": "from microjax.contexts import EvalInterpreter\nwith set_interpreter(EvalInterpreter()):"
+    },
     name="Rules run under plain evaluation",
     hints=[
         "Which interpreter is the current one while your rule runs, if two transformations are active?",
