@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import random
     from unittest.mock import patch
 
+    from microjax import programs
     from microjax import stackless as st
     from microjax.contexts import EvalInterpreter
     from microjax.stackless import Tracer, jvp, lax, make_jaxpr, vmap
@@ -660,7 +661,9 @@ def called_backwards(mj, siblings, x, t):
         g = st.grad(lambda x, y: f(x, y).sum(), (0, 1))
         again = g(x, t), g(t, x), g(x, t)
         h = st.grad(lambda x: g(x, t)[0].sum())
-        return again, h(x), st.vmap(h)(np.stack([x, t])), st.jit(h)(x)
+        program = programs.make_jaxpr(h)(x)  # only an interpreter of this package is staged by it
+        staged = programs.eval_jaxpr(program.jaxpr, program.consts, x)
+        return again, h(x), st.vmap(h)(np.stack([x, t])), st.jit(h)(x), staged
 
 
 BACKWARDS = siblings("stackless.backward_pass")
