@@ -41,7 +41,6 @@ class Agreement:
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
         self.again = Again(asking, lending, calls, stubs)
         self.silenced: dict[str, Silenced] = {}  # by test
-        self._hints: dict[str, frozenset[str]] = {}  # by exercise
 
     def on_probe(
         self,
@@ -102,10 +101,11 @@ class Agreement:
 
     def hints(self, exercise: str) -> frozenset[str]:
         """The hints that fit the exercise's function as it is written."""
-        if exercise not in self._hints:
-            target = self.lending.targets.get(exercise, "")
-            self._hints[exercise] = telling.lacking("\n".join(self.asking.lines), target)
-        return self._hints[exercise]
+        return self._lacking.get(self.lending.targets.get(exercise, ""), frozenset())
+
+    @functools.cached_property
+    def _lacking(self) -> dict[str, frozenset[str]]:
+        return telling.lacking("\n".join(self.asking.lines))
 
     def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
         """May a stub that answered in this worker be what made the difference?"""

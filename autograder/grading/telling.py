@@ -11,7 +11,6 @@ import builtins
 import functools
 import math
 import re
-import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -117,12 +116,15 @@ def file_lines(source: bytes) -> list[str]:
     return re.split("\r\n|\r|\n", source.decode("utf-8", "replace"))
 
 
-def lacking(source: str, target: str) -> frozenset[str]:
-    """What may be said to be missing in a function: a `return` with a value, or a `yield`."""
+def lacking(source: str) -> dict[str, frozenset[str]]:
+    """What may be said to be missing in each function: a `return` with a value, or a `yield`."""
     try:
-        node = ast.parse(textwrap.dedent(skeleton.definition(source, target))).body[0]
-    except (Problem, SyntaxError):
-        return frozenset()
+        return {name: _lacking(node) for name, node in skeleton.defined_once(source).items()}
+    except (Problem, ValueError, RecursionError, MemoryError):
+        return {}
+
+
+def _lacking(node: ast.AST) -> frozenset[str]:
     found = {type(part) for part in _own_parts(node) if getattr(part, "value", None)}
     missing = {words.NO_RETURN: ast.Return, words.NO_YIELD: ast.Yield}
     return frozenset(hint for hint, kind in missing.items() if kind not in found)

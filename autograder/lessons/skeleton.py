@@ -147,6 +147,11 @@ def functions(source: str) -> list[str]:
     ]
 
 
+def defined_once(source: str) -> dict[str, Definition]:
+    """What a submission defines, by qualified name, but for what it defines repeatedly."""
+    return {target: first.node for target, (first, *more) in _found(source).items() if not more}
+
+
 def contains(outer: str, target: str) -> bool:
     """Is `target` the definition `outer` itself, or inside it?"""
     return f"{target}.".startswith(f"{outer}.")
