@@ -193,14 +193,13 @@ def kill(number):
 
 def test_a_worker_that_is_killed_costs_no_grade(lesson, work, tmp_path, monkeypatch):
     chance = random.Random(6)
-    killed, calm = [], []
+    killed = []
     ask = Worker.ask
 
     def struck(worker, request, *limits):
-        # Never so soon that the same is struck twice: that would count.
-        calm.append(request)
-        if len(calm) > 4 and chance.random() < 0.4:
-            calm.clear()
+        # That the same is struck twice would count. It is asked again among a new worker's first
+        # three requests, however late the one before was killed.
+        if worker.number >= 3 and chance.random() < 0.4:
             killed.append(request[0])
             threading.Timer(chance.random() / 50, kill, [worker.process.pid]).start()
             time.sleep(chance.choice([0, 0.02]))
