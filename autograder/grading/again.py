@@ -25,6 +25,8 @@ Given = Mapping[str, str]  # right definitions by target
 # Seconds that a submission may take, twenty times the reference's (see `asking.allowed`).
 SHORT = 0.4  # for what is asked with other arguments first
 LONG = 2.0  # for what is not asked again
+SLOW = 0.2  # seconds of the submission for one answer: then it is not asked again either
+RUNS = 4  # of a probe at most: inside an interpreter, with two other arguments, and itself
 MOST = 3  # questions of one probe that are asked again
 
 
@@ -52,6 +54,7 @@ class Right(NamedTuple):
     test: str
     question: Question
     given: Given
+    seconds: float  # that the submission took
 
 
 def _chosen(right: Sequence[Right]) -> list[Right]:
@@ -60,7 +63,8 @@ def _chosen(right: Sequence[Right]) -> list[Right]:
     found = []
     for one in reversed(right):
         asked[one.question.probe] += 1
-        if one.question.seconds < LONG and asked[one.question.probe] <= MOST:
+        is_quick = one.question.seconds < LONG and one.seconds < SLOW
+        if is_quick and asked[one.question.probe] <= MOST:
             found.append(one)
     return found
 
@@ -102,6 +106,7 @@ class Again:
             (q.probe.name, q.probe.source, q.arguments(given), q.seconds < SHORT) for q in questions
         ]
         seconds = min(3 * sum(q.seconds for q in questions), MOST_SECONDS)
+        seconds = max(seconds, 2 * RUNS * sum(one.seconds for one in asked))
         got = self.asking.answer(exercise, run_again.answers, (sent,), seconds, fresh)
         replies = [self.asking.reduced(reply) for reply in generated.replies(got)]
         failed = got if got.kind != "value" else Reply("crashed")

@@ -56,9 +56,11 @@ class Agreement:
         fill = functools.partial(self.lending.filled, args)
         want, seconds = self.wanted(probe, fill(siblings), raises)
         question = Question(exercise, probe, fill, siblings, want, allowed(seconds), tolerance)
+        begin = self.asking.session.seconds
         got, found, given = self.compared(question)
         if found is None:
-            self.again.right.append(Right(test, question, given))
+            taken = self.asking.session.seconds - begin
+            self.again.right.append(Right(test, question, given, taken))
         call = question.call(test, siblings, got, found)
         self.calls.keep(exercise, call)
         if found is None or not self.lending.shown:
