@@ -107,12 +107,13 @@ def on_post_build(config: MkDocsConfig) -> None:
     path.write_text(_compact(index), encoding="utf-8")
 
 
-# In the theme's script: the index, from the start; or once the search opens, or the address asks
-# for a word (`?q=`) or for its marks (`?h=`).
+# In the theme's script: the index, from the start; or once the search opens, something is typed in
+# it (without focus, as in a window in the background, it does not open), or the address asks for
+# a word (`?q=`) or for its marks (`?h=`).
 _AT_ONCE = '.namedItem("search")?ks():'
 _WHEN_NEEDED = (
-    '.namedItem("search")?L($(/[?&][qh]=/.test(location.search)),Je("search"))'
-    ".pipe(Re(o=>o),b(()=>ks()),Z(1)):"
+    '.namedItem("search")?L($(/[?&][qh]=/.test(location.search)),Je("search"),'
+    'h(document.forms.namedItem("search"),"keyup")).pipe(Re(o=>o),b(()=>ks()),Z(1)):'
 )
 
 

@@ -279,7 +279,8 @@
         if (text !== name) this.put(`var-${name}`, { type: "name", text: name, x: x - w / 2 + 2, y: y - 29, w: 0, h: 14 });
         chips.filter((c) => c.at === name).forEach((chip, i) => {
           const wide = chip.text.length * 7.3 + 12;
-          const place = flat ? { x: Math.min(x - wide / 2, this.width - wide - 2), y: y + 17 + i * 22 } : { x: Math.min(x + w / 2 + 5, this.width - wide - 2), y: y - 11 + i * 22 };
+          const inside = (x) => Math.max(2, Math.min(x, this.width - wide - 2));
+          const place = flat ? { x: inside(x - wide / 2), y: y + 17 + i * 22 } : { x: inside(x + w / 2 + 5), y: y - 11 + i * 22 };
           const cap = chip.cap && { cap: `= ${chip.cap}`, capAt: flat ? [wide + 4, 14] : [0, 32] };
           this.put(`chip-${chip.key}`, { key: chip.key, from: chip.from, type: "tangent chip", text: chip.text, ...place, w: wide, h: 20, r: 4, path: chip.by && `edge-${name}-${chip.by}`, ...cap });
         });
