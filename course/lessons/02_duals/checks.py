@@ -38,13 +38,6 @@ class Watch(Interpreter):
         return EvalInterpreter().interpret_op(op, args)
 
 
-class Text(Interpreter):
-    """Turns each operation into a string; operands are sorted, as their order does not matter."""
-
-    def interpret_op(self, op, args):
-        return f"{op}({', '.join(sorted(map(str, args)))})"
-
-
 def foo(x):
     return mul(x, add(x, 3.0))
 

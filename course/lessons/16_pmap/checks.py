@@ -4,7 +4,6 @@ There is one device here, so `vmap` with a named axis does what several of them 
 """
 
 import contextlib
-import importlib
 from unittest.mock import patch
 
 import numpy as np
@@ -35,8 +34,6 @@ from minijax.pmap import (
     replica_program,
 )
 from minijax.tracing import trace_to_jaxpr
-
-module = importlib.import_module("minijax.pmap")  # `minijax.pmap` is the function
 
 
 def typed(shape=(), dtype="float64", weak_type=False):
