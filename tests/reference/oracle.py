@@ -34,11 +34,11 @@ def assert_same(got, want, what="", near=1e-12, single=1e-5):
             np.testing.assert_allclose(x, y, rtol=most, atol=most, err_msg=what)
 
 
-def assert_same_error(ours, theirs, or_wider=False):
+def assert_same_error(ours, theirs, or_wider=False, match=None):
     """Both fail: minijax with one line, and with JAX's class of error (`or_wider`: or a base)."""
     with pytest.raises(Exception) as want:
         theirs()
-    with pytest.raises(Exception) as got:
+    with pytest.raises(Exception, match=match) as got:
         ours()
     classes = want.type.__mro__ if or_wider else [want.type]
     assert got.type.__name__ in [cls.__name__ for cls in classes]
