@@ -146,7 +146,7 @@ def moves(f, xs):
 
 
 def answers_of_jax(asked, xs):
-    """JAX's results by program, of one compilation if it refuses none: each takes as long."""
+    """JAX's results by program, of one compilation, as each takes as long; none if it fails."""
 
     def every(xs, numbers):
         return {name: program() for name, program in asked(xs, numbers)}
@@ -154,7 +154,7 @@ def answers_of_jax(asked, xs):
     try:
         return {name: results(lambda x=x: x) for name, x in jax.jit(every)(xs, weak(xs)).items()}
     except Exception:
-        return {name: results(program) for name, program in asked(xs, weak(xs))}
+        return {}
 
 
 def derivatives(lib, f, xs, k):
@@ -216,10 +216,10 @@ def differences(name, xs, subnormal=False):
     for program, ask in asked(minijax, xs, weak(xs)):
         ours = results(ask)
         # Among others, XLA may simplify what is NaN by itself: alone is what counts.
-        if difference(name, program, xs, ours, together[program]) and (
-            found_alone := difference(name, program, xs, ours, results(alone[program]))
-        ):
-            found[program] = found_alone
+        if program in together and not difference(name, program, xs, ours, together[program]):
+            continue
+        if differs := difference(name, program, xs, ours, results(alone[program])):
+            found[program] = differs
     return found
 
 
@@ -266,11 +266,16 @@ def test_compiled_programs_treat_subnormal_numbers_as_jax_does(name, dtype):
 
 # Programs that move numbers -----------------------------------------------------------------------
 
+
+def function_name(primitive):
+    """What the function of a primitive is called: that of `not` is `bitwise_not`."""
+    return f"bitwise_{primitive}" if primitive in ("not", "and", "or", "xor") else primitive
+
+
 MOVING = {
     f"{case.primitive}-{number}": case
     for number, case in enumerate(CASES)
-    if case.primitive not in {*UNARY, *BINARY, *ALONG}
-    and not case.primitive.startswith(("or", "and", "xor", "not"))
+    if function_name(case.primitive) not in {*UNARY, *BINARY, *ALONG}
 }
 
 
@@ -322,7 +327,6 @@ def test_what_moves_numbers_moves_their_ends_as_jax_does(name):
 
 # What is asked ------------------------------------------------------------------------------------
 
-SPELLED = {"not": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
 ELSEWHERE = {  # what carries programs or marks computes nothing by itself
     **dict.fromkeys(["cond", "scan", "while"], "test_control_flow"),
     **dict.fromkeys(["custom_jvp_call", "custom_vjp_call", "custom_lin"], "test_custom_rules"),
@@ -334,9 +338,8 @@ ELSEWHERE = {  # what carries programs or marks computes nothing by itself
 
 def asked_where(name):
     """Which numbers a primitive is asked, and what may differ there; nothing if it is not asked."""
-    spelled = SPELLED.get(name, name)
-    if spelled in {*UNARY, *BINARY, *ALONG}:
-        programs, _, reason = FREE.get(spelled, ("", None, ""))
+    if function_name(name) in {*UNARY, *BINARY, *ALONG}:
+        programs, _, reason = FREE.get(function_name(name), ("", None, ""))
         free = f"; free in {programs}: {reason}" if reason else ""
         return f"the ends of seven dtypes, two derivatives each way{free}"
     if any(case.primitive == name for case in MOVING.values()):
