@@ -40,6 +40,7 @@ from typing import Any
 
 import numpy as np
 from minijax import core, dtypes  # noqa: F401 (answers may ask for it)
+from minijax.arguments import chosen_args, function_of
 from minijax.core import Primitive, Rules, ShapedArray, UndefPrimal, get_aval, get_rule
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, Var  # noqa: F401 (answers may ask for it)
 from minijax.jit import jit_hlo, jit_type, without_consts
@@ -47,7 +48,7 @@ from minijax.jit import jit_impl as compile_and_run
 from minijax.linearize import check_types, with_float0
 from minijax.transpose import check_scalar, flat_cotangents
 from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
-from minijax.vmap import check_floats, chosen_args, common_size, flat_axes, function_of, normal_axis
+from minijax.vmap import check_floats, common_size, flat_axes, normal_axis
 
 from microjax.contexts import (
     Fun,

@@ -30,7 +30,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from minijax.arguments import Static
+from minijax.arguments import Static, split_static, static_places, without_static
 from minijax.core import (
     ShapedArray,
     Tangent,
@@ -67,7 +67,7 @@ from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_
 from minijax.lowering import Emitter, tensor_type
 from minijax.marks import chosen
 from minijax.programs import kept_for, trace_part, types_of, with_results
-from minijax.tracing import split_static, static_places, trace_to_jaxpr, without_static
+from minijax.tracing import trace_to_jaxpr
 from minijax.transpose import call_transpose
 from minijax.tree import tree_flatten, tree_unflatten
 
