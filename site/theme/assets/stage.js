@@ -70,10 +70,9 @@
 
     /* Other frames: what they share with those before stays, and moves. Each says only what
        differs from the one before it. */
-    load(frames, now = this.now) {
+    load(frames) {
       let last = {};
       this.frames = frames.map((x) => (last = { ...last, ...x }));
-      this.now = Math.min(now, frames.length - 1);
       if (this.width) this.measure();
     }
 
@@ -249,7 +248,7 @@
     sideways({ nodes }) {
       const layers = 1 + Math.max(...nodes.map((x) => x.layer));
       const wide = Math.max(...nodes.map((x) => x.text.length)) * 7.5 + 40;
-      return { layers, wide, flat: layers * wide <= this.width };
+      return { layers, flat: layers * wide <= this.width };
     }
 
     graphSize(graph) {
@@ -333,7 +332,8 @@
       }
       this.svg.append(group);
       make("rect", group);
-      if (thing.text !== undefined) make("text", group, { "dominant-baseline": "central" });
+      if (thing.text === undefined) return group;
+      make("text", group, { "dominant-baseline": "central" });
       make("text", group, { class: "cap" });
       return group;
     }
@@ -347,7 +347,7 @@
       rect.style.width = `${Math.max(thing.w, 0)}px`;
       rect.style.height = `${thing.h}px`;
       rect.setAttribute("rx", thing.r ?? 0);
-      if (!cap || thing.text === undefined) return;
+      if (!text) return;
       cap.textContent = thing.cap ?? "";
       const [x0, y0] = thing.capAt ?? [3, -4];
       cap.setAttribute("x", x0);
