@@ -90,8 +90,8 @@ class Stage:
 
     def way_back(self, moment: Moment, step: Step) -> Pass | None:
         """The backward pass that is being gone: from its first rule on, until something else."""
-        self.back = next((x for x in self.passes if id(step) in x.steps), self.back)
-        new = step.get("kind") == "interpreter" and moment.text.find("becomes active") > 0
+        self.back = next((x for x in self.passes if id(step) in x.equations), self.back)
+        new = step.get("kind") == "interpreter" and "becomes active" in moment.text
         if new or step.get("table") == "hlo_lowerings":
             self.back = None
         return self.back
