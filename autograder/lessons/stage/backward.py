@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.lessons import layered
 from autograder.lessons.drawing import Moment, Step, applied_to, within
-from autograder.lessons.stage.items import Item, item, items, words
+from autograder.lessons.stage.items import Item, ids_of, item, items, numbered, words
 
 NODE = 86.0  # the width that the layout gives every node; only their order and distances matter
 
@@ -142,9 +142,8 @@ def cotangents(step: Step, key: str) -> list[Item]:
 
 def items_of(step: Step, key: str) -> list[Item]:
     """Values as chips with short texts; `id` is the object, whatever box it is seen in."""
-    shown, ids = step.get(key, []), step.get("ids", {}).get(key)
-    numbers = ids if ids and len(ids) == len(shown) else [None] * len(shown)
-    made = [item(x, n) for x, n in zip(shown, numbers, strict=True) if x != "None"]
+    pairs = numbered(step.get(key, []), ids_of(step, key))
+    made = [item(x, n) for x, n in pairs if x != "None"]
     return [{"key": x["key"], "id": x["key"], "text": cut(bare(x))} for x in made]
 
 
