@@ -106,8 +106,9 @@ def _orbit(marks: list[Mark]) -> str:
 
 def _curve(lines: list[str]) -> str:
     """The numbers over their order, on a logarithmic scale, with the first and the last written."""
-    found = [re.fullmatch(_NUMBER, line) for line in lines]
-    values = [float(number["value"]) for number in found if number]
+    found = [number for line in lines if (number := _NUMBER.fullmatch(line))]
+    values = [float(number["value"]) for number in found]
+    label, unit = found[0]["label"], found[0]["unit"]
     width, height = 340, 116
     logs = [math.log(value) for value in values]
     low, high = min(logs), max(logs)
@@ -117,8 +118,6 @@ def _curve(lines: list[str]) -> str:
     ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in at)
-    label = found[0]["label"] if found[0] else ""
-    unit = found[0]["unit"] if found[0] else ""
     (x0, y0), (x1, y1) = at[0], at[-1]
     ends = (
         f'<text x="{x0 - 7:.1f}" y="{y0 + 4:.1f}" text-anchor="end">{values[0]:g}{unit}</text>'

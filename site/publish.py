@@ -36,7 +36,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     return _NOT_SEARCHED.sub(r'<\1 data-search-exclude="x"', content)
 
 
-_NOT_SEARCHED = re.compile(r'<(pre|math|svg|details(?= class="tip")|div(?= class="stepper"))\b')
+_NOT_SEARCHED = re.compile(r'<(pre|math|svg|details(?= class="tip"))\b')
 _ASIDE = re.compile(r'<(div|details) class="(?:admonition|tip|question).*?</\1>', re.DOTALL)
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _LONGEST = 160  # characters that search engines and previews show

@@ -12,7 +12,7 @@ from typing import Any
 from autograder.lessons import drawing
 from autograder.lessons.drawing import Moment, Step
 from autograder.lessons.stage.backward import Pass, passes
-from autograder.lessons.stage.items import OPAQUE, Item, is_tangent, items, readable, words
+from autograder.lessons.stage.items import OPAQUE, Item, ids_of, is_tangent, items, readable, words
 
 HEADS = {
     "pairs": ["Done so far", "Value", "Tangent"],
@@ -90,8 +90,8 @@ class Stage:
 
     def way_back(self, moment: Moment, step: Step) -> Pass | None:
         """The backward pass that is being gone: from its first rule on, until something else."""
-        self.back = next((x for x in self.passes if id(step) in x.steps), self.back)
-        new = step.get("kind") == "interpreter" and moment.text.find("becomes active") > 0
+        self.back = next((x for x in self.passes if id(step) in x.equations), self.back)
+        new = step.get("kind") == "interpreter" and "becomes active" in moment.text
         if new or step.get("table") == "hlo_lowerings":
             self.back = None
         return self.back
@@ -256,11 +256,6 @@ def results(step: Step) -> list[Item]:
     given = operands(step)
     role = "tangent" if given and any(map(is_tangent, given)) else "value"
     return items(step["results"], ids_of(step, "results"), role)
-
-
-def ids_of(step: Step, key: str) -> Any:
-    """The numbers of a step's values."""
-    return step.get("ids", {}).get(key)
 
 
 def typed_name(one: Item) -> str:

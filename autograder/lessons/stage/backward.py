@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.lessons import layered
 from autograder.lessons.drawing import Moment, Step, applied_to, within
-from autograder.lessons.stage.items import Item, item, items, words
+from autograder.lessons.stage.items import Item, ids_of, item, items, numbered, words
 
 NODE = 86.0  # the width that the layout gives every node; only their order and distances matter
 
@@ -61,8 +61,7 @@ class Pass:
     """One backward pass: its graph, and where its cotangents are."""
 
     def __init__(self) -> None:
-        self.equations: list[Equation] = []  # in the order of the walk: the last one first
-        self.steps: list[int] = []
+        self.equations: dict[int, Equation] = {}  # by step, the last one first
         self.made: set[str] = set()
         self.at = ""  # the result whose equation is transposed
         self.chips: dict[str, list[Item]] = {}  # by variable
@@ -70,23 +69,23 @@ class Pass:
     def add(self, step: Step) -> None:
         """One equation more."""
         equation = Equation(step)
-        self.equations.append(equation)
-        self.steps.append(id(step))
+        self.equations[id(step)] = equation
         self.made |= {*equation.outs}
 
     @functools.cached_property
     def variables(self) -> list[str]:
         """The variables, each after those that it is made from."""
-        made = [x.outs[0] for x in self.equations[::-1]]
-        used = [v for x in self.equations[::-1] for v in x.linear]
+        equations = list(self.equations.values())[::-1]
+        made = [x.outs[0] for x in equations]
+        used = [v for x in equations for v in x.linear]
         return [*dict.fromkeys(v for v in used if v not in self.made), *made]
 
     @functools.cached_property
     def drawn(self) -> dict[str, Any]:
         """Nodes and arrows with their places: a layer, and how far across it, from 0 to 1."""
-        maker = {v: x for x in self.equations for v in x.outs}
+        maker = {v: x for x in self.equations.values() for v in x.outs}
         place = {v: n for n, v in enumerate(self.variables)}
-        place |= {v: place[x.outs[0]] for x in self.equations for v in x.outs}
+        place |= {v: place[x.outs[0]] for v, x in maker.items()}
         reads = [[place[u] for u in maker[v].linear] if v in maker else [] for v in self.variables]
         plan = layered.draw([layered.Node(NODE, x) for x in reads])
         across = [round(x / plan.width, 3) for x in plan.middles]
@@ -103,8 +102,8 @@ class Pass:
     def frame(self, moment: Moment) -> dict[str, Any]:
         """The graph after one moment more."""
         step = moment.step or {}
-        if id(step) in self.steps:
-            self.transpose(step, self.equations[self.steps.index(id(step))], moment.done)
+        if equation := self.equations.get(id(step)):
+            self.transpose(step, equation, moment.done)
         elif moment.done and step.get("kind") == "operation":
             self.merge(step)
         chips = [{**x, "at": v} for v, there in self.chips.items() for x in there]
@@ -143,9 +142,8 @@ def cotangents(step: Step, key: str) -> list[Item]:
 
 def items_of(step: Step, key: str) -> list[Item]:
     """Values as chips with short texts; `id` is the object, whatever box it is seen in."""
-    shown, ids = step.get(key, []), step.get("ids", {}).get(key)
-    numbers = ids if ids and len(ids) == len(shown) else [None] * len(shown)
-    made = [item(x, n) for x, n in zip(shown, numbers, strict=True) if x != "None"]
+    pairs = numbered(step.get(key, []), ids_of(step, key))
+    made = [item(x, n) for x, n in pairs if x != "None"]
     return [{"key": x["key"], "id": x["key"], "text": cut(bare(x))} for x in made]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograder.lessons import said
+from autograder.lessons.drawing import Step
 
 Item = dict[str, Any]
 VARIABLE = re.compile(r"([a-z]+(?:_\d+)?):~?(\w+\[.*\])")
@@ -23,15 +24,24 @@ def items(
     shown: Sequence[Any], ids: Sequence[Any] | None = None, role: str = "value"
 ) -> list[Item]:
     """An item for each value; three or more equal texts in a row are one."""
-    numbers = list(ids) if ids and len(ids) == len(shown) else [None] * len(shown)
     found: list[Item] = []
-    for one in (item(x, n, role) for x, n in zip(shown, numbers, strict=True) if not unseen(x)):
+    for one in (item(x, n, role) for x, n in numbered(shown, ids) if not unseen(x)):
         if found and "type" in one and one.get("text", 0) == found[-1].get("each"):
             found[-1]["many"] += 1
             found[-1]["text"] = f"{found[-1]['many']} x {one['text']}"
         else:
             found.append({**one, "each": one.get("text"), "many": 1} if "type" in one else one)
     return [{k: v for k, v in x.items() if k not in ("each", "many")} for x in found]
+
+
+def numbered(shown: Sequence[Any], ids: Sequence[Any] | None) -> Iterator[tuple[Any, Any]]:
+    """Each value with its number, or with None if not all are known."""
+    return zip(shown, ids if ids and len(ids) == len(shown) else [None] * len(shown), strict=True)
+
+
+def ids_of(step: Step, key: str) -> Any:
+    """The numbers of a step's values."""
+    return step.get("ids", {}).get(key)
 
 
 def item(shown: Any, number: Any = None, role: str = "value") -> Item:

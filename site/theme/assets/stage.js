@@ -70,10 +70,9 @@
 
     /* Other frames: what they share with those before stays, and moves. Each says only what
        differs from the one before it. */
-    load(frames, now = this.now) {
+    load(frames) {
       let last = {};
       this.frames = frames.map((x) => (last = { ...last, ...x }));
-      this.now = Math.min(now, frames.length - 1);
       if (this.width) this.measure();
     }
 
@@ -93,23 +92,19 @@
        If floors that keep their heights leave too little room for the rest, they are as high as
        each frame needs, and what is too wide for a line continues in the next one. */
     measure() {
-      const budget = this.width < NARROW ? 370 : 440;
+      const [budget, few] = this.width < NARROW ? [370, 3] : [440, 4]; // the least rows of columns
       const needs = (s, fixed) => {
         this.scale = s;
-        this.fixed = fixed ? this.frames.reduce((most, { floors }) => floors.reduceRight((_, floor, i) => {
-          const n = floors.length - 1 - i;
-          most[n] = Math.max(most[n] ?? 0, this.high(floor));
-          return most;
-        }, most), []) : null;
+        this.fixed = fixed ? this.highest() : null;
         this.floorsHeight = Math.max(...this.frames.map((x) => (x.graph ? 0 : this.tall(x.floors))));
         this.graphHeight = Math.max(...this.frames.map((x) => (x.graph ? this.tall(x.floors) + this.graphSize(x.graph) : 0)));
         return Math.max(this.floorsHeight + least, this.graphHeight);
       };
       const most = Math.max(...this.frames.flatMap((x) => x.columns.map((c) => c.cells.length)), 0);
-      const least = most && 34 + Math.min(most, this.width < NARROW ? 3 : 4) * LINE;
+      const least = most && 34 + Math.min(most, few) * LINE;
       const tries = [[1.1, true], [1, true], [0.9, true], [0.8, true], [0.95], [0.85], [0.75], [0.7]];
       tries.find(([s, fixed]) => needs(s, fixed) <= budget);
-      this.rows = Math.min(most, Math.max(this.width < NARROW ? 3 : 4, Math.floor((budget - this.floorsHeight - 34) / LINE)));
+      this.rows = Math.min(most, Math.max(few, Math.floor((budget - this.floorsHeight - 34) / LINE)));
       this.height = Math.max(this.floorsHeight + (this.rows && 34 + this.rows * LINE), this.graphHeight);
       this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
       this.svg.style.height = `${this.height}px`;
@@ -143,6 +138,15 @@
     high(floor) {
       const lines = this.content(floor).flatMap(([, x]) => x);
       return 22 + lines.reduce((sum, x) => sum + (x.high + x.cap + 8) * this.scale, 0);
+    }
+
+    /* What each floor needs at most, the lowest first. */
+    highest() {
+      const most = [];
+      for (const { floors } of this.frames) {
+        [...floors].reverse().forEach((x, n) => (most[n] = Math.max(most[n] ?? 0, this.high(x))));
+      }
+      return most;
     }
 
     heights(floors) {
@@ -249,7 +253,7 @@
     sideways({ nodes }) {
       const layers = 1 + Math.max(...nodes.map((x) => x.layer));
       const wide = Math.max(...nodes.map((x) => x.text.length)) * 7.5 + 40;
-      return { layers, wide, flat: layers * wide <= this.width };
+      return { layers, flat: layers * wide <= this.width };
     }
 
     graphSize(graph) {
@@ -333,7 +337,8 @@
       }
       this.svg.append(group);
       make("rect", group);
-      if (thing.text !== undefined) make("text", group, { "dominant-baseline": "central" });
+      if (thing.text === undefined) return group;
+      make("text", group, { "dominant-baseline": "central" });
       make("text", group, { class: "cap" });
       return group;
     }
@@ -347,7 +352,7 @@
       rect.style.width = `${Math.max(thing.w, 0)}px`;
       rect.style.height = `${thing.h}px`;
       rect.setAttribute("rx", thing.r ?? 0);
-      if (!cap || thing.text === undefined) return;
+      if (!text) return;
       cap.textContent = thing.cap ?? "";
       const [x0, y0] = thing.capAt ?? [3, -4];
       cap.setAttribute("x", x0);

@@ -122,7 +122,7 @@ class StepViewer extends HTMLElement {
     this.list.innerHTML = found.items;
     this.read();
     const step = last ? this.steps.length - 1 : Math.min(this.current, this.steps.length - 1);
-    this.stage.load(found.frames, step);
+    this.stage.load(found.frames);
     this.show(step);
   }
 
