@@ -101,6 +101,12 @@ def test_no_file_names_a_folder_of_one_machine():
     assert found == []
 
 
+def test_no_file_holds_the_marks_of_a_merge():
+    marks = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
+    found = [path for path in tracked_files() if path.is_file() and marks.search(text_of(path))]
+    assert found == []
+
+
 def test_lock_files_hold_pins_and_hashes_and_no_addresses():
     for path in {*(places.ROOT / "requirements").glob("*.txt")} - {WITHOUT}:
         locked = path.stem in ("lock", "otter", "uv")
