@@ -15,6 +15,7 @@ from sqlalchemy.orm import joinedload, selectinload
 
 from autograder.classroom.course import notebooks
 from autograder.classroom.course.settings import Assignment, cell_name
+from autograder.classroom.intake import answers as handed_in
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader.results import results_folder
 from autograder.grading import feedback, result_files
@@ -159,8 +160,7 @@ def _cells(path: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=5000)  # of a class: each page reads them all
 def _read(path: Path, changed: int) -> dict[str, str]:
-    named = [(x["metadata"].get("nbgrader", {}), x) for x in user_files.document(path)["cells"]]
-    return {about["grade_id"]: "".join(x["source"]) for about, x in named if about}
+    return handed_in.texts(user_files.document(path))
 
 
 def verdict(root: Path, assignment: Assignment, part: Part, student: str) -> Verdict | None:
