@@ -2,16 +2,15 @@
 
 import json
 import re
-import subprocess
 import zipfile
 
 import graded_course
 import pytest
 import result_documents
-import test_exports
 import yaml
 from test_exports import FORGETFUL, exported, load, machine_of, run_autograder, run_image
 
+from autograder.classroom.reports import exports
 from autograder.classroom.systems import at_once, github, gradescope
 from autograder.grading import result_files
 
@@ -41,8 +40,7 @@ def archive_of(monkeypatch, root, form, shows, per_day=0):
     checks.parent.mkdir(parents=True)
     checks.write_text(CHECKS, encoding="utf-8")
     chosen = f'\n[at_once]\nshows = "{shows}"\nper_day = {per_day}\n'
-    monkeypatch.setattr(test_exports, "OWN", test_exports.OWN + chosen)
-    (found,) = exported(monkeypatch, root, form).glob("*.zip")
+    (found,) = exported(monkeypatch, root, form, chosen).glob("*.zip")
     return found
 
 
@@ -162,8 +160,7 @@ def test_the_autograder_counts_what_it_has_tested(tmp_path, monkeypatch):
     assert document["extra_data"] == {"tested": True}
     told = metadata((25, 9, "7.0", True))
     (tmp_path / "machine/submission_metadata.json").write_text(json.dumps(told), encoding="utf-8")
-    environment = {"AUTOGRADER_FOLDER": str(tmp_path / "machine"), "PATH": "/usr/bin:/bin"}
-    subprocess.run([tmp_path / "machine/run_autograder"], env=environment, check=True)
+    assert run_autograder(tmp_path / "machine").returncode == 0
     document = load(tmp_path / "machine/results/results.json")
     assert document["score"] == 7.0
     assert document["output"].startswith("This was not tested: 1 a day are.")
@@ -198,7 +195,7 @@ def test_githubs_workflow_for_visible_checks_runs_the_handouts_command(tmp_path,
         '[at_once]\nshows = "checks"\n[[assignment]]\nname = "core"\nlessons = ["core"]\n'
     )
     result_files.write(WRONG, tmp_path)
-    made = test_exports.exports.export(tmp_path, "github")
+    made = exports.export(tmp_path, "github")
     steps = yaml.safe_load((made / "classroom.yml").read_text())["jobs"]["check"]["steps"]
     assert steps[-1]["run"] == "./jaxprentice --plain check"
     assert [path.name for path in (made / "core").iterdir()] == ["ada.txt"]

@@ -151,11 +151,11 @@ drop = ["tiny.spread"]
 """
 
 
-def exported(monkeypatch, root, form):
+def exported(monkeypatch, root, form, more=""):
     """What is exported of a class with points, a dropped exercise and a rule of its own."""
     graded_course.write(monkeypatch, root)
     (root / "class").mkdir()
-    (root / "class" / "course.toml").write_text(OWN)
+    (root / "class" / "course.toml").write_text(OWN + more)
     lesson = courses.one_lesson(root / "class", "ps1")
     result = courses.with_points(graded_course.graded(manifest.get("tiny"), None), lesson)
     result_files.write({**result, "student": "ada"}, root / "class")
@@ -205,7 +205,7 @@ def machine(tmp_path, monkeypatch):
 def run_autograder(machine):
     """Run the script as Gradescope does; setup.sh would have made the `.venv`."""
     python = machine / "source" / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
+    python.parent.mkdir(parents=True, exist_ok=True)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     environment = {"AUTOGRADER_FOLDER": str(machine), "PATH": os.environ["PATH"]}

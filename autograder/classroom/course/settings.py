@@ -261,6 +261,7 @@ _TABLES: dict[str, dict[str, Any]] = {
         option.name: _NUMBER if option.type is float else option.type for option in fields(Late)
     },
 }
+_WORDS: dict[str, Iterable[str]] = {"way": manifest.WAYS, "shows": (FULL, COUNTS, CHECKS)}
 _ASSIGNMENT: dict[str, type | tuple[type, ...]] = {
     "name": str,
     "lessons": list,
@@ -358,19 +359,13 @@ def _options(table: Any, name: str, where: _Where) -> dict[str, Any]:
     here = replace(where, header=f"[{name}]")
     where.check(isinstance(table, dict), name, f"should be a table, [{name}]")
     _check_keys(table, _TABLES[name], here)
-    if name == "students":
-        known = ", ".join(manifest.WAYS)
-        here.check(table.get("way", CONTRACT) in manifest.WAYS, "way", f"should be one of {known}")
-    if name == "at_once":
-        known = ", ".join((FULL, COUNTS, CHECKS))
-        here.check(
-            table.get("shows", FULL) in (FULL, COUNTS, CHECKS), "shows", f"should be one of {known}"
-        )
     for key, value in table.items():
         if isinstance(value, str):
-            continue
-        most = {"hints": 3, "most_percent": 100}.get(key, float("inf"))
-        here.check(0 <= value <= most, key, f"should be from 0 to {most:g}")
+            words = _WORDS[key]
+            here.check(value in words, key, f"should be one of {', '.join(words)}")
+        else:
+            most = {"hints": 3, "most_percent": 100}.get(key, float("inf"))
+            here.check(0 <= value <= most, key, f"should be from 0 to {most:g}")
     return table
 
 

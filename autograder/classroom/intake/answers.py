@@ -40,7 +40,7 @@ def take(root: Path, inside: list[str], lesson: Lesson) -> Answers:
     except Exception:
         return _odd(f"{name} cannot be read.")
     try:
-        found = texts(content)
+        found = texts(json.loads(content))
     except Exception:  # nbformat and json raise many kinds
         return _odd(f"{name} is not a notebook that can be read.")
     if lesson.question and f"{lesson.id}-question" not in found:
@@ -61,13 +61,13 @@ def _without_question(name: str, found: Mapping[str, str]) -> str:
     return f"{name} has no cell for the written question any more."
 
 
-def texts(content: bytes) -> dict[str, str]:
+def texts(notebook: dict[str, Any]) -> dict[str, str]:
     """The texts of a notebook's nbgrader cells by grade_id.
 
     Of cells with the same grade_id the last counts, as in nbgrader. Raises anything for what is no
     notebook.
     """
-    return dict(filter(None, map(_answer, _cells(json.loads(content)))))
+    return dict(filter(None, map(_answer, _cells(notebook))))
 
 
 def _cells(notebook: dict[str, Any]) -> list[Any]:

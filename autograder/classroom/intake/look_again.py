@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from autograder.classroom.course.settings import Assignment, Course
@@ -58,20 +59,25 @@ def requests(root: Path, course: Course, student: str = "*") -> list[Request]:
     """The requests in what was handed in for a course, unanswered ones first."""
     answers, found = _answers(root), dict[Key, Request]()
     for assignment in course.assignments.values():
-        for name, module in _modules(root, assignment, student):
-            for exercise, text in in_module(module):
+        for name, path in _modules(root, assignment, student):
+            for exercise, text in _read(path, path.stat().st_mtime_ns):
                 each = Request(name, exercise, text, assignment.name)
                 found.setdefault(each.key, replace(each, answer=answers.get(each.key, "")))
     return sorted(found.values(), key=lambda x: (bool(x.answer), x.key))
 
 
-def _modules(root: Path, assignment: Assignment, student: str) -> Iterator[tuple[str, str]]:
-    """Who handed in a module, and its text."""
+def _modules(root: Path, assignment: Assignment, student: str) -> Iterator[tuple[str, Path]]:
+    """Who handed in a module, and where it is."""
     for folder in sorted((root / INTAKE).glob(f"{student}/{assignment.name}")):
         for lesson in assignment.lessons:
             path = folder / lesson.module
             if path.is_file():
-                yield folder.parent.name, user_files.text(path)
+                yield folder.parent.name, path
+
+
+@cache  # of a course: each page of `nbgrader read` looks through them all
+def _read(path: Path, changed: int) -> list[tuple[str, str]]:
+    return in_module(user_files.text(path))
 
 
 def in_module(source: str) -> list[tuple[str, str]]:

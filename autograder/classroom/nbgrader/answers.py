@@ -4,7 +4,7 @@ They are the intake's, in the cells that formgrader shows; points and comments a
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from sqlalchemy.orm import joinedload, selectinload
 
 from autograder.classroom.course import notebooks
 from autograder.classroom.course.settings import Assignment, cell_name
+from autograder.classroom.intake import answers as handed_in
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader.results import results_folder
 from autograder.grading import feedback, result_files
@@ -94,11 +95,13 @@ def is_graded(root: Path, assignment: Assignment) -> bool:
     return any((root / "autograded").glob(f"*/{assignment.name}"))
 
 
-def of_class(book: Any, root: Path, assignment: Assignment, part: Part) -> list[Answer]:
-    """The different answers to a part, the most frequent first."""
+def of_class(
+    everyone: Iterable[Handed], root: Path, assignment: Assignment, part: Part
+) -> list[Answer]:
+    """The different answers that these have given to a part, the most frequent first."""
     found: dict[str, Answer] = {}
     released = _cells(root / "release" / assignment.name / f"{part.lesson.id}.ipynb")
-    for each in handed(book, assignment, part):
+    for each in everyone:
         place = root / INTAKE / each.student / assignment.name / f"{part.lesson.id}.ipynb"
         text = _cells(place).get(part.shown, "")
         if text in ("", released.get(part.shown)):
@@ -133,6 +136,7 @@ def grade(book: Any, assignment: Assignment, part: Part, student: str) -> Any:
         return None
 
 
+@lru_cache(maxsize=1)  # the list of questions has the parts of a lesson one after the other
 def _notebooks(book: Any, lesson: str, assignment: str) -> list[tuple[str, Any]]:
     """Every student with the notebook of a part's lesson: in four queries, whatever the class."""
     found = book.db.query(SubmittedNotebook).options(
@@ -159,8 +163,7 @@ def _cells(path: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=5000)  # of a class: each page reads them all
 def _read(path: Path, changed: int) -> dict[str, str]:
-    named = [(x["metadata"].get("nbgrader", {}), x) for x in user_files.document(path)["cells"]]
-    return {about["grade_id"]: "".join(x["source"]) for about, x in named if about}
+    return handed_in.texts(user_files.document(path))
 
 
 def verdict(root: Path, assignment: Assignment, part: Part, student: str) -> Verdict | None:

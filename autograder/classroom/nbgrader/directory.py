@@ -215,10 +215,11 @@ def renew_feedback(folder: Path, name: str) -> list[str]:
     from autograder.classroom.nbgrader import outgoing
 
     folder = folder.absolute()
-    students = outgoing.outdated(folder, courses.find(folder, name).name, missing=True)
+    assignment = courses.find(folder, name).name
+    students = outgoing.outdated(folder, assignment, missing=True)
     if not students:
         return []
-    run(folder, "generate_feedback", courses.find(folder, name).name)
+    run(folder, "generate_feedback", assignment)
     return [
         f"The feedback pages of {', '.join(students)} were missing or older than the grades: "
         "they are made now."

@@ -86,8 +86,7 @@ def _from_gradebook(
     notes = list(look_again.of_student(root, course, about["student"], about["assignment"]))
     with gradebook.opened(root) as book:
         submission = book.find_submission(about["assignment"], about["student"])
-        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-        unread = {grade.name for grade in grades if gradebook.is_unread(grade)}
+        unread = {x.name for x in gradebook.grades(submission) if gradebook.is_unread(x)}
         made_from = outgoing.mark(submission, course, root)
         late = gradebook.lateness_of(submission.student, course)[submission]
         if late.text:

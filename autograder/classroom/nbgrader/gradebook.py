@@ -82,6 +82,11 @@ def cells(book: Any, assignment: str) -> dict[str, set[str]]:
     }
 
 
+def grades(submission: Any) -> list[Any]:
+    """The grades of a submission, in all of its notebooks."""
+    return [grade for notebook in submission.notebooks for grade in notebook.grades]
+
+
 def is_unread(grade: Any) -> bool:
     """Does an answer wait for a person, who has not given points for it yet?"""
     no_points = grade.manual_score is None and grade.auto_score is None
@@ -94,7 +99,7 @@ def forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
     nbgrader gives it 0 automatic points. Without any it counts 0 as well.
     """
     for submission in book.assignment_submissions(assignment.name) if assignment.open else []:
-        for grade in (grade for notebook in submission.notebooks for grade in notebook.grades):
+        for grade in grades(submission):
             if grade.name.endswith("-open") and grade.auto_score == 0:
                 grade.auto_score = None
     book.db.commit()

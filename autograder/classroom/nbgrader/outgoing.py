@@ -29,7 +29,7 @@ _MARK = re.compile(r'<meta name="made-from" content="([0-9a-f]*)">')
 
 def mark(submission: Any, course: Course, root: Path) -> str:
     """A hash of all that a submission's pages are made from."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    grades = gradebook.grades(submission)
     comments = [comment for notebook in submission.notebooks for comment in notebook.comments]
     late = gradebook.lateness_of(submission.student, course)[submission].text
     assignment, student = course.get(submission.name), submission.student.id
@@ -40,7 +40,7 @@ def mark(submission: Any, course: Course, root: Path) -> str:
         sorted((x.name, x.comment or "") for x in comments),
         (late, submission.late_submission_penalty or 0.0, repr(course.feedback)),
         json.dumps([results, record], sort_keys=True),
-        list(look_again.of_student(root, course, submission.student.id, submission.name)),
+        list(look_again.of_student(root, course, student, assignment.name)),
     )
     return hashlib.sha256(repr(about).encode()).hexdigest()
 

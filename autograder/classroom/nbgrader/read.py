@@ -95,17 +95,20 @@ def index(place: Place, nonce: str) -> str:
     known = rubric.read(place.root, name)
     found = answers.parts(place.assignment)
     with gradebook.opened(place.root) as book:
-        rows = [
-            {
-                "number": number,
-                "part": part,
-                "answers": (own := answers.of_class(book, place.root, place.assignment, part)),
-                "students": sum(len(x.who) for x in own),
-                "unread": sum(not x.is_read for x in own),
-                "remarks": len(known.get(part.id, [])),
-            }
-            for number, part in enumerate(found, 1)
-        ]
+        rows = []
+        for number, part in enumerate(found, 1):
+            everyone = answers.handed(book, place.assignment, part)
+            own = answers.of_class(everyone, place.root, place.assignment, part)
+            rows.append(
+                {
+                    "number": number,
+                    "part": part,
+                    "answers": own,
+                    "students": sum(len(x.who) for x in own),
+                    "unread": sum(not x.is_read for x in own),
+                    "remarks": len(known.get(part.id, [])),
+                }
+            )
         asked = look_again.requests(place.root, course)
         return pages.template("read_index.html.j2").render(
             assignment=name,
@@ -139,7 +142,7 @@ def page(place: Place, number: int, part: Part, nonce: str) -> str:
     roster = people.roster(place.root)
     with gradebook.opened(place.root) as book:
         everyone = list(answers.handed(book, place.assignment, part))
-        found = answers.of_class(book, place.root, place.assignment, part)
+        found = answers.of_class(everyone, place.root, place.assignment, part)
         asked = {
             x.student: x.text
             for x in look_again.requests(place.root, courses.read(place.root))
@@ -223,7 +226,8 @@ def act(place: Place, number: str, form: Form) -> str:
 
 def _mark(book: Any, place: Place, part: Part, own: rubric.Rubric, form: Form) -> None:
     index, key = int(form["index"]), form["answer"]
-    for answer in answers.of_class(book, place.root, place.assignment, part):
+    everyone = answers.handed(book, place.assignment, part)
+    for answer in answers.of_class(everyone, place.root, place.assignment, part):
         if answer.key == key and 0 <= index < len(own):
             rubric.toggle(part, answer.who, own, index)
 

@@ -153,8 +153,9 @@ def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue
-        by = _counts(group, {x: _age(course, folders[x]) for x in group})
-        if len({_age(course, folders[x]) for x in group}) < len(group) and student == by:
+        ages = {x: _age(course, folders[x]) for x in group}
+        by = _counts(group, ages)
+        if len(set(ages.values())) < len(group) and student == by:
             several = " and ".join(group)
             said = "%s handed in as a group, and times do not tell whose is the newest: %s's counts"
             converter.log.warning(said, several, by)

@@ -41,8 +41,7 @@ def rows(
 
 def _for_a_person(submission: Any, results: Sequence[Result]) -> Iterator[str]:
     """What a person should look at in a submission."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    for grade in sorted(grades, key=lambda x: x.name):
+    for grade in sorted(gradebook.grades(submission), key=lambda x: x.name):
         if gradebook.is_unread(grade):
             yield grade.name
         elif grade.needs_manual_grade:

@@ -287,11 +287,13 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)  # no matter what wrote it
     try:
-        course = courses.read(places.COURSE)
+        course = courses.read(
+            places.COURSE
+        )  # the archive's own; without one lessons are as they are
         if waits := too_many(Path(folder), course.at_once.per_day):
             result_files.write_text(made, json.dumps(waits, indent=1) + "\n")
             return 0
-        result = grade(name, Path(folder), "submission", int(seed), level or None)
+        result = grade(name, course, Path(folder), "submission", int(seed), level or None)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
         return 1
@@ -342,12 +344,10 @@ def _was_tested(submission: dict[str, Any]) -> bool:
     return bool((results.get("extra_data") or {}).get(TESTED))
 
 
-def grade(name: str, folder: Path, inside: str, seed: int, level: str | None) -> Result:
-    """The result of a lesson's submission in a folder inside a different one.
-
-    The course is the archive's own; without one the lesson is as it is.
-    """
-    course = courses.read(places.COURSE)
+def grade(
+    name: str, course: Course, folder: Path, inside: str, seed: int, level: str | None
+) -> Result:
+    """The result of a lesson's submission in a folder inside a different one."""
     lesson = next(x for x in course.chosen([name])[0].lessons if x.id == name)
     source, reason = intake.take_module(folder, [inside], lesson)
     if course.at_once.shows == CHECKS:

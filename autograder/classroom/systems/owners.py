@@ -127,8 +127,8 @@ class _Known:
 
     def _told_apart(self, students: list[str], participant: str) -> list[str]:
         """Of several the one with this number, if there is one."""
-        same = {*self._column("participant").get(participant, [])} if participant else set()
-        return [x for x in students if x in same] or students if len(students) > 1 else students
+        same = self._column("participant").get(participant, [])
+        return [x for x in students if x in same] or students
 
     def _column(self, name: str) -> dict[str, list[str]]:
         if name not in self._columns:

@@ -149,7 +149,7 @@ def main(arguments: Sequence[str]) -> int:
     made.unlink(missing_ok=True)
     try:
         course = courses.read(places.COURSE)
-        result = gradescope.grade(name, Path(folder), "student", int(seed), None)
+        result = gradescope.grade(name, course, Path(folder), "student", int(seed), None)
         found = document(result, course.feedback.hints, course.at_once.shows)
         found, status = at_once.marked(found, course.at_once.shows), 0
     except (Problem, suite.SuiteError) as error:
