@@ -287,9 +287,7 @@ def main(arguments: Sequence[str]) -> int:
     made = Path(folder, "results", "results.json")
     made.unlink(missing_ok=True)  # no matter what wrote it
     try:
-        course = courses.read(
-            places.COURSE
-        )  # the archive's own; without one lessons are as they are
+        course = courses.read(places.COURSE)  # the archive's own, if it has one
         if waits := too_many(Path(folder), course.at_once.per_day):
             result_files.write_text(made, json.dumps(waits, indent=1) + "\n")
             return 0
