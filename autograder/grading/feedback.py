@@ -3,15 +3,16 @@
 import re
 import textwrap
 
+from autograder.grading import suite
 from autograder.grading.result import Result, Verdict
 
 REASONS = 8  # that are listed for an exercise
 BY_HAND = "by hand"  # takes the place of a test where a person gives the points
 NOT_READ = "It is not read yet."  # an answer for which a person has not given points
 LIMITS = {
-    "does_not_terminate": "it does not terminate",
-    "crashed": "the process ended",
-    "out_of_memory": "it takes too much memory",
+    suite.ENDLESS: "it does not terminate",
+    suite.CRASHED: "the process ended",
+    suite.OUT_OF_MEMORY: "it takes too much memory",
 }
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from autograder.grading import generated, suite, telling
 from autograder.grading.agreement import Agreement, Given, Question, Silenced
 from autograder.grading.asking import allowed
-from autograder.grading.calls import Call
 from autograder.grading.suite import Disagreement
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply
@@ -58,7 +57,7 @@ class Laws:
             exercise, generated.OUTCOMES, fill, test.siblings, want, allowed(seconds), near
         )
         got, found, _ = agreement.compared(question)
-        call = Call(name, generated.OUTCOMES, fill(test.siblings), got, want, *near, found)
+        call = question.call(name, test.siblings, got, found)
         agreement.calls.keep(exercise, call)
         if found is None or agreement.is_stub(found, exercise):
             return found

@@ -135,9 +135,8 @@ class SuiteRun:
         error = call.excinfo.value if call.excinfo else None
         if call.when == "call" and (error is None or isinstance(error, Disagreement)):
             self.outcomes[item.name] = error
-            exercise = exercise_of(item)
-            if error and self.enough and self.enough(exercise, self.calls.by_exercise[exercise]):
-                item.session.shouldfail = "Enough is known."
+            if error:
+                self._stop_if_enough(item)
         elif isinstance(error, Problem | OSError):
             self.stopped = error
             item.session.shouldstop = "This is not the submission's doing."
@@ -153,10 +152,13 @@ class SuiteRun:
             return
         for test, found in self.agreement.asked_again(exercise):
             if self.outcomes[test] is None:
-                about = self.about[test]
-                self.outcomes[test] = telling.told(found, exercise, about)
-                if self.enough and self.enough(exercise, self.calls.by_exercise[exercise]):
-                    item.session.shouldfail = "Enough is known."
+                self.outcomes[test] = telling.told(found, exercise, self.about[test])
+                self._stop_if_enough(item)
+
+    def _stop_if_enough(self, item: pytest.Item) -> None:
+        exercise = exercise_of(item)
+        if self.enough and self.enough(exercise, self.calls.by_exercise[exercise]):
+            item.session.shouldfail = "Enough is known."
 
     def fault(self, test: str, error: BaseException) -> None:
         """Take an error that is no verdict: on the reference alone the suite has had none."""

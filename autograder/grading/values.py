@@ -49,12 +49,9 @@ def agree(
 def _wrong_error(got: Any, want: Any) -> Disagreement:
     """What a part of an answer raises, where the reference raises something else, or nothing."""
     raised = got if records.is_error(got) else "nothing"
-    expected = f"{want if records.is_error(want) else 'no error'} is expected"
-    return Disagreement(
-        WRONG_TYPE,
-        f"raises {raised} where {expected}",
-        f"expected {want if records.is_error(want) else 'no error'}",
-    )
+    expected = want if records.is_error(want) else "no error"
+    message = f"raises {raised} where {expected} is expected"
+    return Disagreement(WRONG_TYPE, message, f"expected {expected}")
 
 
 def described(value: Any) -> str:

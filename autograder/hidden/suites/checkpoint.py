@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 ROW = np.array([0.5, -2.0, 3.0])
 STEP = np.array([1.0, 10.0, 100.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
-STEPS = np.array([[1.0, -1.0, 2.0], [0.5, 3.0, -2.0]])
 F32 = np.float32
 
 
@@ -680,7 +679,7 @@ def test_segments_of_closures(student):
 exercise("checkpoint.whole")
 
 
-@probe(uses=[function_of, keeping, names_in])
+@probe(uses=[function_of, keeping])
 def residuals(mj, text, args, policy_names):
     """What crosses the line in reverse mode, with and without a checkpoint: sizes, operations."""
 

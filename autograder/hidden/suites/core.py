@@ -47,8 +47,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     )
     from minijax.errors import UnexpectedTracerError
 
-INF = float("inf")
-NAN = float("nan")
 
 exercise("core.new_main")
 

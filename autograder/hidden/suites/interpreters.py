@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     )
 
 INF = float("inf")
-NAN = float("nan")
 
 
 exercise("interpreters.bind")

@@ -319,24 +319,29 @@ def test_staging_computes_nothing(student):
 exercise("linearize.toposort")
 
 
-@probe
-def order(mj, needs, outs):
-    """The order of recipes, by their numbers.
+def recipes_of(main, needs):
+    """Recipes of sines, in their order.
 
-    `needs` has for each recipe the numbers of those that its operands come from; -1 is an input,
-    and -2 a known value. `outs` are the recipes asked for.
+    `needs` has for each the numbers of those that its operands come from; -1 is an input, and -2 a
+    known value.
     """
     lin = importlib.import_module("minijax.linearize")
+    trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
+    made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
+    for number, operands in enumerate(needs):
+        recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
+        made[number] = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
+    return [made[i].recipe for i in range(len(needs))]
+
+
+@probe(uses=[recipes_of])
+def order(mj, needs, outs):
+    """The order of those recipes that `outs` ask for, by their numbers."""
+    lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
-        trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
-        made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
-        for number, operands in enumerate(needs):
-            recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
-            made[number] = lin.PartialEvalTracer(
-                trace, lin.unknown(aval), recipe.outvars[0], recipe
-            )
-        number_of = {id(made[i].recipe): i for i in range(len(needs))}
-        asked = [made[i].recipe for i in outs]
+        recipes = recipes_of(main, needs)
+        number_of = {id(recipe): i for i, recipe in enumerate(recipes)}
+        asked = [recipes[i] for i in outs]
         found = [number_of[id(recipe)] for recipe in lin.toposort(asked)]
         return {
             "the order of the recipes": found,
@@ -344,20 +349,14 @@ def order(mj, needs, outs):
         }
 
 
-@probe
+@probe(uses=[recipes_of])
 def any_order(mj, needs, outs):
     """Which recipes are listed, sorted; and which of them come after all that they need."""
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
-        trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
-        made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
-        for number, operands in enumerate(needs):
-            recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
-            made[number] = lin.PartialEvalTracer(
-                trace, lin.unknown(aval), recipe.outvars[0], recipe
-            )
-        number_of = {id(made[i].recipe): i for i in range(len(needs))}
-        found = [number_of[id(r)] for r in lin.toposort([made[i].recipe for i in outs])]
+        recipes = recipes_of(main, needs)
+        number_of = {id(recipe): i for i, recipe in enumerate(recipes)}
+        found = [number_of[id(r)] for r in lin.toposort([recipes[i] for i in outs])]
     place = {number: i for i, number in enumerate(found)}
     return {
         "which recipes are listed": sorted(found),

@@ -795,7 +795,7 @@ def types_of_derivatives(mj, x, number):
     return answers, [(a, a.weak_type) for a in (y, *z, mixed)]
 
 
-@probe(uses=[curve, slope_of])
+@probe(uses=[slope_of])
 def nested_derivatives(mj, seeds, x):
     """Gradients, tangents and batches of derivatives, inside and around each other."""
     answers, seen = [], set()

@@ -690,7 +690,7 @@ def written_inside(mj, seeds, depth):
     }
 
 
-@probe(uses=[chains, grown])
+@probe(uses=[chains])
 def swept(mj, seeds, number):
     """Programs of which a part is needed, before and after cleaning, and their values."""
     outs = []
