@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -320,13 +321,9 @@ def _with_output(fence: re.Match[str], left: list[examples.Output]) -> str:
     lines = [f"{ticks}python", *code.splitlines(), ticks]
     output = fenced(printed, "text").splitlines() if printed.strip() else []
     if fence["guess"]:
-        told = [*output, "", *fence["answer"].splitlines()]
-        output = [
-            '??? question "Guess first, then look"',
-            "",
-            *(f"    {line}" for line in told),
-            "",
-        ]
+        told = "\n".join([*output, "", fence["answer"]])
+        fold = f'??? question "Guess first, then look"\n\n{textwrap.indent(told, "    ")}'
+        output = [*fold.splitlines(), ""]
     lines += ["", *output] if output else []
     return "\n".join(indent + line if line else "" for line in lines)
 
