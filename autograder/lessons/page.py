@@ -224,7 +224,9 @@ def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
     commands = {kind: command(f"{lesson.id}.{kind}") for kind in tasks.KINDS}
-    return about_tasks(lesson, commands)
+    program = fenced(tasks.repair(lesson).code, "python").rstrip()
+    folded = f'??? note "The program to repair"\n\n{textwrap.indent(program, "    ")}'
+    return about_tasks(lesson, commands).replace(program, folded)
 
 
 _DIRECTIVES = {
