@@ -296,8 +296,8 @@ def _expand(markdown: str, lesson: manifest.Lesson, config: MkDocsConfig) -> str
 # Worked examples
 
 _FENCE = re.compile(
-    r'^(?P<indent> *)(?P<ticks>`{3,})python (?=[^\n]*exec="on")'
-    r'(?:[^\n]*(?P<guess>result="guess"))?[^\n]*\n(?P<code>.*?)^(?P=indent)(?P=ticks) *$'
+    r'^(?P<indent> *)(?P<ticks>`{3,})python (?=[^\n]*exec="on")(?:[^\n]*(?P<guess>result="guess"))?'
+    r'(?:[^\n]*change="(?P<change>[^"\n]+)")?[^\n]*\n(?P<code>.*?)^(?P=indent)(?P=ticks) *$'
     r"(?(guess)\n\n(?P<answer>(?:[^\n]+\n)+))",
     re.MULTILINE | re.DOTALL,
 )
@@ -308,8 +308,21 @@ def _with_outputs(markdown: str, lesson: manifest.Lesson) -> str:
 
     What a reader is asked to guess is folded, together with the paragraph below it.
     """
-    outputs = iter(examples.outputs(lesson).values())
-    return _FENCE.sub(lambda fence: _with_output(fence, next(outputs)), markdown)
+    outputs, codes = iter(examples.outputs(lesson).values()), list[str]()
+
+    def shown_with(fence: re.Match[str]) -> str:
+        codes.append(shown(fence["code"]))
+        return _with_output(fence, next(outputs)) + _to_change(fence["change"], codes)
+
+    return _FENCE.sub(shown_with, markdown)
+
+
+def _to_change(wish: str | None, codes: list[str]) -> str:
+    """What a reader may change in the last of these examples; try.js puts a button there."""
+    if not wish:
+        return ""
+    data = html.escape(json.dumps(codes))
+    return f'\n\n<div class="change-this" data-codes="{data}"><p>{html.escape(wish)}</p></div>\n'
 
 
 def _with_output(fence: re.Match[str], left: list[examples.Output]) -> str:
