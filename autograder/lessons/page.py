@@ -102,7 +102,7 @@ def _opening(found: re.Match[str]) -> str:
     return f"{{{{ lesson }}}}\n{textwrap.indent(goals, '    ')}"
 
 
-READING = re.compile(r"^## (Further reading)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL)
+READING = re.compile(r"^## (Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def _folded(found: re.Match[str]) -> str:
