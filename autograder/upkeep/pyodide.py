@@ -1,4 +1,4 @@
-"""What "Try it here" on the site's pages is made of: Python for the browser, an editor, the checks.
+"""What "Try it here" and "Change this" on pages are made of: Python for the browser, the checks.
 
 What is another's comes from npm (`site/runner/`) and is kept in `build/runner`, which git ignores.
 The checks are those of the command. Pages of the course's first part get it: these lessons need
