@@ -40,7 +40,6 @@ def checks_name(lesson: Lesson, assignment: Assignment) -> str:
     return "checks.py" if len(assignment.lessons) == 1 else f"checks_{lesson.id}.py"
 
 
-_WATCH = 'get_ipython().events.register("pre_run_cell", UseSavedFiles())\n'
 _RUN = '''
 VALIDATING = "NBGRADER_VALIDATING" in os.environ
 EXERCISES = {exercises}
@@ -100,19 +99,16 @@ else:
 
 
 def _take_setup(document: dict[str, Any], lesson: Lesson, assignment: Assignment) -> str:
-    """Put the set-up cell's code into a file's text; the cell imports it."""
+    """The text of a file that loads what was saved, and runs checks; the set-up cell imports it."""
     cell = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
-    source = "".join(cell["source"])
     cell["source"] = [
         f"# Run this cell first. Every cell after it uses {lesson.module} as you last saved it.\n",
         f"import setup_{lesson.id}",
     ]
     cell["metadata"] = {}
     asked = [exercise.id for exercise in lesson.exercises]
-    run = _RUN.format(exercises=asked, checks=checks_name(lesson, assignment), watch=_WATCH)
-    more = "import importlib\nimport json\nimport os\nimport subprocess\nimport sys\n"
-    source = source.replace("import importlib\nimport os\nimport sys\n", more)
-    return source.removesuffix("\n").removesuffix(_WATCH.rstrip()) + run.lstrip("\n")
+    run = _RUN.format(exercises=asked, checks=checks_name(lesson, assignment), watch=notebook.WATCH)
+    return f"import json\nimport subprocess\n{notebook.loader(lesson)}\n{run}"
 
 
 def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
