@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Feedback
 from autograder.grading import result_files
 from autograder.grading.task import Task
@@ -58,15 +59,18 @@ def surroundings(
 
     `marks` are the editions' by lesson, `release` the notebooks.
     """
-    points = {x.id: [assignment.cells(x), x.partial] for x in assignment.lessons}
     cells = {name: list(_plain(book["cells"])) for name, book in release.items()}
     kinds = assignment.own_base, repr(assignment.variants)
     return {
         "tests": _hash([dict(marks), *kinds]),
-        "points": _hash(points),
+        "points": _points(assignment),
         "feedback": _hash(asdict(feedback)),
         "release": _hash(cells),
     }
+
+
+def _points(assignment: Assignment) -> str:
+    return _hash({x.id: [assignment.cells(x), x.partial] for x in assignment.lessons})
 
 
 def _plain(cells: list[dict[str, Any]]) -> Iterator[list[Any]]:
@@ -95,15 +99,21 @@ def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[st
     return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
 
 
-def outdated(folder: Path, assignment: str, now: Record) -> dict[str, list[str]]:
-    """The students whose grades were made with other surroundings, and what was different."""
-    found = {}
-    for path in sorted((folder / FOLDER / assignment).glob("*.json")):
-        before = read(path) or {}
-        why = [_REASONS[name] for name in now if before.get(name) != now[name]]
-        if why:
-            found[path.stem] = why
-    return found
+def of_other_points(folder: Path, assignment: Assignment) -> list[str]:
+    """The students whose grades were made with other points than `course.toml` gives now."""
+    now = _points(assignment)
+    records = {x.stem: read(x) for x in sorted((folder / FOLDER / assignment.name).glob("*.json"))}
+    return [student for student, made in records.items() if (made or {}).get("points") != now]
+
+
+def check_points(folder: Path, assignment: Assignment) -> None:
+    """Raise Problem if grades are of other points: 6 of 12 would be said of what is all right."""
+    if students := of_other_points(folder, assignment):
+        several = "1 submission" if len(students) == 1 else f"{len(students)} submissions"
+        raise Problem(
+            f"{assignment.name} was graded with other points than {courses.FILE} gives now: "
+            f"{several}. Run `nbgrader autograde {assignment.name}` first."
+        )
 
 
 def place(folder: Path, assignment: str, student: str) -> Path:
