@@ -97,6 +97,7 @@ def nbgrader_update(
     folder: Course = Path(),
 ) -> None:
     """Bring corrected lessons and what course.toml says into a course directory."""
+    from autograder.classroom.course import settings
     from autograder.classroom.nbgrader import directory
     from autograder.upkeep import new
 
@@ -107,7 +108,8 @@ def nbgrader_update(
         print("What students get is up to date.")
     for sentence in directory.waiting(folder, names or []):
         print(sentence)
-    if left := new.unfinished():
+    asked = settings.read(folder).chosen(names or [])
+    if left := new.unfinished(lesson for each in asked for lesson in each.lessons):
         print(f"{len(left)} marks are left in lessons, and students get them: {left[0]} ...")
     for name, sentence in ({} if names else directory.taken_out(folder)).items():
         print(sentence)

@@ -6,7 +6,7 @@ before the text that says what belongs there; `unfinished` finds those that are 
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.lessons import manifest, places
@@ -99,21 +99,18 @@ def _with_names(text: str, names: dict[str, str]) -> str:
     return re.sub("|".join(names), lambda found: names[found[0]], text)
 
 
-def unfinished() -> list[str]:
-    """The marks that are left in the lessons, each as "FILE, line N: FILL IN: ...".
-
-    A course directory's own lessons count if it was adopted.
-    """
+def unfinished(lessons: Iterable[manifest.Lesson] | None = None) -> list[str]:
+    """The marks that are left in lessons, all if absent, each as "FILE, line N: FILL IN: ..."."""
     return [
         f"{_shown(path)}, line {number}: {line[line.index(MARK) :].strip()}"
-        for path in _written_by_hand()
+        for path in _written_by_hand(manifest.load().values() if lessons is None else lessons)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if MARK in line
     ]
 
 
-def _written_by_hand() -> Iterator[Path]:
-    for lesson in manifest.load().values():
+def _written_by_hand(lessons: Iterable[manifest.Lesson]) -> Iterator[Path]:
+    for lesson in lessons:
         place = lesson.folder.parent.parent
         files = _files(lesson.folder, lesson.id, None if place == places.COURSE else place)
         module = places.solution(lesson.module)

@@ -51,7 +51,10 @@ def found(
     course: CourseDirectory, settings: Course, assignment: Assignment, log: logging.Logger
 ) -> Iterator[Submitted]:
     """What counts of every submission that is asked for."""
+    known = people.roster(Path(course.root)).students
     for student, by, folder in _sources(course, assignment, log):
+        if known and student not in known:
+            log.warning("%s is not in the roster, and is graded all the same", student)
         inside = folder.relative_to(course.root).parts
         each = _read(Path(course.root), inside, settings, assignment, student, by)
         if files.VANISHED in each.reasons.values():

@@ -38,7 +38,7 @@ class Owners:
             more = [f"{len(files) - NAMED} more"] if len(files) > NAMED else []
             named = ", ".join([*files[:NAMED], *more])
             if student in self.students:
-                yield f"{student} also handed in, and it is left out: {named}."
+                yield f"Not taken from {student}: {named}."
             else:
                 yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
@@ -46,7 +46,7 @@ class Owners:
             yield f"Not in the roster, and left out: {who}. Add them to it, and collect again."
         if self.unnamed:
             entries = people.named([f"{name!a}" for name in self.unnamed])
-            yield f"Left out, because no name of a submission is like it: {entries}."
+            yield f"Not named as a submission, and left out: {entries}."
 
 
 def find(
