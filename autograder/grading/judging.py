@@ -75,16 +75,11 @@ def judge(
 def causes_first(lesson: Lesson, verdicts: list[result.Verdict]) -> list[result.Verdict]:
     """The verdicts, in which a failure begins with the exercise that is to be repaired first.
 
-    That is one without which the failing one cannot be tested, and which is not right either. If
-    both fail for the same reason, such as a syntax error, that reason is the cause.
+    That is one without which the failing one cannot be tested, and which is not right either.
     """
     wrong = [v["id"] for v in verdicts if v["class"] not in (None, suite.NOT_IMPLEMENTED)]
     needs = {x.id: manifest.needs(x) for x in lesson.exercises if x.id in wrong}
-    said = {v["id"]: v["message"] for v in verdicts}
-    causes = {
-        name: next((x.id for x in own if x.id in wrong and said[x.id] != said[name]), "")
-        for name, own in needs.items()
-    }
+    causes = {name: next((x.id for x in own if x.id in wrong), "") for name, own in needs.items()}
     return [_caused_by(causes.get(verdict["id"], ""), verdict) for verdict in verdicts]
 
 
