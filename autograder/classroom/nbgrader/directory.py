@@ -160,7 +160,7 @@ def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
 
 def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
     """What waits for `nbgrader autograde` in these assignments or lessons, a sentence each."""
-    from autograder.classroom.nbgrader import autograde
+    from autograder.classroom.nbgrader import autograde, regrading
 
     folder = folder.absolute()
     for assignment in courses.read(folder).chosen(names):
@@ -173,6 +173,12 @@ def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
         reasons = sorted({reason for why in due.values() for reason in why})
         if again := [student for student, why in due.items() if why]:
             yield f"{command} will grade again: {people.named(again)} ({', '.join(reasons)})."
+        old = regrading.of_other_points(folder, assignment)
+        if gone := [student for student, is_there in old.items() if not is_there]:
+            yield (
+                f"{assignment.name}: the grades of {people.named(gone)} are of other points, and "
+                "cannot be made again: nothing of theirs is in submitted/."
+            )
 
 
 def taken_out(folder: Path) -> dict[str, str]:

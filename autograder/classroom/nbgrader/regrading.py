@@ -99,16 +99,24 @@ def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[st
     return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
 
 
-def of_other_points(folder: Path, assignment: Assignment) -> list[str]:
-    """The students whose grades were made with other points than `course.toml` gives now."""
-    now = _points(assignment)
-    records = {x.stem: read(x) for x in sorted((folder / FOLDER / assignment.name).glob("*.json"))}
-    return [student for student, made in records.items() if (made or {}).get("points") != now]
+def of_other_points(folder: Path, assignment: Assignment) -> dict[str, bool]:
+    """The students whose grades were made with other points than `course.toml` gives now.
+
+    Also whether they can be graded again: whether what counts for them is still in `submitted/`.
+    """
+    now, found = _points(assignment), {}
+    for path in sorted((folder / FOLDER / assignment.name).glob("*.json")):
+        made = read(path) or {}
+        if made.get("points") != now:
+            by = made.get("student", path.stem)
+            found[path.stem] = (folder / "submitted" / by / assignment.name).is_dir()
+    return found
 
 
 def check_points(folder: Path, assignment: Assignment) -> None:
     """Raise Problem if grades are of other points: 6 of 12 would be said of what is all right."""
-    if students := of_other_points(folder, assignment):
+    students = [x for x, is_there in of_other_points(folder, assignment).items() if is_there]
+    if students:
         several = "1 submission" if len(students) == 1 else f"{len(students)} submissions"
         raise Problem(
             f"{assignment.name} was graded with other points than {courses.FILE} gives now: "
