@@ -122,7 +122,7 @@ def _picture(lesson: Lesson, file: str) -> bytes:
 
 def _prose(part: Part, lesson: Lesson) -> str:
     if part.kind == "lesson":
-        facts = [*page.facts(lesson), *page.about_examples(lesson)]
+        facts = [*page.facts(lesson), *page.about_examples(lesson, "Run their cells in order.")]
         rows = "".join(f"    - {row}\n" for row in facts)
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
