@@ -261,6 +261,7 @@ def _hero(live: bool) -> str:
     facts |= {"program": made["program"], "place": place, "last": len(made["at"]) - 1}
     facts |= {"table": ran.stdout.strip(), "text": _EXAMPLE, "locked": "" if live else "readonly"}
     facts["note"] = "Move x." + (" Change f." if live else " On the course's site f changes, too.")
+    facts["batch"] = f"[{', '.join(f'{x:g}' for x in facts['batch'])}]"  # as hero.js shows it
     texts = {name: f"{x:g}" if isinstance(x, float) else str(x) for name, x in facts.items()}
     screen = (HERO / "hero.html").read_text(encoding="utf-8")
     return screen.format_map({name: html.escape(text) for name, text in texts.items()})
