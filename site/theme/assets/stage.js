@@ -231,7 +231,7 @@
     columns(columns) {
       if (!this.rows) return;
       const same = this.frames.filter((x) => String(x.columns.map((c) => c.head)) === String(columns.map((c) => c.head)));
-      const letters = columns.map(({ head }, n) => Math.max(head.length, ...same.flatMap((x) => x.columns[n].cells.map((c) => c.text.length))) + 2);
+      const letters = columns.map(({ head }, n) => Math.max(head.length * 1.25 + 1, ...same.flatMap((x) => x.columns[n].cells.map((c) => c.text.length))) + 2);
       const sum = letters.reduce((a, b) => a + b, 0), top = this.floorsHeight + 8;
       const font = Math.max(10, Math.min(13, this.width / (sum * 0.61)));
       this.canvas.style.setProperty("--stage-cell", `${font}px`);
