@@ -187,6 +187,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         content = _COMMANDS.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
         content = _CELL.sub(_cell, content)
         content = _CODE.sub(_code, content)
+        content = _PLAIN.sub(r"\1", content)
         return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
@@ -207,6 +208,9 @@ def _inlined(_: re.Match[str]) -> str:
     picture = (ROOT / "course" / "map.svg").read_text(encoding="utf-8")
     return f'<div class="course-map" tabindex="0">{picture}</div>'
 
+
+# Names and spaces in code have the colour of all text: a span for each is a sixth of a page.
+_PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')
 
 _TERM = re.compile(r'<a (?=href="[^"]*glossary(?:/|\.html|/index\.html)#(?P<anchor>[\w-]+)")')
 
