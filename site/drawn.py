@@ -105,15 +105,20 @@ def _orbit(marks: list[Mark]) -> str:
 
 
 def _curve(lines: list[str]) -> str:
-    """The numbers over their order, on a logarithmic scale, with the first and the last written."""
+    """The numbers over their order, with the first and the last written.
+
+    The scale is logarithmic, unless one of them has no logarithm.
+    """
     found = [number for line in lines if (number := _NUMBER.fullmatch(line))]
     values = [float(number["value"]) for number in found]
     label, unit = found[0]["label"], found[0]["unit"]
     width, height = 340, 116
-    logs = [math.log(value) for value in values]
+    scale = ", logarithmic" if min(values) > 0 else ""
+    logs = [math.log(value) if scale else value for value in values]
     low, high = min(logs), max(logs)
+    span = high - low or 1.0
     at = [
-        (80 + i * (width - 160) / (len(logs) - 1), 14 + (high - y) / (high - low) * (height - 40))
+        (80 + i * (width - 160) / (len(logs) - 1), 14 + (high - y) / span * (height - 40))
         for i, y in enumerate(logs)
     ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
@@ -122,7 +127,7 @@ def _curve(lines: list[str]) -> str:
     ends = (
         f'<text x="{x0 - 7:.1f}" y="{y0 + 4:.1f}" text-anchor="end">{values[0]:g}{unit}</text>'
         f'<text x="{x1 + 7:.1f}" y="{y1 + 4:.1f}">{values[-1]:g}{unit}</text>'
-        f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">{label}, logarithmic</text>'
+        f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">{label}{scale}</text>'
     )
     about = f"{label}: " + ", ".join(f"{value:g}{unit}" for value in values)
     return _svg("curve", width, height, about, f'<polyline points="{line}"/>{dots}{ends}')

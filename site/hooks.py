@@ -187,6 +187,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         content = _COMMANDS.sub(lambda code: _FLAG.sub(_UNBROKEN, code[0]), content)
         content = _CELL.sub(_cell, content)
         content = _CODE.sub(_code, content)
+        content = _PLAIN.sub(r"\1", content)
         return _TERM.sub(_defined, content)
     except (ValueError, Problem) as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
@@ -207,6 +208,9 @@ def _inlined(_: re.Match[str]) -> str:
     picture = (ROOT / "course" / "map.svg").read_text(encoding="utf-8")
     return f'<div class="course-map" tabindex="0">{picture}</div>'
 
+
+# Names and spaces in code have the colour of all text: a span for each is a sixth of a page.
+_PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')
 
 _TERM = re.compile(r'<a (?=href="[^"]*glossary(?:/|\.html|/index\.html)#(?P<anchor>[\w-]+)")')
 
@@ -261,6 +265,7 @@ def _hero(live: bool) -> str:
     facts |= {"program": made["program"], "place": place, "last": len(made["at"]) - 1}
     facts |= {"table": ran.stdout.strip(), "text": _EXAMPLE, "locked": "" if live else "readonly"}
     facts["note"] = "Move x." + (" Change f." if live else " On the course's site f changes, too.")
+    facts["batch"] = f"[{', '.join(f'{x:g}' for x in facts['batch'])}]"  # as hero.js shows it
     texts = {name: f"{x:g}" if isinstance(x, float) else str(x) for name, x in facts.items()}
     screen = (HERO / "hero.html").read_text(encoding="utf-8")
     return screen.format_map({name: html.escape(text) for name, text in texts.items()})

@@ -119,17 +119,30 @@ DASHES = {"minijax": "", "jax": "3 7", "mine": "9 5"}  # so that no curve hides 
 def curves(runs: Runs) -> str:
     """The losses of all runs as an SVG picture."""
     names = sorted({backend for _, backend in runs})
-    pieces, y = _legend(names), 66
+    pieces, y = [*_legend(names), _text(284, 30, "loss, logarithmic")], 66
     for program in dict.fromkeys(name for name, _ in runs):
         pieces.append(_text(10, y, program, "600"))
         found = {backend: run["losses"] for (name, backend), run in runs.items() if name == program}
         least, most = min(map(min, found.values())), max(map(max, found.values()))
         pieces += [_curve(y + 10, losses, least, most, name) for name, losses in found.items()]
-        first, *_, last = next(iter(found.values()))
+        first, *_, last = losses = next(iter(found.values()))
+        pieces += _axes(y + 10, len(losses))
         pieces.append(_text(150, y, f"loss from {first:.3g} to {last:.3g}"))
         y += PANEL + 44
     title = f"Losses, on a logarithmic scale: {', '.join(names)}"
-    return _picture(y - 20, title, pieces, WIDE + 20)
+    return _picture(y - 8, title, pieces, WIDE + 20)
+
+
+def _axes(top: int, steps: int) -> list[str]:
+    """The axes of a panel: losses upwards, and the steps of the training."""
+    bottom = top + PANEL
+    line = f'd="M10 {top}V{bottom}H{10 + WIDE}" fill="none" stroke="#1b2440" stroke-width="1"'
+    last = f"step {steps}"
+    return [
+        f"  <path {line}/>\n",
+        _text(10, bottom + 16, "step 1"),
+        _text(10 + WIDE - 9 * len(last), bottom + 16, last),
+    ]
 
 
 def _legend(names: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from autograder.lessons import drawing, manifest, stage, traced
+from autograder.lessons.stage.backward import items_of
 from autograder.lessons.stage.items import item, items, keys, words
 
 PROGRAMS = [
@@ -108,6 +109,42 @@ def test_cotangents_run_back_along_the_arrows_and_a_fork_becomes_a_sum():
 def test_a_cotangent_of_a_batch_meets_another_one():
     last = frames_of("grad", "vmap-of-grad")[-1]
     assert ("a", "[1.3818, 0.077]") in chips(last)
+
+
+def test_a_cotangent_that_moves_itself_is_shown_by_its_value():
+    pair = {"box": "JVPTracer", "level": 1, "parts": {"primal": "3.0", "tangent": "1.0"}}
+    assert [x["text"] for x in items_of({"operands": [pair]}, "operands")] == ["3.0"]
+
+
+def test_a_loop_shows_which_round_reads_and_makes_each_row():
+    frames = frames_of("control", "grad-of-scan")
+    rows = [x["row"] for f in frames for x in f["floors"] if x["row"] and x["level"] == 0]
+    scans = [row for row in rows if row[0]["text"] == "scan"]
+    forwards, *_, back = [[x for x in row if "parts" in x] for row in scans]
+    told = [[(p["cap"], p["text"]) for p in x["parts"]] for x in (forwards[-1], back[-1])]
+    assert told == [
+        [("round 1", "2"), ("2", "4"), ("3", "12")],
+        [("3", "24"), ("2", "16"), ("round 1", "12")],
+    ]
+
+
+def test_microjax_says_which_interpreter_is_current():
+    named = [x["floors"][0]["name"] for x in frames_of("interpreters", "two-blocks")]
+    ends = [name.partition(" · ") for name in named]
+    assert {end for _, _, end in ends} == {"current"}
+    assert [name for name, _, _ in ends] == [
+        *["Outer"] * 2, *["Inner"] * 2, *["Outer"] * 2, *["EvalInterpreter"] * 3,
+    ]  # fmt: skip
+
+
+def test_staging_grows_a_program():
+    last = frames_of("staging", "there-and-back")[-1]
+    assert column(last, "The program so far") == ["v_2 = add v_1 3.0", "v_3 = mul v_1 v_2"]
+
+
+def test_the_table_stays_when_the_interpreter_ends_that_it_is_about():
+    last, _ = last_of("core", "two-interpreters", lower="WatchTrace", level=2)
+    assert column(last, "Tangent") == ["[-0.99]"]
 
 
 def test_a_rule_s_lines_are_told_but_not_those_of_an_exercise():

@@ -38,6 +38,15 @@ def test_a_column_of_numbers_is_a_curve_that_falls_where_they_fall():
     assert 'aria-label="loss: 8, 4, 2"' in found
 
 
+@pytest.mark.parametrize("losses", ["2.0 2.0 2.0", "2.0 1.0 0.0"])
+def test_equal_numbers_and_zero_are_drawn(losses):
+    found = figure("\n".join(f"loss {x}" for x in losses.split()))
+    points = re.search(r'points="([^"]*)"', found)[1].split()
+    heights = {point.partition(",")[2] for point in points}
+    assert len(heights) == len({*losses.split()})
+    assert ("logarithmic" in found) == ("0.0" not in losses.split())
+
+
 def test_the_planet_goes_from_point_to_point_and_back():
     values = re.search(r'"cx" [^>]*values="([^"]*)"', figure("  o\no @ o\n  o"))[1].split(";")
     assert len(values) == 5

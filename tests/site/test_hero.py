@@ -26,9 +26,17 @@ def test_it_has_all_five_answers_before_anything_is_touched(home):
         box = home.locator(part).first.bounding_box()
         assert box["y"] + box["height"] <= 768, part
     text = home.locator(".home").inner_text()
-    for answer in ("Build it yourself", "For you", "hours", "trains a transformer", "Start with"):
+    for answer in ("A course in", "For you", "hours", "trains a transformer", "Start with"):
         assert answer in text
     assert home.wrong == []
+
+
+def test_the_curve_is_drawn_even_on_a_page_from_a_folder(home, built):
+    home.goto((built / "index.html").as_uri())
+    dot = home.locator(".hero-dot")
+    assert [dot.get_attribute(name) for name in ("cx", "cy")] == ["240", "20"]  # at 2 and 10
+    assert home.locator(".hero-curve").get_attribute("d").startswith("M0.0 80.0L4.0")
+    assert home.locator(".hero text").all_text_contents()[-1] == "f(x)"
 
 
 def test_all_of_it_follows_the_slider(home):

@@ -6,6 +6,7 @@ has computed so far; and the columns of what the outermost interpreter makes. `s
 places, and moves what has the same key from one frame to the next.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,6 +79,9 @@ class Stage:
         active = moment.scene.active or self.ground
         self.ground = active[:1]
         floors = [self.floor(n, name, busy.get(n), moment) for n, name in enumerate(active)]
+        if self.ground == ("EvalInterpreter",):  # microjax has one current interpreter
+            here = [x for x in floors if x.get("state") != "waits"]
+            here[-1]["name"] += " · current"
         shown = [{**x, "cells": [{**y} for y in x["cells"]]} for x in self.columns]
         for column in self.columns:
             for cell in column["cells"]:
@@ -98,9 +102,10 @@ class Stage:
 
     def begin(self, moment: Moment) -> None:
         """Columns for what the interpreters make, if others are active than before."""
-        rises = len(moment.scene.active) > 1 >= self.height
-        self.height = len(moment.scene.active)
-        if self.height < 2 and self.columns:
+        before, self.height = self.height, len(moment.scene.active)
+        rises = self.height > 1 >= before
+        works = self.height > before or (moment.step or {}).get("kind") == "operation"
+        if self.columns and (self.height < 2 or not works):
             return
         kinds = (k for k, classes in KINDS.items() if {*classes} & {*moment.scene.active})
         kind = next(kinds, "values")
@@ -132,7 +137,7 @@ class Stage:
         """A row, or a line, of what the interpreter makes."""
         name = step["interpreter"]
         if self.kind in ("split", "jaxpr") and name in (*KINDS["split"], *KINDS["jaxpr"]):
-            if any("level" in x for x in made):
+            if any("level" in x for x in made) or name == "StagingInterpreter":
                 later = name in KINDS["split"] or self.kind == "jaxpr"
                 self.equation(-1 if later else 0, step, made)
         elif self.kind == "split" and name not in KINDS["pairs"] and self.height > 1:
@@ -203,13 +208,16 @@ class Stage:
             arrow = {"key": f"to{self.token(step)['key']}", "text": "→", "role": "plain"}
             made["row"] = [
                 self.token(step),
-                *([] if step.get("inside") and not moment.arrives else operands(step)),
+                *([] if step.get("inside") and not moment.arrives else in_rounds(step, "operands")),
                 arrow,
-                *results(step),
+                *in_rounds(step, "results"),
             ]
         else:
             opened = {} if now else {"open": True}
-            made["row"] = [self.token(step), *({**x, **opened} for x in operands(step))]
+            made["row"] = [
+                self.token(step),
+                *({**x, **opened} for x in in_rounds(step, "operands")),
+            ]
             rule = drawing.rule_of(step)
             made["rule"] = rule["rule"].partition(".<locals>")[0] if rule and not now else ""
             made["bench"] = [] if now else [*self.benches.get(level, [])]
@@ -258,6 +266,34 @@ def results(step: Step) -> list[Item]:
     return items(step["results"], ids_of(step, "results"), role)
 
 
+def in_rounds(step: Step, key: str) -> list[Item]:
+    """Operands or results; of a loop over rows, those that it reads and makes as one a round."""
+    made = operands(step) if key == "operands" else results(step)
+    params = step.get("params", {})
+    if step["name"] != "scan" or not params["length"].isdigit():
+        return made
+    whole = int(params["num_carry"]) + (key == "operands") * int(params["num_consts"])
+    times = [*range(1, int(params["length"]) + 1)]
+    times = times[::-1] if params["reverse"] == "True" else times
+    return [*made[:whole], *(rows_of(x, times) for x in made[whole:])]
+
+
+def rows_of(one: Item, times: Sequence[int]) -> Item:
+    """An array as its rows, each with the round that reads or makes it, and so in boxes."""
+    if "parts" in one:
+        return {**one, "parts": [rows_of(x, times) for x in one["parts"]]}
+    rows = one.get("rows", [])
+    texts = rows[0] if len(rows) == 1 else [" ".join(row) for row in rows]
+    if "level" in one or len(texts) != len(times):
+        return one
+    parts = [
+        {"key": f"{one['key']}.{n}", "text": text, "role": one["role"], "cap": str(time)}
+        for n, (text, time) in enumerate(zip(texts, times, strict=True))
+    ]
+    parts[times.index(1)]["cap"] = "round 1"
+    return {"key": one["key"], "role": one["role"], "parts": parts}
+
+
 def typed_name(one: Item) -> str:
     """A variable with its type, as a program has it."""
     variable = opened(one)
@@ -291,7 +327,8 @@ def batch(out: Item) -> list[str]:
 
 def hlo(line: str) -> str:
     """A line of StableHLO without its type."""
-    return readable_line(line.partition(" : ")[0].replace("stablehlo.", ""))
+    text = line.partition(" : ")[0].partition(" across ")[0].replace("stablehlo.", "")
+    return readable_line(re.sub(r"dense<0x0+>", "dense<0>", text))
 
 
 def readable_line(text: str) -> str:

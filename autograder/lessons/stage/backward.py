@@ -148,8 +148,8 @@ def items_of(step: Step, key: str) -> list[Item]:
 
 
 def bare(one: Item) -> str:
-    """A value without its boxes."""
-    return bare(one["parts"][-1]) if "level" in one and "parts" in one else words(one)
+    """A value without its boxes: of a pair with a tangent, the value."""
+    return bare(one["parts"][0]) if "level" in one and "parts" in one else words(one)
 
 
 def cut(text: str) -> str:

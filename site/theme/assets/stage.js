@@ -231,14 +231,18 @@
     columns(columns) {
       if (!this.rows) return;
       const same = this.frames.filter((x) => String(x.columns.map((c) => c.head)) === String(columns.map((c) => c.head)));
-      const letters = columns.map(({ head }, n) => Math.max(head.length, ...same.flatMap((x) => x.columns[n].cells.map((c) => c.text.length))) + 2);
-      const sum = letters.reduce((a, b) => a + b, 0), top = this.floorsHeight + 8;
-      const font = Math.max(10, Math.min(13, this.width / (sum * 0.61)));
+      const short = (head) => (this.width < NARROW ? head.split(":")[0] : head);
+      const heads = columns.map(({ head }) => short(head).length * 7.2 + 10);
+      const cells = columns.map((_, n) => Math.max(0, ...same.flatMap((x) => x.columns[n].cells.map((c) => c.text.length))) + 2);
+      const all = (xs) => xs.reduce((a, b) => a + b, 0), share = all(cells) / this.width;
+      const letters = cells.map((x, n) => Math.max(x, heads[n] * 1.15 * share));
+      const sum = all(letters), top = this.floorsHeight + 8;
+      const font = Math.max(9, Math.min(13, this.width / (sum * 0.61)));
       this.canvas.style.setProperty("--stage-cell", `${font}px`);
       let x = 2;
       columns.forEach(({ head, cells: lines }, n) => {
-        const w = Math.min((this.width - 4) * letters[n] / sum, letters[n] * font * 0.9);
-        this.put(`head${n}${head}`, { type: "head", text: head, x, y: top, w: 0, h: 20 });
+        const w = Math.max(heads[n], Math.min((this.width - 4) * letters[n] / sum, letters[n] * font * 0.9));
+        this.put(`head${n}${head}`, { type: "head", text: short(head), x, y: top, w: 0, h: 20 });
         const role = /Tangent|Later/.test(head) ? "tangents" : /Residuals/.test(head) ? "kept" : "";
         const room = Math.floor((w - 10) / (font * 0.605));
         lines.slice(-this.rows).forEach((line, i) => {
@@ -285,7 +289,7 @@
           const wide = chip.text.length * 7.3 + 12;
           const inside = (x) => Math.max(2, Math.min(x, this.width - wide - 2));
           const place = flat ? { x: inside(x - wide / 2), y: y + 17 + i * 22 } : { x: inside(x + w / 2 + 5), y: y - 11 + i * 22 };
-          const cap = chip.cap && { cap: `= ${chip.cap}`, capAt: flat ? [wide + 4, 14] : [0, 32] };
+          const cap = chip.cap && { cap: `= ${chip.cap}`, capAt: flat ? [wide + 4, 14] : [Math.min(0, this.width - 4 - place.x - (chip.cap.length + 2) * 7.4), 34] };
           this.put(`chip-${chip.key}`, { key: chip.key, from: chip.from, type: "tangent chip", text: chip.text, ...place, w: wide, h: 20, r: 4, path: chip.by && `edge-${name}-${chip.by}`, ...cap });
         });
       });
