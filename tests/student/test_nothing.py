@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.lessons import manifest, nothing
-from autograder.student import checks, commands, explain, from_nothing, workspace
+from autograder.lessons.problem import Problem
+from autograder.student import checks, commands, explain, from_nothing, names, workspace
 from autograder.student.workspace import Workspace
 
 TASKS = nothing.all_tasks()
@@ -176,3 +177,12 @@ def test_nothing_means_the_page_at_hand(place):
     write(place, "pocket", "x = 1\n")
     assert from_nothing.named(place, "nothing") == TASKS["pocket"]
     assert from_nothing.named(place, None) is None
+
+
+@pytest.mark.parametrize("ask", [names.taught, names.resolve])
+@pytest.mark.parametrize("name", ["nothing", "microjax", "nothing/pocket.py"])
+def test_where_a_lesson_is_asked_for_a_page_is_refused_by_its_name(ask, name):
+    with pytest.raises(
+        Problem, match=f"{name} is written from an empty page: .*check {name}` says"
+    ):
+        ask(name)
