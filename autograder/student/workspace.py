@@ -65,15 +65,15 @@ with code to run. Write the functions that it asks for, and look whether they ar
     ./jaxprentice watch            the same, again each time you save a file; it has keys
     ./jaxprentice hint             a hint for the next exercise, then a better one
     ./jaxprentice trace FILE       see what a program does inside your own interpreters
-    ./jaxprentice run FILE         run a program on your own JAX (--on jax: on JAX too)
+    ./jaxprentice run FILE         run a program on your own JAX (--on jax: and compare with JAX)
     ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
     ./jaxprentice way LESSON WAY   more or less help with a lesson: guided, contract, blank
     ./jaxprentice update           get corrected pages and new lessons (your work stays)
 
 Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair, in
 `nothing/` what you write from an empty page: `./jaxprentice check nothing`.
-In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`. For `--on jax`, install `jax`
-yourself: the course does not need it.
+In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`. Only `--on jax` needs JAX,
+which you install yourself; the command says how.
 
 `path.md` shows shorter ways through the lessons, `glossary.md` explains their words, and
 `gallery.md` has programs that run on your JAX when it is done: `capstones/gallery/`. At the end,
