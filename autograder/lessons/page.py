@@ -316,7 +316,7 @@ def hints(exercise: Exercise, way: str) -> list[str]:
 
 
 def command(name: str, then: str = "") -> str:
-    """The block with the command that checks an exercise or a task, and maybe another one."""
+    """The block with the command that checks an exercise or a task, and maybe a second command."""
     return fenced(f"./jaxprentice check {name}\n{then}", "sh")
 
 
