@@ -242,9 +242,9 @@ def test_unused_parameters():
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_long_program():
-    """A program may have thousands of equations."""
-    jaxpr = program("x", ["a = add x 1.0", *["a = add a 1.0"] * 3000, "b = mul a a"], "a")
-    assert len(dce_jaxpr(jaxpr).equations) == 3001
+    """A program may have more than a thousand equations."""
+    jaxpr = program("x", ["a = add x 1.0", *["a = add a 1.0"] * 1500, "b = mul a a"], "a")
+    assert len(dce_jaxpr(jaxpr).equations) == 1501
 
 
 @pytest.mark.exercise("staging.dce_jaxpr")
