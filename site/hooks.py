@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -36,7 +37,7 @@ import drawn  # noqa: E402
 
 from autograder.classroom.handouts import release  # noqa: E402
 from autograder.lessons import examples, manifest, notebook, nothing, pictures, terms  # noqa: E402
-from autograder.lessons.page import check, complete, expand, expanded, parts, shown  # noqa: E402
+from autograder.lessons.page import check, complete, expand, expanded, fenced, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
 from autograder.upkeep import api, pyodide, routes  # noqa: E402
@@ -295,16 +296,33 @@ def _expand(markdown: str, lesson: manifest.Lesson, config: MkDocsConfig) -> str
 # Worked examples
 
 _FENCE = re.compile(
-    r'^(?P<indent> *)(?P<ticks>`{3,})python (?P<options>[^\n]*exec="on"[^\n]*)\n'
-    r"(?P<code>.*?)^(?P=indent)(?P=ticks) *$",
+    r'^(?P<indent> *)(?P<ticks>`{3,})python (?=[^\n]*exec="on")(?:[^\n]*(?P<guess>result="guess"))?'
+    r'(?:[^\n]*change="(?P<change>[^"\n]+)")?[^\n]*\n(?P<code>.*?)^(?P=indent)(?P=ticks) *$'
+    r"(?(guess)\n\n(?P<answer>(?:[^\n]+\n)+))",
     re.MULTILINE | re.DOTALL,
 )
 
 
 def _with_outputs(markdown: str, lesson: manifest.Lesson) -> str:
-    """The page with what each example prints, and the error that ends it, below the example."""
-    outputs = iter(examples.outputs(lesson).values())
-    return _FENCE.sub(lambda fence: _with_output(fence, next(outputs)), markdown)
+    """The page with what each example prints, and the error that ends it, below the example.
+
+    What a reader is asked to guess is folded, together with the paragraph below it.
+    """
+    outputs, codes = iter(examples.outputs(lesson).values()), list[str]()
+
+    def shown_with(fence: re.Match[str]) -> str:
+        codes.append(shown(fence["code"]))
+        return _with_output(fence, next(outputs)) + _to_change(fence["change"], codes)
+
+    return _FENCE.sub(shown_with, markdown)
+
+
+def _to_change(wish: str | None, codes: list[str]) -> str:
+    """What a reader may change in the last of these examples; try.js puts a button there."""
+    if not wish:
+        return ""
+    data = html.escape(json.dumps(codes))
+    return f'\n\n<div class="change-this" data-codes="{data}"><p>{html.escape(wish)}</p></div>\n'
 
 
 def _with_output(fence: re.Match[str], left: list[examples.Output]) -> str:
@@ -312,10 +330,14 @@ def _with_output(fence: re.Match[str], left: list[examples.Output]) -> str:
     told = ("".join(x.get("text", x.get("traceback", []))) for x in left)
     printed = "".join(told).rstrip("\n")
     code = re.sub(f"^{indent}", "", shown(fence["code"]), flags=re.MULTILINE)
+    code = re.sub(r"\n{3,}", "\n\n", code)  # what a file has between definitions is much on a page
     lines = [f"{ticks}python", *code.splitlines(), ticks]
-    if printed.strip():
-        around = "`" * max(len(ticks), 1 + max(map(len, re.findall("`+", printed)), default=0))
-        lines += ["", f"{around}text", *printed.splitlines(), around]
+    output = fenced(printed, "text").splitlines() if printed.strip() else []
+    if fence["guess"]:
+        told = "\n".join([*output, "", fence["answer"]])
+        fold = f'??? question "Guess first, then look"\n\n{textwrap.indent(told, "    ")}'
+        output = [*fold.splitlines(), ""]
+    lines += ["", *output] if output else []
     return "\n".join(indent + line if line else "" for line in lines)
 
 

@@ -26,6 +26,7 @@ LITERALS = (2.0, 0.5, 3, -1.5)
 LARGEST = 30.0  # that a value or a slope may be
 MARGIN = 0.1  # how far a value keeps away from jumps and poles
 STEP = 1e-3  # of the difference quotients that tell slopes
+NEAR = (STEP, -STEP, STEP / 4, -STEP / 4)
 
 Draw = Callable[[random.Random, list[np.ndarray]], "tuple[list[int], dict[str, Any]] | None"]
 
@@ -307,6 +308,13 @@ class Input:
     axis: int | None
 
 
+def tame(x: np.ndarray) -> np.ndarray:
+    """The array itself; raises Unfit if it has a number that is none, or too large."""
+    if not (np.abs(x.astype(float)) < LARGEST).all():
+        raise Unfit
+    return x
+
+
 @dataclass(frozen=True)
 class Step:
     """One operation; operands are places among the inputs and the results of earlier steps."""
@@ -314,6 +322,12 @@ class Step:
     name: str
     operands: tuple[int, ...]
     params: tuple[tuple[str, Any], ...] = ()
+
+    def evaluate(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """Its value, from those before it. Raises Unfit where operands do not fit."""
+        operands = [values[i] for i in self.operands]
+        with np.errstate(all="ignore"):
+            return tame(np.asarray(OPERATIONS[self.name].evaluate(*operands, **dict(self.params))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,14 +347,9 @@ class Program:
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """All values, inputs first. Raises Unfit where operands do not fit or are not tame."""
-        values = list(arguments)
-        with np.errstate(all="ignore"):
-            for step in self.steps:
-                operands = [values[i] for i in step.operands]
-                out = np.asarray(OPERATIONS[step.name].evaluate(*operands, **dict(step.params)))
-                values.append(out)
-        if not all(np.all(np.abs(x.astype(float)) < LARGEST) for x in values):
-            raise Unfit
+        values = [tame(x) for x in arguments]
+        for step in self.steps:
+            values.append(step.evaluate(values))
         return values
 
     @functools.cached_property
@@ -348,31 +357,44 @@ class Program:
         """All values for the inputs' own values."""
         return self.evaluate([x.value for x in self.inputs])
 
-    def is_sound(self) -> bool:
-        """Is the program well typed, tame wherever a test will evaluate it, and has it a batch?"""
+    @functools.cached_property
+    def everywhere(self) -> list[list[np.ndarray]]:
+        """All values wherever a test will evaluate the program, and nearby. Raises Unfit."""
         first, second = ([getattr(x, name) for x in self.inputs] for name in ("value", "other"))
         mixed = [x.value if x.axis is None else x.other for x in self.inputs]
+        near = [
+            [(x + h * t).astype(x.dtype) for x, t in zip(first, second, strict=True)] for h in NEAR
+        ]
+        return [self.values, *(self.evaluate(xs) for xs in (second, mixed, *near))]
+
+    def followed_by(self, step: Step) -> "Program":
+        """The program with another step, which alone is evaluated. Raises Unfit."""
+        longer = replace(self, steps=(*self.steps, step))
+        return longer.known([[*values, step.evaluate(values)] for values in self.everywhere])
+
+    def known(self, everywhere: list[list[np.ndarray]]) -> "Program":
+        """The program itself, whose values have been found before."""
+        self.__dict__.update(everywhere=everywhere, values=everywhere[0])
+        return self
+
+    def is_sound(self) -> bool:
+        """Is the program well typed, tame wherever a test will evaluate it, and has it a batch?"""
         try:
-            _ = self.values
-            self.evaluate(second)
-            self.evaluate(mixed)
-            coarse, fine = (self.slopes(first, second, h) for h in (STEP, STEP / 4))
+            steady = all(self.is_steady(place) for place in range(len(self.everywhere[0])))
         except (Unfit, ValueError):
             return False
-        if all(x.axis is None for x in self.inputs):
-            return False
-        pairs = [(x, y) for x, y, v in zip(coarse, fine, self.values, strict=True) if is_wide(v)]
-        return all(np.all(np.abs(x) < LARGEST) for x in coarse) and all(
-            np.allclose(x, y, 1e-3, 1e-3) for x, y in pairs
-        )
+        return steady and any(x.axis is not None for x in self.inputs)
 
-    def slopes(self, at: list[Any], along: list[Any], h: float) -> list[np.ndarray]:
-        """Difference quotients of all values."""
-        ahead, behind = (
-            self.evaluate([(x + s * h * t).astype(x.dtype) for x, t in zip(at, along, strict=True)])
-            for s in (1, -1)
+    def is_steady(self, place: int) -> bool:
+        """Is a value's slope moderate, and the same in a smaller neighbourhood?"""
+        first, _, _, *near = (values[place] for values in self.everywhere)
+        ahead, behind, nearer_ahead, nearer_behind = (x.astype(float) for x in near)
+        coarse, fine = (ahead - behind) / (2 * STEP), (nearer_ahead - nearer_behind) / (STEP / 2)
+        if not (np.abs(coarse) < LARGEST).all():
+            return False
+        return not is_wide(first) or bool(
+            (np.abs(coarse - fine) <= 1e-3 * (1 + np.abs(fine))).all()
         )
-        return [(x.astype(float) - y) / (2 * h) for x, y in zip(ahead, behind, strict=True)]
 
     # --- as text ---
 
@@ -547,7 +569,8 @@ def make_one(
     program = with_numbers(program)
     read = {i for step in program.steps for i in step.operands}
     last = [i for i in floats(program.values) if i not in read and i >= len(program.inputs)]
-    found = pruned(replace(program, results=tuple(last[-results:])))
+    whole = replace(program, results=tuple(last[-results:])).known(program.everywhere)
+    found = pruned(whole)
     has_it = not using or any(step.name in using for step in found.steps)
     return found if last and has_it and found.is_sound() else None
 
@@ -556,8 +579,10 @@ def with_numbers(program: Program) -> Program:
     """The program with numbers made of booleans that no step reads."""
     read = {i for step in program.steps for i in step.operands}
     places = [i for i, x in enumerate(program.values) if x.dtype == bool and i not in read]
-    new = [Step("convert_element_type", (i,), (("dtype", "float64"),)) for i in places]
-    return replace(program, steps=(*program.steps, *new))
+    for i in places:
+        step = Step("convert_element_type", (i,), (("dtype", "float64"),))
+        program = program.followed_by(step)
+    return program
 
 
 def make_input(rng: random.Random, dtypes: Sequence[str]) -> Input:
@@ -580,8 +605,11 @@ def with_step(rng: random.Random, program: Program, names: Sequence[str]) -> Pro
         if drawn is not None:
             operands, params = drawn
             step = Step(name, tuple(operands), tuple(params.items()))
-            longer = replace(program, steps=(*program.steps, step))
-            if longer.is_sound():
+            try:
+                longer = program.followed_by(step)
+            except (Unfit, ValueError):
+                continue
+            if longer.is_steady(-1):
                 return longer
     return None
 
@@ -597,11 +625,14 @@ def pruned(program: Program) -> Program:
         needed |= set(step.operands) if place in needed else set()
     kept = sorted(needed)
     steps = [program.steps[i - first] for i in kept if i >= first]
-    return Program(
+    smaller = Program(
         tuple(program.inputs[i] for i in kept if i < first),
         tuple(replace(s, operands=tuple(map(kept.index, s.operands))) for s in steps),
         tuple(map(kept.index, program.results)),
     )
+    if "everywhere" not in program.__dict__:
+        return smaller
+    return smaller.known([[values[i] for i in kept] for values in program.everywhere])
 
 
 def _fewer_results(program: Program) -> Iterator[Program]:

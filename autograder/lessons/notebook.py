@@ -137,14 +137,17 @@ def _prose(part: Part, lesson: Lesson) -> str:
 
 
 def _example(part: Part, outputs: list[Output], needs: str | None) -> Cell:
-    """An example, and what the reference prints; `needs` says why it cannot run yet, if so."""
+    """An example, and what the reference prints, unless a reader is to guess it.
+
+    `needs` says why it cannot run yet, if so.
+    """
     missing = (
         ""
         if needs is None
         else f"# Needs {needs or 'what a cell above defines'}, and maybe more.\n"
     )
     cell = _code(missing + page.code(part))
-    cell["outputs"] = outputs
+    cell["outputs"] = [] if 'result="guess"' in part.argument else outputs
     cell["metadata"]["jaxprentice"] = {"outputs": "reference"}
     if missing or "raises=" in part.argument:
         cell["metadata"]["tags"] = ["raises-exception"]

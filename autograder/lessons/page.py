@@ -78,7 +78,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    text = GOALS.sub(_folded, text)
+    text = READING.sub(_folded, _OPENING.sub(_opening, text))
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
         terms.link_first(expanded(part, lesson), text, seen)
@@ -91,6 +91,18 @@ def expand(text: str, lesson: Lesson) -> str:
 GOALS = re.compile(
     r"^## (What you will be able to do)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
 )
+
+
+_OPENING = re.compile(GOALS.pattern + r"\{\{ lesson \}\}\n", re.MULTILINE | re.DOTALL)
+
+
+def _opening(found: re.Match[str]) -> str:
+    """Goals and facts as one line that is unfolded: the goals go on in the box of the facts."""
+    goals = f"**{found[1]}**\n\n{found[2]}"
+    return f"{{{{ lesson }}}}\n{textwrap.indent(goals, '    ')}"
+
+
+READING = re.compile(r"^## (Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def _folded(found: re.Match[str]) -> str:
@@ -143,7 +155,7 @@ def _lesson(argument: str, lesson: Lesson) -> str:
 def _in_short(lesson: Lesson) -> str:
     """The line that is seen of the facts before they are unfolded."""
     worth = f", {lesson.max_points:g} points" if lesson.exercises else ""
-    return f"This lesson: about {lesson.minutes} minutes{worth}, downloads, how to check"
+    return f"About {lesson.minutes} minutes in two sittings{worth}: goals, downloads, checks"
 
 
 def _download(file: str) -> str:
@@ -216,7 +228,9 @@ def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
     commands = {kind: command(f"{lesson.id}.{kind}") for kind in tasks.KINDS}
-    return about_tasks(lesson, commands)
+    program = fenced(tasks.repair(lesson).code, "python").rstrip()
+    folded = f'??? note "The program to repair"\n\n{textwrap.indent(program, "    ")}'
+    return about_tasks(lesson, commands).replace(program, folded)
 
 
 _DIRECTIVES = {

@@ -1,4 +1,4 @@
-"""What "Try it here" on the site's pages is made of: Python for the browser, an editor, the checks.
+"""What "Try it here" and "Change this" on pages are made of: Python for the browser, the checks.
 
 What is another's comes from npm (`site/runner/`) and is kept in `build/runner`, which git ignores.
 The checks are those of the command. Pages of the course's first part get it: these lessons need
@@ -23,7 +23,7 @@ PATIENCE = 300  # seconds for npm
 PYODIDE = (
     "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip",
 )  # fmt: skip
-AS_THEY_ARE = ("try.js", "worker.js", "runner.css")  # runner.js is bundled with the editor
+AS_THEY_ARE = ("try.js", "change.js", "change-worker.js", "worker.js", "runner.css")
 LEFT_OUT = '"Try it here" is left out of the pages'
 
 
@@ -130,8 +130,9 @@ def assets() -> dict[str, bytes]:
 
 
 def _hero() -> dict[str, bytes]:
-    """What the first screen runs, packed as the lessons' files are: a solution is among it."""
-    parts = [places.ROOT / "site/hero/hero.py", places.SOLUTIONS / "nothing/microjax.py"]
+    """What the first screen and changed examples run: microjax in one file."""
+    ours = [places.ROOT / f"site/hero/{name}.py" for name in ("hero", "change")]
+    parts = [*ours, places.SOLUTIONS / "nothing/microjax.py"]
     if not all(file.exists() for file in parts):
         return {}
     worker = (places.ROOT / "site/hero/worker.js").read_bytes()

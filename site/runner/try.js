@@ -1,4 +1,4 @@
-/* The button "Try it here" under each exercise. Everything else is loaded when it is clicked. */
+/* The buttons "Try it here" and "Change this". Everything else is loaded when one is clicked. */
 
 for (const place of document.querySelectorAll(".try-exercise")) {
   const button = document.createElement("button");
@@ -20,4 +20,19 @@ for (const place of document.querySelectorAll(".try-exercise")) {
     }
   });
   place.append(button, " ", note);
+}
+
+for (const place of document.querySelectorAll(".change-this")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Change this";
+  button.onclick = async () => {
+    try {
+      const { open } = await import("./change.js");
+      open(place, button);
+    } catch {
+      button.textContent = "It could not be loaded. Try again.";
+    }
+  };
+  place.append(button);
 }

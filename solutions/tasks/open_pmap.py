@@ -1,4 +1,4 @@
-"""A sum that goes round in a ring."""
+"""A sum that travels around a ring."""
 
 import functools
 

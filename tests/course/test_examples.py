@@ -1,5 +1,6 @@
 """Worked examples run once on the reference, and what they left is kept as long as it is true."""
 
+import dataclasses
 import os
 import re
 import shutil
@@ -7,7 +8,17 @@ import shutil
 import pytest
 import small_course
 
-from autograder.lessons import examples, explored, manifest, page_outputs, places, traced
+from autograder.lessons import (
+    assemble,
+    examples,
+    explored,
+    manifest,
+    page,
+    page_outputs,
+    places,
+    skeleton,
+    traced,
+)
 from autograder.lessons.problem import Problem
 from autograder.upkeep import sync
 
@@ -144,3 +155,31 @@ def test_an_example_that_ends_python_is_told(hello):
     (hello.folder / "lesson.md").write_text(page)
     with pytest.raises(Problem, match=r"lesson.md, line 1: An example ends Python \(gone\)"):
         examples.outputs(hello)
+
+
+END = "\n## First sitting ends here\n"
+DIVIDED = [x for x in manifest.load().values() if x.exercises and END in page.read(x)]
+
+
+@pytest.mark.parametrize("lesson", DIVIDED, ids=lambda lesson: lesson.id)
+def test_what_ends_the_first_sitting_runs_on_its_exercises_alone(lesson):
+    before = page.read(lesson).partition(END)[0]
+    about = examples._on(lesson, half_done(lesson, before), "")
+    place = sum(example.line < before.count("\n") for example in about.examples)
+    about = dataclasses.replace(about, codes=about.codes[: place + 1])
+    wanted = [*examples.outputs(lesson).values()][place]
+    assert examples._run(about, lesson)[place] == wanted
+
+
+def half_done(lesson, before):
+    """The tree of a lesson in which only the exercises of a part of its page are done."""
+    done = {x.target for x in lesson.exercises if f"{{{{ exercise {x.id} }}}}" in before}
+    solution = assemble.read_solution(lesson.module)
+    pieces = skeleton.pieces(
+        assemble.read_handout(lesson.module), [exercise.target for exercise in lesson.exercises]
+    )
+    module = "".join(
+        f"{skeleton.definition(solution, target).rstrip()}\n" if target in done else text
+        for target, text in pieces
+    )
+    return {**assemble.files_of(manifest.needed(lesson)), lesson.module: module}

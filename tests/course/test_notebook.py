@@ -92,6 +92,14 @@ def test_an_example_that_raises_does_not_stop_the_notebook(hello):
     assert tagged == [['int("a")']]
 
 
+def test_below_an_example_is_nothing_that_a_reader_is_to_guess(hello):
+    file = hello.folder / "lesson.md"
+    asked = 'result="guess" session="hello"\na = 1'
+    file.write_text(file.read_text().replace('session="hello"\na = 1', asked))
+    (cell,) = [c for c in notebook.make(hello)["cells"] if "a = 1" in "".join(c["source"])]
+    assert (cell["cell_type"], cell["outputs"]) == ("code", [])
+
+
 def test_below_an_example_is_what_the_reference_left_there_and_that_is_said(hello):
     made = notebook.make(hello)
     marked = [c for c in made["cells"] if "jaxprentice" in c["metadata"]]

@@ -121,11 +121,25 @@ def test_each_exercise_stands_on_the_page_once(hello):
 REAL = [lesson for lesson in manifest.load().values() if lesson.exercises]
 
 
-def test_every_page_has_the_length_of_one_sitting():
+def test_every_page_has_the_length_of_two_sittings():
     pages = [lesson for lesson in manifest.load().values() if lesson.has_page]
     words = {x.id: len((x.folder / "lesson.md").read_text().split()) for x in pages}
     assert len(words) == 19
     assert {name: count for name, count in words.items() if not 1500 <= count <= 3500} == {}
+
+
+def test_the_first_sitting_ends_in_the_middle_of_a_page_with_something_that_runs():
+    end, divided = "\n## First sitting ends here\n", {}
+    for lesson in REAL:
+        before, found, after = page.read(lesson).partition(end)
+        if found:
+            divided[lesson.id] = len(before.split()) / len((before + after).split())
+            section = after.partition("\n## ")[0]
+            assert 'exec="on"' in section, lesson.id
+            shown = re.findall(r"^\{\{ exercise (\S+) \}\}$", before, re.MULTILINE)
+            assert 0 < len(shown) < len(lesson.exercises), lesson.id
+    assert {name: share for name, share in divided.items() if not 1 / 3 < share < 2 / 3} == {}
+    assert len(divided) >= 9
 
 
 @pytest.mark.parametrize("lesson", REAL, ids=[x.id for x in REAL])

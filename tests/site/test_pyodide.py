@@ -94,6 +94,22 @@ def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
 
 
 @pytest.mark.slow
+def test_an_example_is_changed_and_runs_after_those_above_it(try_it):
+    tab = try_it("interpreters").tab
+    place = tab.locator(".change-this").nth(1)
+    place.get_by_role("button", name="Change this").click()
+    text = place.get_by_role("textbox")
+    assert text.input_value().startswith("def power(x, n):")
+    for line, said in (
+        ("print(foo(power(3.0, 2)))", "108.0"),
+        ("foo(1)", "TypeError: add takes fl"),
+    ):
+        text.fill(f"{text.input_value()}\n{line}")
+        place.get_by_role("button", name="Run").click()
+        place.get_by_role("status").get_by_text(said).wait_for(timeout=60_000)
+
+
+@pytest.mark.slow
 def test_stop_ends_an_endless_loop(try_it):
     trial = (
         try_it("duals")

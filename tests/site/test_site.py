@@ -91,6 +91,17 @@ def page_of(built, lesson):
     return built / "lessons" / lesson.id / "index.html"
 
 
+def test_what_a_reader_is_to_guess_is_folded_with_its_answer(built):
+    fold = r'<details class="question">\s*<summary>Guess first, then look</summary>(.*?)</details>'
+    asked, folds = {}, {}
+    for lesson in LESSONS:
+        asked[lesson.id] = (lesson.folder / "lesson.md").read_text().count('result="guess"')
+        folds[lesson.id] = re.findall(fold, page_of(built, lesson).read_text("utf-8"), re.DOTALL)
+    assert {name: len(found) for name, found in folds.items()} == asked
+    for found in (text for texts in folds.values() for text in texts):
+        assert re.search(r'class="language-text highlight">.*</div>\s*<p>', found, re.DOTALL)
+
+
 def test_every_page_of_the_menu_lists_every_lesson(built):
     for path in pages(built):
         shown = html.unescape(path.read_text(encoding="utf-8"))

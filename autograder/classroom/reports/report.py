@@ -27,7 +27,7 @@ from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Whole
 
 # What may be more than a slip: these submissions need manual review.
-SUSPECT = ("does_not_terminate", "crashed", "out_of_memory")
+SUSPECT = tuple(feedback.LIMITS)
 BINS = 10
 STUDENTS = "students"
 FEW = 10  # submissions, with fewer of which discrimination means nothing

@@ -1,8 +1,8 @@
 """A transformer of one layer learns a round, character by character, and sings it on its own.
 
-The model is what remains of GPT when you leave out all that you can: one head of attention, one
-layer of neurons, and one table for letters and places. After 60 steps it goes on by itself, from
-the first letters of the round.
+The model is what remains of GPT when you leave out all you can: one head of attention, one layer of
+neurons, and one table for letters and positions. After 60 steps it continues by itself from the
+first letters of the round.
 """
 
 import jax

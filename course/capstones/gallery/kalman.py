@@ -1,8 +1,8 @@
 """A Kalman filter follows a ball that it sees badly, and learns how badly it sees.
 
-The filter is one `scan`. Its likelihood has a gradient, as any function has, and following that
-gradient finds the noise of the measurements. In the picture, time goes from left to right: rings
-(`o`) are what was measured, dots (`*`) where the filter believes the ball to be.
+The filter is one `scan`. Its likelihood has a gradient, and following that gradient finds the noise
+of the measurements. In the picture, time goes from left to right: rings (`o`) are measurements, and
+dots (`*`) are where the filter believes the ball to be.
 """
 
 import jax

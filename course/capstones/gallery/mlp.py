@@ -1,8 +1,8 @@
 """A network from scratch learns two spirals, and draws what it thinks of the plane.
 
-No library of layers: parameters are a list of pairs, and a step of training is three lines. The
-picture shows which of the two spirals the network expects at each place; the last line is the share
-of points that it gets right.
+There is no library of layers: parameters are a list of pairs, and a training step takes three
+lines. The picture shows which of the two spirals the network expects at each point of the plane;
+the last line is the share of points that it gets right.
 """
 
 import jax

@@ -1,7 +1,7 @@
-"""A library of modules in forty lines: classes that are trees, as are the gradients of their objects.
+"""A library of modules in forty lines: models are pytrees, and so are their gradients.
 
-As in Equinox, a model is an object whose attributes are its parameters. It goes through every
-transformation, and its gradient is a model, too. The first lines name three of its leaves.
+As in Equinox, a model is an object whose attributes are its parameters. It passes through every
+transformation, and its gradient is a model too. The first lines name three of its leaves.
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
-"""Newton's method finds where planets are; differentiating the result needs none of its steps.
+"""Newton's method finds a planet; differentiating the result needs none of its steps.
 
 At a root, `f(x, p) = 0`. So if `p` moves, `x` moves by `-(df/dp) / (df/dx)`, however the root was
-found: the rule is one line, and the loop, which no reverse mode could run back, stays out of it.
-The picture shows the orbit that fits what was seen: the places of a planet around its sun.
+found. The rule takes one line, and reverse mode never has to run the loop backwards. The picture
+shows the orbit that fits the observed positions of a planet around its sun.
 """
 
 import functools

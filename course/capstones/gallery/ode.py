@@ -1,7 +1,7 @@
 """A differential equation, solved by a loop, and its gradient by a second loop, backwards in time.
 
-Reverse mode through the loop would keep every step. The adjoint method keeps the end only: it runs
-the equation back and carries the gradient along. With it, a cannon learns to aim, shot by shot.
+Reverse mode through the loop would keep every step. The adjoint method keeps only the end: it runs
+the equation backwards and carries the gradient along. With it, a cannon learns to aim, shot by shot.
 """
 
 import jax

@@ -1,4 +1,4 @@
-"""Forty equations that no person has typed close in on the number that is its own cosine."""
+"""Forty equations, written by a program, close in on the number that is its own cosine."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Calls that are opened.
+"""Inlined calls.
 
 `inline(jaxpr)` removes the calls from a program: each is replaced by the equations of the program
 that it calls. The result is often right, and sometimes wrong. Like the old program, the new one

@@ -1,4 +1,4 @@
-"""Two thousand stars in a row wind up to a spiral, and one call computes all their steps."""
+"""Two thousand stars in a row wind up into a spiral, and one call computes all their steps."""
 
 from time import perf_counter
 

@@ -5,7 +5,7 @@ derivative of an elementwise function is only one number per element. Write `few
 takes the program of a derivative, as `linearize_flat` returns it, and returns one that computes the
 same with fewer constants. Inputs and outputs keep their shapes and dtypes, and the constants never
 take more bytes than before. For an elementwise function of one array, however long, one constant
-must be left; elementwise parts before and after another operation are shortened, too.
+must be left; elementwise parts before and after another operation are shortened too.
 """
 
 import minijax.numpy as jnp

@@ -1,9 +1,9 @@
 """Work that is left for tomorrow.
 
 `unzip(closed, is_known)` splits a program as `split_jaxpr` does, but without tracing: it looks at
-one equation after the other. What the two programs compute together is right. But all that does not
-depend on an unknown input must come from the first one, and some of it still comes from the second.
-Repair it.
+one equation after another. Together, the two programs compute the right results. But everything
+that does not depend on an unknown input must come from the first, and some of it still comes from
+the second. Repair it.
 """
 
 from minijax.jaxpr import ClosedJaxpr, Jaxpr

@@ -1,9 +1,9 @@
 """A tape that smudges.
 
-`gradient(f, *xs)` needs no linear program: it writes each operation of `f` on a tape, with the ways
-to pull a cotangent back, and reads the tape from its end. `f` may use `+`, `-` and `*`, and arrays
-of the same shape. The result must be what `grad` of the sum of `f` returns: often it is, and
-sometimes not. Repair it.
+`gradient(f, *xs)` needs no linear program: it records each operation of `f` on a tape, with
+functions that pull a cotangent back, and reads the tape from its end. `f` may use `+`, `-` and `*`,
+and arrays of the same shape. The result must be what `grad` of the sum of `f` returns: often it is,
+but not always. Repair it.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 Write `fixed_point(f, p, x)`: one `while_loop` repeats `x = f(p, x)`, from the float `x` on, until
 `x` changes by less than 1e-12, and the last `x` is returned. `p` is a number or array, or a
 container of them. `grad`, `jvp`, `vmap` and `jit` of `fixed_point` must be right with respect to
-`p`, and so must the gradient of the gradient. However many steps the loop takes, none of them is
-kept for that.
+`p`, and so must the gradient of the gradient. However many steps the loop takes, it must keep none
+of them.
 """
 
 import minijax.numpy as jnp

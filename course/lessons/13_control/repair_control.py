@@ -1,9 +1,9 @@
 """A tank that runs dry.
 
-`drain(k, height, steps)` lets water out of a tank, by Torricelli's law: in each step the flow is
-`k` times the root of the height, and nothing flows out of an empty tank. It returns the height at
-the end and the water that has left. Together they are what was there at first: the heights and
-flows obey that, and so must their derivatives with respect to `k` and `height`. Repair it.
+`drain(k, height, steps)` lets water out of a tank, following Torricelli's law: in each step, the
+flow is `k` times the square root of the height, and nothing flows out of an empty tank. It returns
+the height at the end and the water that has left. Together they equal the water at the start. The
+values obey that, and so must their derivatives with respect to `k` and `height`. Repair it.
 """
 
 import minijax.numpy as jnp

@@ -1,11 +1,11 @@
 """Bounds that are proved.
 
 Write `bounds(f)`: it takes a pair (low, high) of arrays for each argument of `f`, and returns such
-a pair for its result, or a tuple of pairs. Whatever `f` is given between the pairs that come in,
-its results are between those that go out. Write rules for neg, exp, tanh, add, sub, mul, max,
-reduce_sum, transpose, broadcast_in_dim and dot_general, and open calls of `jit`; any other
+a pair for its result, or a tuple of pairs. If the arguments of `f` are within the pairs that come
+in, its results are within the pairs that go out. Write rules for neg, exp, tanh, add, sub, mul,
+max, reduce_sum, transpose, broadcast_in_dim and dot_general, and inline calls of `jit`; any other
 operation is a `NotImplementedError`. If a program reads each value once, without dot_general, no
-narrower pair would do.
+narrower pair is right.
 """
 
 from minijax import lax, make_jaxpr

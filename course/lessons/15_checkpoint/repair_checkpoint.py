@@ -1,9 +1,9 @@
 """A checkpoint without a primitive.
 
-`forgetful(f)` is `f`, of which reverse mode keeps the arguments and nothing else: `custom_vjp` is
-enough for that. `f` takes arrays of floats and returns one. The values are right, and so are the
-gradients of most functions. But always the gradient must be that of the value which was returned
-with it. Repair it, so that still nothing but arguments is kept.
+`forgetful(f)` is `f`, but reverse mode keeps only its arguments: `custom_vjp` is enough for that.
+`f` takes arrays of floats and returns one. The values are right, and so are the gradients of most
+functions. But the gradient must always belong to the value that was returned with it. Repair it,
+and still keep nothing but the arguments.
 """
 
 from minijax import custom_vjp, vjp

@@ -1,11 +1,11 @@
-"""A sum that goes round in a ring.
+"""A sum that travels around a ring.
 
 Write `ppermute(x, axis_name, perm)`, a collective of your own, with the rules that `vmap`, `jvp`
-and `grad` need: for each pair (source, target) of `perm`, example `target` gets what example
-`source` has, and an example that is no target gets zeros. With it, write `ring_sum(x, axis_name)`,
-which returns what `psum` returns, and binds no collectives but yours and `axis_index`. The n
-examples only ever send to the next one, and the last to the first. Each sends 2n - 2 times, and
-never more than one part in n of its numbers, rounded up.
+and `grad` need: for each pair (source, target) of `perm`, example `target` gets the value of
+example `source`, and an example that is not a target gets zeros. With it, write `ring_sum(x,
+axis_name)`, which returns what `psum` returns, and binds no collectives but yours and `axis_index`.
+Each of the n examples sends only to the next, and the last to the first. Each sends 2n - 2 times,
+and never more than one part in n of its numbers, rounded up.
 """
 
 from minijax import lax

@@ -1,10 +1,9 @@
 """Data in parts.
 
-`standardize(x, count, axis_name)` is for data that are cut into parts, one for each example of a
-named axis: the first `count` rows of `x` are data, the others only fill it up. It shifts and scales
-the columns of all data together, so that each has the mean 0 and the variance 1, and returns this
-part with zeros in the rows that fill it up. A row must become the same, whichever way the data are
-cut. Repair it.
+`standardize(x, count, axis_name)` is for data in parts, one per example of a named axis. The first
+`count` rows of `x` are data, and the others are padding. It shifts and scales the columns of all
+data together, so that each has mean 0 and variance 1, and returns this part with zeros as padding.
+However the data are split, a row must come out the same. Repair it.
 """
 
 import minijax.numpy as jnp

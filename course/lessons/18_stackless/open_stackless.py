@@ -1,10 +1,10 @@
 """A language for chance.
 
 Write `sample(name, mean, std)`, an operation for a number that a program draws from a normal
-distribution, and `density(f, numbers)`, a function of the arguments of `f`. It returns a pair: what
-`f` returns if the samples named in the dict `numbers` have the values there, and the logarithm of
-the density with which `f` draws these values. Samples of other names are left to what is outside; a
-`ValueError` if nothing there knows them. So one `density` may be inside another, and all of it
+distribution, and `density(f, numbers)`, a function of the arguments of `f`. It returns a pair: the
+result of `f` if the samples named in the dict `numbers` have these values, and the logarithm of the
+density with which `f` draws these values. Samples with other names go to the interpreter outside;
+it is a `ValueError` if none there knows them. So one `density` may be inside another, and all of it
 inside `jvp`, `grad`, `vmap` and `jit`.
 """
 

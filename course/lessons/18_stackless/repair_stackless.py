@@ -1,9 +1,8 @@
 """What a result depends on.
 
-`depends_on(f)(*args)` is the set of the numbers of those arguments on which the result of `f`
-depends: {0, 2} if it is computed from the first and the third one. Inside `f` there may be
-derivatives, and functions whose dependence is asked for in their turn; each of these answers is
-about the arguments of its own function. Repair it.
+`depends_on(f)(*args)` is the set of positions of the arguments that the result of `f` depends on:
+{0, 2} if it is computed from the first and the third. `f` may compute derivatives, and use
+`depends_on` itself; each answer is about the arguments of its own function. Repair it.
 """
 
 from microjax.stackless import Box, Interpreter, bind, context, each, running, set_interpreter

@@ -2,7 +2,7 @@
 
 watch = ["minijax.control_flow.settled", "minijax.programs.jvp_program"]
 hide = ["JaxprTrace", "broadcast_in_dim", "hlo_lowerings"]
-look = "Only the first part of the carry moves at first. Watch how the answer grows until going round once more changes nothing."
+look = "Only the first part of the carry moves at first. Watch how the answer grows until one more round changes nothing."
 """
 
 from minijax import jvp, lax

@@ -1,7 +1,7 @@
 """Three examples gather, and their cotangents flow back.
 
 hide = ["lt", "add", "select_n", "indices_are_sorted", "unique_indices", "mode"]
-look = "Forwards, every example receives the values of all three. Watch what comes back to each: the sum of what all three say about it."
+look = "Forwards, every example receives the values of all three. Watch what comes back to each: the sum of the cotangents from all three."
 """
 
 from minijax import lax, vjp, vmap
