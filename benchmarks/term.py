@@ -1,7 +1,8 @@
 """What a class of 2,000 costs: time, memory and disk of a term's commands, from a smaller class.
 
 `./jaxprentice bench term` grades 200 submissions that all differ, reports on them and exports them,
-on two processors, and writes `build/bench/term.json`. Submissions do not depend on each other, so
+on two processors, without nbgrader and in a course directory, and writes `build/bench/term.json`.
+Submissions do not depend on each other, so
 time and disk for 2,000 are ten times as much: that is extrapolated. `bench grading` grades 2,000 to
 see that memory does not grow. `python -m benchmarks.term 40` takes a smaller class.
 """
@@ -41,25 +42,40 @@ class Row:
         return Row(self.command, number, self.seconds * by, cpu, self.megabytes * by)
 
 
-def commands(lesson: Lesson) -> Iterator[tuple[str, list[str]]]:
+Commands = Iterator[tuple[str, list[str]]]
+PROGRAM = [sys.executable, "-m", "autograder"]
+
+
+def on_a_folder(lesson: Lesson) -> Commands:
     """The commands of a term on a folder of submissions, by what they are called."""
-    program = [sys.executable, "-m", "autograder"]
     to = ["--lesson", lesson.id, "--out", "results", "--jobs", "2"]
-    yield "grade", [*program, "grade", "submissions", *to]
-    yield "grade again", [*program, "grade", "submissions", *to]
-    yield "report", [*program, "report", "results"]
-    yield "export", [*program, "export", "results", "--format", "canvas"]
+    yield "grade", [*PROGRAM, "grade", "submissions", *to]
+    yield "grade again", [*PROGRAM, "grade", "submissions", *to]
+    yield "report", [*PROGRAM, "report", "results"]
+    yield "export", [*PROGRAM, "export", "results", "--format", "canvas"]
+
+
+def in_a_course(lesson: Lesson) -> Commands:
+    """Those in a course directory, with the gradebook."""
+    for title in ("autograde", "autograde again"):
+        yield title, [*others.nbgrader(), "autograde", lesson.id]
+    yield "generate_feedback", [*others.nbgrader(), "generate_feedback", lesson.id]
+    yield "report .", [*PROGRAM, "report", "."]
+    yield "export .", [*PROGRAM, "export", ".", "--format", "canvas"]
+    yield "similar .", [*PROGRAM, "similar", ".", "--lesson", lesson.id]
 
 
 def measured(lesson: Lesson, number: int) -> Iterator[Row]:
     """What each command takes for so many students."""
-    with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
-        folder = Path(name, "work")
-        grading.hand_in(folder, lesson, grading.make_class(lesson, number))
-        for title, command in commands(lesson):
-            before = size(folder)
-            taken = cost.of(command, folder, others.environment(), Path(name, "log"))
-            yield Row(title, number, taken.seconds, taken.cpu, size(folder) - before)
+    jobs = grading.make_class(lesson, number)
+    for hand_in, commands in ((grading.hand_in, on_a_folder), (others.our_course, in_a_course)):
+        with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
+            folder = Path(name, "work")
+            hand_in(folder, lesson, jobs)
+            for title, command in commands(lesson):
+                before = size(folder)
+                taken = cost.of(command, folder, others.environment(), Path(name, "log"))
+                yield Row(title, number, taken.seconds, taken.cpu, size(folder) - before)
 
 
 def size(folder: Path) -> float:
@@ -71,13 +87,13 @@ def line(row: Row) -> str:
     """A row of the table."""
     cpu = "not known" if row.cpu is None else f"{row.cpu / 60:.1f}"
     taken = f"{row.seconds / 60:8.1f} {cpu:>11} {row.megabytes:6.1f}"
-    return f"{row.command:14} {row.submissions:11} {taken}"
+    return f"{row.command:17} {row.submissions:11} {taken}"
 
 
 def main(words: list[str]) -> None:
     """Print the table, measured and extrapolated, and write the report."""
     lesson, number = manifest.get(LESSON), int(words[0]) if words else MEASURED
-    print(f"{'':14} {'submissions':>11} {'minutes':>8} {'CPU minutes':>11} {'MB':>6}")
+    print(f"{'':17} {'submissions':>11} {'minutes':>8} {'CPU minutes':>11} {'MB':>6}")
     rows = []
     for row in measured(lesson, number):
         print(line(row), flush=True)

@@ -97,15 +97,20 @@ def nbgrader_update(
     folder: Course = Path(),
 ) -> None:
     """Bring corrected lessons and what course.toml says into a course directory."""
+    from autograder.classroom.course import settings
     from autograder.classroom.nbgrader import directory
+    from autograder.upkeep import new
 
     changed = directory.update(folder, names or [])
     for name in changed:
         print(f"{name} is renewed. Its submissions and grades are as they were.")
-    for sentence in directory.outdated(folder, names or []):
-        print(sentence)
     if not changed:
         print("What students get is up to date.")
+    for sentence in directory.waiting(folder, names or []):
+        print(sentence)
+    asked = settings.read(folder).chosen(names or [])
+    if left := new.unfinished(lesson for each in asked for lesson in each.lessons):
+        print(f"{len(left)} marks are left in lessons, and students get them: {left[0]} ...")
     for name, sentence in ({} if names else directory.taken_out(folder)).items():
         print(sentence)
         if sys.stdin.isatty() and typer.confirm(f"Remove {name} and all of its grades?"):
@@ -368,9 +373,11 @@ def report(
     source: Source = None,
 ) -> None:
     """Write a report on a class from its grades."""
-    from autograder.classroom.reports import report
+    from autograder.classroom.reports import grades, report
 
     print(f"The report is {report.write(folder, source)}.")
+    for sentence in grades.waiting(folder, source):
+        print(sentence)
 
 
 @command("similar submissions --lesson jvp --out similar")

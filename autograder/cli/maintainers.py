@@ -22,6 +22,7 @@ def new(
     In a course directory the lesson is that course's own, and this copy stays as it is.
     """
     from autograder.classroom.course import settings
+    from autograder.lessons import manifest
     from autograder.upkeep import new
 
     here = Path.cwd() if Path(settings.FILE).is_file() else None
@@ -32,6 +33,8 @@ def new(
     print("It works as it is. Try it now, and again after each step:")
     if here:
         print(f"    jaxprentice audit {lesson}")
+        needed = ", ".join(x.id for x in manifest.needed(new.standing_on(own=True)))
+        print(f"Students get the solutions of what `requires` in lesson.toml names: {needed}.")
         print(
             f"Then make it an assignment in {settings.FILE}, and run `jaxprentice nbgrader update`."
         )

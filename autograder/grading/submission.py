@@ -69,7 +69,8 @@ def grade(
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     policy = Policy(edition.expected)
     verdicts = [judge(part, expected[part.id], examined, policy) for part in wanted]
-    exercises = causes_first(lesson, verdicts)
+    # Where no test could run, the whole module is the cause.
+    exercises = verdicts if examined.otherwise else causes_first(lesson, verdicts)
     return {
         "lesson": lesson.id,
         "student": "",

@@ -122,7 +122,7 @@ def _picture(lesson: Lesson, file: str) -> bytes:
 
 def _prose(part: Part, lesson: Lesson) -> str:
     if part.kind == "lesson":
-        facts = [*page.facts(lesson), *page.about_examples(lesson)]
+        facts = [*page.facts(lesson), *page.about_examples(lesson, "Run their cells in order.")]
         rows = "".join(f"    - {row}\n" for row in facts)
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
@@ -273,7 +273,8 @@ def _setup(lesson: Lesson) -> Iterator[Cell]:
         "that begins with `# Needs` raises an error until you have written that exercise, or some "
         "after it; all others run already. *Run All* passes over these errors."
     )
-    cell = _code(_SETUP.replace("MODULE", lesson.module).replace("PACKAGE", lesson.package))
+    first = f"# Run this cell first. Every cell that you run after it uses {lesson.module} as you"
+    cell = _code(f"{first} last saved it.\n{loader(lesson)}\n\n{WATCH}")
     cell["metadata"]["jupyter"] = {"source_hidden": True}
     yield cell
 
@@ -315,10 +316,17 @@ def _sections(source: str) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------
 # The set-up cell
 
+
+def loader(lesson: Lesson) -> str:
+    """The code that loads the saved files of a lesson's package; `WATCH` has it run."""
+    return _LOADER.replace("PACKAGE", lesson.package)
+
+
+WATCH = 'get_ipython().events.register("pre_run_cell", UseSavedFiles())\n'
+
 # Not %autoreload: it loads only the changed file again, and what the other files took from it
 # before (the primitives, the tables of rules) no longer fits.
-_SETUP = '''\
-# Run this cell first. Every cell that you run after it uses MODULE as you last saved it.
+_LOADER = '''\
 import importlib
 import os
 import sys
@@ -367,9 +375,6 @@ class UseSavedFiles:
             elif id(value) in homes and not isinstance(value, self.plain):
                 home, attribute = homes[id(value)]
                 names[name] = getattr(importlib.import_module(home), attribute, value)
-
-
-get_ipython().events.register("pre_run_cell", UseSavedFiles())
 '''
 
 

@@ -2,7 +2,7 @@
 
     {{ lesson }}                        the lesson's facts
     {{ source minijax/core.py Trace }}  a definition of the reference, without any solution
-    {{ exercise core.new_main }}        an exercise: contract, toolbox, command, hints
+    {{ exercise core.full_raise }}      an exercise: contract, toolbox, command, hints
     {{ trace "jvp-of-jvp" }}            what happens while traces/jvp-of-jvp.py runs, step by step
     {{ jaxpr "tangents" }}              the jaxprs of jaxprs/tangents.py as tables and graphs
     {{ tasks }}                         the open task and the module to repair
@@ -264,16 +264,18 @@ def facts(lesson: Lesson) -> list[str]:
     ]
 
 
-def about_examples(lesson: Lesson) -> list[str]:
-    """The row, if there is one, on where the page's examples run."""
+def about_examples(lesson: Lesson, where: str = "") -> list[str]:
+    """The row, if there is one, on where the page's examples run; `where` is for readers of one."""
     if not lesson.exercises:
         return []
-    needs = "NumPy and jaxlib" if _needs_numpy(lesson) else "nothing else installed"
+    where = where or (
+        "Run the notebook's cells, or copy examples into a file of your own beside the folder "
+        f"`{lesson.package}`, each after those that it builds on, and run it by `./jaxprentice run "
+        "FILE`."
+    )
     return [
-        "**Examples**: they run on your own code once your exercises are done. Run the notebook's "
-        f"cells, or copy examples into a file of your own beside the folder `{lesson.package}`, "
-        f"each after those that it builds on. Python needs {needs} for them. Every output on this "
-        "page comes from the course's own solution."
+        f"**Examples**: they run on your own code once your exercises are done. {where} Every "
+        "output on this page comes from the course's own solution."
     ]
 
 

@@ -6,7 +6,7 @@ before the text that says what belongs there; `unfinished` finds those that are 
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.lessons import manifest, places
@@ -34,8 +34,8 @@ def begin(lesson_id: str, course: Path | None = None) -> list[str]:
     known = manifest.load().values()
     first = FIRST_OWN if course else 1  # an update of this copy may bring lessons before them
     number = max([first, *(lesson.number + 1 for lesson in known)])
-    earlier = [lesson.id for lesson in known if lesson.package == PACKAGE and lesson.exercises]
-    names = {"newlesson": lesson_id, "PACKAGE": PACKAGE, "LATEST": earlier[-1]}
+    required = standing_on(own=course is not None).id
+    names = {"newlesson": lesson_id, "PACKAGE": PACKAGE, "REQUIRED": required}
     place = course / places.OWN if course else None
     lessons = place / "lessons" if place else places.COURSE / "lessons"
     files = _files(lessons / f"{number:02}_{lesson_id}", lesson_id, place)
@@ -47,6 +47,16 @@ def begin(lesson_id: str, course: Path | None = None) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_with_names(text, names), encoding="utf-8")
     return [_shown(path) for path in files]
+
+
+def standing_on(*, own: bool) -> manifest.Lesson:
+    """The lesson that a new one requires at first: the last, or for a course's own the first.
+
+    A handout publishes the solutions of what its lesson requires.
+    """
+    of_copy = [x for x in manifest.load().values() if x.folder.parent.parent == places.COURSE]
+    earlier = [x for x in of_copy if x.package == PACKAGE and x.exercises]
+    return earlier[0] if own else earlier[-1]
 
 
 def _check_id(lesson_id: str) -> None:
@@ -89,20 +99,21 @@ def _with_names(text: str, names: dict[str, str]) -> str:
     return re.sub("|".join(names), lambda found: names[found[0]], text)
 
 
-def unfinished() -> list[str]:
-    """The marks that are left in the lessons, each as "FILE, line N: FILL IN: ..."."""
+def unfinished(lessons: Iterable[manifest.Lesson] | None = None) -> list[str]:
+    """The marks that are left in lessons, all if absent, each as "FILE, line N: FILL IN: ..."."""
     return [
         f"{_shown(path)}, line {number}: {line[line.index(MARK) :].strip()}"
-        for path in _written_by_hand()
+        for path in _written_by_hand(manifest.load().values() if lessons is None else lessons)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if MARK in line
     ]
 
 
-def _written_by_hand() -> Iterator[Path]:
-    for lesson in manifest.load().values():
-        files = _files(lesson.folder, lesson.id)
-        module = places.SOLUTIONS / lesson.module
+def _written_by_hand(lessons: Iterable[manifest.Lesson]) -> Iterator[Path]:
+    for lesson in lessons:
+        place = lesson.folder.parent.parent
+        files = _files(lesson.folder, lesson.id, None if place == places.COURSE else place)
+        module = places.solution(lesson.module)
         yield from (path for path in {module: "", **files} if path.is_file())
 
 

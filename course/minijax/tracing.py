@@ -53,7 +53,7 @@ class Constant(NamedTuple):
     """An array or a tracer that a program uses and that is not among its inputs."""
 
     var: Var  # what stands for it in the program
-    value: Any  # the object itself: while it is held, no other object has its `id`
+    value: Any  # the object that was met
     kept: Any  # what the program computes with
 
 
@@ -65,12 +65,12 @@ class JaxprBuilder:
         self.consts: dict[int, Constant] = {}  # by the `id` of the value
 
     def constant(self, val: Value) -> Atom:
-        """The atom for a value that is not an input of the program: a literal for a 0-d value.
+        """The atom for a value that is not an input: a literal for a plain number, else a variable.
 
-        For an array or a tracer it is a variable of its type: the same one whenever this very
-        object is met, and a new one for any other, even an equal array. `self.consts` notes it by
-        `id(val)`, as a `Constant` with `val` itself and with what the program keeps: `val`, or a
-        copy of a NumPy array, which may change later. Other objects are a `TypeError`.
+        The variable is the same whenever this very object is met, and a new one for any other, even
+        an equal array. `self.consts` has a `Constant` for each object with a variable. The program
+        computes with the value that it has now, whatever happens to it later. What is not an array
+        or a tracer is a `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -96,11 +96,10 @@ class JaxprBuilder:
 
 
 def literal_of(val: Value) -> Literal | None:
-    """A literal for a 0-d value; None for everything else.
+    """A literal for a Python number or boolean, a NumPy scalar, or a NumPy array without axes.
 
-    0-d values are Python numbers and booleans, NumPy scalars, and NumPy arrays without axes. The
-    literal has the value's type, weak for a Python number, and does not change with the array.
-    Tracers and minijax's own arrays never become literals.
+    It has the value's type, weak for a Python number, and does not change with the array. All else
+    is None: tracers and minijax's own arrays never become literals, even without axes.
 
     >>> two = literal_of(2.0)
     >>> two.val, two.aval.weak_type, literal_of(np.array([2.0]))
@@ -166,9 +165,9 @@ class JaxprTrace(Trace):
     ) -> list[JaxprTracer]:
         """Record an operation as the next equation, and return the list of its results as tracers.
 
-        The equation has `params`, the atoms of `tracers`, and a new variable for each result, with
-        the type that abstract evaluation finds. If that raises an error, nothing is recorded.
-        Nothing is ever computed.
+        Nothing is ever computed: of a result, only its type is known. The equation's results are
+        variables that are in no other equation. If the operation cannot be applied to these types,
+        raises the error of abstract evaluation, and nothing is recorded.
 
         >>> from minijax.core import lt_p
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
@@ -192,9 +191,8 @@ def without_equation(
     """Can this operation be left out of the program? Then the atom of its result; else None.
 
     `primitive` repeats its operand `atom` along axes, or converts it, and the result is of the type
-    `aval`. If this is the operand's type (shape, dtype and weak type), the operand is the result. A
-    converted literal is a literal of type `aval`, with the value that evaluation finds; nothing is
-    recorded for it.
+    `aval`. If that changes nothing, the operand is the result, and of a literal the conversion is a
+    literal. Nothing is recorded, whichever interpreter is in charge.
 
     >>> two, f32 = literal_of(2), ShapedArray((), np.dtype("float32"))
     >>> params = {"new_dtype": np.dtype("float32"), "weak_type": False}
@@ -230,10 +228,9 @@ def trace_with(
 ) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types, as `builder` recorded it.
 
-    `f` takes an input for each of `avals`, used or not, and returns a list of outputs: tracers of
-    any level, arrays, or numbers (else `TypeError`). It runs once, under a new interpreter on top
-    of the stack, which records every operation, even one without a tracer. Afterwards, even after
-    an exception, the stack is as before.
+    `f` takes an input for each of `avals`, used or not, and returns a list of tracers, arrays and
+    numbers (else `TypeError`). It runs once, and every operation in it is recorded, even one
+    without a tracer. Afterwards, even after an exception, all is as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

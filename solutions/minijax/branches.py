@@ -18,6 +18,7 @@ from minijax.core import (
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
+    not_mapped,
     partial_eval_rules,
     transpose_rules,
 )
@@ -28,20 +29,23 @@ from minijax.lax.basic import convert_element_type
 from minijax.lax.elementwise import clamp
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer
 from minijax.lowering import Emitter, tensor_type
-from minijax.marks import chosen, filled, groups, opposite
+from minijax.marks import chosen, filled, groups, mapped, opposite
 from minijax.programs import (
     Split,
     Types,
     agreed,
     are_unknown,
+    batched_program,
     check_branches,
     check_same,
+    front_or_none,
     handed_through,
     known_values,
     own_array,
     share_consts,
     split_program,
     spread,
+    to_front,
     trace_part,
     types_of,
     with_results,
@@ -50,6 +54,7 @@ from minijax.programs import (
 from minijax.tracing import trace_to_jaxpr
 from minijax.transpose import transposed_jaxpr
 from minijax.tree import tree_flatten, tree_unflatten
+from minijax.vmap import move_batch_axis
 
 __all__ = ["cond", "switch"]
 
@@ -57,6 +62,7 @@ __all__ = ["cond", "switch"]
 Function = Callable[..., Any]
 Branches = Sequence[ClosedJaxpr]
 Tracers = Sequence[PartialEvalTracer]
+ValuesAndAxes = tuple[list[Any], list[Any]]
 
 # cond and switch --------------------------------------------------------------------------------
 
@@ -131,6 +137,33 @@ def bind_cond(index: Value, programs: Branches, operands: Values) -> list[Value]
     """Bind `cond_p`; the constants of the programs become the first operands."""
     branches, consts = share_consts(programs)
     return cond_p.bind(index, *consts, *operands, branches=tuple(branches))
+
+
+# cond: batching ---------------------------------------------------------------------------------
+
+
+def cond_batch(
+    select: Callable[..., ValuesAndAxes],
+    axis_size: int,
+    vals: Values,
+    dims: Values,
+    *,
+    branches: Branches,
+) -> ValuesAndAxes:
+    """One index for all examples: one branch, for batches. Else every example has its own.
+
+    `select` is the exercise `select_branches`, for examples that each have their own.
+    """
+    (index, *operands), (index_dim, *dims) = vals, dims
+    if index_dim is not not_mapped:
+        index = move_batch_axis(axis_size, index_dim, 0, index)
+        return select(axis_size, index, operands, dims, branches)
+    batched = mapped(dims)
+    programs, out_batched = agreed(
+        lambda b, need: batched_program(b, axis_size, batched, need), branches
+    )
+    outs = bind_cond(index, programs, to_front(axis_size, operands, dims, batched))
+    return outs, front_or_none(out_batched)
 
 
 # cond: partial evaluation, transposition --------------------------------------------------------

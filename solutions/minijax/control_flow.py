@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from minijax.branches import Branches, Tracers, bind_cond, cond_p
+from minijax.branches import Branches, Tracers, ValuesAndAxes, bind_cond, cond_batch, cond_p
 from minijax.core import (
     ShapedArray,
     UndefPrimal,
@@ -75,7 +76,6 @@ from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import move_batch_axis
 
 ValuesAndTangents = tuple[list[Any], list[Any]]
-ValuesAndAxes = tuple[list[Any], list[Any]]
 
 
 # cond: evaluation, differentiation, batching ----------------------------------------------------
@@ -95,9 +95,9 @@ def cond_impl(index: Value, *operands: Value, branches: Branches) -> list[Value]
 def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> ValuesAndTangents:
     """The results of a choice and their tangents: two lists.
 
-    `primals` are the index, maybe a tracer, and the operands. None is the tangent of what does not
-    move: the index, and a result that moves in no branch. One `cond` with as many branches is all
-    that is bound.
+    `primals` are the index, maybe a tracer, and the operands. `tangents` has None for the index and
+    for operands that do not move, and so has the second list for results that move in no branch.
+    One `cond` with as many branches is all that is bound.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -110,20 +110,6 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])
     primals_out, tangents_out = groups(outs, len(out_moves))
     return primals_out, filled(out_moves, tangents_out)
-
-
-def cond_batch(axis_size: int, vals: Values, dims: Values, *, branches: Branches) -> ValuesAndAxes:
-    """One index for all examples: one branch, for batches. Else every example has its own."""
-    (index, *operands), (index_dim, *dims) = vals, dims
-    if index_dim is not not_mapped:
-        index = move_batch_axis(axis_size, index_dim, 0, index)
-        return select_branches(axis_size, index, operands, dims, branches)
-    batched = mapped(dims)
-    programs, out_batched = agreed(
-        lambda b, need: batched_program(b, axis_size, batched, need), branches
-    )
-    outs = bind_cond(index, programs, to_front(axis_size, operands, dims, batched))
-    return outs, front_or_none(out_batched)
 
 
 def select_branches(
@@ -160,7 +146,7 @@ def stretch(per_example: Any, batch: Any) -> Any:
 
 impl_rules[cond_p] = cond_impl
 jvp_rules[cond_p] = cond_jvp
-vmap_rules[cond_p] = cond_batch
+vmap_rules[cond_p] = partial(cond_batch, select_branches)
 
 
 # Loops: marks of the carry that are the same after a step ---------------------------------------
@@ -172,8 +158,8 @@ def settled(
     """The step of a loop, transformed for marks of the carry that are the same after the step.
 
     `transform(marks)` returns a step and the marks of its results, the carry first; a mark that
-    goes in comes out. Returns the step, the marks of its carry and the other marks. To those in
-    `carry`, no more are added than necessary, by as few calls as possible.
+    goes in comes out. Returns the step, the marks of its carry and the other marks. It adds only
+    marks that it must add to `carry`, and calls `transform` once for each set that it tries.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -248,9 +234,9 @@ def where_condition_holds(
     """The step of a batch of loops: examples that are done keep the carry that they have.
 
     `condition` returns a boolean for each example. The new program takes the constants of the
-    condition, `body_nconsts` constants of the body, and the carry, and computes both once. If the
-    condition fails for the carry that comes in, the example keeps all of it, even if the body
-    returns NaN.
+    condition, `body_nconsts` constants of the body, and the carry, and has both programs in it
+    once. If the condition fails for the carry that comes in, the example keeps all of it, even if
+    the body returns NaN.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -405,7 +391,7 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of a scan's linear constants, first linear carry and linear rows.
+    """The cotangents of linear constants, the linear part of the first carry, and linear rows.
 
     `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
     constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of
@@ -454,9 +440,9 @@ def scan_hlo(
 def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
-    A y is where the row was that its step read; if `loop.reverse`, the last row is read first. The
-    body is in the program once. A scan of no steps has no loop: it returns the first carry, and ys
-    without rows.
+    The y of a step goes to the index of the row that the step reads; if `loop.reverse`, the last
+    row is read first. The body is in the program once. A scan of no steps has no loop: it returns
+    the first carry, and ys without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])

@@ -46,7 +46,7 @@ class Primitive:
     """An operation that interpreters know by name, such as `sin`; its rules are in the tables.
 
     Arrays go to `bind` by position, everything else (an axis, a shape) by keyword. As in JAX,
-    `multiple_results` says whether rules return a list; the others are a line shorter without it.
+    `multiple_results` says whether rules return a list; rules for one result then need no list.
     """
 
     def __init__(self, name: str, multiple_results: bool = False) -> None:
@@ -104,7 +104,7 @@ class MainTrace:
     """One use of an interpreter: its place on the stack, its type, and data of its own.
 
     A new `Trace` object may be made for every operation. Its `MainTrace` is made once for each use
-    of a transformation, so two tracers belong together exactly if this object is the same.
+    of a transformation.
     """
 
     level: int
@@ -361,9 +361,9 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 def get_aval(x: Value) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
-    The table is asked at each call: for the class of `x` or, if it is missing, for its base
-    classes, nearest first. Without an entry, raises the `TypeError` of the last example. An error
-    of a maker comes out unchanged.
+    The table is asked at each call, and an entry counts for subclasses, too. If several fit `x`, it
+    is the one from whose class `x` would inherit a method. Without an entry, raises the `TypeError`
+    of the last example; an error of a maker comes out unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -388,9 +388,8 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
     """The result of `primitive` on `args`: every operation passes through here.
 
-    The top trace of `args` processes the primitive once, with each operand in a box of that trace,
-    and the parameters as one dict. A result's box is taken off if it adds nothing. With
-    `primitive.multiple_results`, returns a list.
+    The interpreter that takes the operation is asked for it once, and sees nothing but boxes of its
+    own. No result keeps a box that adds nothing. With `primitive.multiple_results`, returns a list.
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
@@ -421,8 +420,9 @@ def default_main() -> MainTrace:
 def find_top_trace(args: Values) -> Trace:
     """A trace of the interpreter that takes an operation on `args`.
 
-    That is the one with the highest level among the interpreters of the tracers in `args` and
-    `default_main()`. If a tracer's interpreter has ended, raises `UnexpectedTracerError`.
+    Of the interpreters that can box each of `args` (see `Trace`), it is the lowest that is not
+    below `default_main()`. If the interpreter of any tracer in `args` has ended, raises
+    `UnexpectedTracerError`.
 
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__
     'EvalTrace'
@@ -438,9 +438,9 @@ def find_top_trace(args: Values) -> Trace:
 def full_raise(trace: Trace, val: Value) -> Value:
     """`val` in a box of `trace`: unchanged if it is in one already, else boxed.
 
-    `trace.pure` boxes a value that is not a tracer, and `trace.lift` a tracer of a lower level, box
-    and all. Boxes belong together if their traces have the same `MainTrace`. A tracer of a higher
-    level, or of another `MainTrace` at the same level, has escaped: `UnexpectedTracerError`.
+    One use of an interpreter has many `Trace` objects, and all their boxes belong together. The
+    boxes of two uses never do. A tracer that `trace` cannot box has escaped, and raises
+    `UnexpectedTracerError`.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -663,8 +663,8 @@ class CountTracer(Tracer):
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     """A function that returns the pair of `f(x)` and of how many operations depended on `x`.
 
-    `f` turns an array or a number into one, and returns the same here, never a box. Each call
-    counts the operations on values that depend on its own `x`; one with several results counts
+    `f` takes one array or number and returns one; it is the first of the pair, out of its box. Each
+    call counts the operations on values that depend on its own `x`; one with several results counts
     once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
 
     >>> def f(x):

@@ -144,7 +144,8 @@ class PartialEvalTrace(Trace):
     ) -> Any:
         """An operation's value if all operands are known, else what is left for later.
 
-        With an unknown operand, the primitive's rule decides; without one, all is left for later.
+        With an unknown operand, the primitive's partial evaluation rule decides. If it has none,
+        the whole operation is left for later.
 
         >>> from minijax.core import neg_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -164,8 +165,8 @@ class PartialEvalTrace(Trace):
     ) -> list[PartialEvalTracer]:
         """The results of an operation left for later: a list of unknown tracers.
 
-        Nothing is computed: of a result, no more than its type is known. Each has a new variable of
-        that type. One recipe makes all of them, from all of `tracers`.
+        Nothing is computed: of a result, only its type is known. One recipe makes all of them, from
+        all of `tracers`.
 
         >>> from minijax.core import mul_p
         >>> with new_main(PartialEvalTrace) as main:
@@ -191,7 +192,7 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
     """The recipes that `outs` need, and `outs`: each once, after those that made its operands.
 
     `outs` may be empty or hold a recipe twice, and is not changed. Chains may be longer than
-    Python's recursion limit, and the work does not double if each recipe uses the last one twice.
+    Python's recursion limit. The work does not double if each recipe uses the one before it twice.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -222,9 +223,9 @@ def tracers_to_jaxpr(
 ) -> ClosedJaxpr:
     """The program that computes `tracers_out` from `tracers_in`.
 
-    Its inputs are the variables of `tracers_in`, all unknown, in order, used or not. It has an
-    equation for each recipe that the outputs need, in an order that runs. A known number is a
-    literal, and each known array is one constant.
+    All `tracers_in` are unknown, and are its inputs, used or not; an output may be known. No
+    equation is in it that the outputs do not need. A known array is one constant of the program,
+    and a known number is none, as in the `tracing` lesson.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -247,12 +248,12 @@ def partial_eval_flat(
     pvals: Sequence[PartialVal],
     instantiate: Callable[[int], bool] = lambda i: False,
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
-    """Run `f` once on partial values: those of its results, and the program for the unknown ones.
+    """The partial values of the results of `f`, and the program for those that are unknown.
 
-    A new `PartialEvalTrace` is active while `f` runs, and all inputs are in boxes of it. A result
-    is known if it is not such a box (a tracer that has escaped is an `UnexpectedTracerError`), but
-    `instantiate(i)` makes result `i` unknown. The program goes from the unknown inputs to the
-    unknown results, in order.
+    `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. A result is known
+    if its box, or the value itself, is, but `instantiate(i)` makes result `i` unknown. A box that
+    an earlier use at the same level has left is an `UnexpectedTracerError`. The program goes from
+    the unknown inputs to the unknown results, in order.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -275,14 +276,24 @@ def partial_eval_flat(
 # linearize --------------------------------------------------------------------------------------
 
 
+def only_floats(args: Values, avals: Sequence[ShapedArray]) -> list[Value]:
+    return [x for x, aval in zip(args, avals, strict=True) if dtypes.is_float(aval.dtype)]
+
+
+def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+    """Tangents for values of types `avals`: `moving` for the floats, `float0` for the others."""
+    rest = iter(moving)
+    return [next(rest) if dtypes.is_float(aval.dtype) else zeros_like_aval(aval) for aval in avals]
+
+
 def linearize_flat(
     f: Callable[..., list[Any]], primals: Values, count: Callable[[], int]
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
     `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
-    of the float inputs to those of the floats among the first `count()` results, even constants.
-    Call `count` after `f` ran.
+    of the float inputs to those of the floats among the first `count()` results, even constants:
+    the others are values only. `count` can be called as soon as `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
@@ -390,16 +401,6 @@ def check_types(what: str, args: Values, avals: Sequence[ShapedArray]) -> None:
             raise ValueError(f"The {what} was given {got} where {want} belongs.")
 
 
-def only_floats(args: Values, avals: Sequence[ShapedArray]) -> list[Value]:
-    return [x for x, aval in zip(args, avals, strict=True) if dtypes.is_float(aval.dtype)]
-
-
-def with_float0(moving: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-    """Tangents for values of types `avals`: `moving` for the floats, `float0` for the others."""
-    rest = iter(moving)
-    return [next(rest) if dtypes.is_float(aval.dtype) else zeros_like_aval(aval) for aval in avals]
-
-
 # The call primitive: one program becomes two ------------------------------------------------------
 
 
@@ -408,9 +409,8 @@ def jit_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    The known part is called now, and the rest becomes one call for later, both as `name`. The later
-    call takes the residuals, then the unknown operands. `jaxpr` is split once for each choice of
-    known operands.
+    All that can be computed now is computed, by one call. What is left is one call for later. Both
+    have the name `name`. `jaxpr` is split once for each choice of known operands.
 
     >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> with new_main(PartialEvalTrace) as main:
@@ -447,6 +447,15 @@ def partial_eval_jaxpr(
     return kept(jaxpr, ("partial_eval", is_known, instantiate), split)
 
 
+def partial_values(
+    vals: Sequence[Any], is_known: Sequence[bool], avals: Sequence[ShapedArray]
+) -> list[PartialVal]:
+    """A partial value for each of `avals`; those that are known take their values from `vals`."""
+    rest = iter(vals)
+    pairs = zip(is_known, avals, strict=True)
+    return [known(next(rest)) if is_val_known else unknown(aval) for is_val_known, aval in pairs]
+
+
 def split_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int]
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
@@ -456,8 +465,9 @@ def split_jaxpr(
         residuals, unknown inputs  ->  unknown outputs
 
     An output is known if it needs known inputs alone and its number is not in `instantiate`. All
-    work on known inputs is in the first program; the second has no constants, and gets each value
-    that it needs once, as a residual. Residuals come in any order, all else in that of `jaxpr`.
+    work on known inputs is in the first program; the second has no constants, and gets what it
+    needs as residuals. The result of an operation, or an input, is one residual, however often it
+    is used. Residuals come in any order, all else in that of `jaxpr`.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
@@ -480,12 +490,3 @@ def split_jaxpr(
     first = trace_to_jaxpr(known_part, known_avals)
     rest, out_known = found
     return first, ClosedJaxpr(without_consts(rest), []), out_known
-
-
-def partial_values(
-    vals: Sequence[Any], is_known: Sequence[bool], avals: Sequence[ShapedArray]
-) -> list[PartialVal]:
-    """A partial value for each of `avals`; those that are known take their values from `vals`."""
-    rest = iter(vals)
-    pairs = zip(is_known, avals, strict=True)
-    return [known(next(rest)) if is_val_known else unknown(aval) for is_val_known, aval in pairs]

@@ -347,7 +347,10 @@ def retyped(ct: Value, aval: ShapedArray) -> Value:
 
 
 def row_at(x: Value, place: Any) -> Value:
+    """The row of `x` at `place`, maybe a tracer; `IndexError` if there are none at all."""
     shape = get_aval(x).shape
+    if shape[0] == 0:
+        raise IndexError(f"An array of shape {shape} has no row that could be read.")
     starts = [place, *[np.int64(0)] * (len(shape) - 1)]
     return squeeze(dynamic_slice_p.bind(x, *starts, slice_sizes=(1, *shape[1:])), (0,))
 

@@ -125,6 +125,7 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
         "byronada_12345_901_core (1)-1.py": "second",
         "orossrobert_12346_902_CORE.PY": "mine",
         "youngcy_12347_903_my_core_solution.py": "other",
+        "index.html": "who knows",
     }
     got = download(tmp_path / "canvas", files)
     said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
@@ -132,7 +133,19 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
     assert (tmp_path / "out/ada/minijax/core (1).py").read_text() == "second"
     assert (tmp_path / "out/bob/minijax/CORE.PY").read_text() == "mine"
     assert "cy handed in, but nothing that was asked for: my_core_solution.py." in said
+    assert said[-1] == "Not named as a submission, and left out: 'index.html'."
     assert not any("Nothing from" in sentence for sentence in said)
+
+
+def test_every_archive_is_taken_and_a_second_file_of_the_same_name_is_named(tmp_path, roster):
+    place = "Ada Byron_4711_assignsubmission_file/"
+    files = {"a.zip": "PK a", "B.ZIP": "PK b", "core.py": "it", "old/core.py": "older"}
+    got = download(tmp_path / "got", {place + name: text for name, text in files.items()})
+    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
+    there = {x.name: x.read_text() for x in (tmp_path / "out/ada").glob("*.zip")}
+    assert there == {"submission.zip": "PK b", "submission-2.zip": "PK a"}
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "it"
+    assert "Not taken from ada: old/core.py." in said
 
 
 def test_what_was_typed_into_canvas_is_named(tmp_path, roster):
@@ -152,7 +165,7 @@ def test_files_beside_those_that_were_asked_for_are_named(tmp_path, roster, syst
     got = download(tmp_path / "got", files)
     said = collect.take_over(got, system, roster, CORE, tmp_path / "out")
     left = "a.txt, helper.py, jvp.ipynb"
-    assert f"ada also handed in what was not asked for: {left}. It is left out." in said
+    assert f"Not taken from ada: {left}." in said
 
 
 def test_what_everybody_has_got_is_not_named(tmp_path, roster):
@@ -161,7 +174,7 @@ def test_what_everybody_has_got_is_not_named(tmp_path, roster):
     more = ("minijax/__pycache__/core.pyc", ".ipynb_checkpoints/core.ipynb", "random_programs.py")
     got = download(tmp_path / "got", {place + name: "it" for name in (*names, *more)})
     said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
-    assert not any("not asked for" in sentence for sentence in said)
+    assert not any("Not taken" in sentence for sentence in said)
 
 
 def test_a_notebook_that_a_browser_has_renamed_is_collected(tmp_path, roster):
@@ -169,7 +182,7 @@ def test_a_notebook_that_a_browser_has_renamed_is_collected(tmp_path, roster):
     got = download(tmp_path / "got", {f"{place}core.py": "it", f"{place}core (1).ipynb": "{}"})
     said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
     assert (tmp_path / "out/ada/core (1).ipynb").read_text() == "{}"
-    assert not any("not asked for" in sentence for sentence in said)
+    assert not any("Not taken" in sentence for sentence in said)
 
 
 def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
@@ -200,7 +213,11 @@ def test_the_folder_of_clones_says_what_github_calls_the_assignment(tmp_path, ro
     files = {"hw-1-adab/core.py": "ada's", "ps1-bob-r/core.py": "of another"}
     got = download(tmp_path / "hw-1-submissions", files)
     said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
-    assert said == ["1 submissions are collected.", "Nothing from 2 in the roster: bob, cy."]
+    assert said == [
+        "1 submissions are collected.",
+        "Nothing from 2 in the roster: bob, cy.",
+        "Not named as a submission, and left out: 'ps1-bob-r'.",
+    ]
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "ada's"
 
 

@@ -277,8 +277,13 @@ def test_it_is_said_why_a_submission_is_graded_again(course, tmp_path):
     ):
         (reason,) = regrading.reasons(tmp_path, "ps1", "ada", second)
         assert reason.startswith(why)
-    old = regrading.outdated(tmp_path, "ps1", surroundings(course, ("a", "c")))
-    assert list(old) == ["ada"]
+    assert regrading.of_other_points(tmp_path, course.get("ps1")) == {}
+    regrading.write(tmp_path, "ps1", "ada", {**first, "points": "others"})
+    assert regrading.of_other_points(tmp_path, course.get("ps1")) == {"ada": False}
+    regrading.check_points(tmp_path, course.get("ps1"))  # nothing could be done about it
+    (tmp_path / "submitted/ada/ps1").mkdir(parents=True)
+    with pytest.raises(Problem, match="1 submission"):
+        regrading.check_points(tmp_path, course.get("ps1"))
 
 
 # ------------------------------------------------------------------------------------------

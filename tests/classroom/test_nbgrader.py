@@ -234,7 +234,8 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     names = [spoil.__name__ for spoil in (untouched, syntax_error, large_module, only_module, *ODD)]
     results = {name: read_results(course, asked, name) for name in names}
     with gradebook.opened(course) as book:
-        rows = {row[0]: row for row in summary.rows(book, courses.read(course), LESSON.id, results)}
+        found = summary.rows(book, course, courses.read(course), LESSON.id, results)
+        rows = {row[0]: row for row in found}
     none, full = f"0 of {LESSON.max_points + 3:g}", f"{LESSON.max_points:g} of"
     assert rows["untouched"][1:] == (none, "", "Nothing is written yet.", "")
     assert "no valid Python" in rows["syntax_error"][3]
@@ -267,9 +268,31 @@ def test_what_leaves_the_house_is_the_gradebooks(copy):
     done = nbgrader(copy, "release_feedback", LESSON.id, f"--Exchange.root={copy.parent}")
     assert done.returncode != 0
     assert "The feedback of untouched is older than the grades." in done.stderr
-    assert directory.renew_feedback(copy, LESSON.id)
+    (said,) = directory.renew_feedback(copy, LESSON.id)
+    assert said.startswith("The feedback pages of untouched were missing or older")
     assert "Score: 1.5 of" in feedback(copy, "untouched")
     assert outgoing.outdated(copy, LESSON.id) == []
+
+
+@pytest.mark.slow
+def test_what_waits_for_autograde_is_said_and_other_points_let_nothing_out(copy):
+    assert list(directory.waiting(copy)) == []
+    shutil.copytree(copy / "submitted/untouched", copy / "submitted/new")
+    module = copy / "submitted/untouched" / LESSON.id / LESSON.module
+    module.write_text(RIGHT)
+    assert list(directory.waiting(copy)) == [
+        "`nbgrader autograde core` has not graded yet: new.",
+        "`nbgrader autograde core` will grade again: untouched (another module).",
+    ]
+    toml = copy / courses.FILE
+    entry = 'lessons = ["core"]\n'
+    toml.write_text(toml.read_text().replace(entry, f'{entry}points = {{ "core.bind" = 17 }}\n'))
+    for leave in (exports.export, outgoing.outdated):
+        with pytest.raises(Problem, match=r"core was graded with other points .* Run `nbgrader"):
+            leave(copy, *(["csv"] if leave is exports.export else [LESSON.id]))
+    done = nbgrader(copy, "export")
+    assert "has not graded yet: new." in done.stderr
+    assert "untouched (another module, other points)" in done.stderr
 
 
 @pytest.mark.slow

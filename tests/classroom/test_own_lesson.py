@@ -90,10 +90,15 @@ def test_it_is_released_and_graded_and_this_copy_stays_as_it_is(tmp_path, monkey
     course = tmp_path / "course"
     said = command(course, "new", "fusion")
     assert f"{course}/own/suites/fusion.py" in said
+    assert "the solutions of what `requires` in lesson.toml names: core." in said
     with (course / settings.FILE).open("a") as file:
         file.write(ENTRY)
-    assert command(course, "nbgrader", "update", "fusion").startswith("fusion is renewed.")
-    assert "none is in it" in command(course, "release", "fusion", "--out", "handouts")
+    updated = command(course, "nbgrader", "update", "fusion")
+    assert updated.startswith("fusion is renewed.")
+    assert "marks are left in lessons, and students get them" in updated
+    released = command(course, "release", "fusion", "--out", "handouts")
+    assert "With it you publish the solutions of: core.\n" in released
+    assert "none is in it" in released
     run(course, "generate_assignment", "fusion")
     settings.read(course)
     lesson = manifest.get("fusion")

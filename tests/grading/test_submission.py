@@ -26,7 +26,7 @@ from autograder.grading import (
 )
 from autograder.grading.suite import SuiteError
 from autograder.grading.task import Task
-from autograder.lessons import assemble, places
+from autograder.lessons import assemble, manifest, places
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, session
 from autograder.worker import wire
@@ -271,6 +271,12 @@ def test_a_module_that_cannot_be_imported_says_where(lesson, source, remark):
     assert remark in result["remarks"][0]
     assert "leak" not in json.dumps(result)
     assert not any(t["passed"] for e in result["exercises"] for t in e["tests"])
+
+
+def test_no_exercise_is_the_cause_where_the_module_cannot_be_read():
+    result = graded(manifest.get("duals"), b"x = (")
+    assert {e["message"] for e in result["exercises"]} == {*result["remarks"]}
+    assert len(result["remarks"]) == 1
 
 
 # Attacks: nothing is solved, and something is tried

@@ -10,7 +10,7 @@ import minijax
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from minijax import xla
+from minijax import scans, xla
 from minijax.array import ArrayImpl
 from minijax.core import ShapedArray
 from minijax.jaxpr import typecheck_jaxpr
@@ -804,3 +804,8 @@ def test_scan_is_a_python_loop(program):
         lambda c: minijax.lax.scan(step, c, rows)[0].sum(), (start,), (np.ones(3),)
     )[1]
     np.testing.assert_allclose(np.sum(ct), slope, rtol=1e-3, atol=1e-3)
+
+
+def test_no_row_is_read_from_an_array_without_rows():
+    with pytest.raises(IndexError, match=r"\(0, 2\) has no row"):
+        scans.row_at(np.zeros((0, 2)), 0)

@@ -4,8 +4,8 @@ Before the grade cell of each exercise is a cell in which the intake shows the f
 handed in: nbgrader lets a person comment on such cells only. The code that loads saved files anew
 and runs checks is in a file beside the notebook, out of the way.
 
-Under `nbgrader validate` that file lets only the checks run, all of them in one process: to start
-pytest and to import the package takes most of the time.
+Under `nbgrader validate` that file lets only the checks run, all of them by one pytest: to start it
+and to import the package takes most of the time.
 """
 
 import json
@@ -40,21 +40,31 @@ def checks_name(lesson: Lesson, assignment: Assignment) -> str:
     return "checks.py" if len(assignment.lessons) == 1 else f"checks_{lesson.id}.py"
 
 
-_WATCH = 'get_ipython().events.register("pre_run_cell", UseSavedFiles())\n'
 _RUN = '''
 VALIDATING = "NBGRADER_VALIDATING" in os.environ
 EXERCISES = {exercises}
 OPTIONS = ["-q", "--tb=short", "--rootdir=.", "-c", os.devnull, "-p", "no:cacheprovider"]
 OPTIONS += ["{checks}"]
-SESSIONS = """
+SESSION = """
 import contextlib, io, json, sys, pytest
 options, names = json.loads(sys.argv[1])
-found = {{}}
-for name in names:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        failed = bool(pytest.main([*options, "--exercise", name]))
-    found[name] = failed, said.getvalue()
+owners, wrong = {{}}, {{name: [] for name in names}}
+
+class ByExercise:
+    def pytest_collection_modifyitems(self, items):
+        marks = {{item.nodeid: item.get_closest_marker("exercise") for item in items}}
+        owners.update({{test: mark.args[0] for test, mark in marks.items() if mark}})
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed and owners.get(report.nodeid) in wrong:
+            wrong[owners[report.nodeid]] += [report.head_line, report.longreprtext, ""]
+
+said, chosen = io.StringIO(), [word for name in names for word in ("--exercise", name)]
+with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    status = pytest.main([*options, *chosen], plugins=[ByExercise()])
+found = {{name: [bool(lines), chr(10).join(lines)] for name, lines in wrong.items()}}
+if len(names) == 1 or status not in (0, 1):  # one exercise's, or no test has run
+    found = {{name: [bool(status), said.getvalue()] for name in names}}
 print()
 print(json.dumps(found))
 """
@@ -77,8 +87,8 @@ def validated(name):
 
 
 def sessions(names):
-    """Run pytest for each exercise, in one process; if that dies, each in its own."""
-    command = [sys.executable, "-c", SESSIONS, json.dumps([OPTIONS, names])]
+    """Run the checks of these exercises in one process; if that dies, of each in its own."""
+    command = [sys.executable, "-c", SESSION, json.dumps([OPTIONS, names])]
     alone = {{**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}}
     done = subprocess.run(command, capture_output=True, text=True, env=alone)
     if done.returncode == 0:
@@ -100,19 +110,16 @@ else:
 
 
 def _take_setup(document: dict[str, Any], lesson: Lesson, assignment: Assignment) -> str:
-    """Put the set-up cell's code into a file's text; the cell imports it."""
+    """The text of a file that loads what was saved, and runs checks; the set-up cell imports it."""
     cell = next(cell for cell in document["cells"] if cell["cell_type"] == "code")
-    source = "".join(cell["source"])
     cell["source"] = [
         f"# Run this cell first. Every cell after it uses {lesson.module} as you last saved it.\n",
         f"import setup_{lesson.id}",
     ]
     cell["metadata"] = {}
     asked = [exercise.id for exercise in lesson.exercises]
-    run = _RUN.format(exercises=asked, checks=checks_name(lesson, assignment), watch=_WATCH)
-    more = "import importlib\nimport json\nimport os\nimport subprocess\nimport sys\n"
-    source = source.replace("import importlib\nimport os\nimport sys\n", more)
-    return source.removesuffix("\n").removesuffix(_WATCH.rstrip()) + run.lstrip("\n")
+    run = _RUN.format(exercises=asked, checks=checks_name(lesson, assignment), watch=notebook.WATCH)
+    return f"import json\nimport subprocess\n{notebook.loader(lesson)}\n{run}"
 
 
 def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:

@@ -118,6 +118,12 @@ def _write(path: Path, rows: list[list[str]]) -> None:
     result_files.write_text(path, text.getvalue())
 
 
+def named(students: Sequence[str]) -> str:
+    """Students in a sentence: ten of them, and how many more there are."""
+    more = f" and {len(students) - 10} more" if len(students) > 10 else ""
+    return f"{', '.join(students[:10])}{more}"
+
+
 def check_ids(students: Iterable[str]) -> None:
     """Refuse what cannot be a student's id, as it names folders."""
     for student in students:

@@ -415,14 +415,15 @@ def _assignment(
 
 def _points(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> dict[str, float]:
     """The points that an assignment gives to exercises, by their ids; 0 for what is dropped."""
-    ids = {part.id for lesson in lessons for part in lesson.graded}
+    ids = [part.id for lesson in lessons for part in lesson.graded]
+    unknown = f"is not an exercise of this assignment, which has {', '.join(ids)}"
     points = entry.get("points", {})
     for name, value in points.items():
-        where.check(name in ids, name, "is not an exercise of this assignment")
+        where.check(name in ids, name, unknown)
         where.check(_is_points(value), name, "should be a number above 0; see `drop` for 0")
     exercises = {exercise.id for lesson in lessons for exercise in lesson.exercises}
     for name in entry.get("drop", []):
-        where.check(name in exercises, str(name), "is not an exercise of this assignment")
+        where.check(name in exercises, str(name), unknown)
     where.check(0 <= entry.get("question", 0) < 1e6, "question", "should be a number from 0 on")
     return {**points, **dict.fromkeys(entry.get("drop", []), 0.0)}
 

@@ -22,7 +22,7 @@ class Answers:
     """The answers of a notebook, by the names of their cells."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    remark: str = ""  # why there is none to the written question; "" if there may be one
+    remark: str = ""  # why there is none to the written question, or which file was taken
     odd: bool = False  # may a person find one all the same?
 
 
@@ -30,7 +30,7 @@ def take(root: Path, inside: list[str], lesson: Lesson) -> Answers:
     """The answers in the submission in the folder or archive root/inside."""
     name = f"{lesson.id}.ipynb"
     try:
-        content, _ = files.take(root, inside, name, LIMIT)
+        content, said = files.take(root, inside, name, LIMIT)
     except files.Missing:
         if any(x.name != name for x in Path(root, *inside).glob("*.ipynb")):
             return _odd(f"{name} is missing, and another notebook was handed in.")
@@ -45,7 +45,7 @@ def take(root: Path, inside: list[str], lesson: Lesson) -> Answers:
         return _odd(f"{name} is not a notebook that can be read.")
     if lesson.question and f"{lesson.id}-question" not in found:
         return _odd(_without_question(name, found), found)
-    return Answers(found)
+    return Answers(found, said)
 
 
 def _odd(why: str, found: Mapping[str, str] | None = None) -> Answers:

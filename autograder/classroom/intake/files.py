@@ -9,14 +9,15 @@ Readers of strange files raise more kinds of exceptions than anybody lists. So w
 or answers catches all of them: they refuse that one submission, and no other.
 """
 
+import contextlib
 import io
 import os
 import re
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.lessons import browser_names, module_rules
 from autograder.lessons.manifest import Lesson
@@ -50,7 +51,7 @@ def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | Non
     if not folder.is_dir():
         raise Problem(f"There is no folder {folder}. Give the folder that holds the submissions.")
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
-        archive = _is_archive(entry.name) and not entry.is_dir(follow_symlinks=False)
+        archive = is_archive(entry.name) and not entry.is_dir(follow_symlinks=False)
         wanted = archive or entry.is_symlink() or entry.is_dir()
         if entry.name.startswith(".") or not wanted:
             continue
@@ -67,14 +68,16 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
 
     `root` is the instructor's own folder; links are refused in `inside` and below it. The module is
     looked for at its place in the package (minijax/jvp.py), then beside it (jvp.py), then in the
-    folder's archive, if it has one; then under the names that browsers make (`jvp (1).py`). With
-    such a file comes a sentence that says which one was taken.
+    folder's archives; then in the same places under names that browsers make (`jvp (1).py`). With
+    it comes what is to be said: of such a name, and of files that could have been it as well.
     """
     try:
         source, said = take(root, inside, lesson.module, MODULE_LIMIT)
         if reason := module_rules.complaint(source, lesson.module):
             raise Refused(reason)
         return source, said
+    except Missing as missing:
+        reason = f"{missing}{_instead(Path(root, *inside))}"
     except Refused as refused:
         reason = str(refused)
     except OSError:  # it changes at this moment
@@ -85,48 +88,93 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
 
 
 def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, str]:
-    """A file of a submission, and a sentence if it had another name than `path`'s.
+    """A file of a submission, and what is to be said of its name and of what is beside it.
 
     Raises Missing, or Refused if it cannot be taken.
     """
     try:
-        return _find(root, inside, path, limit), ""
+        source, said = _find(root, inside, path, limit), ""
     except Missing as missing:
-        return _renamed(root, inside, path, limit, missing)
+        source, name = _renamed(root, inside, path, limit, missing)
+        said = f"There is no {path}; {name} was taken for it."
+    if more := [x for x, content in _others(root, inside, path, limit) if content != source]:
+        said = f"{said} Also handed in, and not looked at: {', '.join(more[:3])}.".strip()
+    return source, said
 
 
 def _find(root: Path, inside: list[str], path: str, limit: int) -> bytes:
-    if inside and _is_archive(inside[-1]) and not Path(root, *inside).is_dir():
-        return _from_archive(root, inside, path, limit)
-    *package, name = path.split("/")
-    for parts in ([*inside, *package, name], [*inside, name]):
+    """The file of exactly this name: at its place, beside it, or in an archive."""
+    if _stands_alone(root, inside):
+        return _from_archive(root, inside, path, limit)[0]
+    for parts in _places(inside, path):
         try:
             return read(root, parts, limit, path)
         except Missing as error:
             missing = error
-    folder = Path(root, *inside)
-    archives = [path.name for path in folder.glob("*.zip") if _is_archive(path.name)]
-    if len(archives) == 1:
-        return _from_archive(root, [*inside, archives[0]], path, limit)
-    raise missing
+    return _from_archives(root, inside, path, limit, missing)[0]
 
 
 def _renamed(
     root: Path, inside: list[str], path: str, limit: int, missing: Missing
 ) -> tuple[bytes, str]:
-    """The one file whose name a browser has made of the wanted one, and a sentence about it."""
-    *package, name = path.split("/")
-    for place in ([*inside, *package], inside):
+    """The one file whose name a browser has made of the wanted one, and its name."""
+    if _stands_alone(root, inside):
+        return _from_archive(root, inside, path, limit, renamed=True)
+    for *place, name in _places(inside, path):
         found = browser_names.alike(Path(root, *place), name)
-        if len(found) > 1:
-            raise Refused(
-                f"The file {path} is missing, and several could be it: "
-                f"{', '.join(found[:3])}. Hand in one, as {name}."
-            )
+        _check_alone(found, path)
         if found:
-            source = read(root, [*place, found[0]], limit, path)
-            return source, f"There is no {path}; {found[0]} was taken for it."
-    raise missing
+            return read(root, [*place, found[0]], limit, path), found[0]
+    return _from_archives(root, inside, path, limit, missing, renamed=True)
+
+
+def _places(inside: list[str], path: str) -> tuple[list[str], list[str]]:
+    *package, name = path.split("/")
+    return [*inside, *package, name], [*inside, name]
+
+
+def _check_alone(found: list[str], path: str) -> None:
+    if len(found) > 1:
+        raise Refused(
+            f"The file {path} is missing, and several could be it: {', '.join(found[:3])}. "
+            f"Hand in one, as {path.rpartition('/')[2]}."
+        )
+
+
+def _others(
+    root: Path, inside: list[str], path: str, limit: int
+) -> Iterator[tuple[str, bytes | None]]:
+    """What could be the file as well, beside each other, with its content if it can be read."""
+    if _stands_alone(root, inside):
+        return
+    for *place, name in _places(inside, path):
+        for other in (name, *browser_names.alike(Path(root, *place), name)):
+            with contextlib.suppress(Missing):
+                yield other, _or_none(lambda: read(root, [*place, other], limit, path))  # noqa: B023
+    for archive in _archives(root, inside):
+        for renamed in (False, True):
+            with contextlib.suppress(Missing):
+                yield (
+                    "an archive",  # whose name is the student's
+                    _or_none(lambda: _from_archive(root, archive, path, limit, renamed)[0]),  # noqa: B023
+                )
+
+
+def _or_none(content: Callable[[], bytes]) -> bytes | None:
+    """What is read, or None if it is refused. Raises Missing."""
+    try:
+        return content()
+    except Missing:
+        raise
+    except (Refused, OSError):
+        return None
+
+
+def _instead(folder: Path) -> str:
+    """What was handed in instead of a module, if that is a file or two with plain names."""
+    names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
+    plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
+    return f" Handed in: {', '.join(plain)}." if plain and len(names) <= 3 else ""
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
@@ -172,36 +220,83 @@ def _open(name: str, folder: int, extra: int, label: str) -> int:
 # Archives
 
 
-def _is_archive(name: str) -> bool:
-    return name.endswith(".zip") and len(name) > len(".zip")
+def is_archive(name: str) -> bool:
+    """Whether a file with this name is taken for a ZIP archive."""
+    return name.lower().endswith(".zip") and len(name) > len(".zip")
 
 
-def _from_archive(root: Path, parts: list[str], path: str, limit: int) -> bytes:
-    """A file in a ZIP archive, at its place or beside it, at the top or in one folder."""
+def _stands_alone(root: Path, inside: list[str]) -> bool:
+    """Is the submission itself an archive?"""
+    return bool(inside) and is_archive(inside[-1]) and not Path(root, *inside).is_dir()
+
+
+def _archives(root: Path, inside: list[str]) -> list[list[str]]:
+    folder = Path(root, *inside)
+    names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
+    return [[*inside, name] for name in names if is_archive(name)]
+
+
+def _from_archives(
+    root: Path, inside: list[str], path: str, limit: int, missing: Missing, renamed: bool = False
+) -> tuple[bytes, str]:
+    """A file that one of a folder's archives has, and its name; Missing if none has."""
+    found = []
+    for archive in _archives(root, inside):
+        try:
+            found.append(_from_archive(root, archive, path, limit, renamed))
+        except Missing as error:
+            missing = error
+    if len({content for content, _ in found}) > 1:
+        raise Refused(f"Several archives hold {path}. Hand in one.")
+    if not found:
+        raise missing
+    return found[0]
+
+
+def _from_archive(
+    root: Path, parts: list[str], path: str, limit: int, renamed: bool = False
+) -> tuple[bytes, str]:
+    """A file in a ZIP archive, at its place or beside it, at the top or in one folder; its name."""
     content = read(root, parts, ARCHIVE_LIMIT, "The archive")
     if content.count(_ENTRY) > ARCHIVE_ENTRIES:  # before a list of all is made
         raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _unpacked(archive, _entry(archive.infolist(), path), path, limit)
+            entry = _entry(archive.infolist(), path, renamed)
+            return _unpacked(archive, entry, path, limit), PurePosixPath(entry.filename).name
     except Refused:
         raise
     except Exception:
         raise Refused("The archive is damaged; hand in a plain ZIP.") from None
 
 
-def _entry(entries: list[zipfile.ZipInfo], path: str) -> zipfile.ZipInfo:
+def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.ZipInfo:
     """The entry of a file, in an archive without tricks."""
     if any(_leads_outside(entry.filename) for entry in entries):
         raise Refused("The archive holds a path that leads outside.")
     for place in (path, path.rpartition("/")[2]):
-        found = [e for e in entries if place in (e.filename, e.filename.partition("/")[2])]
+        found = [e for e in entries if _is_at(place, e.filename, renamed)]
+        if renamed:
+            _check_alone([PurePosixPath(e.filename).name for e in found], path)
         if len(found) > 1:
             raise Refused(f"The archive holds {path} more than once.")
         if found:
             return found[0]
     raise Missing(
         f"The file {path} is missing in the archive, under exactly this name; it is what is graded."
+    )
+
+
+def _is_at(place: str, name: str, renamed: bool) -> bool:
+    """Whether an entry is at this place, at the top or in one folder; `renamed` by a browser."""
+    ways = (name, name.partition("/")[2])
+    if not renamed:
+        return place in ways
+    folder, _, wanted = place.rpartition("/")
+    split = [way.rpartition("/") for way in ways]
+    return any(
+        at == folder and last != wanted and browser_names.made_of(wanted, last)
+        for at, _, last in split
     )
 
 

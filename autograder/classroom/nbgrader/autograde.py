@@ -12,10 +12,12 @@ started (command, formgrader or Python), this happens:
 """
 
 import contextlib
+import functools
 import hashlib
+import logging
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -157,16 +159,13 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
-    found = list(submitted.copied(converter, course, assignment))
+    found = list(submitted.found(directory, course, assignment, converter.log))
+    for each in found:
+        submitted.copy(directory, assignment, release, each)
     step = WriteVerdicts(parent=converter)
-    tasks = {x.id: step.grade(course, assignment, x, found) for x in assignment.lessons}
-    common = _surroundings(step, course, assignment, release)
-    records = {
-        x.student: regrading.record(
-            x.by, {name: made[x.student] for name, made in tasks.items()}, x.answers, common
-        )
-        for x in found
-    }
+    for lesson in assignment.lessons:
+        step.grade(course, assignment, lesson, found)
+    records = step.records(course, assignment, found, release)
     for student, record in records.items():
         _drop_changed(converter, assignment, student, record)
     usual, directory.submitted_directory = directory.submitted_directory, INTAKE
@@ -180,7 +179,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}
-        summary.show([*summary.rows(book, course, assignment.name, results)])
+        summary.show([*summary.rows(book, folder, course, assignment.name, results)])
 
 
 def _keep_records(
@@ -193,18 +192,26 @@ def _keep_records(
             regrading.write(Path(directory.root), assignment.name, student, record)
 
 
-def surroundings(folder: Path, assignment: Assignment) -> regrading.Record:
-    """What the grades of an assignment would be made from now, besides the submissions."""
+def due(folder: Path, assignment: Assignment) -> dict[str, list[str]]:
+    """The students whom `nbgrader autograde` would grade now, and why again; [] for the first time.
+
+    Raises Problem if the assignment was not released.
+    """
     config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
-    release = submitted.read_release(folder / "release", assignment)
-    return _surroundings(WriteVerdicts(config=config), courses.read(folder), assignment, release)
-
-
-def _surroundings(
-    step: "WriteVerdicts", course: Course, assignment: Assignment, release: dict[str, Any]
-) -> regrading.Record:
-    marks = {x.id: step.edition(course, assignment, x).mark for x in assignment.lessons}
-    return regrading.surroundings(marks, assignment, course.feedback, release)
+    directory, course = CourseDirectory(config=config, root=str(folder)), courses.read(folder)
+    release = submitted.read_release(folder / directory.release_directory, assignment)
+    quiet = logging.getLogger(f"{__name__}.quiet")
+    quiet.disabled = True  # who handed in for a group was said by `autograde`
+    handed_in = list(submitted.found(directory, course, assignment, quiet))
+    records = WriteVerdicts(config=config).records(course, assignment, handed_in, release)
+    found = {}
+    for student, record in records.items():
+        graded = Path(directory.format_path("autograded", student, assignment.name))
+        done = _is_done(graded, assignment)
+        why = regrading.reasons(folder, assignment.name, student, record) if done else []
+        if why or not done:
+            found[student] = why
+    return found
 
 
 def _say(converter: Autograde, sentences: list[str]) -> None:
@@ -272,13 +279,13 @@ class WriteVerdicts(NbGraderPreprocessor):
 
     def grade(
         self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
-    ) -> dict[str, Task]:
+    ) -> None:
         """Grade a lesson of submissions, several at once, and write their results.
 
-        Returns each student's task. `autograde --force` grades everything anew.
+        `autograde --force` grades everything anew.
         """
         root = Path(self.parent.coursedir.root)
-        work = [self._submission(course, assignment, lesson, each) for each in found]
+        work = list(self._submissions(course, assignment, lesson, found))
         store = Store(root / VERDICTS / lesson.id)
         known = {} if self.parent.force else recall(work, store)
         new = [each.student for each in work if not is_known(each, known)]
@@ -291,14 +298,36 @@ class WriteVerdicts(NbGraderPreprocessor):
                 result_files.write(result, folder)  # those that are known come first
                 if done > 0:
                     self.log.info("Graded %s, %s of %s", result["student"], done, len(new))
-        return {each.student: each.task for each in work}
+
+    def records(
+        self, course: Course, assignment: Assignment, found: list[Submitted], release: Any
+    ) -> dict[str, regrading.Record]:
+        """What each submission's grade would be made from now."""
+        tasks: dict[str, dict[str, Task]] = {each.student: {} for each in found}
+        for lesson in assignment.lessons:
+            for work in self._submissions(course, assignment, lesson, found):
+                tasks[work.student][lesson.id] = work.task
+        marks = {x.id: self.edition(course, assignment, x).mark for x in assignment.lessons}
+        common = regrading.surroundings(marks, assignment, course.feedback, release)
+        return {
+            x.student: regrading.record(x.by, tasks[x.student], x.answers, common) for x in found
+        }
+
+    def _submissions(
+        self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
+    ) -> Iterator[Submission]:
+        """What is to be graded of a lesson that students, or their groups, have handed in."""
+        of_variant = functools.cache(  # whose mark reads all of the grader's files
+            lambda variant: self.edition(course, assignment, lesson, variant)
+        )
+        for each in found:
+            variant = assignment.variant(each.by)
+            yield self._submission(lesson, each, of_variant(variant), variant)
 
     def _submission(
-        self, course: Course, assignment: Assignment, lesson: Lesson, each: Submitted
+        self, lesson: Lesson, each: Submitted, edition: Edition, variant: int
     ) -> Submission:
-        """What is to be graded of a lesson that a student, or the group, has handed in."""
-        variant = assignment.variant(each.by)
-        credit = Task(self.edition(course, assignment, lesson, variant), each.modules[lesson.id])
+        credit = Task(edition, each.modules[lesson.id])
         has_base = lesson.id in each.bases
         own = replace(credit, base=each.bases[lesson.id]) if has_base else credit
         reason, beside = each.reasons[lesson.id], credit if has_base else None

@@ -14,10 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom.course import notebooks
+from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.grading import result_files
@@ -158,20 +158,27 @@ def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
     return changed
 
 
-def outdated(folder: Path, names: Sequence[str] = ()) -> list[str]:
-    """What `autograde` will grade again of these assignments or lessons, a sentence each."""
+def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
+    """What waits for `nbgrader autograde` in these assignments or lessons, a sentence each."""
     from autograder.classroom.nbgrader import autograde, regrading
 
-    found = []
-    for assignment in courses.read(folder.absolute()).chosen(names):
-        if (folder / "release" / assignment.name).exists():
-            now = autograde.surroundings(folder.absolute(), assignment)
-            old = regrading.outdated(folder, assignment.name, now)
-            why = ", ".join(sorted({reason for reasons in old.values() for reason in reasons}))
-            if old:
-                command = f"nbgrader autograde {assignment.name}"
-                found.append(f"`{command}` will grade {len(old)} again: {why}.")
-    return found
+    folder = folder.absolute()
+    for assignment in courses.read(folder).chosen(names):
+        if not (folder / "release" / assignment.name).exists():
+            continue
+        due = autograde.due(folder, assignment)
+        command = f"`nbgrader autograde {assignment.name}`"
+        if new := [student for student, why in due.items() if not why]:
+            yield f"{command} has not graded yet: {people.named(new)}."
+        reasons = sorted({reason for why in due.values() for reason in why})
+        if again := [student for student, why in due.items() if why]:
+            yield f"{command} will grade again: {people.named(again)} ({', '.join(reasons)})."
+        old = regrading.of_other_points(folder, assignment)
+        if gone := [student for student, is_there in old.items() if not is_there]:
+            yield (
+                f"{assignment.name}: the grades of {people.named(gone)} are of other points, and "
+                "cannot be made again: nothing of theirs is in submitted/."
+            )
 
 
 def taken_out(folder: Path) -> dict[str, str]:
@@ -210,20 +217,19 @@ def remove(folder: Path, name: str) -> None:
             book.remove_assignment(name)
 
 
-def renew_feedback(folder: Path, name: str) -> list[str]:
+def renew_feedback(folder: Path, name: str) -> Iterator[str]:
     """Make the feedback pages again that are older than the grades; what is to be said."""
     from autograder.classroom.nbgrader import outgoing
 
     folder = folder.absolute()
     assignment = courses.find(folder, name).name
-    students = outgoing.outdated(folder, assignment, missing=True)
-    if not students:
-        return []
-    run(folder, "generate_feedback", assignment)
-    return [
-        f"The feedback pages of {', '.join(students)} were missing or older than the grades: "
-        "they are made now."
-    ]
+    if students := outgoing.outdated(folder, assignment, missing=True):
+        run(folder, "generate_feedback", assignment)
+        yield (
+            f"The feedback pages of {people.named(students)} were missing or older than the "
+            "grades: they are made now."
+        )
+    yield from waiting(folder, [assignment])
 
 
 def _same(one: Path, two: Path) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
+from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader.gradebook import grades, is_unread
 from autograder.grading import result_files
 
 COLUMNS = (
@@ -24,7 +26,9 @@ class Table(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the table to the file that `--to` names, else to `grades.csv`."""
-        path = Path(self.to or "grades.csv")
+        path, folder = Path(self.to or "grades.csv"), Path(self.parent.coursedir.root)
+        for sentence in _unfinished(gradebook, folder):
+            self.log.warning(sentence)
         self.log.info("Exporting grades to %s", path)
         rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
         result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
@@ -33,6 +37,15 @@ class Table(ExportPlugin):
         for assignment in _wanted(gradebook.assignments, "name", self.assignment):
             for student in _wanted(gradebook.students, "id", self.student):
                 yield _row(gradebook, assignment, student)
+
+
+def _unfinished(book: Gradebook, folder: Path) -> Iterator[str]:
+    """What the grades of a course directory do not have yet."""
+    yield from directory.waiting(folder)
+    for assignment in book.assignments:
+        marks = [grade for x in assignment.submissions for grade in grades(x)]
+        if unread := sum(map(is_unread, marks)):
+            yield f"{assignment.name}: {unread} answers are not read yet, and count as 0."
 
 
 def _wanted(found: list[Any], key: str, names: list[str]) -> list[Any]:

@@ -9,6 +9,7 @@ import math
 import os
 import sqlite3
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +21,8 @@ from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
 from sqlalchemy import Engine, event
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, SAWarning
+from traitlets.config import Application
 
 from autograder.classroom.course.settings import Assignment, Course
 from autograder.lessons.problem import Problem
@@ -60,7 +62,9 @@ def opened(folder: Path) -> Iterator[Any]:
     """The gradebook of a course directory."""
     make_alembic_known()
     try:
-        with Gradebook(f"sqlite:///{folder / FILE}") as book:
+        with warnings.catch_warnings(), Gradebook(f"sqlite:///{folder / FILE}") as book:
+            if not Application.initialized():  # else they are in nbgrader's log
+                warnings.simplefilter("ignore", SAWarning)
             yield book
     except DatabaseError as error:
         raise Problem(

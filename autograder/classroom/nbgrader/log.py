@@ -33,11 +33,12 @@ def divide(config: Config, folder: Path) -> None:
                 handler.addFilter(_is_news)
 
 
+QUIET = ("AutogradeApp", "GenerateFeedbackApp", "ZipCollectApp")  # we say what came of these
 OWN = str(Path(nbgrader.__file__).parent)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    quiet = type(Application.instance()).__name__ in ("AutogradeApp", "GenerateFeedbackApp")
+    quiet = type(Application.instance()).__name__ in QUIET
     if quiet and record.pathname.startswith(OWN):
         return record.levelno >= logging.ERROR
     return record.levelno > logging.INFO or not str(record.msg).startswith(STEPS)

@@ -4,6 +4,7 @@ nbgrader makes a page again only where a submission is newer, and hands out what
 each page holds a mark of all that it was made from, which is compared before it leaves.
 """
 
+import glob
 import hashlib
 import json
 import re
@@ -17,6 +18,7 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
+from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Course
 from autograder.classroom.intake import look_again
@@ -46,8 +48,12 @@ def mark(submission: Any, course: Course, root: Path) -> str:
 
 
 def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]:
-    """The students whose pages are not as the gradebook is; those without a page if `missing`."""
+    """The students whose pages are not as the gradebook is; those without a page if `missing`.
+
+    Raises Problem if the gradebook itself is not as `course.toml` is.
+    """
     course, found = courses.read(root), []
+    regrading.check_points(root, course.get(assignment))
     names = [f"{lesson.id}.html" for lesson in course.get(assignment).lessons]
     with gradebook.opened(root) as book:
         gradebook.share(book, regrading.sources(root))
@@ -98,12 +104,32 @@ class Release(ExchangeReleaseFeedback):
     """How `nbgrader release_feedback` hands pages out: none that is older than the grades."""
 
     def copy_files(self) -> None:
-        """Copy the pages, unless some are not as the gradebook is."""
+        """Copy the pages of those who handed in by the exchange, unless some are out of date."""
         name = self.coursedir.assignment_id
-        if students := outdated(Path(self.coursedir.root), name):
-            who = ", ".join(students)
+        try:
+            students = outdated(Path(self.coursedir.root), name)
+        except Problem as problem:
+            self.fail(str(problem))
+        if students:
             self.fail(
-                f"The feedback of {who} is older than the grades. Run `nbgrader generate_feedback "
-                f"{name}`, then this command again."
+                f"The feedback of {people.named(students)} is older than the grades. Run "
+                f"`nbgrader generate_feedback {name}`, then this command again."
             )
+        self._leave_out_others()
         super().copy_files()
+
+    def _leave_out_others(self) -> None:
+        """Leave those out whom nbgrader cannot reach, where it would stop at the first."""
+        folders = {Path(page).parent for page in glob.glob(f"{self.src_path}/*.html")}  # noqa: PTH207
+        needed = ("timestamp.txt", "submission_secret.txt")
+        others = [x for x in folders if not all((x / file).is_file() for file in needed)]
+        students = sorted(x.parent.name for x in others)
+        if students:
+            self.coursedir.student_id_exclude = ",".join(
+                [*filter(None, [self.coursedir.student_id_exclude]), *students]
+            )
+            self.log.warning(
+                "Left out, because the exchange has no submission of theirs: %s. "
+                "`jaxprentice return` packs their feedback for an LMS.",
+                people.named(students),
+            )

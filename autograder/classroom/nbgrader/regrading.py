@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course import notebooks
+from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Feedback
 from autograder.grading import result_files
 from autograder.grading.task import Task
@@ -58,15 +59,18 @@ def surroundings(
 
     `marks` are the editions' by lesson, `release` the notebooks.
     """
-    points = {x.id: [assignment.cells(x), x.partial] for x in assignment.lessons}
     cells = {name: list(_plain(book["cells"])) for name, book in release.items()}
     kinds = assignment.own_base, repr(assignment.variants)
     return {
         "tests": _hash([dict(marks), *kinds]),
-        "points": _hash(points),
+        "points": _points(assignment),
         "feedback": _hash(asdict(feedback)),
         "release": _hash(cells),
     }
+
+
+def _points(assignment: Assignment) -> str:
+    return _hash({x.id: [assignment.cells(x), x.partial] for x in assignment.lessons})
 
 
 def _plain(cells: list[dict[str, Any]]) -> Iterator[list[Any]]:
@@ -95,15 +99,29 @@ def reasons(folder: Path, assignment: str, student: str, now: Record) -> list[st
     return [why for name, why in _REASONS.items() if before.get(name) != now.get(name)]
 
 
-def outdated(folder: Path, assignment: str, now: Record) -> dict[str, list[str]]:
-    """The students whose grades were made with other surroundings, and what was different."""
-    found = {}
-    for path in sorted((folder / FOLDER / assignment).glob("*.json")):
-        before = read(path) or {}
-        why = [_REASONS[name] for name in now if before.get(name) != now[name]]
-        if why:
-            found[path.stem] = why
+def of_other_points(folder: Path, assignment: Assignment) -> dict[str, bool]:
+    """The students whose grades were made with other points than `course.toml` gives now.
+
+    Also whether they can be graded again: whether what counts for them is still in `submitted/`.
+    """
+    now, found = _points(assignment), {}
+    for path in sorted((folder / FOLDER / assignment.name).glob("*.json")):
+        made = read(path) or {}
+        if made.get("points") != now:
+            by = made.get("student", path.stem)
+            found[path.stem] = (folder / "submitted" / by / assignment.name).is_dir()
     return found
+
+
+def check_points(folder: Path, assignment: Assignment) -> None:
+    """Raise Problem if grades are of other points: 6 of 12 would be said of what is all right."""
+    students = [x for x, is_there in of_other_points(folder, assignment).items() if is_there]
+    if students:
+        several = "1 submission" if len(students) == 1 else f"{len(students)} submissions"
+        raise Problem(
+            f"{assignment.name} was graded with other points than {courses.FILE} gives now: "
+            f"{several}. Run `nbgrader autograde {assignment.name}` first."
+        )
 
 
 def place(folder: Path, assignment: str, student: str) -> Path:

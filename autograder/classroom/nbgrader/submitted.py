@@ -7,6 +7,7 @@ release with the student's answers in their solution cells. The copies go to `in
 
 import glob
 import json
+import logging
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader import utils
-from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.classroom.course import notebooks, people
@@ -39,39 +39,54 @@ class Submitted:
 
     student: str
     by: str  # who handed it in: the student, or another member of the group
+    inside: tuple[str, ...]  # the folder of that, below the course directory
     modules: Mapping[str, bytes | None]  # by lesson
     reasons: Mapping[str, str]  # why there is no module, by lesson; "" where there is one
-    remarks: Mapping[str, str]  # why there is no answer to the written question, by lesson
+    remarks: Mapping[str, str]  # on the notebook, by lesson: why there is no answer in it
     answers: Mapping[str, str]  # in solution cells, by the cell's name
     bases: Mapping[str, Base]  # by lesson the student's own modules before it, if these count
 
 
-def copied(converter: Autograde, settings: Course, assignment: Assignment) -> Iterator[Submitted]:
-    """Copy what counts of every submission that was asked for to `intake/`, and yield it."""
-    course = converter.coursedir
-    release = read_release(Path(course.root, course.release_directory), assignment)
-    for student, by, folder in _sources(converter, assignment):
-        inside = list(folder.relative_to(course.root).parts)
-        found = _read(Path(course.root), inside, settings, assignment, student, by)
-        if files.VANISHED in found.reasons.values():
-            converter.log.warning("Skipped: %s. %s", student, files.VANISHED)
-            continue
-        clean = Path(course.format_path(INTAKE, student, assignment.name))
-        if clean.exists():
-            shutil.rmtree(clean)
-        for lesson in assignment.lessons:
-            notebook = handed_in.rebuild_notebook(release[lesson.id], found.answers)
-            _set_points(notebook, assignment.cells(lesson))
-            _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
-            _write(clean / lesson.module, found.modules[lesson.id])
-        _write(clean / "timestamp.txt", _timestamp(Path(course.root), inside))
-        _write(clean / _SECRET, _secret(Path(course.root), inside) if by == student else None)
-        yield found
+def found(
+    course: CourseDirectory, settings: Course, assignment: Assignment, log: logging.Logger
+) -> Iterator[Submitted]:
+    """What counts of every submission that is asked for."""
+    known = people.roster(Path(course.root)).students
+    for student, by, folder in _sources(course, assignment, log):
+        if known and student not in known:
+            log.warning("%s is not in the roster, and is graded all the same", student)
+        inside = folder.relative_to(course.root).parts
+        each = _read(Path(course.root), inside, settings, assignment, student, by)
+        if files.VANISHED in each.reasons.values():
+            log.warning("Skipped: %s. %s", student, files.VANISHED)
+        else:
+            yield each
+
+
+def copy(course: CourseDirectory, assignment: Assignment, release: Any, each: Submitted) -> None:
+    """Copy what counts of a submission to `intake/`; `release` are the released notebooks."""
+    clean = Path(course.format_path(INTAKE, each.student, assignment.name))
+    if clean.exists():
+        shutil.rmtree(clean)
+    for lesson in assignment.lessons:
+        notebook = handed_in.rebuild_notebook(release[lesson.id], each.answers)
+        _set_points(notebook, assignment.cells(lesson))
+        _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
+        _write(clean / lesson.module, each.modules[lesson.id])
+    root, inside = Path(course.root), list(each.inside)
+    _write(clean / "timestamp.txt", _timestamp(root, inside))
+    _write(clean / _SECRET, _secret(root, inside) if each.by == each.student else None)
 
 
 def _read(
-    root: Path, inside: list[str], settings: Course, assignment: Assignment, student: str, by: str
+    root: Path,
+    parts: tuple[str, ...],
+    settings: Course,
+    assignment: Assignment,
+    student: str,
+    by: str,
 ) -> Submitted:
+    inside = list(parts)
     modules: dict[str, bytes | None] = {}
     reasons: dict[str, str] = {}
     remarks: dict[str, str] = {}
@@ -92,7 +107,7 @@ def _read(
             answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
     bases = own_base.of_course(root, settings, assignment, by, modules)
     said = {name: text for name, text in answers.items() if text}
-    return Submitted(student, by, modules, reasons, remarks, said, bases)
+    return Submitted(student, by, parts, modules, reasons, remarks, said, bases)
 
 
 def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
@@ -143,10 +158,11 @@ def read_release(folder: Path, assignment: Assignment) -> dict[str, Any]:
 # Whose submissions
 
 
-def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str, str, Path]]:
+def _sources(
+    course: CourseDirectory, assignment: Assignment, log: logging.Logger
+) -> Iterator[tuple[str, str, Path]]:
     """Each student who is to be graded, who handed in for this one, and the folder of that."""
-    course = converter.coursedir
-    folders = dict(_submitted(converter, assignment.name))
+    folders = dict(_submitted(course, assignment.name, log))
     groups = people.members(Path(course.root), assignment.name)
     for student in sorted({*folders, *groups}):
         asked = fnmatchcase(student, course.student_id)
@@ -158,7 +174,7 @@ def _sources(converter: Autograde, assignment: Assignment) -> Iterator[tuple[str
         if len(set(ages.values())) < len(group) and student == by:
             several = " and ".join(group)
             said = "%s handed in as a group, and times do not tell whose is the newest: %s's counts"
-            converter.log.warning(said, several, by)
+            log.warning(said, several, by)
         yield student, by, folders[by]
 
 
@@ -175,9 +191,10 @@ def _age(course: CourseDirectory, folder: Path) -> datetime:
     return submitted_at(Path(course.root), inside) or datetime.min
 
 
-def _submitted(converter: Autograde, assignment: str) -> Iterator[tuple[str, Path]]:
+def _submitted(
+    course: CourseDirectory, assignment: str, log: logging.Logger
+) -> Iterator[tuple[str, Path]]:
     """The students and folders that nbgrader would grade, but for names that would stop it."""
-    course = converter.coursedir
     step = course.submitted_directory
     pattern = re.compile(course.format_path(step, "(?P<student>.*)", assignment, escape=True))
     for path in sorted(glob.glob(course.format_path(step, "*", assignment))):  # noqa: PTH207
@@ -186,7 +203,7 @@ def _submitted(converter: Autograde, assignment: str) -> Iterator[tuple[str, Pat
         if result_files.is_file_name(student):
             yield student, Path(path)
         else:
-            converter.log.warning("Skipped: %a cannot be a student's name. Rename it.", path)
+            log.warning("Skipped: %a cannot be a student's name. Rename it.", path)
 
 
 # ------------------------------------------------------------------------------------------

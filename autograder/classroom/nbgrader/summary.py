@@ -5,6 +5,7 @@ Points and lateness are the gradebook's; why points were lost is in the results.
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from nbgrader.api import MissingEntry
@@ -13,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.classroom.course.settings import Course
+from autograder.classroom.intake import look_again
 from autograder.classroom.nbgrader import gradebook
 from autograder.grading import feedback
 from autograder.grading.result import Result
@@ -24,9 +26,10 @@ Row = tuple[str, ...]
 
 
 def rows(
-    book: Any, course: Course, assignment: str, results: Mapping[str, Sequence[Result]]
+    book: Any, root: Path, course: Course, assignment: str, results: Mapping[str, Sequence[Result]]
 ) -> Iterator[Row]:
     """The lines of the table; `results` has those of an assignment by student."""
+    asked = [x for x in look_again.requests(root, course) if x.within == assignment]
     for student in sorted(results):
         try:
             found = book.find_submission(assignment, student)
@@ -36,7 +39,9 @@ def rows(
         score = max(found.score - (found.late_submission_penalty or 0.0), 0.0)
         why = next(filter(None, map(feedback.why_less, results[student])), "")
         points = f"{score:g} of {found.max_score:g}"
-        yield student, points, late.text, why, ", ".join(_for_a_person(found, results[student]))
+        again = [x.exercise for x in asked if x.student == student and not x.answer]
+        wanted = [*_for_a_person(found, results[student]), *(f"look again: {x}" for x in again)]
+        yield student, points, late.text, why, ", ".join(wanted)
 
 
 def _for_a_person(submission: Any, results: Sequence[Result]) -> Iterator[str]:

@@ -43,7 +43,11 @@ def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
     found = collect.owned(got, systems, roster, assignment)
     for student, own in found.students.items():
         collect.write(extracted / student, own, assignment)
-    return [*found.said(), *(f"{x!a} was not opened: put it there alone." for x in closed)]
+    found.unnamed = [name for name in found.unnamed if name not in closed]
+    return [
+        *collect.told(found, roster),
+        *(f"{x!a} was not opened: put it there alone." for x in closed),
+    ]
 
 
 def _downloads(

@@ -14,7 +14,6 @@ from autograder.grading.result import Class
 from autograder.lessons.problem import Problem
 
 FOLDER = "exports"
-NAMED = 10  # students, in a sentence
 
 
 def export(
@@ -32,7 +31,7 @@ def export(
     with result_files.made_whole(to) as new:
         around = grades.directory(folder) or folder
         known[format_name].write(found, new, people.roster(around), settings.read(around))
-    for sentence in unread(found):
+    for sentence in (*grades.waiting(folder, source), *unread(found)):
         print(sentence)
     return to
 
@@ -45,6 +44,5 @@ def unread(found: Class) -> Iterator[str]:
             for verdict in filter(feedback.is_unread, result["exercises"]):
                 students.setdefault(verdict["id"], []).append(result["student"])
         for exercise, who in students.items():
-            more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
-            named = f"{', '.join(who[:NAMED])}{more}"
+            named = people.named(who)
             yield f"{name}: {exercise} is not read yet, and counts as 0: {named}."

@@ -41,7 +41,8 @@ def written_to(folder: Path, source: str | None) -> Path:
 def read(folder: Path, source: str | None = None) -> Class:
     """The grades of a folder by assignment.
 
-    `source` is "gradebook" or "results"; None takes the gradebook where there is one.
+    `source` is "gradebook" or "results"; None takes the gradebook where there is one. Raises
+    Problem if its grades are of other points than `course.toml` gives.
     """
     course = directory(folder)
     if source not in (None, GRADEBOOK, RESULTS):
@@ -54,6 +55,16 @@ def read(folder: Path, source: str | None = None) -> Class:
     if not found:
         raise Problem(f"The gradebook in {course} has no grades yet. Run `nbgrader autograde`.")
     return found
+
+
+def waiting(folder: Path, source: str | None = None) -> list[str]:
+    """What waits for `nbgrader autograde`, if the grades are the gradebook's: it is not in them."""
+    course = None if source == RESULTS else directory(folder)
+    if course is None:
+        return []
+    from autograder.classroom.nbgrader import directory as course_directory
+
+    return list(course_directory.waiting(course))
 
 
 # ------------------------------------------------------------------------------------------
@@ -73,6 +84,7 @@ def _from_gradebook(folder: Path) -> Class:
             own = sorted(assignment.submissions, key=lambda x: x.student.id)
             graded = [x for x in own if _is_graded(x)]
             if graded and assignment.name in course.assignments:
+                regrading.check_points(folder, course.get(assignment.name))
                 found[assignment.name] = [
                     _grade(folder, course, submission, late[submission]) for submission in graded
                 ]

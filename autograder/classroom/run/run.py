@@ -26,8 +26,9 @@ def is_known(each: Submission, known: Collection[str]) -> bool:
 
 
 def equal(work: Sequence[Submission]) -> str:
-    """How many submissions are equal to one before them, as the end of a sentence."""
-    count = len(work) - len({each.task.key for each in work})
+    """How many modules are equal to one before them, as the end of a sentence."""
+    keys = [each.task.key for each in work if each.task.source is not None]
+    count = len(keys) - len({*keys})
     return f", {count} of them equal to another" if count else ""
 
 

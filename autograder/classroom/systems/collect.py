@@ -30,7 +30,7 @@ from autograder.lessons import browser_names, manifest, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import checks, workspace
 
-LIST = "collected.csv"
+LIST, ARCHIVE = "collected.csv", "submission.zip"
 COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
 
 
@@ -103,7 +103,7 @@ def take_over(
         facts = [main.attempt, "late" if main.late else "", str(main.time or "")]
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    return list(_told(found, roster, known[system]))
+    return list(told(found, roster, known[system].caution))
 
 
 def owned(
@@ -116,9 +116,19 @@ def owned(
         taken = {file.inside for file in _taken(claim, entry, files)}
         left = sorted({path or claim.file for path in entry.files} - taken)
         left = [x for x in left if not (taken and _is_given(x, given))]
-        return bool(taken), [f"{name!a}".strip("'") for name in left]
+        return bool(taken), list(map(_said, left))
 
-    return owners.find(got, systems, assignment.name, roster, sort)
+    found = owners.find(got, systems, assignment.name, roster, sort)
+    for student, own in found.students.items():
+        taken = [file for claim, entry in own for file in _taken(claim, entry, files)]
+        kept = [*_last(taken).values()]
+        if twice := [_said(file.inside) for file in _newest(taken) if file not in kept]:
+            found.unasked.setdefault(student, []).extend(twice)
+    return found
+
+
+def _said(name: str) -> str:
+    return f"{name!a}".strip("'")
 
 
 def _is_given(path: str, given: Collection[str]) -> bool:
@@ -177,9 +187,9 @@ def _taken(claim: Claim, entry: Entry, wanted: dict[str, str]) -> Iterator[_File
     for path, source in entry.files.items():
         inside = path or claim.file
         name = PurePosixPath(inside).name
-        place = "submission.zip" if name.endswith(".zip") else _place(name, wanted)
+        place = ARCHIVE if intake.is_archive(name) else _place(name, wanted)
         if place:
-            asked = place == "submission.zip" or name in wanted
+            asked = place == ARCHIVE or name in wanted
             goal = place if asked else str(PurePosixPath(place).with_name(name))
             yield _File(place, goal, inside, source, claim)
 
@@ -209,15 +219,27 @@ def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> Claim:
 
 
 def _last(taken: Sequence[_File]) -> dict[str, _File]:
-    """The files of the last attempt at each place, by where they go."""
+    """The files of the last attempt at each place, by where they go; of archives there is no one.
+
+    The intake looks into all of them.
+    """
+    newest = _newest(taken)
+    last: dict[str, _File] = {}
+    for file in newest:
+        if file.place == ARCHIVE:
+            number = sum(x.place == ARCHIVE for x in last.values()) + 1
+            last[f"submission-{number}.zip" if number > 1 else ARCHIVE] = file
+        else:
+            last[file.goal] = max(last.get(file.goal, file), file, key=_File.order)
+    return last
+
+
+def _newest(taken: Sequence[_File]) -> list[_File]:
+    """The files of the last attempt at each place."""
     newest: dict[str, Any] = {}
     for file in taken:
         newest[file.place] = max(newest.get(file.place, file.newest()), file.newest())
-    last: dict[str, _File] = {}
-    for file in taken:
-        if file.newest() == newest[file.place]:
-            last[file.goal] = max(last.get(file.goal, file), file, key=_File.order)
-    return last
+    return [file for file in taken if file.newest() == newest[file.place]]
 
 
 def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
@@ -240,7 +262,8 @@ def _rows(out: Path) -> list[dict[str, str]]:
 # What is said
 
 
-def _told(found: Owners, roster: Roster, system: Collects) -> Iterator[str]:
+def told(found: Owners, roster: Roster, caution: str = "") -> Iterator[str]:
+    """What is to be said of a download; with `caution` if there are times in it."""
     yield f"{len(found.students)} submissions are collected."
     for student, own in found.students.items():
         attempts = {(claim.file, claim.attempt) for claim, _ in own}
@@ -249,8 +272,8 @@ def _told(found: Owners, roster: Roster, system: Collects) -> Iterator[str]:
             yield f"{student}: {several} attempts; the last one counts."
         if any(claim.late for claim, _ in own):
             yield f"{student}: late, as the download says."
-    if system.caution and any(claim.time for own in found.students.values() for claim, _ in own):
-        yield system.caution
+    if caution and any(claim.time for own in found.students.values() for claim, _ in own):
+        yield caution
     missing = [x for x in roster.students if x not in found.students and x not in found.unasked]
     if missing:
         yield f"Nothing from {len(missing)} in the roster: {', '.join(missing)}."
@@ -282,13 +305,19 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
     """
     if not user_files.is_there(collected / LIST):
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
+    rows = [row for row in _rows(collected) if row["assignment"] == assignment]
     written, content = 0, io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for row in _rows(collected):
-            found = pages(row["student"]) if row["assignment"] == assignment else []
+        for row in rows:
+            found = pages(row["student"])
             for page in found:
                 archive.write(page, _return_name(row, page, len(found) > 1))
                 written += 1
+    if not rows:
+        raise Problem(
+            f"{collected / LIST} has nothing of {assignment}: it did not come by `collect`, so it "
+            "is not known what an LMS calls the submissions."
+        )
     if not written:
         raise Problem(f"There are no pages for {assignment}. Write the feedback or report first.")
     workspace.write(to, content.getvalue())

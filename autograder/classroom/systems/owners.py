@@ -9,11 +9,13 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems.system import Claim, Collects, Readings
 
 NAMED = 5  # files of an entry, in a sentence
+NOT_STUDENTS = ("submission_metadata.yml", "__MACOSX")  # a system's, or a desktop's
 
 Owned = tuple[Claim, Entry]
 
@@ -26,6 +28,7 @@ class Owners:
     strangers: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)  # sentences
     unasked: dict[str, list[str]] = field(default_factory=dict)  # files that were left out
+    unnamed: list[str] = field(default_factory=list)  # entries with a name that is not a system's
 
     def said(self) -> Iterator[str]:
         """What a person should know of those that were left out."""
@@ -35,12 +38,15 @@ class Owners:
             more = [f"{len(files) - NAMED} more"] if len(files) > NAMED else []
             named = ", ".join([*files[:NAMED], *more])
             if student in self.students:
-                yield f"{student} also handed in what was not asked for: {named}. It is left out."
+                yield f"Not taken from {student}: {named}."
             else:
                 yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
             who = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
             yield f"Not in the roster, and left out: {who}. Add them to it, and collect again."
+        if self.unnamed:
+            entries = people.named([f"{name!a}" for name in self.unnamed])
+            yield f"Not named as a submission, and left out: {entries}."
 
 
 def find(
@@ -56,6 +62,8 @@ def find(
     """
     found, known = Owners(), _Known(roster)
     for entry, readings in _entries(downloads, systems, assignment):
+        if not readings and entry.name not in NOT_STUDENTS and not entry.name.startswith("."):
+            found.unnamed.append(entry.name)
         claims = [claim for reading in readings for claim in reading]
         sorted_out = [(claim, *sort(claim, entry)) for claim in claims]
         wanted = any(some for _, some, _ in sorted_out)

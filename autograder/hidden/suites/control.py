@@ -169,15 +169,19 @@ def within_a_program(mj, branches, indices, operands, examples):
 
 
 @probe
-def pulled_back(mj, branches, indices, xs, ct):
-    """Values of a choice for each example, and the cotangents of the operands."""
+def pulled_back(mj, branches, indices, xs, ct, axes=None):
+    """Values of a choice for each example, and the cotangents of the operands.
+
+    `axes` are the operands' batch axes, None for an operand that all examples share.
+    """
     scope = {**vars(mj.lax), "np": np}
-    examples = types_of([x[0] for x in xs])
+    dims = [not_mapped if axis is None else axis for axis in axes or [0] * len(xs)]
+    examples = types_of([x if dim is not_mapped else x[0] for x, dim in zip(xs, dims, strict=True)])
     programs = tuple(trace_to_jaxpr(eval(f, scope), examples) for f in branches)
     indices = np.array(indices, np.int32)
 
     def f(*xs):
-        return select_branches(len(xs[0]), indices, xs, [0] * len(xs), programs)[0][0]
+        return select_branches(len(indices), indices, xs, dims, programs)[0][0]
 
     value, back = mj.vjp(f, *xs)
     return {
@@ -257,6 +261,14 @@ def test_select_gradients_of_each_operand(student):
     xs = [ROW, np.array([0.0, 2.0, 4.0]), np.array([3.0, 0.0, 5.0])]
     student.agrees(pulled_back, three, [0, 1, 2], xs, OTHER)
     student.agrees(pulled_back, three, [0, 0, 1], xs, OTHER)
+
+
+def test_select_gradients_of_shared_operands(student):
+    """An operand that all examples share has the gradients of the branches that are chosen."""
+    two = ("lambda w, x: [w * 3.0]", "lambda w, x: [div(w, x)]")
+    student.agrees(pulled_back, two, [0, 1, 1], [6.0, np.array([0.0, 2.0, 4.0])], ROW, [None, 0])
+    row = np.array([[0.0, 4.0], [2.0, 0.5]])
+    student.agrees(pulled_back, two, [0, 1], [ROW[:2], row], row + 1.0, [None, 0])
 
 
 exercise("control.settled")

@@ -17,7 +17,6 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
-    import threading
 
     from minijax import core
     from minijax.core import (
@@ -40,157 +39,11 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         lt_p,
         mul_p,
         neg_p,
-        new_main,
         sub_p,
         trace_state,
         transpose_p,
     )
     from minijax.errors import UnexpectedTracerError
-
-
-exercise("core.new_main")
-
-
-@probe
-def in_a_block(mj, height, data):
-    """What `new_main` yields and pushes on a stack of `height` interpreters."""
-
-    class Toy(Trace):
-        pass
-
-    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
-    with new_main(Toy, data) as main:
-        stack = list(trace_state.stack)
-    right_type = isinstance(main, MainTrace) and main.trace_type is Toy
-    return {
-        "a MainTrace with its type is what the block gets": right_type,
-        "it is on top of the stack": stack[-1] is main,
-        "its level": main.level,
-        "the height of the stack in the block": len(stack),
-        "its global_data": main.global_data,
-    }
-
-
-@probe
-def after_blocks(mj):
-    """The stack's height and its top in and after two blocks, one in the other."""
-    del trace_state.stack[1:]
-    bottom, heights = list(trace_state.stack), []
-    with new_main(Trace) as outer:
-        with new_main(Trace, 7) as inner:
-            heights.append(len(trace_state.stack))
-        heights.append(len(trace_state.stack))
-        outer_on_top = trace_state.stack[-1] is outer
-    with new_main(Trace) as later:
-        heights.append(len(trace_state.stack))
-    levels = [outer.level, inner.level, later.level]
-    return {
-        "the heights of the stack in the blocks": heights,
-        "the levels": levels,
-        "the outer one is on top after the inner block": outer_on_top,
-        "a later block gets the same MainTrace": later is outer,
-        "the stack is as it was before the blocks": trace_state.stack == bottom,
-    }
-
-
-@probe
-def after_an_error(mj, kind, height):
-    """Which error leaves the block, and how high the stack is then."""
-    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
-    below, caught = list(trace_state.stack), []
-    try:
-        with new_main(Trace):
-            raise getattr(builtins, kind)("on purpose")
-    except BaseException as error:
-        caught = [type(error).__name__, str(error)]
-    return {
-        "the error comes out with its text": caught == [kind, "on purpose"],
-        "the height of the stack after the block": len(trace_state.stack),
-        "the stack is as it was before the block": trace_state.stack == below,
-    }
-
-
-@probe
-def error_between_blocks(mj):
-    """The stack's height if the inner of two blocks fails and the outer one goes on."""
-    del trace_state.stack[1:]
-    with new_main(Trace) as outer:
-        try:
-            with new_main(Trace):
-                raise ValueError
-        except ValueError:
-            pass
-        height, on_top = len(trace_state.stack), trace_state.stack[-1] is outer
-    return {
-        "the height of the stack after the inner block": height,
-        "the outer interpreter is on top after the inner block": on_top,
-        "the height of the stack after both": len(trace_state.stack),
-    }
-
-
-@probe
-def in_another_thread(mj):
-    """Levels and heights where a block in a thread runs inside a block of the main thread."""
-    seen = {}
-
-    def work():
-        with new_main(Trace) as main:
-            seen["the level in the thread"] = main.level
-            seen["the height of the thread's stack"] = len(trace_state.stack)
-
-    del trace_state.stack[1:]
-    with new_main(Trace):
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        seen["the height of the main thread's stack"] = len(trace_state.stack)
-    return seen
-
-
-@pytest.mark.meets("moment", "none", "length")
-@pytest.mark.parametrize("height", [1, 4])
-def test_level_is_place_on_stack(student, height):
-    """The new interpreter is on top of the stack, and its level is its index there."""
-    student.agrees(in_a_block, height, None)
-
-
-@pytest.mark.meets("zeros")
-def test_data_are_kept(student):
-    """The block gets the interpreter that was pushed, with its type and its data."""
-    for data in ({"log": [1, 2]}, [], 0, "", False):
-        student.agrees(in_a_block, 3, data)
-
-
-@pytest.mark.meets("more_than_two", "again", "caching", "nested", "moment", "mutation")
-def test_block_ends(student):
-    """When blocks end, one inside the other or one after the other, their interpreters are gone."""
-    student.agrees(after_blocks)
-
-
-@pytest.mark.meets("exception")
-def test_error_in_block(student):
-    """An error in the block takes the interpreter off the stack and then goes on its way."""
-    student.agrees(after_an_error, "ValueError", 1)
-    student.agrees(after_an_error, "ZeroDivisionError", 3)
-
-
-@pytest.mark.meets("exception")
-def test_interrupt_in_block(student):
-    """An interrupt, or whatever else ends the block, leaves the stack clean."""
-    for kind in ("KeyboardInterrupt", "SystemExit", "GeneratorExit", "StopIteration"):
-        student.agrees(after_an_error, kind, 2)
-
-
-@pytest.mark.meets("exception")
-def test_error_in_inner_block(student):
-    """An error in an inner block takes off the inner interpreter only."""
-    student.agrees(error_between_blocks)
-
-
-@pytest.mark.meets("nested")
-def test_threads_have_their_own_stack(student):
-    """A block in one thread changes nothing for another thread."""
-    student.agrees(in_another_thread)
 
 
 exercise("core.get_aval")
@@ -944,7 +797,7 @@ exercise("core.counted")
 
 
 OPERATING = siblings(
-    *("core.new_main", "core.get_aval", "core.find_top_trace"),
+    *("core.get_aval", "core.find_top_trace"),
     *("core.full_raise", "core.bind"),
 )
 

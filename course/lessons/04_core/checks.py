@@ -28,7 +28,6 @@ from minijax.core import (
     impl_rules,
     log_p,
     mul_p,
-    new_main,
     reduce_sum_p,
     sin_p,
     sub_p,
@@ -79,38 +78,6 @@ def push(*trace_types):
 def tracer_of(main, val=2.5):
     """A tracer of an interpreter."""
     return Box(main.trace_type(main), val)
-
-
-# core.new_main ----------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("core.new_main")
-def test_new_main_pushes():
-    """In the block the new interpreter is on top, with its type, its data and its level."""
-    with new_main(Toy) as outer, new_main(Toy, "some data") as inner:
-        assert [outer, inner] == trace_state.stack[1:]
-        assert [outer.level, inner.level] == [1, 2]
-        assert [outer.trace_type, inner.trace_type] == [Toy, Toy]
-        assert [outer.global_data, inner.global_data] == [None, "some data"]
-
-
-@pytest.mark.exercise("core.new_main")
-def test_new_main_pops():
-    """When blocks end, their interpreters leave the stack, the inner one first."""
-    with new_main(Toy) as outer:
-        with new_main(Toy):
-            assert len(trace_state.stack) == 3
-        assert [outer] == trace_state.stack[1:]
-    assert len(trace_state.stack) == 1
-
-
-@pytest.mark.exercise("core.new_main")
-def test_new_main_pops_after_an_error():
-    """An error in the block takes the interpreter off the stack and then goes on its way."""
-    for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), new_main(Toy):
-            raise error
-        assert len(trace_state.stack) == 1
 
 
 # core.get_aval ----------------------------------------------------------------------------------

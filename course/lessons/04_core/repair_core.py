@@ -18,7 +18,7 @@ class Origin(Tracer):
 
 
 class OriginTrace(Trace):
-    """Evaluates one level down, and joins the origins of the operands."""
+    """Evaluates one level down, and joins the operands' origins; for operations with one result."""
 
     def pure(self, val):
         return Origin(self, val)

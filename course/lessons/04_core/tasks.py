@@ -122,7 +122,7 @@ def test_programs_use_their_arguments(f, xs, want):
 @pytest.mark.exercise("core.repair")
 @for_programs(seed="core.repair", operations=OPERATIONS, results=1)
 def test_a_program_in_another(f, xs, want):
-    """What the inner function does not depend on still belongs to the outer one."""
+    """In `origins(lambda *xs: origins(lambda unused: f(*xs))(7.0)[0])(*xs)`, the outer call owns `xs`."""
     from repair_core import origins
 
     inner = []

@@ -180,6 +180,13 @@ def test_equal_arrays_are_two_constants(builder):
 
 
 @pytest.mark.exercise("tracing.constant")
+def test_arrays_that_their_owner_has_dropped(builder):
+    """An array that is met after an earlier array was dropped has a variable of its own."""
+    atoms = [builder.constant(np.array([i, 2.0])) for i in range(40)]
+    assert len({id(atom) for atom in atoms}) == 40
+
+
+@pytest.mark.exercise("tracing.constant")
 def test_what_is_noted(builder):
     """The note has the variable, the array itself, and a copy of it."""
     x = np.array([1.0, 2.0])

@@ -142,6 +142,18 @@ def test_gradients():
 
 
 @pytest.mark.exercise("control.select")
+def test_gradients_of_a_value_that_all_examples_share():
+    """Where the quotient is not chosen, it leaves the gradient of its numerator alone, too."""
+    branches = (program(lambda w, x: [w * 3.0], 1.0, 1.0), program(lambda w, x: [w / x], 1.0, 1.0))
+    indices, dims, xs = np.array([0, 1, 1], np.int32), [not_mapped, 0], np.array([0.0, 2.0, 4.0])
+
+    def total(w):
+        return minijax.numpy.sum(select_branches(3, indices, [w, xs], dims, branches)[0][0])
+
+    assert float(minijax.grad(total)(6.0)) == 3.75
+
+
+@pytest.mark.exercise("control.select")
 def test_indices_that_are_traced():
     """The indices may be tracers; each branch is in the program once."""
     programs = (program(lambda x: [sin(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
@@ -208,6 +220,14 @@ def test_finished_examples_stay():
 
 
 @pytest.mark.exercise("control.finished")
+def test_finished_examples_stay_whatever_the_body_makes():
+    """The first and the last example are done, and the body turns them into NaN."""
+    start = [np.array([0.0, 2.0, -1.0])]
+    after = steps(lambda x: [x > 0.0], lambda x: [log(x) * 0.0 + 5.0], ([], []), start, 1)
+    assert after == [[0.0, 5.0, -1.0]]
+
+
+@pytest.mark.exercise("control.finished")
 def test_constants_of_both():
     """The constants of the condition come first, then those of the body."""
     limit, k = np.array([5.0, 20.0, 3.0]), np.array([2.0, 3.0, 10.0])
@@ -226,10 +246,10 @@ def test_constants_of_both():
 
 
 def scanned(body, consts, carry, rows, length, reverse=False):
-    """The last carry and the ys of a scan whose body is a function."""
+    """The last carry and the ys of a scan whose body is a function; `args` are a tuple."""
     jaxpr = program(body, *consts, *carry, *(np.ones(x.shape[1:], x.dtype) for x in rows))
     loop = Scan(jaxpr, length, len(carry), len(consts), reverse, 1)
-    return [np.asarray(x).tolist() for x in scan_by_while(loop, [*consts, *carry, *rows])]
+    return [np.asarray(x).tolist() for x in scan_by_while(loop, (*consts, *carry, *rows))]
 
 
 @pytest.mark.exercise("control.scan_steps")

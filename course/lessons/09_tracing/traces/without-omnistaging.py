@@ -12,11 +12,11 @@ from minijax.tracing import JaxprBuilder, JaxprTrace
 k = jnp.array([1.0, 2.0])
 
 
-def damped(x):
+def faded(x):
     return jnp.sum(jnp.exp(k) * x)
 
 
 with new_main(JaxprTrace, JaxprBuilder()) as main:
     x = JaxprTrace(main).new_arg(ShapedArray((), np.dtype("float64")))
-    damped(x)
+    faded(x)
 print(len(main.global_data.eqns), "equations")
