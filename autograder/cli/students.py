@@ -62,12 +62,19 @@ def check(
     return commands.check(workspace.around(name), name, mine=mine)
 
 
-@command("watch")
-def watch() -> None:
+@command("watch jvp")
+def watch(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LESSON or EXERCISE]", help="Where to begin; what you saved last if absent."
+        ),
+    ] = None,
+) -> None:
     """Check again each time you save a file, and move on when an exercise passes."""
     from autograder.student import watching, workspace
 
-    watching.watch(workspace.find())
+    watching.watch(workspace.find(), name)
 
 
 @command("hint jvp.mul_rule")

@@ -158,16 +158,16 @@ def init_files(part: Sequence[Lesson]) -> dict[str, str]:
     given = {file for lesson in part for file in lesson.given}
     return {
         f"{package.replace('.', '/')}/__init__.py": _init_text(
-            package, names, _later(part, package), given
+            package, names, _grows(part, package), given
         )
         for package, names in sorted(imports.items())
     }
 
 
-def _later(part: Sequence[Lesson], package: str) -> str:
-    """What to say of names that are missing, if the package has lessons after these."""
+def _grows(part: Sequence[Lesson], package: str) -> bool:
+    """Whether the package has lessons after these, which may add names."""
     here = [lesson for lesson in part if lesson.package == package.split(".", maxsplit=1)[0]]
-    return " Later lessons add names." if len(here) < len(manifest.package_of(here[0])) else ""
+    return len(here) < len(manifest.package_of(here[0]))
 
 
 def _folders(files: Iterable[str]) -> Iterator[str]:
@@ -222,9 +222,15 @@ _MISSING = """
 if not _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        missing = f"{package} has no {{name!r}}.{more}"
-        raise AttributeError(f"{{missing}} See what there is by dir({package}).")
+        missing = f"{package} has no {{name!r}}{where}."
+        raise AttributeError(f"{{missing}} {look}.")
 """
+_LOOK = "See what there is by dir({package})"
+_EARLY = {
+    "where": " in this lesson; later ones add names",
+    "look": "It has {', '.join(sorted(__all__))}",
+}
+FEW = 60  # names that a message can list
 
 
 # What refuses a name that the package lacks, with the reason where a module of its own knows it.
@@ -243,7 +249,7 @@ for _name in __all__:
 """
 
 
-def _init_text(package: str, names: Mapping[str, str], more: str, given: Collection[str]) -> str:
+def _init_text(package: str, names: Mapping[str, str], grows: bool, given: Collection[str]) -> str:
     text = _HEAD.format(title=f"The public names of {package}.")
     if not names:
         return text
@@ -259,10 +265,11 @@ def _init_text(package: str, names: Mapping[str, str], more: str, given: Collect
         by_module[f"{package.partition('.')[0]}.absent"] = ["missing as _missing"]
     if is_open:
         by_module[f"{package}.containers"] = ["with_containers as _with_containers"]
-    missing = _MISSING.format(package=package, more=more)
+    early = grows and len(names) <= FEW
+    said = _EARLY if early else {"where": "", "look": _LOOK.format(package=package)}
+    missing = _MISSING.format(package=package, **said)
     if has_reasons:
-        arguments = f'"{package}", name' + (f', "{more}"' if more else "")
-        missing = _REASON.format(arguments=arguments)
+        missing = _REASON.format(arguments=f'"{package}", name' + ", __all__" * early)
     head = f"{text}\nimport typing as _typing\n\n{_imports(by_module)}\n"
     return head + _all(single, whole) + _OPEN * is_open + missing
 

@@ -165,11 +165,20 @@ def reading(lesson: Lesson, pages: Container[str]) -> str:
             text += page.trace(part, lesson)
         elif part.kind == "jaxpr":
             text += page.jaxpr(part, lesson)
+        elif part.kind == "exercise":
+            text += _asked(part.argument, lesson)
         elif part.kind != "example":
             text += page.expanded(part, lesson)
         elif " source=" in part.argument:
             text += page.fenced(page.code(part), "python") + _printed(outputs[part.line])
     return plain(text, pages)
+
+
+def _asked(exercise_id: str, lesson: Lesson) -> str:
+    """An exercise without its hints, which nothing folds away in a text: the command has them."""
+    exercise = page.own_exercise(exercise_id, lesson)
+    hint = f"./jaxprentice hint {exercise.id}    # one more each time\n"
+    return page.asked(exercise, lesson, page.command(exercise.id, hint)) + "\n"
 
 
 def _printed(outputs: list[Output]) -> str:

@@ -177,12 +177,16 @@ def _source(argument: str, lesson: Lesson) -> str:
 
 def _exercise(argument: str, lesson: Lesson) -> str:
     exercise = own_exercise(argument, lesson)
+    return asked(exercise, lesson, command(exercise.id), *hints(exercise, lesson.way))
+
+
+def asked(exercise: Exercise, lesson: Lesson, *after: str) -> str:
+    """An exercise with its anchor and contract, and what comes after these."""
     blocks = [
         heading(exercise) + f" {{ #{exercise.id} }}",
         *specification(exercise, lesson),
         *(toolbox(exercise) if lesson.way == GUIDED else ()),
-        command(exercise.id),
-        *hints(exercise, lesson.way),
+        *after,
     ]
     return "\n".join(f"{block.rstrip()}\n" for block in blocks)
 
@@ -327,9 +331,9 @@ def hints(exercise: Exercise, way: str) -> list[str]:
     return [f'??? tip "Hint {i}"\n\n{textwrap.indent(x.strip(), "    ")}\n' for i, x in texts]
 
 
-def command(name: str) -> str:
-    """The block with the command that checks an exercise or a task."""
-    return fenced(f"./jaxprentice check {name}\n", "sh")
+def command(name: str, then: str = "") -> str:
+    """The block with the command that checks an exercise or a task, and maybe a second command."""
+    return fenced(f"./jaxprentice check {name}\n{then}", "sh")
 
 
 def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Traced:
     @property
     def transcript(self) -> str:
         """Each operation as a line, further to the right than the one in which it happened."""
-        return "\n".join(drawing.lines(self.steps))
+        return "\n".join(_folded([*drawing.lines([step])] for step in self.steps))
 
     @property
     def stepper(self) -> str:
@@ -78,6 +78,14 @@ class Traced:
             start = [program for program, _ in self.cases].index(self.program)
             return stepper.with_choices(told, title, self.look, self.choices, start)
         return stepper.fragment(told[0][1], title, told[0][0], self.sources, self.look)
+
+
+def _folded(blocks: Iterable[list[str]]) -> Iterator[str]:
+    """Their lines, and of equal blocks in a row only one, with how many they are."""
+    for block, same in itertools.groupby(blocks):
+        yield from block
+        if (count := len([*same])) > 1:
+            yield f"({count} times in a row)"
 
 
 def _colored(code: str) -> str:

@@ -152,8 +152,15 @@ def exercise_of(item: pytest.Item) -> str:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Tell that a test begins, so that a watcher knows which one does not end."""
     item.config.stash[compared] = ("", "", "")
+    evaluate_again()
     tell(item.config, event="begin", **identity(item))
     return (yield)
+
+
+def evaluate_again() -> None:
+    """Forget the interpreter of Part I that a failed test has left current, as a thread would."""
+    if context := getattr(sys.modules.get("microjax.interpreters"), "context", None):
+        vars(context).clear()
 
 
 @pytest.hookimpl(wrapper=True)

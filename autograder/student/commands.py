@@ -150,7 +150,9 @@ def found(place: Workspace, report: Report) -> dict[str, Any]:
     last = place.record.get("checked", {}).get(lesson.id, {"of": "", "done": []})
     gone = {*(x.id for x in report.exercises), *report.stubs}  # asked for, or not there any more
     done = {*report.done, *(name for name in last["done"] if name not in gone)}
-    return {"of": last["of"], "done": [x.id for x in lesson.exercises if x.id in done]}
+    # Of a file that has changed since, this is not all: when it is as it was, it is checked again.
+    of = last["of"] if last["of"] == known["of"] else ""
+    return {"of": of, "done": [x.id for x in lesson.exercises if x.id in done]}
 
 
 def check_mine(place: Workspace, base: Report) -> int:

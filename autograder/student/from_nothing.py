@@ -5,6 +5,7 @@ The file is checked as it would be if it were a package: by its public names, an
 
 import ast
 import shutil
+import symtable
 import sys
 import tempfile
 from hashlib import sha256
@@ -44,11 +45,12 @@ def check(place: Workspace, task: Task, lesson: Lesson | None = None) -> int:
     left = [x for x in asked if report.status(x) != DONE]
     wrong = next((x for x in left if report.failure(x)), None)
     if wrong and (failure := report.failure(wrong)):
-        print(f"\n{wrong.id} is not right yet.")
+        name = wrong.id.partition(".")[2]
+        print(f"\nThe {name} lesson in {task.file} is not right yet.")
         print_lines(explain.explain(report, failure), "  ")
     if left:
         print()
-        print_lines(next_step(report, task, left[0], wrong))
+        print_lines(next_step(task, source(place, task), left[0], wrong))
     elif report.complete:
         tell_end(place, task)
     elif lesson:
@@ -56,12 +58,12 @@ def check(place: Workspace, task: Task, lesson: Lesson | None = None) -> int:
     return 1 if left else 0
 
 
-def next_step(report: Report, task: Task, left: Exercise, wrong: Exercise | None) -> list[str]:
+def next_step(task: Task, text: bytes, left: Exercise, wrong: Exercise | None) -> list[str]:
     """What to do now: change what is wrong, or write what is not there."""
     again = f"./jaxprentice check {task.file}"
     if wrong:
         return [f"Next: change {task.file}, then {again}"]
-    lacking = [name for name in public(task) if name in absent(report.of(left.id))]
+    lacking = [name for name in asked(task, left) if name not in defined(text)]
     return [
         f"Next: write {', '.join(lacking)} in {task.file}.",
         f"What they do is in {nothing.FOLDER}/{task.id}.md. Then: {again}",
@@ -146,6 +148,22 @@ def public(task: Task) -> list[str]:
     return []
 
 
+def asked(task: Task, part: Exercise) -> list[str]:
+    """The public names that the checks of a part use."""
+    mark = part.id.partition(".")[2]
+    used = set()
+    for node in ast.parse(task.checks_file.read_bytes()).body:
+        if isinstance(node, ast.FunctionDef) and mark in map(ast.unparse, node.decorator_list):
+            used |= {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+    return [name for name in public(task) if name in used]
+
+
+def defined(text: bytes) -> set[str]:
+    """The names that a file defines at its top level."""
+    table = symtable.symtable(text.decode(), "", "exec")
+    return {x.get_name() for x in table.get_symbols() if x.is_assigned() or x.is_imported()}
+
+
 ABSENT = " is not there yet"
 
 
@@ -156,7 +174,7 @@ def stand_ins(task: Task) -> str:
 
 def _stand_in(name: str) -> str:
     if name[0].isupper():
-        return f"exec('class {name}: pass')"
+        return f"exec('class {name}: stand_in = True')"
     return f"exec('def {name}(*args, **kwargs): raise NameError(\"{name}{ABSENT}\")')"
 
 

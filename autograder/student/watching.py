@@ -8,7 +8,16 @@ from autograder.lessons import nothing
 from autograder.lessons.manifest import Exercise, Lesson, get
 from autograder.lessons.nothing import Task
 from autograder.lessons.problem import Problem
-from autograder.student import checks, commands, from_nothing, keys, latest, progress, screen
+from autograder.student import (
+    checks,
+    commands,
+    from_nothing,
+    keys,
+    latest,
+    names,
+    progress,
+    screen,
+)
 from autograder.student.checks import DONE, Report
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace
@@ -27,11 +36,12 @@ class Watch:
         self.modules: dict[Path, Lesson | Task] = {place.file(x): x for x in all_taught()}
         self.modules |= {place.root / page.file: page for page in nothing.all_tasks().values()}
 
-    def run(self) -> None:
+    def run(self, name: str | None = None) -> None:
         """Check, then go on with every save and every key, until the user has had enough."""
+        start = self.named(name) if name else self.lesson
         coming = events(self.place.root, self.has_keys)
         next(coming)  # from now on no save is overlooked, even during the first check
-        self.check(self.lesson)
+        self.checked(start)
         for event in coming:
             if isinstance(event, str):
                 if event in ("q", keys.END):
@@ -40,6 +50,14 @@ class Watch:
             elif saved := [self.modules[path] for path in event if path in self.modules]:
                 print("\n" + ("" if screen.is_plain() else "-" * 72))
                 self.checked(saved[0])
+
+    def named(self, name: str) -> Lesson | Task:
+        """Where to begin: a lesson, at one of its exercises if that is named, or a page."""
+        if page := from_nothing.named(self.place, name):
+            return page
+        lesson, exercise = names.resolve(names.plain(name), latest.lesson(self.place))
+        self.exercise = exercise if exercise in lesson.exercises else None
+        return lesson
 
     @property
     def lesson(self) -> Lesson:
@@ -175,7 +193,7 @@ def events(root: Path, has_keys: bool) -> Iterator[str | list[Path]]:
                 return
 
 
-def watch(place: Workspace) -> None:
-    """Watch a workspace until the user ends it."""
+def watch(place: Workspace, name: str | None = None) -> None:
+    """Watch a workspace until the user ends it; begin at what is named."""
     with keys.listening() as has_keys:
-        Watch(place, has_keys).run()
+        Watch(place, has_keys).run(name)

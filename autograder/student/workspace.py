@@ -72,7 +72,8 @@ with code to run. Write the functions that it asks for, and look whether they ar
 
 Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair, in
 `nothing/` what you write from an empty page: `./jaxprentice check nothing`.
-In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`.
+In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`. Only `--on jax` needs JAX,
+which you install yourself; the command says how.
 
 `path.md` shows shorter ways through the lessons, `glossary.md` explains their words, and
 `gallery.md` has programs that run on your JAX when it is done: `capstones/gallery/`. At the end,

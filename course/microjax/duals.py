@@ -92,8 +92,8 @@ jvp_rules = {Op.add: add_jvp, Op.mul: mul_jvp}
 class JVPInterpreter(Interpreter):
     """Computes with dual numbers of its own.
 
-    `prev_interpreter` is the one that was current when differentiation began. The rules run under
-    it: it may evaluate, or differentiate once more.
+    `prev_interpreter` is the one that was current when differentiation began: it may evaluate, or
+    differentiate once more.
     """
 
     def __init__(self, prev_interpreter: Interpreter) -> None:
@@ -102,24 +102,21 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter.
 
-        One of its own is returned as it is. Any other value, even a dual number of a *different*
-        interpreter, is a constant: it becomes, as a whole, the primal of a dual number with tangent
-        0.0.
+        One that belongs to this interpreter is returned as it is. Anything that does not move with
+        this interpreter's input gets the tangent 0.0, and is kept whole.
 
-        >>> inner, outer = (JVPInterpreter(current_interpreter()) for _ in range(2))
-        >>> inner.lift(3.0)
+        >>> interpreter = JVPInterpreter(current_interpreter())
+        >>> interpreter.lift(3.0)
         DualNumber(primal=3.0, tangent=0.0)
-        >>> inner.lift(DualNumber(outer, 3.0, 1.0))
-        DualNumber(primal=DualNumber(primal=3.0, tangent=1.0), tangent=0.0)
         """
         raise NotImplementedError("duals.lift")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
         """The result of an operation, as a dual number of this interpreter.
 
-        Operands are its own dual numbers, or constants of any kind. Primal and tangent are what the
-        rule of the operation returns, called once, under the interpreter before this one.
-        Afterwards the same interpreter is current as before, even if the rule raises.
+        Operands are its own dual numbers, or constants of any kind. The operation's rule is called
+        once, and asks the interpreter whose values the parts of the pairs are. Afterwards the same
+        interpreter is current as before, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> x = DualNumber(interpreter, 3.0, 1.0)

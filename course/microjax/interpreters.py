@@ -239,7 +239,7 @@ class RememberingInterpreter(Interpreter):
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and the number of operations that were applied to get it.
+    """The result of `f(*args)`, and how many operations that asks of the interpreter in charge.
 
     `f` runs once. The interpreter that was current does the work and sees each operation. It is
     current again afterwards, even if `f` raises.

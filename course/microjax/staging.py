@@ -90,10 +90,10 @@ class StagingInterpreter(Interpreter):
         return Var(f"v_{self.name_counter}")
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
-        """A fresh variable that stands for the result; its equation is now the last of `equations`.
+        """What stands for the result of the operation in the program that is being written.
 
-        The equation holds the operation and its operands as they are, variables or constants.
-        Nothing is computed, even with two constants. The same operation twice is two equations.
+        `equations` tells each operation that was applied, in order, with its operands as they are,
+        variables or constants. Nothing is computed. The same operation twice is two equations.
 
         >>> interpreter = StagingInterpreter()
         >>> x = interpreter.fresh_var()

@@ -1,5 +1,7 @@
 """Names of JAX that minijax does not have, and why, where the reason is worth a sentence."""
 
+from collections.abc import Sequence
+
 _LAPACK = "it needs LAPACK, which programs here cannot call. Use NumPy outside jit"
 _CALLBACK = "compiled programs here cannot call Python. Return the value, and use it outside jit"
 _MESH = "there are no meshes of devices here. Use pmap"
@@ -37,8 +39,10 @@ REASONS = {
 }
 
 
-def missing(package: str, name: str, more: str = "") -> AttributeError:
+def missing(package: str, name: str, here: Sequence[str] = ()) -> AttributeError:
     """The error for a name that a package does not have: the reason, or where to look.
+
+    `here` are the names of a package to which later lessons add some.
 
     >>> missing("minijax.lax", "fft").args[0].partition(": ")[0]
     "minijax.lax has no 'fft'"
@@ -46,4 +50,8 @@ def missing(package: str, name: str, more: str = "") -> AttributeError:
     reason = REASONS.get(f"{package}.{name}".partition(".")[2])
     if reason:
         return AttributeError(f"{package} has no {name!r}: {reason}.")
-    return AttributeError(f"{package} has no {name!r}.{more} See what there is by dir({package}).")
+    where, look = "", f"See what there is by dir({package})"
+    if here:
+        where = " in this lesson; later ones add names"
+        look = f"It has {', '.join(sorted(here))}"
+    return AttributeError(f"{package} has no {name!r}{where}. {look}.")

@@ -204,8 +204,8 @@ def remat_partial_eval(
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
     A `Split` of `jaxpr` is made for the known `tracers`, and its part for now is called. Its part
-    for later becomes one `remat_p` operation with `differentiated` true, on what it takes of the
-    known, the kept and the unknown values, in this order. Both have `policy` and `params`.
+    for later becomes one `remat_p` operation with `differentiated` true, on what it takes. Both
+    have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -247,10 +247,10 @@ def split_and_forget(
         policy = asked_inside(policy)
         first, again = looked_into(known_part, lambda inner: kept_values(inner, 0, policy))
     number = sum(out_known)
-    residuals, _ = trimmed(with_results(again, range(number, len(again.out_avals))))
-    kept = kept_values(residuals.jaxpr, 0, policy)
+    makes_residuals, _ = trimmed(with_results(again, range(number, len(again.out_avals))))
+    kept = kept_values(makes_residuals.jaxpr, 0, policy)
     now = program_for_now(first, number, kept)
-    later = program_for_later(residuals, 0, kept, rest)
+    later = program_for_later(makes_residuals, 0, kept, rest)
     return Split(*without_dead_code(now), *without_dead_code(later), out_known)
 
 
@@ -384,9 +384,9 @@ hlo_lowerings[remat_p] = remat_hlo
 def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """A function that applies all `functions` to an array, one after the other.
 
-    They are in segments, and each segment is checkpointed as a whole. For n functions, the number
-    of segments and the length of the longest add up to the least possible: 2 √n, rounded up.
-    Without any functions, the array itself is returned.
+    They are in segments, and each segment is checkpointed as a whole. The number of segments and
+    the length of the longest add up to the least possible. Without any functions, the array itself
+    is returned.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

@@ -178,7 +178,7 @@ def binary_batch(
 
 
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
-    """An operand of an elementwise operation on batches, in a form that fits the other operand.
+    """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
     The batch axis of `x`, which is at `dim`, comes first, then axes of size 1 until one example has
     `rank` axes, then the axes of one example of `x`. A `not_mapped` operand is repeated, unless it
@@ -280,9 +280,9 @@ def dot_general_batch(
     """The products of all examples, and where the batch axis is in the result.
 
     `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
-    one example. One product is bound, on the operands as they are, with tuples of the same form and
-    the same `preferred_element_type`. If both operands are mapped, the examples are the first batch
-    axis of the product; if only one is, its batch axis is kept, like a row or a column.
+    one example. One product is bound, on the operands as they are, with `dimension_numbers` nested
+    as they came in and the same `preferred_element_type`. If both operands are mapped, the batch
+    axis of the result is 0.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])
@@ -342,8 +342,8 @@ def vmap_flat(
 
     The first has the values of the results of `f`, which is called once, and the second their batch
     axes: `not_mapped` for a constant or a tracer from outside. `in_dims` are the batch axes of
-    `args`, with `axis_size` examples each; a `not_mapped` one reaches `f` as it is. While `f` runs,
-    and only then, the interpreter is active, and so is the name that the axis may have.
+    `args`, with `axis_size` examples each; a `not_mapped` one reaches `f` as it is. The interpreter
+    is on the stack while `f` runs, by `batching`, which also makes the axis name known.
 
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])

@@ -81,6 +81,12 @@ def test_examples_become_code_cells_and_hidden_ones_are_left_out(hello):
     assert [cell for cell in code if "pytest" not in cell] == ["a = 1\nprint(a)", 'int("a")', ""]
 
 
+def test_the_page_to_read_leaves_the_hints_to_the_command(hello):
+    text = notebook.reading(hello, pages=())
+    assert "./jaxprentice check hello.grow\n./jaxprentice hint hello.grow " in text
+    assert not [hint for exercise in hello.exercises for hint in exercise.hints if hint in text]
+
+
 def test_an_example_that_raises_does_not_stop_the_notebook(hello):
     tagged = [c["source"] for c in notebook.make(hello)["cells"] if "tags" in c["metadata"]]
     assert tagged == [['int("a")']]

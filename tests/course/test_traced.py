@@ -108,6 +108,12 @@ def test_a_broken_recording_says_what_is_wrong(lesson, source, words):
         read(lesson, source.format(""))
 
 
+def test_what_happens_several_times_in_a_row_is_one_block_of_the_text():
+    text = traced.read('"memory"', manifest.load()["checkpoint"]).transcript
+    assert text.count("remat2[") == 4  # forwards and backwards, kept and not kept
+    assert text.count("\n(6 times in a row)\n") == 4
+
+
 def test_memory_rises_forwards_and_a_checkpoint_keeps_less():
     found = traced.read('"memory"', manifest.load()["checkpoint"])
     told = list(drawing.moments(found.steps))

@@ -37,7 +37,7 @@ GOOD = {
     "init": (".", {"folder": "new"}),
     "list": (WORK, {}),
     "check": (WORK, {"name": "hello"}),
-    "watch": (WORK, {}),
+    "watch": (WORK, {"name": "hello"}),
     "hint": (WORK, {"name": "hello.greet"}),
     "trace": (WORK, {"file": "program.py"}),
     "run": (WORK, {"file": "program.py"}),

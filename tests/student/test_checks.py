@@ -396,6 +396,17 @@ def test_a_tracer_among_atoms_is_told_as_that():
     assert text[1].startswith("(A JaxprTracer is where a variable or a literal belongs")
 
 
+def test_an_interpreter_that_is_left_current_fails_no_check_of_another_exercise():
+    duals = manifest.get("duals")
+    text = assemble.read_solution(duals.module).replace(
+        "        with set_interpreter(self.prev_interpreter):\n            ",
+        "        set_interpreter(self.prev_interpreter).__enter__()\n        ",
+    )
+    report = checks.run(duals, {duals.module: text.encode()})
+    assert report.status(duals.exercises[0]) == checks.DONE
+    assert report.status(duals.exercises[2]) == checks.WRONG
+
+
 def test_a_recursion_shows_the_students_line_among_given_code(lesson):
     frames = [Frame("checks.py", 1, "test_colon", "greet()"), Frame(lesson.module, 5, "greet", "a")]
     frames += [Frame(lesson.module, row, f"given{row}", "b") for row in range(10, 20)]

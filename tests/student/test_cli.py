@@ -604,6 +604,7 @@ def test_a_hint_for_the_lesson_of_this_name_where_several_functions_have_it():
 
 def test_a_check_needs_no_whole_name_either():
     assert names.resolve("lift")[1].id == "duals.lift"
+    assert names.resolve("vmap.reduce_sum_batch")[1].id == "vmap.reduce_sum_rule"
     assert names.resolve("jvp") == (manifest.get("jvp"), None)
     with pytest.raises(Problem, match=r"Did you mean .*core\.bind"):  # several have this name
         names.resolve("bind")
@@ -678,6 +679,15 @@ def test_outside_of_a_workspace_nothing_is_replaced(course, say):
     for command in ("give", "reset"):
         assert "not a workspace" in one_sentence(say(command, "hello")[2])
     assert (course / "course/toy/hello.py").read_bytes() == before
+
+
+def test_a_file_that_is_right_again_is_not_what_its_last_check_found(work, say):
+    solve(work)
+    assert say("check", "hello")[0] == 0
+    solve(work, "toy/hello.py", ("return text + mark", "return mark"))
+    assert say("check", "hello.greet")[0] == 1
+    solve(work)
+    assert "2 of 2" in say("list")[1]
 
 
 def test_progress_and_list_show_what_is_done_now(work, say):

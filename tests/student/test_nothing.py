@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.lessons import manifest, nothing
-from autograder.student import checks, commands, explain, from_nothing, workspace
+from autograder.lessons.problem import Problem
+from autograder.student import checks, commands, explain, from_nothing, names, workspace
 from autograder.student.workspace import Workspace
 
 TASKS = nothing.all_tasks()
@@ -55,6 +56,11 @@ WRONG = [
     ("microjax", "            needed.update(operands)\n", "            needed.add(operands[0])\n", 2),
     ("microjax", "    jaxpr = build_jaxpr(f, num_args)\n    return lambda *args: eval_jaxpr(jaxpr, args)", "    return lambda *args: eval_jaxpr(build_jaxpr(f, num_args), args)", 2),
     ("microjax", "    if len(args) != len(jaxpr.inputs):", "    if False:", 2),
+    ("microjax", "        self.equations.append((self.new()", "        if op is Op.mul and args[1] == 1.0:\n            return args[0]\n        self.equations.append((self.new()", 2),
+    ("microjax", "    values = dict(zip(", "    jaxpr = dce_jaxpr(jaxpr)\n    values = dict(zip(", 2),
+    ("microjax", "class _Current(threading.local):\n    interpreter = Interpreter()\n\n\n_current = _Current()", "_current = threading.local()\n_current.interpreter = Interpreter()", 0),
+    ("microjax", "        out = forward.lift(f(", "        f(_Dual(forward, primal, tangent))\n        out = forward.lift(f(", 1),
+    ("microjax", "@dataclass(frozen=True, eq=False)\nclass _Dual", "@dataclass\nclass _Dual", 2),
     ("pocket", '"inv": lambda x: 1.0 / x', '"inv": lambda x: 1.0 - x', 1),
     ("pocket", "def __rsub__(self, x):\n        return sub(x, self)", "def __rsub__(self, x):\n        return sub(self, x)", 1),
     ("pocket", "lambda: neg(sin(x))", "lambda: sin(x)", 1),
@@ -67,6 +73,41 @@ WRONG = [
     ("pocket", "count = counts.pop(var)", "count = cotangent", 4),
     ("pocket", "counts.get(x, 0.0) for x", "counts.get(x) for x", 4),
 ]  # fmt: skip
+CACHED = "from functools import cache\nfrom contextlib import contextmanager"
+IN_PLACES = {
+    # the mistake: what is changed for it, and the first lesson that is not right then
+    "no class to inherit from": ({"class Interpreter:": "class Eval:", "(Interpreter)": "(Eval)", "Interpreter()": "Eval()"}, 0),
+    "one interpreter in two blocks": ({
+        "@contextmanager\ndef set_interpreter(interpreter):": "@contextmanager\ndef set_interpreter(interpreter):\n    interpreter.before, _current.interpreter = _current.interpreter, interpreter\n    try:\n        yield\n    finally:\n        _current.interpreter = interpreter.before\n\n\n@contextmanager\ndef not_used(interpreter):",
+    }, 0),
+    "every level is counted": ({
+        "    return current_interpreter().interpret_op(Op": "    _current.count += 1\n    return current_interpreter().interpret_op(Op",
+        "    interpreter = Interpreter()": "    interpreter = Interpreter()\n    count = 0",
+        "    counting = _Counting()\n    with set_interpreter(counting):\n        return f(*args), counting.count": "    before = _current.count\n    return f(*args), _current.count - before",
+    }, 1),
+    "not restored after an operation": ({
+        "        with set_interpreter(self.below):\n            value": "        _current.interpreter = self.below\n        try:\n            value",
+        "            return _Dual(self, value, moved)": "            return _Dual(self, value, moved)\n        finally:\n            _current.interpreter = self",
+    }, 1),
+    "owned by a depth in the chain": ({
+        "class _Forward(Interpreter):\n    def __init__(self):\n        self.below = current_interpreter()": "class _Forward(Interpreter):\n    def __init__(self):\n        self.below = current_interpreter()\n        self.depth = getattr(self.below, 'depth', 0) + 1",
+        "x.owner is self": "x.owner == self.depth", "_Dual(self,": "_Dual(self.depth,", "_Dual(forward,": "_Dual(forward.depth,",
+    }, 1),
+    "owned by the number of derivatives that run": ({
+        "class _Forward(Interpreter):\n    def __init__(self):\n        self.below = current_interpreter()": "class _Forward(Interpreter):\n    running = 0\n\n    def __init__(self):\n        self.below = current_interpreter()\n        self.depth = _Forward.running",
+        "x.owner is self": "x.owner == self.depth", "_Dual(self,": "_Dual(self.depth,", "_Dual(forward,": "_Dual(forward.depth,",
+        "    forward = _Forward()\n    with set_interpreter(forward):\n": "    _Forward.running += 1\n    forward = _Forward()\n    with set_interpreter(forward):\n",
+        "    return out.primal, out.tangent": "    _Forward.running -= 1\n    return out.primal, out.tangent",
+    }, 1),
+    "programs are kept": ({"from contextlib import contextmanager": CACHED, "def build_jaxpr(": "@cache\ndef build_jaxpr("}, 2),
+    "results are kept": ({"from contextlib import contextmanager": CACHED, "return lambda *args: eval_jaxpr(jaxpr, args)": "return cache(lambda *args: eval_jaxpr(jaxpr, args))"}, 2),
+    "running recurses": ({
+        "    for var, op, operands in jaxpr.equations:\n        values[var] = _apply[op](*(values.get(x, x) for x in operands))\n    return values.get(jaxpr.output, jaxpr.output)": "    known = {var: (op, operands) for var, op, operands in jaxpr.equations}\n\n    def value(x):\n        if x in known and x not in values:\n            values[x] = _apply[known[x][0]](*map(value, known[x][1]))\n        return values.get(x, x)\n\n    return [value(x) for x in [*known, jaxpr.output][::-1]][0]",
+    }, 2),
+    "dead code is found by recursion": ({
+        "    needed, kept = {jaxpr.output}, []": "    needed, kept, known = set(), [], {var: operands for var, _, operands in jaxpr.equations}\n\n    def need(x):\n        if x not in needed:\n            needed.add(x)\n            for y in known.get(x, ()):\n                need(y)\n\n    need(jaxpr.output)",
+    }, 2),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -75,9 +116,24 @@ WRONG = [
     ids=lambda x: x if x in TASKS else "",
 )
 def test_what_is_wrong_is_refused_in_the_lesson_that_it_belongs_to(name, old, new, first):
-    assert old in RIGHT[name]
-    done = judged(name, RIGHT[name].replace(old, new))
+    refused(name, {old: new}, first)
+
+
+@pytest.mark.parametrize("mistake", IN_PLACES)
+def test_so_is_what_is_wrong_in_several_places(mistake):
+    changes, first = IN_PLACES[mistake]
+    done = refused("microjax", changes, first)
+    assert {*TASKS["microjax"].lessons[:first]} <= {*done}
+
+
+def refused(name, changes, first):
+    text = RIGHT[name]
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    done = judged(name, text)
     assert TASKS[name].lessons[first] not in done
+    return done
 
 
 @each_task
@@ -124,7 +180,10 @@ def test_the_page_says_each_name_that_the_checks_take():
 def test_what_is_not_there_is_named(place, capsys):
     assert from_nothing.check(place, TASKS["microjax"]) == 1
     out = capsys.readouterr().out
-    assert "Next: write add, count_ops, current_interpreter, " in out
+    assert (
+        "Next: write Interpreter, Op, add, count_ops, current_interpreter, mul, set_interpreter in "
+        "nothing/microjax.py.\n"
+    ) in out
     assert "What they do is in nothing/microjax.md." in out
     assert str(TASKS["microjax"].solution) not in out
 
@@ -176,3 +235,12 @@ def test_nothing_means_the_page_at_hand(place):
     write(place, "pocket", "x = 1\n")
     assert from_nothing.named(place, "nothing") == TASKS["pocket"]
     assert from_nothing.named(place, None) is None
+
+
+@pytest.mark.parametrize("ask", [names.taught, names.resolve])
+@pytest.mark.parametrize("name", ["nothing", "microjax", "nothing/pocket.py"])
+def test_where_a_lesson_is_asked_for_a_page_is_refused_by_its_name(ask, name):
+    with pytest.raises(
+        Problem, match=f"{name} is written from an empty page: .*check {name}` says"
+    ):
+        ask(name)

@@ -17,6 +17,7 @@ from microjax.interpreters import (
     count_ops,
     current_interpreter,
     mul,
+    set_interpreter,
 )
 
 
@@ -132,6 +133,18 @@ def test_counting_in_a_program_that_is_counted():
         return y, inner_count
 
     assert count_ops(outer, 2.0) == ((9.0, 1), 2)
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_what_another_interpreter_does_is_not_counted():
+    """Counted is what reaches the counter: a string of the interpreter inside costs nothing."""
+
+    def f():
+        with set_interpreter(Text()):
+            add("x", 1.0)
+        return mul(2.0, 3.0)
+
+    assert count_ops(f) == (6.0, 1)
 
 
 @pytest.mark.exercise("interpreters.count_ops")

@@ -85,7 +85,7 @@ def test_own_dual_number():
 
 @pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
-    """A dual number of a different interpreter is a constant: as a whole it is the primal."""
+    """What another interpreter's dual number holds is kept, and does not move here."""
     interpreter = JVPInterpreter(current_interpreter())
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
     dual = interpreter.lift(foreign)
@@ -116,7 +116,7 @@ def test_what_the_rule_gets_and_gives(monkeypatch):
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_who_applies_the_rule(monkeypatch):
-    """While the rule runs, the interpreter before this one is current; afterwards, this one is."""
+    """The rule computes with values of another interpreter; afterwards this one is current."""
     before, seen = Watch(), []
 
     def toy(primals, tangents):

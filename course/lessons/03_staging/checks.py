@@ -7,7 +7,15 @@ before it, so you can do them in any order that pleases you.
 import pytest
 
 from microjax.duals import derivative, jvp
-from microjax.interpreters import Interpreter, Op, add, current_interpreter, mul, set_interpreter
+from microjax.interpreters import (
+    Interpreter,
+    Op,
+    add,
+    count_ops,
+    current_interpreter,
+    mul,
+    set_interpreter,
+)
 from microjax.staging import (
     Equation,
     Jaxpr,
@@ -89,6 +97,9 @@ def test_operations_on_constants():
     result = interpreter.interpret_op(Op.add, (1.0, 2.0))
     assert [str(equation) for equation in interpreter.equations] == ["y = add(1.0, 2.0)"]
     assert str(result) == "y"
+    interpreter = OwnNames("y")
+    interpreter.interpret_op(Op.mul, (Var("x"), 1.0))
+    assert [str(equation) for equation in interpreter.equations] == ["y = mul(x, 1.0)"]
 
 
 # build_jaxpr --------------------------------------------------------------------------------------
@@ -130,6 +141,19 @@ def test_other_results():
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
+def test_the_function_runs_each_time():
+    """The program is that of the function as it is now."""
+    factor = [3.0]
+
+    def f(x):
+        return mul(x, factor[0])
+
+    assert str(build_jaxpr(f, 1).equations[0]) == "v_2 = mul(v_1, 3.0)"
+    factor[0] = 100.0
+    assert str(build_jaxpr(f, 1).equations[0]) == "v_2 = mul(v_1, 100.0)"
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
 def test_current_interpreter_afterwards():
     """The interpreter that was current is current again, even if the function raises."""
     before = Text()
@@ -161,6 +185,13 @@ def test_program_under_another_interpreter():
     with set_interpreter(Text()):
         assert eval_jaxpr(jaxpr, ("a",)) == "mul(a, add(a, 3.0))"
     assert jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0) == (10.0, 7.0)
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_every_operation_is_applied():
+    """The current interpreter applies each operation once, and those that nothing needs, too."""
+    jaxpr = program("x", ["a = mul x x", "b = add a 1.0", "c = mul x 3.0"], "c")
+    assert count_ops(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0) == (6.0, 3)
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
@@ -207,6 +238,13 @@ def test_unused_parameters():
     jaxpr = program("x y", ["a = add y 1.0", "b = add x 1.0"], "b")
     assert [str(parameter) for parameter in dce_jaxpr(jaxpr).parameters] == ["x", "y"]
     assert len(jaxpr.equations) == 2
+
+
+@pytest.mark.exercise("staging.dce_jaxpr")
+def test_long_program():
+    """A program may have more than a thousand equations."""
+    jaxpr = program("x", ["a = add x 1.0", *["a = add a 1.0"] * 1500, "b = mul a a"], "a")
+    assert len(dce_jaxpr(jaxpr).equations) == 1501
 
 
 @pytest.mark.exercise("staging.dce_jaxpr")

@@ -9,6 +9,7 @@ import pytest
 from random_programs import each_example, for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
+from minijax.axis_env import AxisSize, axis_env
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -249,6 +250,20 @@ def test_results_and_batch_axes():
     assert [out.tolist() for out in outs] == [[[1.0] * 3] * 2, [[0.0] * 3] * 2]
     assert dims == [1, 1]
     assert len(trace_state.stack) == 1
+
+
+@pytest.mark.exercise("vmap.flat")
+def test_name_of_the_axis():
+    """While the function runs, and only then, the axis has the name that its size brings along."""
+    seen = []
+
+    def f(x):
+        seen.extend(frame.name for frame in axis_env.frames)
+        return [x]
+
+    vmap_flat(f, AxisSize(3, "i"), [0], [np.ones(3)])
+    assert seen == ["i"]
+    assert axis_env.frames == ()
 
 
 @pytest.mark.exercise("vmap.flat")

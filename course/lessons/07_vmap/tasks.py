@@ -72,7 +72,7 @@ def test_pattern_with_more_than_is_needed():
     from open_vmap import sparse_jacobian
 
     x = jnp.array([1.0, 2.0, 3.0])
-    for pattern in (np.eye(3), band(3, 3, 1, 0), np.ones((3, 3), bool)):
+    for pattern in (np.eye(3, dtype=bool), band(3, 3, 1, 0), np.ones((3, 3), bool)):
         assert_allclose(sparse_jacobian(lambda x: x * x, pattern)(x), np.diag([2.0, 4.0, 6.0]))
 
 
