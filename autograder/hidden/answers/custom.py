@@ -75,6 +75,24 @@ mistake(
 )
 
 
+@mistake(
+    "custom.eval_equation",
+    name="A call without results is bound after all",
+    hints=[
+        "Trace the evaluation of a call whose program returns `()`. Is there a call in the trace?",
+        "The results of such a program are an empty list, and an empty list counts as false.",
+        "Ask whether `called_program(eqn)` is None, not whether there are results.",
+    ],
+)
+def eval_equation(eqn, args):
+    called = called_program(eqn)
+    outs = called and eval_jaxpr(*called, args)
+    if outs:
+        return outs
+    outs = eqn.primitive.bind(*args, **eqn.params)
+    return outs if eqn.primitive.multiple_results else [outs]
+
+
 @mistake("custom.eval_equation", fails="test_eval_other_calls")
 def eval_equation(eqn, args):
     if eqn.primitive.name == "jit":
@@ -590,6 +608,62 @@ mistake(
 )
 
 
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "live = set(filter(is_variable, outvars))": "flags = {x: used for x, used in zip(jaxpr.outvars, used_outputs) if is_variable(x)}\nlive = {x for x, used in flags.items() if used}"
+    },
+    name="Of an output that is there twice, the last flag counts",
+    hints=[
+        "One variable is the first output and the second one, and only the first is used. Must its equation stay?",
+        "A dict from variables to flags has one flag for each variable. The second one overwrites the first.",
+        "A variable is live if one of its flags is true: `set(filter(is_variable, outvars))`, where `outvars` are the outputs that are used.",
+    ],
+)
+
+
+@mistake("custom.dce_jaxpr", fails="test_dce_outputs")
+def dce_jaxpr(jaxpr, used_outputs):
+    # Of an output that is there twice, the first flag counts.
+    outvars = chosen(jaxpr.outvars, used_outputs)
+    flags = {}
+    for x, is_used in zip(jaxpr.outvars, used_outputs):
+        if is_variable(x):
+            flags.setdefault(x, is_used)
+    live, eqns = {x for x, is_used in flags.items() if is_used}, []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if any(used) or has_effects(eqn):
+            eqn = thinned(eqn, used)
+            live |= {x for x in eqn.invars if is_variable(x)}
+            eqns.append(eqn)
+    used_inputs = [v in live for v in jaxpr.invars]
+    invars = chosen(jaxpr.invars, used_inputs)
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+
+
+mistake(
+    "custom.dce_jaxpr",
+    {"eqns.append(thinned(eqn, used))": "eqns.append(eqn if all(used) else thinned(eqn, used))"},
+    name="A call whose results are all used keeps its dead code",
+    hints=[
+        "A call has one result, which is used, and its program has an equation that nothing reads. Does that equation stay?",
+        "That all results are used says nothing about what is inside the call.",
+        "Call `thinned(eqn, used)` for every equation that stays.",
+    ],
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"eqns.append(thinned(eqn, used))": "eqns.append(thinned(eqn, used) if any(used) else eqn)"},
+    fails="test_dce_effects",
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"if any(used) or": "if not used or any(used) or"},
+    fails="test_dce_chains_of_dead_code",
+)
+
+
 @mistake("custom.dce_jaxpr", fails="test_dce_random_programs")
 def dce_jaxpr(jaxpr, used_outputs):
     live = {x for x in chosen(jaxpr.outvars, used_outputs) if is_variable(x)}
@@ -733,6 +807,35 @@ mistake(
         "The second result of `dce_jaxpr` says which inputs are still there. The call has an operand for each of them.",
         "The operands are `chosen(eqn.invars, used_ins)`.",
     ],
+)
+
+
+@mistake("custom.dce_call", fails="test_call_params")
+def dce_call(eqn, used_outs):
+    # Which flags belong to a parameter is seen from its length.
+    program, params = eqn.params["jaxpr"], dict(eqn.params)
+    jaxpr, used_ins = dce_jaxpr(opened(program)[0], used_outs)
+    params["jaxpr"] = program.replace(jaxpr=jaxpr) if hasattr(program, "consts") else jaxpr
+    for key in {*PER_OPERAND, *PER_RESULT} & params.keys():
+        used = used_ins if len(params[key]) == len(used_ins) else used_outs
+        params[key] = tuple(chosen(params[key], used))
+    invars, outvars = chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)
+    return eqn.replace(invars=invars, outvars=outvars, params=params)
+
+
+# Of an operand that is there twice, the last flag counts.
+mistake(
+    "custom.dce_call",
+    {
+        "invars, outvars =": "needed = dict(zip(eqn.invars, used_ins))\ninvars, outvars =",
+        "chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)": "[x for x in eqn.invars if needed[x]], chosen(eqn.outvars, used_outs)",
+    },
+    fails="test_call_of_twins",
+)
+mistake(
+    "custom.dce_call",
+    {"program =": "if all(used_outs):\n    return eqn\nprogram ="},
+    fails="test_call_in_whole",
 )
 
 

@@ -115,6 +115,7 @@ def test_eval_calls(student):
     nested = "jit(lambda x: jit(lambda y: lax.sin(y) * 2.0)(x) + 1.0)"
     student.agrees(evaluated, nested, [ROW], "program")
     student.agrees(evaluated, nested, [3.0], "program")
+    student.agrees(evaluated, "jit(lambda x: (lax.sin(x), ())[1])", [ROW], "program")  # no results
 
 
 @pytest.mark.meets("closure")
@@ -148,6 +149,7 @@ def test_eval_programs_without_equations(student):
     student.agrees(evaluated, "jit(lambda x, y: (y, x, x))", [ROW, 2.0], "program")
     student.agrees(evaluated, "jit(lambda x: (2.0, x))", [ROW], "")
     student.agrees(evaluated, "jit(lambda x: ())", [ROW], "")
+    student.agrees(evaluated, "jit(lambda x: ())", [ROW], "program")
 
 
 @pytest.mark.meets("nested")
@@ -525,10 +527,10 @@ def without_dead_code(mj, siblings, program, examples, used, effects=()):
     kept = [bool(x) for x in kept]
     identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
     return {
+        "the given program stays as it was": str(closed.jaxpr) == before,
         "the text of the program": str(jaxpr),
         "an input is kept": kept,
         "the number of equations that are the given ones": len(identical),
-        "the given program stays as it was": str(closed.jaxpr) == before,
         "the given program itself is returned": jaxpr is closed.jaxpr,
     }
 
@@ -588,6 +590,8 @@ def test_dce_chains_of_dead_code(student):
     thin(student, "lambda x, y: (lax.sin(lax.exp(lax.neg(x))) * y, -y)", [1.0, 1.0], [False, True])
     thin(student, "lambda x: (lax.exp(lax.sin(x) + lax.sin(x)), -x)[1]", [ROW], [True])
     thin(student, "lambda x: (lax.exp(x), lax.sin(x))", [ROW], [False, False])
+    without_results = "lambda x: (jit(lambda a: (lax.sin(a), ())[1])(lax.exp(x)), -x)[1]"
+    thin(student, without_results, [1.0], [True])
 
 
 @pytest.mark.meets("some_results")
@@ -596,6 +600,8 @@ def test_dce_inputs(student):
     thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [True, False])
     thin(student, "lambda x, y, z: (x - z, y)", [1.0, 2.0, 3.0], [False, True])
     thin(student, "lambda x, y, z: (lax.neg(y), z * x)", [ROW, ROW, ROW], [True, False])
+    thin(student, "lambda x, y: (y, x, y)", [1.0, 2.0], [True, False, False])
+    thin(student, "lambda x, y: jit(lambda a, b: (lax.exp(b), -a)[1])(x, y)", [1.0, 2.0], [True])
 
 
 @pytest.mark.meets("twice", "some_results")
@@ -604,6 +610,14 @@ def test_dce_outputs(student):
     thin(student, "lambda x, y: (y, 2.0, x, y)", [1.0, 2.0], [True, True, False, True])
     thin(student, "lambda x: (x * 2.0, 3.0)", [1.0], [False, True])
     thin(student, "lambda x, y: (lax.exp(y), y, x)", [1.0, 2.0], [False, True, False])
+    twice = "lambda x, y: (lambda z: (z, y, z, y))(lax.sin(x))"
+    for used in (
+        [True, False, False, False],
+        [False, False, True, False],
+        [False, True, True, False],
+    ):
+        thin(student, twice, [1.0, 2.0], used)  # of two that are one, one is used
+        thin(student, twice, [1.0, 2.0], used[::-1])
 
 
 def test_dce_constants(student):
@@ -624,6 +638,8 @@ def test_dce_calls(student):
     thin(student, CALL, [ROW, ROW], [False, False, True])
     nested = "lambda x, y: jit(lambda a, b: (a, jit(lambda c, d: (-c, d * b))(a, b)[1]))(x, y)"
     thin(student, nested, [1.0, 2.0], [False, True])
+    all_used = "lambda x, y: jit(lambda a, b: (lax.exp(b), lax.sin(a))[1])(x, lax.neg(y))"
+    thin(student, all_used, [1.0, 2.0], [True])
 
 
 def test_dce_effects(student):
@@ -631,6 +647,7 @@ def test_dce_effects(student):
     program = "lambda x, y: (lax.sin(lax.neg(x)), lax.exp(y))"
     thin(student, program, [1.0, 2.0], [False, True], [1])
     thin(student, program, [1.0, 2.0], [False, False], [0])
+    thin(student, CALL, [1.0, 2.0], [False, False, False], [1])  # a call loses what is of no use
 
 
 @pytest.mark.meets("caching")
@@ -684,13 +701,16 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
     with in_place("minijax.custom_interpreters", siblings) as module:
         left = module.dce_call(eqn, used)
     inner = left.params["jaxpr"]
+    stays = before == (str(eqn), eqn.params, list(eqn.invars), list(eqn.outvars))
     return {
-        "operands": [[x is y for y in eqn.invars].index(True) for x in left.invars],
-        "results": [[x is y for y in eqn.outvars].index(True) for x in left.outvars],
-        "program": [str(inner), type(inner).__name__, len(getattr(inner, "consts", ()))],
-        "primitive": left.primitive is eqn.primitive,
-        "parameters": {key: value for key, value in left.params.items() if key != "jaxpr"},
-        "old": before == (str(eqn), eqn.params, list(eqn.invars), list(eqn.outvars)),
+        "the given equation stays as it was": stays,
+        "the operands that are left": [before[2].index(x) for x in left.invars],
+        "the results that are left": [before[3].index(x) for x in left.outvars],
+        "the text of the program": str(inner),
+        "the class of the program": type(inner).__name__,
+        "the number of constants": len(getattr(inner, "consts", ())),
+        "the primitive stays": left.primitive is eqn.primitive,
+        "the parameters": {key: value for key, value in left.params.items() if key != "jaxpr"},
     }
 
 
@@ -718,6 +738,8 @@ def test_call_in_whole(student):
     left_over(student, THREE, [1.0, 2.0, 3.0], [True] * 4)
     left_over(student, THREE, [1.0, 2.0, 3.0], [False] * 4)
     left_over(student, "lambda: (2.0, np.ones(3))", [], [False, True])
+    left_over(student, "lambda a: (lax.exp(a), ())[1]", [1.0], [])
+    left_over(student, "lambda a, b: (lax.exp(b), lax.sin(a))[1]", [1.0, 2.0], [True])
 
 
 @pytest.mark.meets("keys", "none", "again")
@@ -729,6 +751,9 @@ def test_call_params(student):
     for used in ([False, True, True, False], [True, False, False, False]):
         for more in (per_operand, per_result, {**per_operand, **per_result, **other}):
             left_over(student, THREE, [1.0, 2.0, 3.0], used, more=more)
+    crossed = {"in_axes": (0, 1), "in_layouts": (2, 3), "out_axes": (4, 5), "out_layouts": (6, 7)}
+    for used in ([False, True], [True, False]):  # as many operands as results, and others of them
+        left_over(student, "lambda a, b: (lax.cos(b), lax.sin(a))", [1.0, 2.0], used, more=crossed)
 
 
 def test_call_of_an_open_program(student):
@@ -754,9 +779,13 @@ def test_call_with_a_call(student):
 
 @pytest.mark.meets("twice", "mutation")
 def test_call_of_twins(student):
-    """Results may be equal, and the equation that was given stays as it is."""
+    """Operands or results may be equal, and the equation that was given stays as it is."""
     left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [False, False, True])
     left_over(student, "lambda a, b: (a, a, b)", [1.0, 2.0], [True, True, False])
+    left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [True, False, False])
+    operand_twice = "lambda x: jit(lambda a, b: (lax.sin(a), lax.cos(b)))(x, x)"
+    for used in ([True, False], [False, True], [True, True]):
+        student.agrees(without_dead_code, PROGRAM_THINNED, operand_twice, [1.0], used)
 
 
 # Random programs ----------------------------------------------------------------------------------
