@@ -55,7 +55,8 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
         if found.message == exercise:
             message = "This is not implemented yet."
         return Disagreement(found.kind, message)
-    about = f"This does not hold yet: {about} " if about else ""
+    # Of a call that changed its arguments, nothing else is known.
+    about = f"This does not hold yet: {about} " if about and found.message != CHANGED else ""
     return Disagreement(found.kind, about + found.message, found.expected, found.program)
 
 
