@@ -115,6 +115,26 @@ def eval_jaxpr(jaxpr, consts, *args, env={}):
     return [read(env, atom) for atom in jaxpr.outvars]
 
 
+@mistake(
+    "jaxprs.eval_jaxpr",
+    name="The environment of a run that raised an error stays in use",
+    hints=[
+        "An equation runs the program again, that run raises an error, and the equation catches it. Which values does the outer run find then?",
+        "An environment outside the function must be put away however the run ends. After an exception, the last lines of the function do not run.",
+        "Keep `env` in a local variable of `eval_jaxpr`. Then there is nothing to put away.",
+    ],
+)
+def eval_jaxpr(jaxpr, consts, *args, runs=[]):
+    runs.append(dict(zip(jaxpr.constvars, consts, strict=True)))
+    runs[-1].update(zip(jaxpr.invars, args, strict=True))
+    for eqn in jaxpr.eqns:
+        outs = apply_equation(eqn, [read(runs[-1], atom) for atom in eqn.invars])
+        runs[-1].update(zip(eqn.outvars, outs, strict=True))
+    outs = [read(runs[-1], atom) for atom in jaxpr.outvars]
+    runs.pop()
+    return outs
+
+
 mistake(
     "jaxprs.eval_jaxpr",
     {
@@ -308,6 +328,31 @@ mistake(
         "`x.weak_type and y.weak_type`, not `or`.",
     ],
 )
+
+
+mistake(
+    "jaxprs.binary_type",
+    {
+        "shape =": "if not x.shape:\n    return ShapedArray(y.shape, y.dtype, y.weak_type)\nif not y.shape:\n    return raise_to_shaped(x)\nshape ="
+    },
+    name="The weak type of a 0-d operand is not asked",
+    hints=[
+        "Add a 0-d array that is not weakly typed to a weakly typed vector. Is the sum weakly typed?",
+        "A 0-d operand does not change the shape of the result. It does change whether the result is weakly typed: only two weak types make a weak one.",
+        "Pass `x.weak_type and y.weak_type` to every `ShapedArray` that you return.",
+    ],
+)
+
+
+@mistake("jaxprs.binary_type", fails="test_binary_weak_type")
+def binary_type(x, y):
+    # Of operands with one shape, the first is taken for the result.
+    if x.dtype != y.dtype:
+        raise TypeError("two dtypes")
+    if x.shape == y.shape:
+        return raise_to_shaped(x)
+    shape = broadcast_shapes("operation", x.shape, y.shape)
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
 
 
 @mistake(
@@ -600,6 +645,23 @@ mistake(
 )
 
 
+# Contracted axes and batch axes are checked apart: one may be both.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "check_axes(y, (*y_contract, *y_batch))": "check_axes(y, y_contract)\ncheck_axes(y, y_batch)",
+    },
+    fails="test_product_refuses_axes",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "check_axes(x, (*x_contract, *x_batch))": "check_axes(x, x_contract)\ncheck_axes(x, x_batch)",
+    },
+    fails="test_product_refuses_axes",
+)
+
+
 @mistake("jaxprs.dot_general_type", fails="test_product_refuses_lengths")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     # An axis without a partner is zip's own ValueError.
@@ -751,6 +813,36 @@ def check_equation(self, eqn):
     for var, aval in zip(eqn.outvars, avals, strict=True):
         if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
             self.fail("the result is {} and not {}", str(aval), str(var.aval))
+
+
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.bind(eqn.outvars)": "",
+        "if len(avals) != len(eqn.outvars):": "self.bind(eqn.outvars)\nif len(avals) != len(eqn.outvars):",
+    },
+    name="Results of an equation that is wrong are bound",
+    hints=[
+        "An equation raises a `TypeError`. Which variables are bound after that?",
+        "The docstring says that the results of an equation that is right are bound. Before the last result is compared, you do not know whether it is right.",
+        "Call `self.bind(eqn.outvars)` once, after the loop that compares.",
+    ],
+)
+
+
+@mistake("jaxprs.check_equation", fails="test_equation_binds_all_or_nothing")
+def check_equation(self, eqn):
+    # Each result is bound as soon as it was compared.
+    for x in eqn.invars:
+        self.check_atom(x)
+    self.check_inner(eqn)
+    avals = self.result_types(eqn)
+    if len(avals) != len(eqn.outvars):
+        self.fail("another number of results")
+    for var, aval in zip(eqn.outvars, avals):
+        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
+            self.fail("the result is {} and not {}", str(aval), str(var.aval))
+        self.bind([var])
 
 
 @mistake("jaxprs.check_equation", fails="test_equation_sizes")

@@ -13,6 +13,7 @@ from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import contextlib
     import itertools
 
     from minijax.core import (
@@ -138,13 +139,27 @@ def several_results(mj, x, y):
 
 
 @probe
-def calls_itself(mj, n, x):
-    """A program with an equation that runs the program again, n times: n * (n - 1) * ... * x."""
+def calls_itself(mj, n, x, until_error=False):
+    """A program with an equation that runs the program again, n times: n * (n - 1) * ... * x.
+
+    It ends at 1, or with a run more that raises an error, which the equation around it catches.
+    """
+
+    def again(n, x):
+        if n > 1.0:
+            return eval_jaxpr(jaxpr, [], n - 1.0, x)[0]
+        if n < 1.0:
+            raise ValueError
+        if until_error:
+            with contextlib.suppress(ValueError):
+                eval_jaxpr(jaxpr, [], 0.0, x)
+        return x
+
     again_p = Primitive("again")
     a, b, c, d = (Var(ShapedArray((), np.dtype(float))) for _ in range(4))
     eqns = [JaxprEqn([a, b], [c], again_p, {}), JaxprEqn([a, c], [d], mul_p, {})]
     jaxpr = Jaxpr([], [a, b], [d], eqns)
-    impl_rules[again_p] = lambda n, x: eval_jaxpr(jaxpr, [], n - 1.0, x)[0] if n > 1.0 else x
+    impl_rules[again_p] = again
     return eval_jaxpr(jaxpr, [], n, x)
 
 
@@ -302,6 +317,13 @@ def test_eval_within_itself(student):
     student.agrees(calls_itself, 3.0, ROW)
 
 
+@pytest.mark.meets("exception")
+@pytest.mark.parametrize("n", [1.0, 4.0])
+def test_eval_within_itself_after_an_error(student, n):
+    """A run goes on with its own values after a run inside it has ended with an error."""
+    student.agrees(calls_itself, n, ROW, True)
+
+
 @pytest.mark.meets("again", "exception")
 def test_eval_forgets(student):
     """What one program has computed is not known to the next one."""
@@ -413,6 +435,7 @@ def test_binary_alike(student):
 def test_binary_stretches(student):
     """A 0-d operand, or an axis of length 1, takes the length of the other operand's."""
     student.agrees(type_of_sum, ((), "float32", True), ((2, 3), "float32", False))
+    student.agrees(type_of_sum, ((), "float32", False), ((2, 3), "float32", True))
     student.agrees(type_of_sum, ((4,), "int32", False), ((), "int32", False))
     student.agrees(type_of_sum, ((1, 3), "float64", False), ((2, 1), "float64", False))
     student.agrees(type_of_sum, ((1, 2), "float64", False), ((0, 2), "float64", False))
@@ -449,9 +472,9 @@ def test_binary_refuses_dtypes(student):
 @pytest.mark.meets("weak_type")
 def test_binary_weak_type(student):
     """The weak type of the result follows from both operands'."""
-    student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True))
-    student.agrees(type_of_sum, ((), "float64", True), ((2,), "float64", False))
-    student.agrees(type_of_sum, ((2,), "float64", False), ((), "float64", True))
+    for x, y in (((), ()), ((), (2,)), ((2,), ()), ((2,), (2,)), ((1,), (2,)), ((2, 1), (1, 3))):
+        for weak in ((True, True), (True, False), (False, True)):
+            student.agrees(type_of_sum, (x, "float64", weak[0]), (y, "float64", weak[1]))
 
 
 @pytest.mark.meets("twice", "mutation")
@@ -592,7 +615,8 @@ def test_product_refuses_axes(student):
         for numbers in (((axes, axes), ((), ())), (((), ()), (axes, axes))):
             student.agrees(type_of_product, x, x, numbers)
             student.agrees(type_of_product, x, x, numbers, "float32")
-    student.agrees(type_of_product, x, x, (((1,), (1,)), ((1,), (1,))))  # contracted and batched
+    for batch in ((1,), (1,)), ((2,), (1,)), ((1,), (2,)):  # contracted and batched, in x or in y
+        student.agrees(type_of_product, x, x, (((1,), (1,)), batch))
     for pair in (((1, 1), (1, 2)), ((1, 2), (1, 1)), ((1, 2), (2, 1))):  # one wrong, or none
         student.agrees(type_of_product, x, x, (pair, ((), ())))
         student.agrees(type_of_product, x, x, (((), ()), pair))
@@ -611,11 +635,12 @@ exercise("jaxprs.check_equation")
 
 
 @probe
-def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
+def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr", after=False):
     """Whether an equation holds, and what is bound then.
 
     `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
-    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type.
+    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type. With `after`, it
+    is asked what is bound after an error too.
     """
 
     f = np.dtype(float)
@@ -638,7 +663,12 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr"):
     try:
         out = checker.check_equation(eqn)
     except TypeError:
-        return "TypeError"
+        if not after:
+            return "TypeError"
+        return {
+            "error": "TypeError",
+            "a variable is bound after the error": [var in checker.bound for var in variables],
+        }
     types = [(var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables]
     return {
         "value": out,
@@ -749,6 +779,15 @@ def test_equation_shapes(student):
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_equation_binds_all_or_nothing(student, wrong):
+    """The results of an equation are bound if it is right, and none of them if it is wrong."""
+    types = [VECTOR, VECTOR, VECTOR]
+    student.agrees(equation, [0], [1, 2, 3], types, [0])
+    types = [((3,), "float64", False) if i == wrong else VECTOR for i in range(3)]
+    student.agrees(equation, [0], [1, 2, 3], types, [0], None, "jaxpr", True)
 
 
 def test_equation_dtypes(student):
@@ -926,7 +965,7 @@ def broken_in_each_place(mj, jaxpr):
             return str(typecheck_jaxpr(jaxpr.replace(eqns=eqns, invars=invars)))
         except TypeError as error:
             place = str(error).split(",")[0]
-            return place if place.startswith("In equation") else "TypeError"
+            return place if place.startswith("In equation") else "no equation is named"
 
     def another(var, shape=None, dtype=None):
         aval = var.aval
