@@ -2,8 +2,7 @@
 
 The function runs once, on boxes that hold a variable and its type instead of a value. Each
 operation becomes an equation. Usually an interpreter sees only the operations on its own boxes, but
-a program needs the others too, such as those that make masks and tables. So while a function is
-traced, the tracing interpreter is the `dynamic_trace`, which takes all operations (omnistaging).
+a program needs the others too, such as those that make masks and tables.
 """
 
 from __future__ import annotations
