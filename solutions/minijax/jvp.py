@@ -143,9 +143,9 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, as a tracer with its tangent.
 
-        Value and tangent are what the primitive's JVP rule returns. If every tangent is `None`, the
-        result is a constant, and no rule is needed. With `multiple_results`, returns a list of
-        tracers.
+        Value and tangent are what the primitive's JVP rule returns. A primitive without one is a
+        `NotImplementedError` that names it. If every tangent is `None`, the result is a constant,
+        and no rule is needed. With `multiple_results`, returns a list of tracers.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -227,9 +227,9 @@ def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The sum or the difference of `x` and `y`, and how it moves when they move.
 
-    `primitive` is `add_p` or `sub_p`. A tangent that is `None` contributes nothing; at least one is
-    a number, an array or a tracer. The tangent has the shape of the value, even if only one operand
-    moves, and is smaller.
+    `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; at least
+    one is a number, an array or a tracer. The tangent has the shape of the value, even if only one
+    operand moves, and is smaller.
 
     >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
     5.0 1.0
@@ -347,9 +347,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first list has the results of `f`, which is called once, and the second their tangents. An
-    integer's tangent, of dtype `float0`, goes in as `None`. A result that does not depend on the
-    inputs, even a tracer from outside, has a tangent of zeros, never `None`.
+    The first list has the results of `f`, which is called once, and the second their tangents. The
+    tangent of an integer or a boolean, of dtype `float0`, goes in as `None`. A result that does not
+    depend on the inputs, even a tracer from outside, has a tangent of zeros, never `None`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
@@ -367,12 +367,12 @@ def jvp_flat(
 
 
 def drop_float0(tangent: Tangent) -> Value:
-    """The symbolic zero for an integer's tangent, which has no bits to compute with."""
+    """The symbolic zero for a tangent of dtype `float0`, which has no bits to compute with."""
     return None if getattr(tangent, "dtype", None) == dtypes.float0 else tangent
 
 
 def check_tangent(primal: Value, tangent: Tangent) -> None:
-    """`tangent` must have the shape of `primal` and its dtype (`float0` for integers)."""
+    """`tangent` must have the shape of `primal` and its dtype (`float0` unless a float)."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:
@@ -413,9 +413,10 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The value of `fun` at `primals` and its derivative along `tangents`: two results.
 
-    Both are tuples or lists with the same tree structure (else `TypeError`). A tangent has the
-    shape of its primal (else `ValueError`), and its dtype, or `float0` for an integer (else
-    `TypeError`). Both results have the structure of what `fun` returns. Counterpart: `jax.jvp`.
+    Both are tuples or lists, maybe empty, with the same tree structure (else `TypeError`). A
+    tangent has the shape of its primal (else `ValueError`), and its dtype, or `float0` for an
+    integer or a boolean (else `TypeError`). Both results have the structure of what `fun` returns.
+    Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))

@@ -451,10 +451,13 @@ def sum_jvp(primitive, primals, tangents):
     return value, stretch_like(add_tangents(*moves), value)
 
 
-@right("jvp.sum_rule", style="zeros instead of None, and the same operation for the tangents")
+@right("jvp.sum_rule", style="a list of the terms that are there, added up")
 def sum_jvp(primitive, primals, tangents):
-    moves = [instantiate(t, get_aval(x)) for x, t in zip(primals, tangents)]
-    return primitive.bind(*primals), primitive.bind(*moves)
+    out, (x_dot, y_dot) = primitive.bind(*primals), tangents
+    terms = [x_dot] if x_dot is not None else []
+    if y_dot is not None:
+        terms.append(neg(y_dot) if primitive is sub_p else y_dot)
+    return out, stretch_like(functools.reduce(add, terms), out)
 
 
 @right("jvp.sum_rule", style="a table from what moves to the tangent, repeated by hand")
@@ -498,6 +501,13 @@ def sum_jvp(primitive, primals, tangents):
     if x_dot is None:
         return z, neg(y_dot) if primitive is sub_p else y_dot
     return z, x_dot if y_dot is None else primitive.bind(x_dot, y_dot)
+
+
+# Zeros are made for a tangent that is None, and added.
+@mistake("jvp.sum_rule", fails="test_sum_work")
+def sum_jvp(primitive, primals, tangents):
+    moves = [instantiate(t, get_aval(x)) for x, t in zip(primals, tangents)]
+    return primitive.bind(*primals), primitive.bind(*moves)
 
 
 @mistake("jvp.sum_rule", fails="test_sum_both_move")
@@ -629,6 +639,17 @@ def jvp_flat(f, primals, tangents):
         ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
         outs = f(*ins)
         return [o.primal for o in outs], [instantiate(o.tangent, get_aval(o.primal)) for o in outs]
+
+
+# To NumPy a boolean is no integer, so its tangent stays what it is.
+mistake(
+    "jvp.flat",
+    {
+        "drop_float0(t)": "None if np.issubdtype(get_aval(x).dtype, np.integer) else t",
+        ", strict=True": "",
+    },
+    fails="test_flat_boolean_inputs",
+)
 
 
 @mistake("jvp.flat", fails="test_flat_after_an_error")
@@ -889,3 +910,14 @@ def jvp(fun, primals, tangents):
     flat_f, out_tree = flatten_fun(fun, in_tree)
     ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
     return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
+
+
+# Empty tuples are refused.
+mistake(
+    "jvp.jvp",
+    {
+        "if not isinstance(arguments, (tuple, list)):": "if not arguments or not isinstance(arguments, (tuple, list)):",
+        ", strict=True": "",
+    },
+    fails="test_jvp_arguments",
+)

@@ -77,7 +77,10 @@ def watch(student, name, arguments, count=True):
 
 @probe(uses=[rule_named, watching])
 def watched(mj, name, arguments, count):
-    """What a function gives for boxed arguments, and the names of the operations that it binds."""
+    """What a function gives for boxed arguments, and the names of the operations that it binds.
+
+    `count` says whether operations count, or names those that do.
+    """
 
     def boxed(x):
         return [boxed(y) for y in x] if isinstance(x, list) else x if x is None else box(x)
@@ -91,7 +94,7 @@ def watched(mj, name, arguments, count):
         return {
             "the value": value,
             "the tangent": tangent,
-            "operations": sorted(log) if count else None,
+            "operations": count and sorted(x for x in log if count is True or x in count),
         }
 
 
@@ -238,8 +241,9 @@ def missing_rule(mj, x_dot):
         try:
             out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
         except NotImplementedError as error:
-            return {"error": "NotImplementedError", "the text of the error": str(error)}
-        return {"error": "nothing", "the text of the error": str(out.tangent)}
+            named = "wobble" in str(error)
+            return {"error": "NotImplementedError", "the error names the primitive": named}
+        return {"error": "nothing", "the tangent": out.tangent}
 
 
 @probe
@@ -320,7 +324,7 @@ def test_several_results(student):
 
 
 def test_missing_rule(student):
-    """A rule that is needed and missing is an error that names the primitive and the task."""
+    """A rule that is needed and missing is an error that names the primitive."""
     student.agrees(missing_rule, 1.5)
 
 
@@ -591,6 +595,14 @@ def test_sum_of_tracers(student):
         watch(student, name, [[ROW, 4.0], [None, 0.5]], False)
 
 
+def test_sum_work(student):
+    """For a constant operand nothing is added to the tangent, or subtracted from it."""
+    sums = ["add", "sub"]
+    watch(student, "add_p", [[3.0, 4.0], [0.5, None]], sums)
+    watch(student, "add_p", [[ROW, 4.0], [None, 0.5]], sums)
+    watch(student, "sub_p", [[ROW, STEP], [STEP, None]], sums)
+
+
 @pytest.mark.meets("weak_type", "nested", "zeros", "twice")
 def test_sum_as_a_function(student):
     """Value and tangent move as they should with each operand and with each tangent."""
@@ -784,6 +796,12 @@ def test_flat_integer_inputs(student):
     student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP])
 
 
+def test_flat_boolean_inputs(student):
+    """The tangent of a boolean goes into its box as the symbolic zero, too."""
+    student.agrees(boxed_inputs, [True, ROW], [np.zeros((), FLOAT0), STEP])
+    student.agrees(boxed_inputs, [STEP > 0.0, ROW], [np.zeros(3, FLOAT0), STEP])
+
+
 @pytest.mark.meets("float32", "sizes", "some_results")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
@@ -851,7 +869,7 @@ def arguments_seen(mj, primals, tangents):
 
     def f(*xs):
         seen.append([type(x).__name__ for x in xs])
-        return xs[0], [], None, {"last": xs[-1]}
+        return xs[:1], [], None, {"last": xs[-1:], "constant": 2.5}
 
     out, out_dot = mj.jvp(f, primals, tangents)
     return {
@@ -987,9 +1005,11 @@ def test_jvp_same_number_of_leaves(student):
 
 @pytest.mark.meets("sizes", "none")
 def test_jvp_arguments(student):
-    """The function gets its arguments in their containers, also empty ones."""
+    """The function gets its arguments in their containers, also empty ones, or none at all."""
     student.agrees(arguments_seen, ([1.5], (), None, 4.0), ([7.0], (), None, -2.0))
     student.agrees(arguments_seen, [{"k": ROW}, [GRID, 2.0]], [{"k": STEP}, [GRID_STEP, 0.5]])
+    student.agrees(arguments_seen, (), ())
+    student.agrees(arguments_seen, ([], None), ([], None))
 
 
 @pytest.mark.meets("mutation")
