@@ -92,7 +92,7 @@ def _returns(key: str, got: Any, want: Any, difference: str) -> str:
 def _claims(key: str, got: Any, want: Any, difference: str) -> str:
     expected = set(_leaves(want))
     if len(expected) > 1:
-        return f"This is so in the wrong cases: {key}."
+        return f"In some cases this is not as it should be: {key}."
     so = "should be so, and is not" if True in expected else "should not be so, and is"
     return f"This {so}: {key}."
 

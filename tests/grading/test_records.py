@@ -59,7 +59,11 @@ def test_an_operand_that_changes_is_named_by_its_place():
     [
         (False, True, "This should be so, and is not: the stack is empty."),
         (True, False, "This should not be so, and is: the stack is empty."),
-        ([True, True], [True, False], "This is so in the wrong cases: the stack is empty."),
+        (
+            [True, True],
+            [True, False],
+            "In some cases this is not as it should be: the stack is empty.",
+        ),
     ],
 )
 def test_a_claim_is_told_as_a_claim(got, want, sentence):

@@ -106,6 +106,20 @@ mistake(
         "`leaves, structure = self.flatten(args, kwargs)`: `structure` belongs to the key.",
     ],
 )
+# Weak by the class; but an array of Python's numbers alone is weakly typed, too.
+mistake(
+    "jit.program",
+    {
+        "raise_to_shaped(get_aval(x))": "(get_aval(x).shape, get_aval(x).dtype, type(x) in (int, float))"
+    },
+    fails="test_program_for_weak_types",
+)
+# Axes as a set: of two with one name, it is lost which one is the inner one.
+mistake(
+    "jit.program",
+    {"axis_sizes()": "frozenset(axis_sizes())"},
+    fails="test_program_with_named_axes",
+)
 
 
 @mistake("jit.program", fails="test_program_parts")
@@ -432,6 +446,59 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return outs
 
 
+# The constants of each program are numbered from 0, those of a call as well.
+mistake(
+    "jit.lower_body",
+    {
+        "captured = [emitter.capture(const) for const in consts]": 'emitter.captured.extend(consts)\ncaptured = [f"%const{i}" for i in range(len(consts))]',
+    },
+    fails="test_lower_constants_of_a_call",
+)
+
+
+# One line for literals that compare as equal, as 0.0 and -0.0 do.
+@mistake("jit.lower_body", fails="test_lower_numbers")
+def lower_body(emitter, jaxpr, args, consts=()):
+    lines = {}
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def name(atom):
+        if not isinstance(atom, Literal):
+            return env[atom]
+        key = float(atom.val), atom.aval.dtype
+        if key not in lines:
+            lines[key] = emit_literal(emitter, atom)
+        return lines[key]
+
+    for eqn in jaxpr.eqns:
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
+    return [name(x) for x in jaxpr.outvars]
+
+
+# A recursive call for each equation, and Python allows a thousand.
+@mistake("jit.lower_body", fails="test_lower_long_programs")
+def lower_body(emitter, jaxpr, args, consts=()):
+    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
+    env.update(zip(jaxpr.invars, args))
+
+    def names(atoms):
+        return [emit_literal(emitter, x) if isinstance(x, Literal) else env[x] for x in atoms]
+
+    def walk(eqns):
+        if not eqns:
+            return names(jaxpr.outvars)
+        eqn, *rest = eqns
+        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
+        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
+        env.update(zip(eqn.outvars, rule(emitter, *types, names(eqn.invars), **eqn.params)))
+        return walk(rest)
+
+    return walk(jaxpr.eqns)
+
+
 @mistake("jit.lower_body", fails="test_lower_a_program_twice")
 def lower_body(emitter, jaxpr, args, consts=()):
     # An equation that was written once is not written again, though the program is called twice.
@@ -574,6 +641,20 @@ mistake(
         "What is an argument that was the result of another call: an array of NumPy?",
         "Such an array has a buffer on the device already. To make a copy by way of NumPy is slow, and for nothing.",
         "`to_buffer(aval, x, devices)` takes care of both kinds of arguments; `xla.to_device` always copies.",
+    ],
+)
+
+
+mistake(
+    "jit.impl",
+    {
+        "array_of(aval, out, on, program.committed)": "array_of(aval, out, xla.alone(xla.current_device()), program.committed)"
+    },
+    name="Results are said to be on the current device",
+    hints=[
+        "An argument is committed to the second device. On which device does the program run, and where are its results?",
+        "The current device is for what has no reason to be elsewhere. An argument that is committed is a reason, and so is a program that asks for devices.",
+        "The results are where the program was compiled to run: `program.executable.devices`.",
     ],
 )
 

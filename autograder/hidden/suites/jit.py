@@ -14,7 +14,9 @@ from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import importlib
+    import itertools
     import re
+    from contextlib import ExitStack
     from unittest.mock import patch
 
     from minijax import xla
@@ -87,8 +89,8 @@ def requests(mj, calls, static=None):
 
 @probe
 def by_weak_type(mj, dtype):
-    """The same for a Python number, a number of NumPy, and each of them again."""
-    runs = []
+    """The same for a Python number, a number of NumPy, arrays and tracers, weakly typed or not."""
+    runs, on = [], xla.alone(xla.current_device())
 
     def f(x):
         runs.append(1)
@@ -96,11 +98,19 @@ def by_weak_type(mj, dtype):
 
     jitted, counts = mj.jit(f), []
     number = int if np.dtype(dtype).kind == "i" else float
-    values = [number(2), np.dtype(dtype).type(3), number(4), np.array(5, dtype)]
+    avals = [ShapedArray((), np.dtype(dtype), weak_type=weak) for weak in (True, False)]
+    arrays = [array_of(aval, xla.to_device(aval, number(6), on), on) for aval in avals]
     programs = []
-    for x in values:
+
+    def ask(x):
         programs.append(jitted.program((x,), {}))
         counts.append(len(runs))
+        return [x]
+
+    for x in [number(2), np.dtype(dtype).type(3), number(4), np.array(5, dtype), *arrays]:
+        ask(x)
+    for aval in avals:
+        trace_to_jaxpr(ask, [aval])
     return {
         "how often f has run after each request": counts,
         "the types of the programs' results": [
@@ -135,16 +145,18 @@ def within_a_trace(mj, x):
 
 @probe
 def with_named_axes(mj, sizes, x):
-    """Requests where an axis "rows" of each of these lengths can be used; None for none."""
+    """Requests inside axes that are all named "rows", of these lengths, the last one innermost."""
     seen = []
 
     def f(x):
         seen.append(axis_sizes())
-        return x * float(sum(size for _, size in axis_sizes()))
+        return x * float(dict(axis_sizes()).get("rows", 0))
 
     jitted, texts = mj.jit(f), []
-    for size in sizes:
-        with mapped_axis(AxisSize(size or 1, None if size is None else "rows"), None):
+    for lengths in sizes:
+        with ExitStack() as axes:
+            for size in lengths:
+                axes.enter_context(mapped_axis(AxisSize(size, "rows"), None))
             texts.append(str(jitted.program((x,), {}).closed))
     return {
         "calls of f": len(seen),
@@ -234,13 +246,13 @@ def test_program_for_each_type(student):
 
 @pytest.mark.meets("weak_type")
 def test_program_for_weak_types(student):
-    """A Python number and an array of its dtype are of two types, with a program each."""
+    """Of one dtype, what is weakly typed and what is not are of two types, with a program each."""
     student.agrees(by_weak_type, "float64")
 
 
 @pytest.mark.meets("weak_type")
 def test_program_for_weak_integers(student):
-    """A Python integer and an integer array are of two types, with a program each."""
+    """Weakly typed integers and other integers are of two types, with a program each."""
     student.agrees(by_weak_type, "int64")
 
 
@@ -286,8 +298,9 @@ def test_program_for_tracers(student):
 @pytest.mark.meets("nested", "moment", "none")
 def test_program_with_named_axes(student):
     """A program that was traced inside a mapped axis with a name is used for that length only."""
-    student.agrees(with_named_axes, [None, 2, 3, 2, None], ROW)
-    student.agrees(with_named_axes, [4, 5, 4], ONE)
+    student.agrees(with_named_axes, [[], [2], [3], [2], []], ROW)
+    student.agrees(with_named_axes, [[4], [5], [4]], ONE)
+    student.agrees(with_named_axes, [[2, 3], [3, 2], [2, 3]], ONE)  # the innermost one counts
 
 
 @pytest.mark.meets("caching")
@@ -402,12 +415,12 @@ exercise("jit.lower_body")
 
 
 def callers(jit_p, trace_to_jaxpr, k):
-    """Functions with a call of a program that uses a constant, and with three of one program."""
+    """Functions that call a program, both with a constant, and one program three times."""
 
     def call(x, y):
         inner = trace_to_jaxpr(lambda a, b: [b - a * k, a], [y.aval, x.aval])
         c, d = jit_p.bind(y, x, name="inner", jaxpr=inner)
-        return [-c, d, c]
+        return [-c, d, c * (k + 1.0)]
 
     def call_twice(x, y):
         inner = trace_to_jaxpr(lambda a: [a * a + 2.0, a - 1.0], [x.aval])
@@ -441,6 +454,7 @@ def lowered(mj, which, args):
         "call twice": call_twice,
         "numbers": lambda x, y: [x * 2.0, y * 2, 2.0, 2, True, 1.0, 1, x < 2.0],
         "extremes": lambda x, y: [x * np.inf, y * -np.inf, x * np.nan, -0.0, 1e300, False],
+        "zeros": lambda x, y: [x / 0.0, y / -0.0, x / -0.0],
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
     with (
@@ -500,6 +514,19 @@ def what_rules_get(mj, number):
 
 
 @probe
+def long_program(mj, number):
+    """The text of a program of so many equations."""
+    names = [Var(ShapedArray((), np.dtype(float))) for _ in range(number + 1)]
+    eqns = [JaxprEqn([a], [b], neg_p, {}) for a, b in itertools.pairwise(names)]
+    emitter = Emitter()
+    outs = lower_body(emitter, Jaxpr([], names[:1], names[-1:], eqns), ["%arg0"])
+    return {
+        "the number of lines of the text": len(emitter.lines),
+        "the output is the result of the last line": emitter.lines[-1].split()[0] == outs[0],
+    }
+
+
+@probe
 def without_a_rule(mj, name):
     """A program with a primitive that has no lowering rule."""
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
@@ -507,7 +534,7 @@ def without_a_rule(mj, name):
     try:
         lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
-        named = f"'{name}'" in str(error)
+        named = name in str(error)
         return {"error": "NotImplementedError", "the error names the primitive": named}
     return {"error": "nothing"}
 
@@ -547,9 +574,10 @@ def test_lower_a_program_twice(student):
 
 @pytest.mark.meets("float32", "caching", "extremes")
 def test_lower_numbers(student):
-    """Numbers that are equal may have different types, and each is written as what it is."""
+    """Numbers that are equal may differ in type or sign, and each is written as what it is."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
     student.agrees(lowered, "extremes", [ROW, ONE])
+    student.agrees(lowered, "zeros", [ROW, ONE])
 
 
 @pytest.mark.meets("keys", "axes")
@@ -578,6 +606,12 @@ def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
     student.agrees(what_rules_get, 3)
+
+
+@pytest.mark.meets("length")
+def test_lower_long_programs(student):
+    """Programs may be long."""
+    student.agrees(long_program, 2000)
 
 
 @pytest.mark.meets("exception")
@@ -642,9 +676,13 @@ def called(mj, batches, of="float64"):
 
 @probe
 def of_device_arrays(mj, x, y, committed, asked=False):
-    """Results for arrays that are on the device: values, types, where they are, and copies made."""
+    """Results for arrays that are on the device: values, types, where they are, and copies made.
+
+    Where an argument or an operation has said which device it is, another one is the current one.
+    """
     module = importlib.import_module("minijax.jit")
     on = xla.alone(xla.current_device())
+    current = "another" if committed or asked else xla.current_device()
     avals = [raise_to_shaped(get_aval(value)) for value in (x, y)]
     closed = trace_to_jaxpr(lambda x, y: [y, x < y], avals)
     n = x.shape[0]
@@ -663,8 +701,11 @@ def of_device_arrays(mj, x, y, committed, asked=False):
     with (
         patch.object(module, "lower", lambda jaxpr, donated=(): (text, emitter)),
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+        patch.object(xla, "current_device", lambda: current),
     ):
         outs = module.jit_impl(*args, name="f", jaxpr=closed)
+    if not all(out.kind.on is on for out in outs):  # they cannot be copied from elsewhere
+        return {"a result is on the device": [out.kind.on is on for out in outs]}
     return {
         "the results": [np.asarray(out) for out in outs],
         "the types of the results": [out.aval.str_short() for out in outs],
@@ -764,7 +805,7 @@ def test_impl_device_arguments(student):
 
 
 def test_impl_committed(student):
-    """Results are committed to a device if an argument is."""
+    """Results are committed to a device if an argument is, and are on that device."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
 
 
@@ -1102,7 +1143,6 @@ def test_sums_in_programs(student):
 exercise("jit.lower_body")
 
 
-@pytest.mark.meets("length")
 def test_random_programs(student):
     """A random program gives, compiled, what it gives without."""
     student.agrees_on_programs(compiled_program, number=5)
