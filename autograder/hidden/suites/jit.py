@@ -678,7 +678,7 @@ def called(mj, batches, of="float64"):
 def of_device_arrays(mj, x, y, committed, asked=False):
     """Results for arrays that are on the device: values, types, where they are, and copies made.
 
-    Where an argument or an operation has said which device it is, another one is the current one.
+    Where an argument or an operation has said which device it is, the current device is another.
     """
     module = importlib.import_module("minijax.jit")
     on = xla.alone(xla.current_device())
