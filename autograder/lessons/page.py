@@ -314,7 +314,7 @@ def specification(exercise: Exercise, lesson: Lesson) -> list[str]:
     ]
     if exercise.after:
         links = ", ".join(f"[{name}](#{name})" for name in exercise.after)
-        blocks.append(f"It can only be checked when these are done: {links}.")
+        blocks.append(f"It uses {links}.")
     doc = skeleton.docstring(assemble.read_solution(lesson.module), exercise.target)
     return [*blocks, doctests_fenced(doc or "")]
 

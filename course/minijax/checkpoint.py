@@ -250,8 +250,8 @@ def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
 
     Needed are the outputs after the first `number`, and the operands of equations that run again.
     `policy(primitive, *types of the operands, **params)` is asked once for each equation with
-    needed results: these are kept if it is true, else the equation runs again. Only results are
-    kept, and none if `policy` is None.
+    needed results. If it is true, these results are kept, else the equation runs again. Nothing is
+    kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

@@ -174,10 +174,9 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
-    The batch axis of `x`, which is at `dim`, comes first, then axes of size 1 until one example has
-    `rank` axes, then the axes of one example of `x`. A `not_mapped` operand is repeated, unless it
-    is 0-d: then it stays as it is. If no axis is missing, at most one operation is bound, and none
-    if nothing changes.
+    Beside another such operand, example meets example, and within one example NumPy's rules align
+    the axes. A `not_mapped` operand is repeated, unless it is 0-d: then it stays as it is. If no
+    axis is missing, at most one operation is bound, and none if nothing changes.
 
     >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
     >>> align_operand(3, 0, numbers, 2).shape

@@ -1,14 +1,13 @@
 """Dual numbers: a value and its derivative, in one pass through the program.
 
 Move the input x of a program a little, by `t` times a tiny amount eps. An intermediate value p then
-moves by some multiple of eps too: it becomes p + t * eps. Two such sums add up and multiply as
+moves by some multiple of eps too: it becomes p + t * eps. Two such sums add up as
 
     (p + t eps) + (q + u eps) = (p + q) + (t + u) eps
-    (p + t eps) * (q + u eps) = (p * q) + (p * u + t * q) eps + (t * u) eps eps
 
-and as eps goes to 0, the last term of the product vanishes beside the others. So it is enough to
-know the pair (p, t), the *dual number* of *primal* p and *tangent* t, of every intermediate value.
-The first line is the rule for sums, and the second is the product rule of calculus.
+and they multiply like any sums; as eps goes to 0, a term with eps * eps vanishes beside the others.
+So it is enough to know the pair (p, t), the *dual number* of *primal* p and *tangent* t, of every
+intermediate value.
 
 An interpreter that computes with such pairs differentiates any program, and it needs no more than
 a rule for each operation. Counterpart: `jax.jvp`; the name stands for Jacobian-vector product.
