@@ -185,8 +185,13 @@ WRONG = {  # by the exercise: what is right, and what is not
 }
 
 
+SHORT = ("core.find_top_trace", "tracing.without_equation")  # the others take 15 seconds each
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("exercise", WRONG)
+@pytest.mark.parametrize(
+    "exercise", [x if x in SHORT else pytest.param(x, marks=pytest.mark.full) for x in WRONG]
+)
 def test_the_exercise_with_a_wrong_rule_is_named(place, capsys, exercise):
     module = place.file(manifest.get(exercise.partition(".")[0]))
     right, wrong = WRONG[exercise]

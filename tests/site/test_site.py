@@ -423,10 +423,11 @@ FITS = """(viewer) => {
 
 
 @pytest.mark.slow
-def test_line_floors_and_sentence_fit_on_a_screen_at_every_step(browser, address):
+def test_line_floors_and_sentence_fit_on_a_screen_at_every_step(browser, address, request):
+    """On every third page; with `--full` on each."""
     context = browser.new_context(reduced_motion="reduce", has_touch=True)
     tab = context.new_page()
-    for lesson in TRACED:
+    for lesson in TRACED[:: 1 if request.config.getoption("--full") else 3]:
         tab.goto(f"{address}/lessons/{lesson}/index.html")
         for width, height in ((390, 844), (1366, 768)):
             tab.set_viewport_size({"width": width, "height": height})
