@@ -97,10 +97,10 @@ def test_no_word_of_an_answer_is_lost(text):
 
 @pytest.mark.parametrize("name", HEAVY)
 def test_no_answer_takes_long(name):
-    begin = time.monotonic()
+    begin = time.process_time()
     made = written.harmless(HEAVY[name])
     markdown2html(made)
-    assert time.monotonic() - begin < 2
+    assert time.process_time() - begin < 2
     assert len(made) < 20 * written.LIMIT
 
 

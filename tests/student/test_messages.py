@@ -163,6 +163,11 @@ TABLE = [
         "hello was begun, so toy/hello.py stays as it is. To begin again, `./jaxprentice reset ",
     ),
     (Scene.a_page, ["give", "hello"], "hello is a part of nothing/page.py, which is all your own."),
+    (
+        Scene.a_page,
+        ["hint", "page"],
+        "page is written from an empty page: no lesson, no hints, no skeleton. `./jaxprentice ",
+    ),
     (Scene.a_page, ["check", "page"], "nothing/page.py is missing. `./jaxprentice update` puts"),
     (
         Scene.no_jax_in_it,

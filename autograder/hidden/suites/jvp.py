@@ -797,7 +797,7 @@ def test_flat_integer_inputs(student):
 
 
 def test_flat_boolean_inputs(student):
-    """The tangent of a boolean goes into its box as the symbolic zero, too."""
+    """The tangent of a boolean goes into its box as the symbolic zero."""
     student.agrees(boxed_inputs, [True, ROW], [np.zeros((), FLOAT0), STEP])
     student.agrees(boxed_inputs, [STEP > 0.0, ROW], [np.zeros(3, FLOAT0), STEP])
 

@@ -1,9 +1,9 @@
 """Private learning: no single example may pull the model further than a limit.
 
-Differential privacy needs the gradient of each example alone, clipped to a length, with noise added
-to the sum. With `vmap` of `grad` that is one line; without it, a loop over the batch. Here three of 64
-labels are lies. Their gradients stay long, but they are clipped, so the weights come close to the
-true ones: 1, -2, 0.5 and 0.
+Differential privacy needs the gradient of each example alone, clipped to a length, with noise
+added to the sum. With `vmap` of `grad` that is one line; without it, a loop over the batch. Here
+three of 64 labels are lies. Their gradients stay long, but they are clipped, so the weights come
+close to the true ones: 1, -2, 0.5 and 0.
 """
 
 import jax
