@@ -38,7 +38,7 @@ class Watch:
 
     def run(self, name: str | None = None) -> None:
         """Check, then go on with every save and every key, until the user has had enough."""
-        start = self.named(name) if name else self.lesson
+        start = self.lesson if name is None else self.named(name)
         coming = events(self.place.root, self.has_keys)
         next(coming)  # from now on no save is overlooked, even during the first check
         self.checked(start)
