@@ -569,7 +569,14 @@ def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
         f"REPOSITORY = {str(tmp_path)!r}" if "REPOSITORY =" in x else x for x in config.splitlines()
     ]
     (elsewhere / "nbgrader_config.py").write_text("\n".join(lines))
-    done = nbgrader(elsewhere, "autograde", LESSON.id)
+    done = subprocess.run(  # a new process: what forks has the repository on its path
+        [Path(sys.executable).with_name("nbgrader"), "autograde", LESSON.id],
+        cwd=elsewhere,
+        env={**demo.environment(elsewhere), "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode != 0
     assert "Set REPOSITORY" in done.stderr
     assert not (elsewhere / "autograded").exists()
