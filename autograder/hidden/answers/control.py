@@ -261,22 +261,14 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return outs, [0] * len(outs)
 
 
-@mistake("control.select", fails="test_select_gradients_of_shared_operands")
-def select_branches(axis_size, indices, operands, dims, branches):
-    # only operands with a batch axis are cut off
-    every, out_every = ((True,) * n for n in (len(operands), len(branches[0].out_avals)))
-    fronts = to_front(axis_size, operands, dims, every)
-    results = []
-    for number, branch in enumerate(branches):
-        mine = eq(indices, np.int32(number))
-        safe = [
-            x if dim is not_mapped else select(stretch(mine, x), x, stop_gradient(x))
-            for x, dim in zip(fronts, dims, strict=True)
-        ]
-        program, _ = batched_program(branch, axis_size, every, out_every)
-        results.append(jaxpr_as_fun(program)(*safe))
-    columns = zip(*results, strict=True)
-    return [select_n(stretch(indices, c[0]), *c) for c in columns], front_or_none(out_every)
+# Only operands with a batch axis are cut off.
+mistake(
+    "control.select",
+    {
+        "[select(stretch(mine, x), x, stop_gradient(x)) for x in operands]": "[\n    select(stretch(mine, x), x, stop_gradient(x)) if dim is not not_mapped else x\n    for x, dim in zip(operands, dims, strict=True)\n]"
+    },
+    fails="test_select_gradients_of_shared_operands",
+)
 
 
 @right("control.settled")

@@ -622,24 +622,14 @@ mistake(
 )
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_outputs")
-def dce_jaxpr(jaxpr, used_outputs):
-    # Of an output that is there twice, the first flag counts.
-    outvars = chosen(jaxpr.outvars, used_outputs)
-    flags = {}
-    for x, is_used in zip(jaxpr.outvars, used_outputs):
-        if is_variable(x):
-            flags.setdefault(x, is_used)
-    live, eqns = {x for x, is_used in flags.items() if is_used}, []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used) or has_effects(eqn):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    invars = chosen(jaxpr.invars, used_inputs)
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+# Of an output that is there twice, the first flag counts.
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "live = set(filter(is_variable, outvars))": "flags = {x: used for x, used in reversed([*zip(jaxpr.outvars, used_outputs)]) if is_variable(x)}\nlive = {x for x, used in flags.items() if used}"
+    },
+    fails="test_dce_outputs",
+)
 
 
 mistake(
@@ -681,74 +671,37 @@ def dce_jaxpr(jaxpr, used_outputs):
     return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_keeps_nothing")
-def dce_jaxpr(jaxpr, used_outputs):
-    import dataclasses
-
-    outvars = chosen(jaxpr.outvars, used_outputs)
-    live, eqns = {x for x in outvars if is_variable(x)}, []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used) or has_effects(eqn):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    invars = chosen(jaxpr.invars, used_inputs)
-    new = dataclasses.replace(jaxpr, invars=invars, outvars=outvars, eqns=eqns[::-1])
-    return new, used_inputs
+mistake(
+    "custom.dce_jaxpr",
+    {"return jaxpr.replace(": "import dataclasses\nreturn dataclasses.replace(jaxpr, "},
+    fails="test_dce_keeps_nothing",
+)
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_constants")
-def dce_jaxpr(jaxpr, used_outputs):
-    outvars = chosen(jaxpr.outvars, used_outputs)
-    live, eqns = {x for x in outvars if is_variable(x)}, []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used) or has_effects(eqn):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    new = jaxpr.replace(
-        constvars=[v for v in jaxpr.constvars if v in live],
-        invars=chosen(jaxpr.invars, used_inputs),
-        outvars=outvars,
-        eqns=eqns[::-1],
-    )
-    return new, used_inputs
+mistake(
+    "custom.dce_jaxpr",
+    {"jaxpr.replace(": "jaxpr.replace(constvars=[v for v in jaxpr.constvars if v in live], "},
+    fails="test_dce_constants",
+)
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_outputs")
-def dce_jaxpr(jaxpr, used_outputs):
-    outvars = list(dict.fromkeys(chosen(jaxpr.outvars, used_outputs)))
-    live, eqns = {x for x in outvars if is_variable(x)}, []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used) or has_effects(eqn):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    invars = chosen(jaxpr.invars, used_inputs)
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "chosen(jaxpr.outvars, used_outputs)": "[*dict.fromkeys(chosen(jaxpr.outvars, used_outputs))]"
+    },
+    fails="test_dce_outputs",
+)
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_effects")
-def dce_jaxpr(jaxpr, used_outputs):
-    outvars = chosen(jaxpr.outvars, used_outputs)
-    live, eqns = {x for x in outvars if is_variable(x)}, []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-        elif has_effects(eqn):
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    invars = chosen(jaxpr.invars, used_inputs)
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "eqns.append(thinned(eqn, used))": "eqns.append(thinned(eqn, used) if any(used) else eqn)",
+        "live.update(filter(is_variable, eqns[-1].invars))": "live.update(filter(is_variable, eqns[-1].invars if any(used) else []))",
+    },
+    fails="test_dce_effects",
+)
 
 
 # what is needed of one program stays needed

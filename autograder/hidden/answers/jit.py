@@ -457,25 +457,14 @@ mistake(
 
 
 # One line for literals that compare as equal, as 0.0 and -0.0 do.
-@mistake("jit.lower_body", fails="test_lower_numbers")
-def lower_body(emitter, jaxpr, args, consts=()):
-    lines = {}
-    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
-    env.update(zip(jaxpr.invars, args))
-
-    def name(atom):
-        if not isinstance(atom, Literal):
-            return env[atom]
-        key = float(atom.val), atom.aval.dtype
-        if key not in lines:
-            lines[key] = emit_literal(emitter, atom)
-        return lines[key]
-
-    for eqn in jaxpr.eqns:
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
-        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
-    return [name(x) for x in jaxpr.outvars]
+mistake(
+    "jit.lower_body",
+    {
+        "captured =": "lines = {}\ncaptured =",
+        "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": "if not isinstance(atom, Literal):\n    return env[atom]\nkey = float(atom.val), atom.aval.dtype\nif key not in lines:\n    lines[key] = emit_literal(emitter, atom)\nreturn lines[key]",
+    },
+    fails="test_lower_numbers",
+)
 
 
 # A recursive call for each equation, and Python allows a thousand.
@@ -518,39 +507,24 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return [name(x) for x in jaxpr.outvars]
 
 
-@mistake("jit.lower_body", fails="test_lower_missing_rule")
-def lower_body(emitter, jaxpr, args, consts=()):
-    # The table is asked directly: an operation without a rule is a KeyError without a word.
-    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
-    env.update(zip(jaxpr.invars, args))
-
-    def name(atom):
-        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
-
-    for eqn in jaxpr.eqns:
-        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
-        outs = hlo_lowerings[eqn.primitive](emitter, *types, [*map(name, eqn.invars)], **eqn.params)
-        env.update(zip(eqn.outvars, outs))
-    return [name(x) for x in jaxpr.outvars]
+# The table is asked directly: an operation without a rule is a KeyError without a word.
+mistake(
+    "jit.lower_body",
+    {
+        'get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")': "hlo_lowerings[eqn.primitive]"
+    },
+    fails="test_lower_missing_rule",
+)
 
 
-@mistake("jit.lower_body", fails="test_lower_numbers")
-def lower_body(emitter, jaxpr, args, consts=()):
-    # Literals in decimal digits, as Python writes them; infinity has none.
-    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
-    env.update(zip(jaxpr.invars, args))
-
-    def name(atom):
-        if isinstance(atom, Literal):
-            text = str(np.asarray(atom.val).item()).lower()
-            return emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(atom.aval)}")
-        return env[atom]
-
-    for eqn in jaxpr.eqns:
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
-        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
-    return [name(x) for x in jaxpr.outvars]
+# Literals in decimal digits, as Python writes them; infinity has none.
+mistake(
+    "jit.lower_body",
+    {
+        "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": 'if not isinstance(atom, Literal):\n    return env[atom]\ntext = str(np.asarray(atom.val).item()).lower()\nreturn emitter.emit(f"stablehlo.constant dense<{text}> : {tensor_type(atom.aval)}")'
+    },
+    fails="test_lower_numbers",
+)
 
 
 @right("jit.impl")
