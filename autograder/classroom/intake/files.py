@@ -9,7 +9,7 @@ Readers of strange files raise more kinds of exceptions than anybody lists. So w
 or answers catches all of them: they refuse that one submission, and no other.
 """
 
-import contextlib
+import functools
 import io
 import os
 import re
@@ -18,6 +18,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from autograder.lessons import browser_names, module_rules
 from autograder.lessons.manifest import Lesson
@@ -93,39 +94,36 @@ def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, s
     Raises Missing, or Refused if it cannot be taken.
     """
     try:
-        source, said = _find(root, inside, path, limit), ""
+        source, said = _find(root, inside, path, limit)[0], ""
     except Missing as missing:
-        source, name = _renamed(root, inside, path, limit, missing)
+        source, name = _find(root, inside, path, limit, missing)
         said = f"There is no {path}; {name} was taken for it."
     if more := [x for x, content in _others(root, inside, path, limit) if content != source]:
         said = f"{said} Also handed in, and not looked at: {', '.join(more[:3])}.".strip()
     return source, said
 
 
-def _find(root: Path, inside: list[str], path: str, limit: int) -> bytes:
-    """The file of exactly this name: at its place, beside it, or in an archive."""
-    if _stands_alone(root, inside):
-        return _from_archive(root, inside, path, limit)[0]
-    for parts in _places(inside, path):
-        try:
-            return read(root, parts, limit, path)
-        except Missing as error:
-            missing = error
-    return _from_archives(root, inside, path, limit, missing)[0]
-
-
-def _renamed(
-    root: Path, inside: list[str], path: str, limit: int, missing: Missing
+def _find(
+    root: Path, inside: list[str], path: str, limit: int, missing: Missing | None = None
 ) -> tuple[bytes, str]:
-    """The one file whose name a browser has made of the wanted one, and its name."""
+    """The file at its place, beside it, or in an archive, and its name.
+
+    Raises Missing if it is nowhere. After that, when `missing` is given, the one file is looked for
+    whose name a browser has made of the wanted one.
+    """
+    renamed = missing is not None
     if _stands_alone(root, inside):
-        return _from_archive(root, inside, path, limit, renamed=True)
+        return _from_archive(root, inside, path, limit, renamed)
     for *place, name in _places(inside, path):
-        found = browser_names.alike(Path(root, *place), name)
-        _check_alone(found, path)
-        if found:
-            return read(root, [*place, found[0]], limit, path), found[0]
-    return _from_archives(root, inside, path, limit, missing, renamed=True)
+        names = browser_names.alike(Path(root, *place), name) if renamed else [name]
+        _check_alone(names, path)
+        for found in names:
+            try:
+                return read(root, [*place, found], limit, path), found
+            except Missing as error:
+                missing = error
+    assert missing
+    return _from_archives(root, inside, path, limit, missing, renamed)
 
 
 def _places(inside: list[str], path: str) -> tuple[list[str], list[str]]:
@@ -149,25 +147,24 @@ def _others(
         return
     for *place, name in _places(inside, path):
         for other in (name, *browser_names.alike(Path(root, *place), name)):
-            with contextlib.suppress(Missing):
-                yield other, _or_none(lambda: read(root, [*place, other], limit, path))  # noqa: B023
+            yield from _tried(other, read, root, [*place, other], limit, path)
     for archive in _archives(root, inside):
         for renamed in (False, True):
-            with contextlib.suppress(Missing):
-                yield (
-                    "an archive",  # whose name is the student's
-                    _or_none(lambda: _from_archive(root, archive, path, limit, renamed)[0]),  # noqa: B023
-                )
+            taken = functools.partial(_from_archive, renamed=renamed)
+            for label, found in _tried("an archive", taken, root, archive, path, limit):
+                yield label, found and found[0]  # the archive's own name is the student's
 
 
-def _or_none(content: Callable[[], bytes]) -> bytes | None:
-    """What is read, or None if it is refused. Raises Missing."""
+def _tried(
+    label: str, take: Callable[..., Any], *arguments: Any
+) -> Iterator[tuple[str, Any | None]]:
+    """What is taken, under a label; None if it is refused, and nothing if it is not there."""
     try:
-        return content()
+        yield label, take(*arguments)
     except Missing:
-        raise
+        return
     except (Refused, OSError):
-        return None
+        yield label, None
 
 
 def _instead(folder: Path) -> str:
