@@ -132,7 +132,8 @@ def _prose(part: Part, lesson: Lesson) -> str:
     if part.kind == "jaxpr":
         return page.jaxpr(part, lesson)
     if part.kind == "tasks":
-        return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""))
+        program = page.fenced(tasks.repair(lesson).code, "python")
+        return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""), program)
     return part.raw
 
 

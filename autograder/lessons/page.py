@@ -228,9 +228,8 @@ def _tasks(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ tasks }} takes no argument. Remove it.")
     commands = {kind: command(f"{lesson.id}.{kind}") for kind in tasks.KINDS}
-    program = fenced(tasks.repair(lesson).code, "python").rstrip()
-    folded = f'??? note "The program to repair"\n\n{textwrap.indent(program, "    ")}'
-    return about_tasks(lesson, commands).replace(program, folded)
+    program = textwrap.indent(fenced(tasks.repair(lesson).code, "python").rstrip(), "    ")
+    return about_tasks(lesson, commands, f'??? note "The program to repair"\n\n{program}')
 
 
 _DIRECTIVES = {
@@ -336,8 +335,11 @@ def command(name: str, then: str = "") -> str:
     return fenced(f"./jaxprentice check {name}\n{then}", "sh")
 
 
-def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:
-    """The section on the open task and the module to repair, with how each of them is checked."""
+def about_tasks(lesson: Lesson, commands: Mapping[str, str], program: str) -> str:
+    """The section on the open task and the module to repair, with how each of them is checked.
+
+    `program` shows that module.
+    """
     task, repair = tasks.open_task(lesson), tasks.repair(lesson)
     blocks = [
         "## Beyond the exercises",
@@ -349,7 +351,7 @@ def about_tasks(lesson: Lesson, commands: Mapping[str, str]) -> str:
         f"### Repair: {repair.title} {{ #{lesson.id}.repair }}",
         repair.goal,
         f"The program is `tasks/{repair.name}`:",
-        fenced(repair.code, "python"),
+        program,
         commands["repair"],
     ]
     return "\n\n".join(block.strip() for block in blocks if block.strip()) + "\n"
