@@ -15,6 +15,7 @@ from pathlib import Path
 
 from autograder.sandbox import cgroup
 
+LINES = 30  # of what a command that fails has printed
 _FILES = {"cpuacct.usage": 1e-9, "cpu.stat": 1e-6}  # version 1 in ns, version 2 in us
 
 
@@ -47,7 +48,9 @@ def of(command: Sequence[str], folder: Path, environment: dict[str, str], log: P
         )
         seconds = time.monotonic() - begin
         if done.returncode != 0:
-            raise SystemExit(f"`{' '.join(command)}` failed; what it printed is in {log}.")
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            end = "\n".join(lines[-LINES:])
+            raise SystemExit(f"`{' '.join(command)}` failed, and ended with:\n{end}")
         return Cost(seconds, _used(group) if group else None)
 
 

@@ -108,7 +108,7 @@ def taken(step: Step, clone: Path, before: dict[str, float]) -> Row:
 
 
 def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
-    """Print the table and keep the figures."""
+    """Print the table and keep the figures, those before a step that fails as well."""
     known = json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
     before = {row["name"]: Row(**row).counts for row in known}
     rows = []
@@ -116,14 +116,20 @@ def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
     with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
         clone = Path(name, "jaxprentice")
         clone.mkdir()
-        for step in (Step("clone", f"git clone -q '{ROOT}' ."), *steps):
-            row = taken(step, clone, before)
-            if step.name:
-                rows.append(row)
-                print(row.line, flush=True)
+        try:
+            for step in (Step("clone", f"git clone -q '{ROOT}' ."), *steps):
+                row = taken(step, clone, before)
+                if step.name:
+                    rows.append(row)
+                    print(row.line, flush=True)
+        finally:
+            keep(rows, report)
+
+
+def keep(rows: list[Row], report: Path) -> None:
+    """Write the figures with their date."""
     about = {"date": date.today().isoformat(), **measure.document([], PACKAGES)}
-    content = about | {"rows": [asdict(row) for row in rows]}
-    measure.write_json(report, content)
+    measure.write_json(report, about | {"rows": [asdict(row) for row in rows]})
     print(f"The figures are in {report}.")
 
 

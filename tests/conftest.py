@@ -43,7 +43,7 @@ def pytest_configure(config):
         settings.load_profile("few")
 
 
-CASES = 2  # of each test function, in the choice
+SAMPLE = 2  # cases of a test function that is sampled
 
 # The files that take minutes start first: one that starts last keeps the rest waiting for it. Of
 # those that need the site one builds it, and the others start when it stands.
@@ -66,9 +66,9 @@ def pytest_collection_modifyitems(config, items):
         chosen = {item for item in items if not item.get_closest_marker("full")}
         for cases in of_one_test.values():
             if cases[0].get_closest_marker("sampled"):
-                chosen -= {*cases} - {*few(cases)}
+                chosen -= {*cases} - {*few(cases, SAMPLE)}
     if config.getoption("--choice"):
-        chosen &= {item for cases in of_one_test.values() for item in few(cases)}
+        chosen &= {x for cases in of_one_test.values() for x in choice(cases)}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 
@@ -88,12 +88,20 @@ def has_isolation():
     return isolation.detect("process") is not None or None in map(isolation.detect, rungs)
 
 
-def few(cases):
-    """Some of a test's cases, from its first to its last; all where every one is wanted."""
-    cases = [case for case in cases if not case.get_closest_marker("slow")]
-    if len(cases) <= CASES or cases[0].get_closest_marker("every"):
+def choice(cases):
+    """The cases of a test that the choice has: of those that are not slow the first.
+
+    Where minijax is compared with JAX a test is made of its cases, and the last finds slips, too.
+    """
+    number = 2 if cases[0].path.parent.name == "reference" else 1
+    return few([case for case in cases if not case.get_closest_marker("slow")], number)
+
+
+def few(cases, number):
+    """So many of a test's cases, first and last; all where every one is wanted."""
+    if len(cases) <= number or cases[0].get_closest_marker("every"):
         return cases
-    return [cases[i * (len(cases) - 1) // (CASES - 1)] for i in range(CASES)]
+    return [cases[0], cases[-1]][:number]
 
 
 @pytest.fixture(scope="session")

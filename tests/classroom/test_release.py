@@ -258,6 +258,7 @@ def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name
     assert bool(found) == leaks_out
 
 
+@pytest.mark.slow
 @pytest.mark.sampled  # `release` looks for leaks whenever it releases
 @pytest.mark.parametrize("lesson", names.all_taught(), ids=lambda lesson: lesson.id)
 def test_the_course_can_be_released(lesson, tmp_path, monkeypatch):

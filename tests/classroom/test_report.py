@@ -274,6 +274,7 @@ def test_a_chart_has_a_shape_for_each_number():
     assert text.count("fill: var(--bar)") == 3  # zero has none
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_are_accessible_and_fit_a_phone(folder, browser, scheme):
     from axe_playwright_python.sync_playwright import Axe

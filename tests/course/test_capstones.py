@@ -67,6 +67,7 @@ def test_at_least_96_percent_of_the_new_digits_are_read(runs):
     assert after >= 96
 
 
+@pytest.mark.slow
 def test_the_transformer_learns_that_there_are_words(runs):
     words = [
         len([word for word in re.findall(r"[a-z]+", text) if word in ("the", "to", "that", "I")])
@@ -204,6 +205,7 @@ def test_the_exercise_with_a_wrong_rule_is_named(place, capsys, exercise):
     assert not (place.root / ending_page.NAME).exists()
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_that_is_no_exercise_names_the_lesson(place, capsys):
     module = place.root / "minijax" / "jvp.py"
     text = module.read_text(encoding="utf-8")

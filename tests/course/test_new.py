@@ -80,6 +80,7 @@ def test_the_files_are_named_in_the_order_of_the_work(begun):
     assert len(files) == len(FILES)
 
 
+@pytest.mark.slow
 def test_what_is_left_is_listed_by_file_and_line(begun):
     copy, _ = begun
     copy.run("sync")

@@ -331,6 +331,7 @@ def test_a_picture_that_is_missing_is_named(hello):
         notebook.make(hello)
 
 
+@pytest.mark.slow
 def test_a_fresh_notebook_runs_from_end_to_end_and_says_what_it_misses(tmp_path):
     from nbclient import NotebookClient
 

@@ -106,6 +106,7 @@ def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, nam
 KEEPING = ["keeps_the_siblings_for_later", "keeps_the_siblings_under_own_names"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KEEPING)
 def test_the_seal_alone_keeps_right_answers_from_the_next_submission(scene, monkeypatch, name):
     """On the lowest rung, where nothing else does."""

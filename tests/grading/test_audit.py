@@ -118,6 +118,7 @@ def said(report, exercise=None, quick=False):
     return audit.summary(report, [manifest.get("tiny")], asked)
 
 
+@pytest.mark.slow
 def test_a_good_suite_passes(monkeypatch, tmp_path):
     report = examined(monkeypatch, tmp_path)
     assert report.findings == []
@@ -176,6 +177,7 @@ def rewritten(tmp_path, file, old, new):
     (tmp_path / file).write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 def test_a_quick_audit_tries_what_changed_since_the_last_whole_one(monkeypatch, tmp_path):
     graded_course.write(monkeypatch, tmp_path, WITHOUT_MUTANTS)
     monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])
@@ -187,6 +189,7 @@ def test_a_quick_audit_tries_what_changed_since_the_last_whole_one(monkeypatch, 
     assert "right answers, number 2" in tried(quick=True).findings[0]
 
 
+@pytest.mark.slow
 def test_a_whole_audit_keeps_what_it_found_right_and_no_other_keeps_anything(monkeypatch, tmp_path):
     graded_course.write(monkeypatch, tmp_path, WITHOUT_MUTANTS)
     monkeypatch.setattr(mutants, "make_mutants", lambda lesson: [])
@@ -291,6 +294,7 @@ FINDINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize(("name", "old", "new", "finding"), FINDINGS, ids=[f[3] for f in FINDINGS])
 def test_each_kind_of_fault_is_found(monkeypatch, tmp_path, name, old, new, finding):

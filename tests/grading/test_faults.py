@@ -230,6 +230,7 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again(lesson, monkey
     assert len(launched) >= 4
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch):
     ask = Worker.ask
 
@@ -245,6 +246,7 @@ def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch
     assert "was killed" in result["review"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_processes_of_the_pool_that_are_killed_cost_no_grade(lesson, work, tmp_path, seed):
     chance = random.Random(seed)

@@ -305,6 +305,7 @@ def of_kind(kind):
     return found.source.encode()
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_nobody_is_asked_for_what_he_was_shown(asked):
     graded(of_kind("half"), shrink=False)
@@ -334,6 +335,7 @@ def test_a_wrong_sibling_costs_a_law_nothing():
     assert only(graded_alone, "jvp.div_rule")["class"] is None
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_a_wrong_sibling_that_has_passed_its_own_tests_costs_the_others_nothing(monkeypatch):
     monkeypatch.setattr(lending.Lending, "_has_passed", lambda lent, target: True)

@@ -149,6 +149,7 @@ def findings(visits, kind):
     return {path: found for path, visit in visits.items() if (found := getattr(visit, kind))}
 
 
+@pytest.mark.slow
 def test_pages_load_without_errors_and_from_here_only(visits):
     assert findings(visits, "errors") == {}
 

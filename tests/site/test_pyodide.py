@@ -149,6 +149,7 @@ def test_what_does_not_end_is_explained_as_by_the_command(try_it):
     trial.write(WRONG)
 
 
+@pytest.mark.slow
 def test_hints_are_shown_one_after_the_other(try_it):
     trial = try_it("duals").open("duals.mul_rule")
     hints = trial.tab.locator(".try-exercise[data-exercise='duals.mul_rule'] ~ details")
@@ -187,6 +188,7 @@ def test_what_opens_fits_the_screen_and_is_accessible(try_it, scheme, width):
     assert [(problem["id"], problem["nodes"][0]["html"]) for problem in found] == []
 
 
+@pytest.mark.slow
 def test_work_survives_a_reload(try_it):
     trial = try_it("duals").open("duals.mul_rule").write(WRONG)
     source = trial.download()

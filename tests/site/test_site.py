@@ -578,6 +578,7 @@ def test_the_box_to_tick_is_beside_the_heading_on_a_phone(tabs):
     assert [(end, box) for end, box in lines if end > box] == []
 
 
+@pytest.mark.slow
 def test_formulas_fit_a_phone(tabs):
     wide = "boxes => boxes.map((box) => box.scrollWidth - box.clientWidth)"
     for lesson in ("grad", "control", "custom"):
@@ -586,6 +587,7 @@ def test_formulas_fit_a_phone(tabs):
         assert set(tab.locator(".course-math").evaluate_all(wide)) == {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_print_is_dark_on_white_in_both_schemes(browser, address, scheme):
     with browser.new_context(color_scheme=scheme) as context:
@@ -598,6 +600,7 @@ def test_print_is_dark_on_white_in_both_schemes(browser, address, scheme):
     assert all(sum(map(int, re.findall(r"\d+", x)[:3])) < 200 for x in text), text
 
 
+@pytest.mark.slow
 def test_the_menu_of_a_phone_is_opened_by_keyboard_and_has_no_tab_stops_when_closed(
     browser, address
 ):
@@ -642,6 +645,7 @@ def test_formulas_have_a_font_that_lowers_subscripts(tabs):
     assert tab.evaluate("document.fonts.check('16px \"STIX Two Math\"')")
 
 
+@pytest.mark.slow
 def test_pages_from_a_folder_link_to_files_and_search_without_a_server(small, browser):
     built = site.build(offline=True)
     assert built.name == "offline"

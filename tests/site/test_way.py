@@ -38,6 +38,7 @@ def problems(tab, *parts):
     return Axe().run(tab, {"include": [[part] for part in parts]}).response["violations"]
 
 
+@pytest.mark.slow
 def test_exercises_are_ticked_by_keyboard_and_counted_where_one_looks_for_them(visit):
     tab = visit("lessons/core/")
     boxes = tab.get_by_role("checkbox", name="Done: Exercise: ")
@@ -107,6 +108,7 @@ def test_progress_comes_from_a_file_and_goes_to_one(visit, tmp_path):
     assert len(kept(tab)) == 2
 
 
+@pytest.mark.slow
 def test_progress_can_be_pasted_as_a_text(visit, tmp_path, monkeypatch):
     done = {"core": [CORE[0].id]}
     monkeypatch.setattr(commands, "done_of", lambda place, lesson: done.get(lesson.id, []))
@@ -158,6 +160,7 @@ def on_phone(browser, address):
         yield tab, word, tab.get_by_role("tooltip")
 
 
+@pytest.mark.slow
 def test_a_word_of_the_glossary_says_what_it_means_to_the_pointer(on_phone):
     tab, word, tip = on_phone
     assert tip.count() == 0

@@ -443,7 +443,6 @@ def complaint(name, status, err, changed, fine):
     return ""
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("command", [name for name in GOOD if any(bad_arguments(name))])
 def test_a_bad_argument_is_one_sentence(world, attempt, command):
     found = []
@@ -500,7 +499,6 @@ def files_of(world, monkeypatch):
     return find
 
 
-@pytest.mark.every
 @pytest.mark.parametrize("command", [name for name in GOOD if name not in OWN])
 def test_a_bad_file_is_one_sentence(world, attempt, files_of, command):
     found = []

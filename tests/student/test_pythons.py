@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -52,10 +53,45 @@ def test_each_python_has_an_environment_and_a_line(one_python, monkeypatch, caps
     assert selftest.run(["--every-python", "-k", "x"]) == min(status, 1)
     assert calls == [[f"python{OURS}", str(places.ROOT / "jaxprentice"), "test", "-k", "x"]]
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[-len(pythons.VERSIONS) :]]
-    assert {row[1]: " ".join(row[2:]) for row in rows} == {
+    assert {row[1]: " ".join(row[4:]) for row in rows} == {
         version: f"{word} python{OURS}" if version == OURS else "not found"
         for version in pythons.VERSIONS
     }
+
+
+def test_each_jaxlib_gets_the_reference_and_a_lesson_of_each_part(one_python, monkeypatch, capsys):
+    """One that pip does not have for this Python is no failure; one that fails is."""
+    tested, there = [], {"0.11.0": "", "0.12.0": "No matching distribution found"}
+
+    def pip(command, **words):
+        error = there.get(command[-1].removeprefix("jax=="), "The disk is full")
+        return subprocess.CompletedProcess(command, bool(error), "", error)
+
+    monkeypatch.setattr(pythons, "version_of", lambda python: OURS if OURS in python else "")
+    monkeypatch.setattr(subprocess, "call", lambda words, **more: tested.append(words[3:]) or 0)
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert selftest.run(["--every-python"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [x.split()[3:-1] for x in lines if x.startswith(f"Python {OURS:<6}jaxlib")] == [
+        ["locked", "passed"],
+        *(
+            [x, *{"0.11.0": ["passed"], "0.12.0": ["there", "is", "none"]}.get(x, ["failed"])]
+            for x in pythons.JAXLIBS
+        ),
+    ]
+    reference, (full, *graded, _) = [words for words in tested if "-q" in words]
+    assert reference == ["tests/reference", "--choice", "-q"]
+    assert full == "--full"
+    firsts = ["interpreters", "core", "jaxprs", "linearize", "control"]
+    assert [x.partition("[")[2] for x in graded] == [f"{x}]" for x in firsts]
+
+
+def test_jaxlibs_reach_from_the_oldest_that_minijax_takes_to_the_newest_that_is_locked():
+    project = tomllib.loads((places.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (taken,) = (x for x in project["dependency-groups"]["student"] if x.startswith("jaxlib"))
+    pins = (places.ROOT / "requirements/student.txt").read_text(encoding="utf-8")
+    assert re.findall(r">=([\d.]+)", taken) == [pythons.JAXLIBS[0]]
+    assert max(re.findall(r"^jaxlib==([\d.]+)", pins, re.MULTILINE)) == pythons.JAXLIBS[-1]
 
 
 # ------------------------------------------------------------------------------------------

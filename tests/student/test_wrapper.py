@@ -182,6 +182,7 @@ def test_set_up_goes_elsewhere_if_told_and_compiles_whatever_the_image_sets(fres
     assert len(list(venv.glob("lib/*/site-packages/__pycache__/tiny.*.pyc"))) == 1
 
 
+@pytest.mark.slow
 def test_every_python_of_this_machine_can_be_used(fresh):
     found = Path.home().glob(".pyenv/versions/3.1[1-9]*/bin/python3")
     for number, python in enumerate([sys.executable, *found]):
@@ -229,11 +230,13 @@ def mirror(fresh):
         server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uv", [{}, {"PATH": os.defpath}])
 def test_a_mirror_is_given_as_pip_has_it(fresh, mirror, uv):
     assert run(fresh, "list", **mirror[0], **uv)[1]["tiny"] == "1"
 
 
+@pytest.mark.slow
 def test_a_second_copy_takes_what_uv_has_without_any_network(fresh, mirror):
     settings, stop = mirror
     assert run(fresh, "list", **settings)[0] == 0
@@ -242,6 +245,7 @@ def test_a_second_copy_takes_what_uv_has_without_any_network(fresh, mirror):
     assert run(fresh, "list", **settings, **elsewhere)[1]["tiny"] == "1"
 
 
+@pytest.mark.slow
 def test_pips_certificates_and_proxy_reach_uv(wrapper, monkeypatch):
     given = {"CERT": "/a.pem", "CLIENT_CERT": "/b.pem", "PROXY": "http://c", "TRUSTED_HOST": "d e"}
     for name, value in given.items():
@@ -279,6 +283,7 @@ def test_a_file_with_another_hash_is_refused(fresh, name):
     assert "A file is not the one that is locked" in one_sentence(words)
 
 
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_one_sentence_and_leaves_the_rest_working(ready):
     pin(ready, "dev", "tiny==1\nmore==9")
     status, said, words = run(ready, "test")
@@ -317,6 +322,7 @@ def test_an_installation_that_broke_off_is_made_anew(ready):
     assert not (ready / ".venv" / "left-over").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_while_files_are_put_in_place_leaves_nothing_half_made(ready, tmp_path):
     (tmp_path / "bin").mkdir()
     uv = tmp_path / "bin" / "uv"
