@@ -50,7 +50,7 @@ from autograder.classroom.nbgrader import (
     summary,
 )
 from autograder.classroom.nbgrader.open_task import Unchecked
-from autograder.classroom.nbgrader.results import read_results, results_folder
+from autograder.classroom.nbgrader.results import last_level, read_results, results_folder
 from autograder.classroom.nbgrader.submitted import Submitted, submitted_at
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import equal, graded, is_known, recall
@@ -203,7 +203,10 @@ def due(folder: Path, assignment: Assignment) -> dict[str, list[str]]:
     quiet = logging.getLogger(f"{__name__}.quiet")
     quiet.disabled = True  # who handed in for a group was said by `autograde`
     handed_in = list(submitted.found(directory, course, assignment, quiet))
-    records = WriteVerdicts(config=config).records(course, assignment, handed_in, release)
+    grader = WriteVerdicts(config=config)
+    # Autograde finds the rung out in a worker, which takes longer than all else here.
+    grader.level = grader.isolation or last_level(folder, assignment)
+    records = grader.records(course, assignment, handed_in, release)
     found = {}
     for student, record in records.items():
         graded = Path(directory.format_path("autograded", student, assignment.name))
@@ -338,8 +341,13 @@ class WriteVerdicts(NbGraderPreprocessor):
         self, course: Course, assignment: Assignment, lesson: Lesson, variant: int = 0
     ) -> Edition:
         """What the tests of a lesson go by."""
-        level, seed = isolation.choose(self.isolation or None), self._seed(assignment, variant)
-        return Edition(manifest.get(lesson.id), level, seed, course.feedback.expected)
+        seed = self._seed(assignment, variant)
+        return Edition(manifest.get(lesson.id), self.level, seed, course.feedback.expected)
+
+    @functools.cached_property
+    def level(self) -> str:
+        """The rung of isolation."""
+        return isolation.choose(self.isolation or None)
 
     def _seed(self, assignment: Assignment, variant: int) -> int:
         """The seed of an assignment: a lesson that is asked for again has other programs."""
