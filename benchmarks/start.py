@@ -37,7 +37,7 @@ class Step:
 def endless(body: str) -> str:
     """A command that hands in a module whose function `jvp` never ends."""
     change = f's/raise NotImplementedError("jvp.jvp")/{body}/'
-    made = f"sed '{change}' course/minijax/jvp.py > in/ada/jvp.py"
+    made = f"sed '{change}' my-jax/minijax/jvp.py > in/ada/jvp.py"
     return f"rm -rf in out; mkdir -p in/ada; {made}; grep -q '{body}' in/ada/jvp.py"
 
 

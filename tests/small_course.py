@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.lessons import places
+from autograder.lessons import assemble, places
 
 HELLO = '''"""The first lesson's module."""
 
@@ -186,6 +186,14 @@ def write(monkeypatch, root: Path, changes: dict[str, str] | None = None) -> Pat
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     return use(monkeypatch, root)
+
+
+def hand_out(path: str) -> None:
+    """Leave the skeleton of a module in place of its reference, as handouts do."""
+    file = places.COURSE / path
+    file.parent.mkdir()
+    file.write_text(assemble.read_handout(path), encoding="utf-8")
+    (places.SOLUTIONS / path).unlink()
 
 
 def use(monkeypatch, root: Path) -> Path:

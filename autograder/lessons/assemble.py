@@ -98,7 +98,7 @@ def read_solution(path: str) -> str:
         return file.read_bytes().decode()
     except FileNotFoundError:
         raise Problem(
-            f"solutions/{path} is missing. Write it, or drop it from lesson.toml."
+            f"solutions/{path} is missing. Get a complete copy, or drop it from lesson.toml."
         ) from None
 
 
@@ -116,8 +116,15 @@ def read_handout(path: str) -> str:
 
 def skeleton_of(lesson: Lesson) -> str:
     """A lesson's module as students get it: what is worth nothing in a course is complete."""
+    if _is_handed_out(lesson.module):
+        return (places.COURSE / lesson.module).read_bytes().decode()
     asked = tuple(exercise for exercise in lesson.exercises if exercise.points)
     return skeleton.make_skeleton(read_solution(lesson.module), replace(lesson, exercises=asked))
+
+
+def _is_handed_out(path: str) -> bool:
+    """Whether this is a handout with the skeleton of this module, without its reference."""
+    return (places.COURSE / path).is_file() and not places.solution(path).is_file()
 
 
 def released(lesson: Lesson) -> str:
@@ -211,10 +218,10 @@ def _public(source: str) -> list[str] | None:
 
 
 def _solution_or_skeleton(path: str) -> str:
-    """A handout has no reference of its own lesson, and its skeleton has the same `__all__`."""
-    file = places.COURSE / path
-    in_handout = file.is_file() and not places.solution(path).is_file()
-    return file.read_text(encoding="utf-8") if in_handout else read_solution(path)
+    """A skeleton has the same `__all__`."""
+    if _is_handed_out(path):
+        return (places.COURSE / path).read_text(encoding="utf-8")
+    return read_solution(path)
 
 
 # What is not there is told in one sentence. Type checkers must not take it for a promise.

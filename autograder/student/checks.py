@@ -273,9 +273,8 @@ def add_runner(folder: Path) -> None:
 
 def add_examples(folder: Path, lesson: Lesson) -> None:
     """Put the examples in the exercises' docstrings there, as the course has them."""
-    file = places.COURSE / lesson.module
-    source = file.read_text(encoding="utf-8") if file.exists() else None
-    texts = [(source and skeleton.docstring(source, x.target)) or "" for x in lesson.exercises]
+    source = assemble.skeleton_of(lesson)
+    texts = [skeleton.docstring(source, x.target) or "" for x in lesson.exercises]
     about = [
         {"id": x.id, "target": x.target, "examples": text if ">>>" in text else ""}
         for x, text in zip(lesson.exercises, texts, strict=True)

@@ -268,15 +268,7 @@ def skeleton(lesson: Lesson, way: str = CONTRACT) -> str:
     """A lesson's module as it is before the student begins; a handout has it in one way only."""
     if page := page_of(lesson, way):
         return page.begin
-    if way != CONTRACT and (places.SOLUTIONS / lesson.module).exists():
-        return assemble.skeleton_of(replace(lesson, way=way))
-    file = places.COURSE / lesson.module
-    try:
-        return file.read_bytes().decode()
-    except FileNotFoundError:
-        if (places.SOLUTIONS / lesson.module).exists():  # a handout, of a lesson before its own
-            return assemble.read_handout(lesson.module)
-        raise Problem(f"{file} is missing. Get a complete copy, or run `sync`.") from None
+    return assemble.skeleton_of(replace(lesson, way=way))
 
 
 def solution(lesson: Lesson) -> str:

@@ -1,8 +1,8 @@
 """Writes all files that are generated from the manifests, the reference and the lesson pages.
 
-Skeletons, the reference's `__init__.py` files, the map, the numbers of hidden tests, and the tables
-between markers in Markdown files. (Notebooks are built where they are needed, see
-`autograder/lessons/notebook.py`.)
+The reference's `__init__.py` files, the map, the numbers of hidden tests, and the tables between
+markers in Markdown files. (Skeletons and notebooks are made where they are needed, by `skeleton.py`
+and `notebook.py` in `autograder/lessons/`.)
 
     <!-- generated: lessons -->
     <!-- /generated -->
@@ -57,8 +57,6 @@ def generated() -> dict[str, str]:
     files: dict[str, str] = {}
     for lesson in known:
         _check(lesson)
-        if lesson.exercises:
-            files[f"course/{lesson.module}"] = assemble.read_handout(lesson.module)
     for path, text in assemble.init_files(known).items():
         files[f"solutions/{path}"] = text
     files["course/map.svg"] = course_map.picture(known)
@@ -135,15 +133,10 @@ def _difference(path: Path, text: str) -> str:
 
 
 def _leftovers(wanted: set[str]) -> Iterator[str]:
-    """Files where only generated ones are, and notebooks, which once were generated there."""
-    packages = {lesson.package for lesson in manifest.load().values() if lesson.files}
-    folders = [places.COURSE / package for package in packages] + [
-        places.ROOT / page_outputs.FOLDER
-    ]
-    found = [file for folder in folders for file in folder.rglob("*")]
-    for file in sorted([*found, *places.COURSE.glob("lessons/*/*.ipynb")]):
+    """Files in the folder that has only generated ones."""
+    for file in sorted((places.ROOT / page_outputs.FOLDER).rglob("*")):
         path = file.relative_to(places.ROOT).as_posix()
-        if file.is_file() and "__pycache__" not in path and path not in wanted:
+        if file.is_file() and path not in wanted:
             yield path
 
 

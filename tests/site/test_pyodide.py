@@ -86,7 +86,7 @@ def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
     assert "lessons/02_duals/checks.py, line " in told
     trial.write("def mul_jvp(primals, tangents):\n    return mul(1.0")
     assert "Not right yet" in trial.check()
-    rows = (places.COURSE / "microjax/duals.py").read_text(encoding="utf-8").splitlines()
+    rows = assemble.read_handout("microjax/duals.py").splitlines()
     line = next(i for i, row in enumerate(rows, 1) if row.startswith("def mul_jvp"))
     assert f"microjax/duals.py, line {line + 1}:" in trial.explanation()
     numbers = trial.panel.locator(".cm-lineNumbers").inner_text().split()

@@ -588,8 +588,7 @@ WITH_EXAMPLES = small_course.HELLO.replace(
 @pytest.fixture
 def with_examples(lesson, tmp_path):
     """The same lesson, whose docstrings have examples; that of `grow` uses `greet`."""
-    file = tmp_path / "course" / lesson.module
-    file.parent.mkdir()
+    file = tmp_path / "solutions" / lesson.module
     file.write_text(WITH_EXAMPLES, encoding="utf-8")
     return lesson
 

@@ -391,7 +391,7 @@ def test_lines_are_those_of_the_students_file_where_a_right_helper_was_lent(work
 
 def test_without_the_solution_an_exercise_that_waits_says_for_what(work, say):
     solve(work, "toy/hello.py", HELPER_IS_WRONG, ("self.size += by", "self.size += 7"))
-    (places.SOLUTIONS / "toy/hello.py").unlink()
+    small_course.hand_out("toy/hello.py")
     status, out, _ = say("check", "hello.grow")
     assert status == 1
     assert "waits  hello.grow  A box that grows (for hello.greet)\n" in out
@@ -662,7 +662,7 @@ def test_progress_of_the_whole_course_fits_a_screen(work, capsys, monkeypatch):
 
 
 def test_give_without_the_solution_in_this_copy_says_so(work, say):
-    (places.SOLUTIONS / "toy/hello.py").unlink()
+    small_course.hand_out("toy/hello.py")
     assert "does not hold the solution" in one_sentence(say("give", "hello")[2])
 
 
@@ -675,10 +675,10 @@ def test_reset_keeps_every_earlier_file(work, say):
 
 
 def test_outside_of_a_workspace_nothing_is_replaced(course, say):
-    before = (course / "course/toy/hello.py").read_bytes()
+    before = (course / "solutions/toy/hello.py").read_bytes()
     for command in ("give", "reset"):
         assert "not a workspace" in one_sentence(say(command, "hello")[2])
-    assert (course / "course/toy/hello.py").read_bytes() == before
+    assert (course / "solutions/toy/hello.py").read_bytes() == before
 
 
 def test_a_file_that_is_right_again_is_not_what_its_last_check_found(work, say):
@@ -796,10 +796,10 @@ def test_a_suite_at_fault_gives_no_grades(handed_in, say, tmp_path):
 
 def test_sync_check_fails_when_a_generated_file_is_out_of_date(course, say):
     assert say("sync", "--check")[0] == 0
-    (course / "course/toy/hello.py").write_text("", encoding="utf-8")
+    (course / "course/map.svg").write_text("", encoding="utf-8")
     status, out, err = say("sync", "--check")
     assert status == 1
-    assert "course/toy/hello.py" in out
+    assert "course/map.svg" in out
     assert "Run `./jaxprentice sync`" in one_sentence(err)
     assert say("sync")[0] == 0
     assert say("sync", "--check")[0] == 0

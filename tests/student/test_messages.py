@@ -14,6 +14,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import small_course
 from student_course import solve
 
 from autograder import cli
@@ -111,11 +112,7 @@ class Scene:
         file.write_text(json.dumps({**about, "lesson": "bye"}), encoding="utf-8")
 
     def no_solution(self):
-        (places.SOLUTIONS / "toy/hello.py").unlink()
-
-    def no_skeleton(self):
-        self.no_solution()
-        (places.COURSE / "toy/hello.py").unlink()
+        small_course.hand_out("toy/hello.py")
 
     def no_lessons(self):
         shutil.rmtree(places.COURSE / "lessons")
@@ -193,7 +190,6 @@ TABLE = [
     (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
     (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
     (Scene.no_solution, ["give", "hello"], "This copy does not hold the solution of hello. Ask"),
-    (Scene.no_skeleton, ["reset", "hello"], "toy/hello.py is missing. Get a complete copy, or run"),
     (Scene.nothing, ["init", "toy"], "toy exists and is not empty. Give a new folder for your"),
     (Scene.no_lessons, ["init", "new"], "This copy holds no lessons. Get a complete copy of the"),
     (Scene.two_names, ["check", "hello"], "hello (2).py could be it. Rename one to hello.py."),

@@ -5,13 +5,12 @@ passed, and "checks" for the visible checks alone: then the archives hold no hid
 and no solution of the lesson, and what counts is graded at home.
 """
 
-from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.settings import CHECKS, COUNTS
 from autograder.grading import feedback
 from autograder.grading.result import Result, Verdict
-from autograder.lessons import places
+from autograder.lessons import assemble
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.student import checks
 
@@ -28,13 +27,15 @@ def said(verdict: Verdict, shows: str, hints: int = 1) -> str:
     return feedback.message(verdict, [], hints)
 
 
-def files(lesson: Lesson) -> dict[str, Path]:
-    """What an archive for the visible checks holds besides tool and earlier lessons, by path."""
-    found = {f"course/lessons/{lesson.folder.name}/checks.py": lesson.folder / "checks.py"}
-    skeleton = places.COURSE / lesson.module
-    if skeleton.is_file():  # has the examples in docstrings
-        found[f"course/{lesson.module}"] = skeleton
-    return found
+def files(lesson: Lesson) -> dict[str, bytes]:
+    """What an archive for the visible checks holds besides tool and earlier lessons, by path.
+
+    The skeleton has the examples in docstrings.
+    """
+    checked_by = f"course/lessons/{lesson.folder.name}/checks.py"
+    skeleton = assemble.skeleton_of(lesson).encode()
+    checks_file = lesson.folder / "checks.py"
+    return {checked_by: checks_file.read_bytes(), f"course/{lesson.module}": skeleton}
 
 
 def checked(lesson: Lesson, source: bytes | None, reason: str) -> Result:

@@ -232,9 +232,9 @@ def files(lesson: Lesson, course: str, shows: str = FULL) -> dict[str, bytes]:
         held |= {f"solutions/{file}": places.solution(file) for file in part.files}
     if shows == CHECKS:
         del held[f"solutions/{lesson.module}"]
-        held |= at_once.files(lesson)
     own_points = {f"course/{courses.FILE}": course.encode()} if course else {}
-    return own_points | {name: path.read_bytes() for name, path in held.items()}
+    checked = at_once.files(lesson) if shows == CHECKS else {}
+    return own_points | checked | {name: path.read_bytes() for name, path in held.items()}
 
 
 # ------------------------------------------------------------------------------------------
