@@ -86,10 +86,8 @@ def run(out: Path | None = None) -> int:
 def _run(course: Path, progress: "Progress") -> list[Graded]:
     progress.step("course", "writing it")
     nbgrader_course.init(course, seed=0, lessons=LESSONS)
-    for name in LESSONS:  # one after the other: the first makes the gradebook
-        progress.step("course", f"releasing {name}")
-        _nbgrader(course, progress, "course", "generate_assignment", name)
     progress.end("course")
+    _release(course, progress, LESSONS[0])  # before all others: it makes the gradebook
     everyone = [sample_class.make(manifest.get(name)) for name in LESSONS]
     # Its threads parse no code, see `examples.prepare`.
     with ThreadPoolExecutor(len(LESSONS)) as pool:
@@ -109,11 +107,18 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
+def _release(course: Path, progress: "Progress", name: str) -> None:
+    progress.step(name, "releasing it")
+    _nbgrader(course, progress, name, "generate_assignment", name)
+
+
 def _grade(
     course: Path, progress: "Progress", name: str, everyone: list[Submission]
 ) -> list[Graded]:
     """What a lesson's class hands in, graded; the table is printed at once."""
     lesson = manifest.get(name)
+    if name != LESSONS[0]:
+        _release(course, progress, name)
     for each in everyone:
         hand_in(course, lesson, each.student, each.source)
     progress.step(name, f"grading {len(everyone)} submissions")
