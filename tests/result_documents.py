@@ -46,15 +46,15 @@ def result(student, *exercises, lesson="core", remarks=(), review=(), seconds=1.
     }
 
 
-ADA = result("ada", exercise("core.bind", True, True, True), exercise("core.get_aval", True))
+ADA = result("ada", exercise("core.full_raise", True, True, True), exercise("core.get_aval", True))
 BELA = result(
     "bela",
-    exercise("core.bind", True, False, False, mistake="A < B"),
+    exercise("core.full_raise", True, False, False, mistake="A < B"),
     exercise("core.get_aval", True),
 )
 CY = result(
     "=cy",
-    exercise("core.bind", False, False, False, kind="does_not_terminate"),
+    exercise("core.full_raise", False, False, False, kind="does_not_terminate"),
     exercise("core.get_aval", False, kind="not_implemented"),
     remarks=["The import does not terminate."],
     review=["The module uses what no exercise needs: open."],

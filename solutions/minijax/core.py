@@ -439,8 +439,8 @@ def full_raise(trace: Trace, val: Value) -> Value:
     """`val` in a box of `trace`: unchanged if it is in one already, else boxed.
 
     One use of an interpreter has many `Trace` objects, and all their boxes belong together. The
-    boxes of two uses never do. A tracer that `trace` cannot box has escaped, and raises
-    `UnexpectedTracerError`.
+    boxes of two uses never do. A tracer that `trace` cannot box has escaped, and so has one whose
+    interpreter has ended: both raise `UnexpectedTracerError`.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
@@ -450,7 +450,7 @@ def full_raise(trace: Trace, val: Value) -> Value:
     main = val._trace.main
     if main is trace.main:
         return val
-    if main.level < trace.main.level:
+    if main_of(val).level < trace.main.level:
         return trace.lift(val)
     raise UnexpectedTracerError(
         f"{val} belongs to level {main.level} and cannot be used at level {trace.main.level}: "

@@ -176,7 +176,7 @@ def test_prairielearn_gets_the_minutes_between_two_submissions(tmp_path, monkeyp
 # ------------------------------------------------------------------------------------------
 # GitHub
 
-WRONG = result_documents.result("ada", result_documents.exercise("core.bind", True, False))
+WRONG = result_documents.result("ada", result_documents.exercise("core.full_raise", True, False))
 
 
 def test_githubs_marks_have_reasons_counts_or_nothing():

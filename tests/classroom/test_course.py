@@ -23,7 +23,7 @@ hints = 2
 name = "ps1"
 lessons = ["jvp", "core"]
 due = 2030-05-18T12:00:00+02:00
-points = { "core.bind" = 7 }
+points = { "core.full_raise" = 7 }
 drop = ["jvp.sum_rule"]
 question = 4
 open = { jvp = 5 }
@@ -49,9 +49,12 @@ def test_an_assignment_has_its_lessons_in_order_with_its_own_points(course):
     assert [lesson.id for lesson in ps1.lessons] == ["core", "jvp"]
     assert str(ps1.due) == "2030-05-18 10:00:00"
     core, jvp = (ps1.cells(lesson) for lesson in ps1.lessons)
-    assert (core["core-bind"], core["core-question"]) == (7.0, 4.0)
+    assert (core["core-full_raise"], core["core-question"]) == (7.0, 4.0)
     assert (jvp["jvp-sum_rule"], jvp["jvp-open"]) == (0.0, 5.0)
-    assert resit.cells(resit.lessons[0])["core-bind"] == manifest.find_exercise("core.bind").points
+    assert (
+        resit.cells(resit.lessons[0])["core-full_raise"]
+        == manifest.find_exercise("core.full_raise").points
+    )
     assert not any("open" in name for name in resit.cells(resit.lessons[0]))
 
 
@@ -76,7 +79,9 @@ def test_what_is_dropped_is_given_in_the_source(course, tmp_path):
     text = (tmp_path / "ps1/minijax/jvp.py").read_text()
     wanted = len(manifest.get("jvp").exercises) - 1
     assert text.count('raise NotImplementedError("jvp.') == wanted
-    assert 'NotImplementedError("core.bind")' in (tmp_path / "ps1/minijax/core.py").read_text()
+    assert (
+        'NotImplementedError("core.full_raise")' in (tmp_path / "ps1/minijax/core.py").read_text()
+    )
     assert {"checks_core.py", "checks_jvp.py"} <= {x.name for x in (tmp_path / "ps1").iterdir()}
 
 
@@ -119,7 +124,7 @@ def test_a_course_chooses_what_an_exercise_with_a_failing_test_keeps(
     tmp_path, rule, passed, points
 ):
     lesson = written(tmp_path, f'partial = "{rule}"\n{ENTRY}').get("resit").lessons[0]
-    verdict = result_documents.exercise("core.bind", *passed, points=6.0)
+    verdict = result_documents.exercise("core.full_raise", *passed, points=6.0)
     for number, test in enumerate(verdict["tests"]):
         test["id"] = f"test_{number}"
     share = verdict["points"]
@@ -132,7 +137,8 @@ def test_a_course_chooses_what_an_exercise_with_a_failing_test_keeps(
 def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tmp_path):
     lesson = written(tmp_path, ENTRY).get("resit").lessons[0]
     parts = [
-        result_documents.exercise(x, False, False, *[True] * 6) for x in ("core.bind", "core.whole")
+        result_documents.exercise(x, False, False, *[True] * 6)
+        for x in ("core.full_raise", "core.whole")
     ]
     kept = courses.with_points(result_documents.result("ada", *parts), lesson)["exercises"]
     shares = [verdict["points"] / verdict["max_points"] for verdict in kept]
@@ -143,8 +149,12 @@ def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tm
     ("old", "new", "complaint"),
     [
         ('lessons = ["core"]', 'lessons = ["cor"]', "line 15: `lessons` names 'cor', which is not"),
-        ('"core.bind" = 7', '"core.bnd" = 7', "line 8: `core.bnd` is not an exercise"),
-        ('"core.bind" = 7', '"core.bind" = 0', "line 8: `core.bind` should be a number above 0"),
+        ('"core.full_raise" = 7', '"core.bnd" = 7', "line 8: `core.bnd` is not an exercise"),
+        (
+            '"core.full_raise" = 7',
+            '"core.full_raise" = 0',
+            "line 8: `core.full_raise` should be a number above 0",
+        ),
         ('drop = ["jvp.sum_rule"]', "drop = 3", "line 9: `drop` should be a list of texts"),
         ('name = "resit"', 'name = "ps1"', "line 14: `name` is the name of two assignments"),
         ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
@@ -336,19 +346,27 @@ def test_changed_points_and_due_dates_reach_the_gradebook_and_nbgrader_knows_the
 
     from autograder.classroom.nbgrader import gradebook
 
-    about = {"grade": True, "solution": False, "locked": True, "grade_id": "core-bind", "points": 7}
+    about = {
+        "grade": True,
+        "solution": False,
+        "locked": True,
+        "grade_id": "core-full_raise",
+        "points": 7,
+    }
     with gradebook.opened(tmp_path) as book:
         book.add_assignment("ps1")
         book.add_notebook("core", "ps1")
-        book.add_grade_cell("core-bind", "core", "ps1", max_score=2, cell_type="code")
-        book.add_source_cell("core-bind", "core", "ps1", cell_type="code", source="x", checksum="a")
+        book.add_grade_cell("core-full_raise", "core", "ps1", max_score=2, cell_type="code")
+        book.add_source_cell(
+            "core-full_raise", "core", "ps1", cell_type="code", source="x", checksum="a"
+        )
         said = gradebook.follow(book, course)
         assert said == [
             "ps1 is due on Sat 2030-05-18 10:00 UTC now.",
-            "ps1: core-bind has 7 points now.",
+            "ps1: core-full_raise has 7 points now.",
         ]
         assert gradebook.follow(book, course) == []
-        kept = book.find_source_cell("core-bind", "core", "ps1").checksum
+        kept = book.find_source_cell("core-full_raise", "core", "ps1").checksum
     assert kept == compute_checksum(new_code_cell("x", metadata={"nbgrader": about}))
 
 

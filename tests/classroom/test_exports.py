@@ -128,7 +128,7 @@ def test_gradescope_takes_a_result(result):
 
 def test_gradescope_shows_the_feedback_and_hides_what_is_for_instructors():
     bind, _, eye = gradescope.document(CY)["tests"]
-    assert bind["name"] == "core.bind: bind: every operation passes through here"
+    assert bind["name"] == "core.full_raise: Box a value for a trace: pure or lift"
     assert bind["output"].startswith("0 of 3 tests passed.")
     assert (eye["visibility"], eye["output"]) == ("hidden", CY["review"][0])
     assert gradescope.document(CY)["output"] == CY["remarks"][0]
@@ -334,7 +334,7 @@ def test_the_autograders_scripts_are_sound():
 
 def with_places():
     """An exercise that begins at line 7, of two tests that say what they ask."""
-    placed = {**exercise("core.bind", True, False), "line": 7}
+    placed = {**exercise("core.full_raise", True, False), "line": 7}
     placed["tests"] = [{**test, "property": "Bind is right."} for test in placed["tests"]]
     return placed
 
@@ -346,7 +346,7 @@ def test_annotations_mark_the_function_and_no_text_begins_a_command():
     assert total == "::notice title=Autograding complete::Points 3/4"
     assert both == '::notice title=Autograding report::{"totalPoints": 3.0, "maxPoints": 4.0}'
     assert grade == "::notice title=Grade::3 of 4 points. Isolation: namespaces."
-    where = "file=minijax/core.py,line=7,title=core.bind%3A 1 of 2 tests passed"
+    where = "file=minijax/core.py,line=7,title=core.full_raise%3A 1 of 2 tests passed"
     assert mark == f"::error {where}::100%25 wrong.%0A::error::forged?[1m"
 
 
@@ -458,7 +458,7 @@ def test_a_case_names_the_file_and_the_line_that_was_handed_in():
 
 
 def test_junit_takes_any_text():
-    odd = exercise("core.bind", False)
+    odd = exercise("core.full_raise", False)
     odd["tests"][0]["message"] = "a\0b\ud800 <&> \u263a\x1b[1m"
     root = ElementTree.fromstring(junit.document(result_documents.result("ada", odd)))
     assert root.find(".//failure").get("message") == "a?b? <&> \u263a?[1m"
@@ -516,7 +516,7 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("form", ["csv", "canvas", "moodle"])
 def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimiter):
-    found = {"core": [result_documents.result(NAMES[name], exercise("core.bind", True))]}
+    found = {"core": [result_documents.result(NAMES[name], exercise("core.full_raise", True))]}
     registry.exporting()[form].write(found, tmp_path, people.Roster(), courses.read(tmp_path))
     (path,) = tmp_path.iterdir()
     with path.open(encoding="utf-8", newline="") as file:

@@ -212,7 +212,7 @@ def test_names_stay_text_in_formgraders_lists(course, formgrader, browser, page)
 
 def test_names_stay_text_in_reports_and_exports(tmp_path, browser):
     bad = "<img src=x onerror='hit()'><script>hit()</script>"
-    exercise = result_documents.exercise("core.bind", False, program=bad)
+    exercise = result_documents.exercise("core.full_raise", False, program=bad)
     exercise["message"] = exercise["tests"][0]["message"] = bad
     for name in NAMES:
         made = result_documents.result(name, exercise, remarks=[bad], review=[bad])

@@ -286,7 +286,9 @@ def test_what_waits_for_autograde_is_said_and_other_points_let_nothing_out(copy)
     ]
     toml = copy / courses.FILE
     entry = 'lessons = ["core"]\n'
-    toml.write_text(toml.read_text().replace(entry, f'{entry}points = {{ "core.bind" = 17 }}\n'))
+    toml.write_text(
+        toml.read_text().replace(entry, f'{entry}points = {{ "core.full_raise" = 17 }}\n')
+    )
     for leave in (exports.export, outgoing.outdated):
         with pytest.raises(Problem, match=r"core was graded with other points .* Run `nbgrader"):
             leave(copy, *(["csv"] if leave is exports.export else [LESSON.id]))
@@ -652,7 +654,7 @@ def test_two_course_directories_draw_different_seeds(tmp_path):
 
 def verdict(points, passed=(True, False), mistake=None):
     return {
-        "id": "core.bind",
+        "id": "core.full_raise",
         "points": points,
         "max_points": 2.0,
         "tests": [{"id": str(i), "passed": value} for i, value in enumerate(passed)],

@@ -50,7 +50,7 @@ def rows(page, caption):
 def test_each_exercise_has_pass_rate_mean_and_reasons(page):
     found = rows(page, "Exercises")
     assert [[" ".join(cell.split()) for cell in row] for row in found] == [
-        ["core.bind", "1 of 3", "1", "44 %", "-", "wrong value (1) does not terminate (1)"],
+        ["core.full_raise", "1 of 3", "1", "44 %", "-", "wrong value (1) does not terminate (1)"],
         ["core.get_aval", "2 of 3", "0", "67 %", "-", "not implemented (1)"],
     ]
 
@@ -61,7 +61,7 @@ def test_each_number_leads_to_the_students_behind_it(page):
     assert ("1 of 3", "ada") in behind
     assert ("2 of 3", "ada", "bela") in behind
     assert ("1", "bela") in behind
-    assert 'href="students/bela.html#core-core.bind"' in page
+    assert 'href="students/bela.html#core-core.full_raise"' in page
 
 
 def test_every_link_leads_to_a_place_that_is_there():
@@ -86,7 +86,7 @@ def test_variants_are_compared_by_their_means():
 
 def test_mistakes_are_counted_by_name_and_what_has_none_is_too(page):
     found = [[" ".join(name.split()), count] for name, count in rows(page, "Mistakes")]
-    assert found == [["A &lt; B core.bind", "1"], ["No known mistake core.bind", "1"]]
+    assert found == [["A &lt; B core.full_raise", "1"], ["No known mistake core.full_raise", "1"]]
 
 
 def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
@@ -94,14 +94,14 @@ def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
     assert student == "=cy"
     assert re.split(r" {2,}", why) == [
         "The module uses what no exercise needs: open.",
-        "core.bind: does not terminate",
+        "core.full_raise: does not terminate",
         "The import does not terminate.",
     ]
 
 
 def test_those_who_may_have_cheated_come_first():
-    slow = result("ada", exercise("core.bind", False, kind="crashed"))
-    odd = result("zoe", exercise("core.bind", True), review=["It writes to the channel."])
+    slow = result("ada", exercise("core.full_raise", False, kind="crashed"))
+    odd = result("zoe", exercise("core.full_raise", True), review=["It writes to the channel."])
     found = rows(report.render({"core": [slow, odd]}), "Submissions that need manual review")
     assert [student for student, _ in found] == ["zoe", "ada"]
 
@@ -116,9 +116,9 @@ def test_the_histogram_counts_full_points_apart(page):
 
 
 def test_time_sinks_are_what_was_tried_and_not_finished(page):
-    minutes = report._known()["core.bind"].minutes
+    minutes = report._known()["core.full_raise"].minutes
     hours = f"{2 * minutes / 60:.1f}"
-    assert rows(page, "Time sinks") == [["core.bind", "2", str(minutes), hours]]
+    assert rows(page, "Time sinks") == [["core.full_raise", "2", str(minutes), hours]]
     assert '1.5 s for the longest (<a href="students/ada.html#core">ada</a>)' in page
 
 
@@ -126,7 +126,8 @@ def test_the_most_common_counterexamples_come_first():
     first, second = "f(<1>)", "f(2)"
     programs = [first, second, first]
     found = [
-        result(f"s{i}", exercise("core.bind", False, program=p)) for i, p in enumerate(programs)
+        result(f"s{i}", exercise("core.full_raise", False, program=p))
+        for i, p in enumerate(programs)
     ]
     page = report.render({"core": found})
     shown = re.findall(
@@ -138,7 +139,7 @@ def test_the_most_common_counterexamples_come_first():
 def test_students_are_listed_with_their_points_and_pages(page):
     assert rows(page, "Grades") == [
         ["ada", "4 / 4", ""],
-        ["bela", "2.67 / 4", "core.bind"],
+        ["bela", "2.67 / 4", "core.full_raise"],
         ["=cy", "0 / 4", "every exercise"],
     ]
     assert 'href="students/%3Dcy.html#core"' in page
@@ -146,7 +147,7 @@ def test_students_are_listed_with_their_points_and_pages(page):
 
 def test_names_and_messages_are_escaped():
     name = "<i>cy</i>"
-    page = report.render({"core": [result("cy", exercise("core.bind", False, mistake=name))]})
+    page = report.render({"core": [result("cy", exercise("core.full_raise", False, mistake=name))]})
     assert name not in page
     assert "&lt;i&gt;cy" in page
     assert "a <property>" not in page
@@ -172,7 +173,7 @@ def a_class(bind):
     return [
         result(
             f"s{i:02}",
-            exercise("core.bind", *[k < bind[i] for k in range(4)]),
+            exercise("core.full_raise", *[k < bind[i] for k in range(4)]),
             exercise("core.get_aval", *[k < i for k in range(count)]),
         )
         for i in range(count)
@@ -199,7 +200,7 @@ UNCLEAR = {
 def test_an_exercise_that_tells_little_is_named(points, words):
     page = report.render({"core": a_class(points)})
     found = rows(page, "Exercises that tell little")
-    assert found[0][0] == "core.bind"
+    assert found[0][0] == "core.full_raise"
     assert words in found[0][2]
 
 
@@ -233,7 +234,7 @@ def test_a_students_page_has_nothing_for_the_instructor_or_of_others():
 
 
 def test_a_student_sees_the_smallest_program():
-    own = result("ada", exercise("core.bind", False, program="f(1) < 2"))
+    own = result("ada", exercise("core.full_raise", False, program="f(1) < 2"))
     assert '<pre tabindex="0">f(1) &lt; 2</pre>' in report.student_pages({"core": [own]})["ada"]
 
 
@@ -312,7 +313,7 @@ def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
     assert lines[1] == [
         "core",
         "'=cy",
-        "core.bind",
+        "core.full_raise",
         "0.0",
         "2.0",
         "does_not_terminate",
@@ -323,7 +324,7 @@ def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
     assert lines[5] == [
         "core",
         "bela",
-        "core.bind",
+        "core.full_raise",
         "0.67",
         "2.0",
         "wrong_value",

@@ -269,7 +269,7 @@ def test_an_untouched_package_has_a_recording_too(skeletons, tmp_path):
     assert document["error"]["missing"] == "duals.jvp"
     document = record_in(skeletons, "from minijax.core import sin_p\nsin_p.bind(3.0)", tmp_path)
     (step,) = document["steps"]
-    assert (step["name"], step["missing"]) == ("sin", "core.bind")
+    assert (step["name"], step["missing"]) == ("sin", "core.find_top_trace")
 
 
 @pytest.mark.parametrize(

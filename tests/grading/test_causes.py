@@ -34,9 +34,9 @@ def first_words(*verdicts):
 
 def test_the_exercise_that_is_the_cause_is_said_first():
     said = first_words(
-        verdict("core.find_top_trace", suite.ENDLESS), verdict("core.bind", suite.ENDLESS)
+        verdict("core.find_top_trace", suite.ENDLESS), verdict("core.counted", suite.ENDLESS)
     )
-    assert said["core.bind"] == [
+    assert said["core.counted"] == [
         "Repair core.find_top_trace first: this exercise needs it. Your code does not terminate."
     ]
     assert said["core.find_top_trace"] == ["Your code does not terminate."]
@@ -44,8 +44,8 @@ def test_the_exercise_that_is_the_cause_is_said_first():
 
 @pytest.mark.parametrize("kind", [None, suite.NOT_IMPLEMENTED])
 def test_an_exercise_that_is_right_or_not_there_is_no_cause(kind):
-    said = first_words(verdict("core.find_top_trace", kind), verdict("core.bind", suite.ENDLESS))
-    assert said["core.bind"] == ["Your code does not terminate."]
+    said = first_words(verdict("core.find_top_trace", kind), verdict("core.counted", suite.ENDLESS))
+    assert said["core.counted"] == ["Your code does not terminate."]
 
 
 @pytest.mark.parametrize(

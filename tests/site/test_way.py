@@ -70,7 +70,7 @@ def test_what_else_finds_an_exercise_done_can_say_so(visit):
     assert not tab.get_by_role("checkbox").first.is_checked()
 
 
-@pytest.mark.parametrize("spoilt", ["[1", "null", "7", '{"core.bind": "yes"}'])
+@pytest.mark.parametrize("spoilt", ["[1", "null", "7", '{"core.full_raise": "yes"}'])
 def test_what_is_no_progress_counts_as_none(visit, spoilt):
     tab = visit("404.html")
     tab.evaluate("text => localStorage.setItem('jaxprentice.progress', text)", spoilt)

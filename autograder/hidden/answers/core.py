@@ -287,7 +287,7 @@ def full_raise(trace, val):
     else:
         mine, its = trace.main, val._trace.main
         above = its.level - mine.level
-        sign = (above > 0) - (above < 0)
+        sign = (above > 0) - (above < 0) if its in trace_state.stack else 1
         how = {-1: trace.lift, 0: (lambda x: x) if its is mine else refuse, 1: refuse}[sign]
     return how(val)
 
@@ -356,6 +356,14 @@ def full_raise(trace, val):
     return trace.lift(val)
 
 
+# A lower level alone is enough, even if its interpreter has ended.
+mistake(
+    "core.full_raise",
+    {"main_of(val).level": "main.level"},
+    fails="test_tracer_from_below_has_escaped",
+)
+
+
 @mistake("core.full_raise", fails="test_constants_are_pure")
 def full_raise(trace, val):
     # boxes of numbers are kept on the trace and used again, by equality
@@ -371,111 +379,6 @@ def full_raise(trace, val):
     if val._trace.main.level < trace.main.level:
         return trace.lift(val)
     raise UnexpectedTracerError("escaped")
-
-
-@right("core.bind")
-def bind(primitive, *args, **params):
-    trace = find_top_trace(args)
-    outs = trace.process_primitive(primitive, tuple(full_raise(trace, x) for x in args), params)
-    if primitive.multiple_results:
-        return list(map(full_lower, outs))
-    return full_lower(outs)
-
-
-@right("core.bind", style="one list of results for both kinds, unpacked at the end")
-def bind(primitive, *args, **params):
-    trace = find_top_trace(list(args))
-    boxed = []
-    for arg in args:
-        boxed.append(full_raise(trace, arg))
-    outs = trace.process_primitive(primitive, boxed, dict(params))
-    outs = [*outs] if primitive.multiple_results else [outs]
-    lowered = [full_lower(out) for out in outs]
-    if primitive.multiple_results:
-        return lowered
-    (only,) = lowered
-    return only
-
-
-@right(
-    "core.bind",
-    style="functools.partial and map, boxes in a tuple, isinstance instead of full_lower",
-)
-def bind(primitive, *args, **params):
-    from functools import partial
-
-    def unboxed(out):
-        return out.full_lower() if isinstance(out, Tracer) else out
-
-    top = find_top_trace(args)
-    result = top.process_primitive(primitive, tuple(map(partial(full_raise, top), args)), params)
-    return list(map(unboxed, result)) if primitive.multiple_results else unboxed(result)
-
-
-mistake(
-    "core.bind",
-    {
-        "outs = top_trace.process_primitive(primitive, tracers, params)": "return top_trace.process_primitive(primitive, tracers, params)",
-        "return [full_lower(out) for out in outs] if primitive.multiple_results else full_lower(outs)": "",
-    },
-    name="Results are never unboxed",
-    hints=[
-        "Look at the docstring again: what happens to the results before they go back to the user's function?",
-        "Some boxes add nothing to the value inside. Such a box would drag all later operations through an interpreter that has nothing to do.",
-        "Return `full_lower(out)`, and `[full_lower(out) for out in outs]` where there are several results.",
-    ],
-)
-mistake(
-    "core.bind",
-    {
-        "outs = top_trace.process_primitive(primitive, tracers, params)": "return full_lower(top_trace.process_primitive(primitive, tracers, params))",
-        "return [full_lower(out) for out in outs] if primitive.multiple_results else full_lower(outs)": "",
-    },
-    name="A list of results is unboxed as if it were one result",
-    hints=[
-        "What does `full_lower` do with a list?",
-        "`full_lower` takes one value. A list is not a tracer, so it is returned unchanged, and its items keep their boxes.",
-        "Where `primitive.multiple_results` is true, apply `full_lower` to each item: `[full_lower(out) for out in outs]`.",
-    ],
-)
-
-
-@mistake("core.bind", fails="test_few_of_several_results")
-def bind(primitive, *args, **params):
-    # a list of one result is the result
-    trace = find_top_trace(args)
-    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
-    outs = [full_lower(x) for x in (outs if primitive.multiple_results else [outs])]
-    return outs[0] if len(outs) == 1 else outs
-
-
-@mistake("core.bind", fails="test_constants_alone")
-def bind(primitive, *args, **params):
-    # a short way for plain values: evaluation at once
-    if not any(isinstance(x, Tracer) for x in args):
-        return EvalTrace(trace_state.stack[0]).process_primitive(primitive, list(args), params)
-    trace = find_top_trace(args)
-    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
-    return list(map(full_lower, outs)) if primitive.multiple_results else full_lower(outs)
-
-
-@mistake("core.bind", fails="test_operands_of_two_interpreters")
-def bind(primitive, *args, **params):
-    # constants go in without a box
-    trace = find_top_trace(args)
-    tracers = [full_raise(trace, x) if isinstance(x, Tracer) else x for x in args]
-    outs = trace.process_primitive(primitive, tracers, params)
-    return list(map(full_lower, outs)) if primitive.multiple_results else full_lower(outs)
-
-
-@mistake("core.bind", fails="test_several_results")
-def bind(primitive, *args, **params):
-    # several results are recognized by being a list
-    trace = find_top_trace(args)
-    outs = trace.process_primitive(primitive, [full_raise(trace, x) for x in args], params)
-    if isinstance(outs, list):
-        return [full_lower(out) for out in outs]
-    return full_lower(outs)
 
 
 # calls the rule itself

@@ -1,7 +1,7 @@
 """Checks of the `core` lesson, for you to read and to run: `./jaxprentice check core`.
 
-Each exercise has a few, and they need none of the other exercises (but `bind` needs two of them,
-and `counted` needs all those that make operations work). Interpreters are put on the stack by hand
+Each exercise has a few, and they need none of the other exercises (but `counted` needs all of them,
+because operations must work). Interpreters are put on the stack by hand
 here, and they are toys that only note what is done.
 """
 
@@ -19,7 +19,6 @@ from minijax.core import (
     Trace,
     Tracer,
     aval_makers,
-    bind,
     cos_p,
     counted,
     find_top_trace,
@@ -186,9 +185,9 @@ def test_find_top_trace_and_the_dynamic_trace():
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_refuses_escaped_tracers():
     """A tracer whose interpreter has left the stack is rejected."""
-    _, active = push(Toy)
-    escaped = tracer_of(MainTrace(2, Toy))
-    for operands in ([escaped], [tracer_of(active), escaped]):
+    _, low, high = push(Toy, Toy)
+    above, below = tracer_of(MainTrace(3, Toy)), tracer_of(MainTrace(1, Toy))
+    for operands in ([above], [tracer_of(low), above], [below, tracer_of(high)]):
         with pytest.raises(UnexpectedTracerError):
             find_top_trace(operands)
 
@@ -233,68 +232,12 @@ def test_full_raise_refuses():
             full_raise(Toy(main), tracer_of(other))
 
 
-# core.bind --------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("core.bind")
-def test_bind_boxes_operands():
-    """The top trace gets all operands in its boxes, in order, and the parameters as one dict."""
-    _, low, high = push(Toy, Toy)
-    inner, outer = tracer_of(low), tracer_of(high, 7.0)
-    out = bind(Primitive("toy"), 4.0, outer, inner, axes=(1, 0))
-    operands = [("pure", 4.0), ("made by the check", 7.0), ("lift", inner)]
-    assert out.val == ["toy", operands, {"axes": (1, 0)}]
-
-
-class Lowering(Toy):
-    """An interpreter whose boxes add nothing to even numbers."""
-
-    def process_primitive(self, primitive, tracers, params):
-        """The numbers from 1 to 3, or only a 2, in boxes."""
-        numbers = [1, 2, 3] if primitive.multiple_results else [2]
-        boxes = [LoweringBox(self, number) for number in numbers]
-        return boxes if primitive.multiple_results else boxes[0]
-
-
-class LoweringBox(Box):
-    """The box of `Lowering`."""
-
-    def full_lower(self):
-        """An even number without its box."""
-        return self.val if self.val % 2 == 0 else self
-
-
-@pytest.mark.exercise("core.bind")
-def test_bind_unboxes_one_result():
-    """A result leaves its box if the box adds nothing."""
-    _, main = push(Lowering)
-    assert bind(Primitive("toy"), tracer_of(main)) == 2
-
-
-@pytest.mark.exercise("core.bind")
-def test_bind_unboxes_several_results():
-    """Several results come in a list, each without its box if the box adds nothing."""
-    _, main = push(Lowering)
-    outs = bind(Primitive("toy", multiple_results=True), tracer_of(main))
-    assert type(outs) is list
-    assert [type(out).__name__ for out in outs] == ["LoweringBox", "int", "LoweringBox"]
-
-
-class Unboxed(Toy):
-    """An interpreter that returns plain values, as the one at the bottom does."""
-
-    def process_primitive(self, primitive, tracers, params):
-        """The operands' values, or the first of them, without a box."""
-        values = [t.val for t in tracers]
-        return values if primitive.multiple_results else values[0]
-
-
-@pytest.mark.exercise("core.bind")
-def test_bind_of_plain_results():
-    """Results that never had a box are returned as they are."""
-    _, main = push(Unboxed)
-    assert bind(Primitive("toy"), tracer_of(main, 7.0)) == 7.0
-    assert bind(Primitive("toy", multiple_results=True), tracer_of(main, 7.0), 2.5) == [7.0, 2.5]
+@pytest.mark.exercise("core.full_raise")
+def test_full_raise_refuses_what_has_escaped_from_below():
+    """A tracer of a lower level is rejected if its interpreter has left the stack."""
+    _, _, main = push(Toy, Toy)
+    with pytest.raises(UnexpectedTracerError):
+        full_raise(Toy(main), tracer_of(MainTrace(1, Toy)))
 
 
 # core.counted -----------------------------------------------------------------------------------
@@ -318,8 +261,10 @@ def test_counted_counts():
 @pytest.mark.exercise("core.counted")
 def test_counted_leaves_constants_alone():
     """An operation on constants alone does not count, and the function may return a constant."""
-    assert counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0) == (7.0, 1)
-    assert counted(lambda x: 2.5)(7.0) == (2.5, 0)
+    product, count = counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0)
+    constant, none = counted(lambda x: 2.5)(7.0)
+    assert [type(x).__name__ for x in (product, constant)] == ["ArrayImpl", "float"]
+    assert (product, count, constant, none) == (7.0, 1, 2.5, 0)
 
 
 @pytest.mark.exercise("core.counted")
