@@ -7,15 +7,13 @@ a program needs the others too, such as those that make masks and tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minijax.arguments import in_place_of, split_static, static_places, without_static
 from minijax.core import (
-    MainTrace,
     Primitive,
     Rules,
     ShapedArray,
@@ -172,9 +170,9 @@ class JaxprTrace(Trace):
     ) -> list[JaxprTracer]:
         """Record an operation as the next equation, and return the list of its results as tracers.
 
-        Nothing is ever computed: of a result, only its type is known. The equation's results are
-        variables that are in no other equation. If the operation cannot be applied to these types,
-        raises the error of abstract evaluation, and nothing is recorded.
+        Nothing is computed. A later operation may use a result, and its equation then says which.
+        An operation that the types of its operands do not allow raises its error here, and nothing
+        is recorded.
 
         >>> from minijax.core import lt_p
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:
@@ -220,24 +218,6 @@ def without_equation(
 # From a function to a program -------------------------------------------------------------------
 
 
-@contextmanager
-def new_dynamic(main: MainTrace) -> Iterator[None]:
-    """A `with` block in which `main` takes every operation (omnistaging).
-
-    >>> from minijax.core import find_top_trace
-    >>> with new_main(JaxprTrace, JaxprBuilder()) as main, new_dynamic(main):
-    ...     print(type(find_top_trace([2.0, 3.0])).__name__)
-    JaxprTrace
-    >>> trace_state.dynamic_trace is None
-    True
-    """
-    previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
-    try:
-        yield
-    finally:
-        trace_state.dynamic_trace = previous
-
-
 def trace_with(
     builder: JaxprBuilder, f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
 ) -> ClosedJaxpr:
@@ -245,7 +225,8 @@ def trace_with(
 
     `f` takes an input for each of `avals`, used or not, and returns a list of tracers, arrays and
     numbers (else `TypeError`). It runs once, and every operation in it is recorded, even one
-    without a tracer. Afterwards, even after an exception, all is as before.
+    without a tracer. It may trace other functions. When it has ended, even by an exception, the
+    interpreters are as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))
@@ -255,12 +236,16 @@ def trace_with(
         c:f64[] = mul 3.0:f64[] 4.0:f64[]
       in (b, 7.0:f64[], c) }
     """
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        tracers = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*tracers)]
-        invars: list[Any] = [t.atom for t in tracers]
-        return builder.build(invars, [out.atom for out in outs])
+    with new_main(JaxprTrace, builder) as main:
+        previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
+        try:
+            trace = JaxprTrace(main)
+            tracers = [trace.new_arg(aval) for aval in avals]
+            outs = [full_raise(trace, out) for out in f(*tracers)]
+        finally:
+            trace_state.dynamic_trace = previous
+    invars: list[Any] = [t.atom for t in tracers]
+    return builder.build(invars, [out.atom for out in outs])
 
 
 def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) -> ClosedJaxpr:

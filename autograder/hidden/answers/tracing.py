@@ -145,150 +145,6 @@ mistake(
 )
 
 
-@right("tracing.literal")
-def literal_of(val):
-    match val:
-        case bool() | int() | float() | np.generic():
-            pass
-        case np.ndarray(shape=()):
-            pass
-        case _:
-            return None
-    aval = raise_to_shaped(get_aval(val))
-    return Literal(np.array(val, aval.dtype), aval)
-
-
-@right("tracing.literal")
-def literal_of(val):
-    if isinstance(val, Tracer):
-        return None
-    if not isinstance(val, (int, float, np.generic, np.ndarray)) or np.asarray(val).ndim:
-        return None
-    return Literal(np.asarray(val).copy(), raise_to_shaped(get_aval(val)))
-
-
-@right("tracing.literal", style="match on classes, the value by np.full")
-def literal_of(val):
-    match val:
-        case np.ndarray(shape=()) | np.generic() | bool() | int() | float():
-            aval = raise_to_shaped(get_aval(val))
-            return Literal(np.full((), val, aval.dtype), aval)
-        case _:
-            return None
-
-
-@right("tracing.literal", style="one question of classes, the value by copy.copy, of its own class")
-def literal_of(val):
-    from copy import copy
-
-    number = isinstance(val, bool | int | float | np.generic | np.ndarray)
-    if not number or np.shape(val) != ():
-        return None
-    return Literal(copy(val), raise_to_shaped(get_aval(val)))
-
-
-@right("tracing.literal", style="a table of questions, the value read-only")
-def literal_of(val):
-    questions = (
-        lambda: not isinstance(val, Tracer),
-        lambda: isinstance(val, np.ndarray) or np.isscalar(val),
-        lambda: not isinstance(val, (str, bytes, complex)),
-        lambda: np.shape(val) == (),
-    )
-    if not all(ask() for ask in questions):
-        return None
-    value = np.array(val, copy=True)
-    value.flags.writeable = False
-    return Literal(aval=raise_to_shaped(get_aval(val)), val=value)
-
-
-mistake(
-    "tracing.literal",
-    {"ndim(val) == 0": "size(val) == 1"},
-    name="Arrays with one entry count as numbers",
-    hints=[
-        "What is the shape of `np.array([2.0]) * np.ones(3)`, and of `np.array([[2.0]]) * 3.0`?",
-        "How many entries an array has is not the question, but how many axes. An array of shape (1,) is a vector.",
-        "Ask for `np.ndim(val) == 0`, not for `np.size(val) == 1`.",
-    ],
-)
-
-
-@mistake(
-    "tracing.literal",
-    name="The value in a tracer is written into the program",
-    hints=[
-        "Differentiate a function that traces another function, which uses the argument. Where does the derivative go?",
-        "The abstract value of a box may know a value. But the box holds more than that, a tangent for instance, and a literal holds a number alone.",
-        "Look at the class of `val`, not at its abstract value: tracers give `None`, even if their shape is ().",
-    ],
-)
-def literal_of(val):
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray, Tracer)):
-        return None
-    aval = get_aval(val)
-    if aval.shape != () or not hasattr(aval, "val"):
-        return None
-    return Literal(np.array(aval.val), raise_to_shaped(aval))
-
-
-mistake(
-    "tracing.literal",
-    {"raise_to_shaped(get_aval(val))": "ShapedArray((), np.asarray(val).dtype)"},
-    name="A Python number is not weakly typed in the program",
-    hints=[
-        "What is the dtype of `2.0` times a float32 array, and what does the type of the `2.0` say about that?",
-        "A type made of shape and dtype alone claims that the number has its dtype for good.",
-        "`raise_to_shaped(get_aval(val))` keeps the weak type where there is one.",
-    ],
-)
-
-
-@mistake("tracing.literal", fails="test_literal_equal_numbers")
-def literal_of(val):
-    # Python's numbers are kept, and -0.0 is found where 0.0 was put.
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
-        return None
-    if type(val) not in (bool, int, float):
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    known = trace_state.__dict__.setdefault("literals", {})
-    key = type(val), val
-    if key not in known:
-        known[key] = Literal(val, raise_to_shaped(get_aval(val)))
-    return known[key]
-
-
-@mistake("tracing.literal", fails="test_literal_no_values")
-def literal_of(val):
-    # Arrays of our own count as well.
-    if isinstance(val, Tracer) or np.ndim(val) != 0:
-        return None
-    return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-
-
-@mistake("tracing.literal", fails="test_literal_integers")
-def literal_of(val):
-    # Exact classes: an IntEnum is an int, too.
-    if type(val) in (bool, int, float) or isinstance(val, np.generic):
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    if type(val) is np.ndarray and not val.shape:
-        return Literal(np.array(val), raise_to_shaped(get_aval(val)))
-    return None
-
-
-@mistake("tracing.literal", fails="test_literal_integers")
-def literal_of(val):
-    # Every number by way of a float.
-    if not isinstance(val, (bool, int, float, np.generic, np.ndarray)) or np.ndim(val) != 0:
-        return None
-    aval = raise_to_shaped(get_aval(val))
-    return Literal(np.array(float(val)).astype(aval.dtype), aval)
-
-
-# The plain slip: an array without axes is not copied.
-mistake("tracing.literal", {"array(val)": "asarray(val)"}, fails="test_literal_is_a_copy")
-
-
 @right("tracing.constant")
 def constant(self, val):
     literal = literal_of(val)
@@ -445,51 +301,50 @@ def trace_with(builder, f, avals):
     with new_main(JaxprTrace, builder) as main:
         trace = main.trace_type(main)
         boxes = list(map(trace.new_arg, avals))
-        with new_dynamic(main):
+        before = trace_state.dynamic_trace
+        trace_state.dynamic_trace = main
+        try:
             results = f(*boxes)
+        finally:
+            trace_state.dynamic_trace = before
     atoms = [full_raise(trace, result).atom for result in results]
     return builder.build([box.atom for box in boxes], atoms)
 
 
-@right("tracing.trace_with")
+@right("tracing.trace_with", style="a with block of its own, the program is built inside")
 def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main:
+    from contextlib import contextmanager
+
+    @contextmanager
+    def in_charge(main):
+        previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
+        try:
+            yield
+        finally:
+            trace_state.dynamic_trace = previous
+
+    with new_main(JaxprTrace, builder) as main, in_charge(main):
         trace = JaxprTrace(main)
         tracers = tuple(trace.new_arg(aval) for aval in avals)
-        invars = [tracer.atom for tracer in tracers]
-        with new_dynamic(main):
-            outvars = []
-            for out in f(*tracers):
-                outvars.append(full_raise(trace, out).atom)
-            return builder.build(invars, outvars)
+        outvars = []
+        for out in f(*tracers):
+            outvars.append(full_raise(trace, out).atom)
+        return builder.build([tracer.atom for tracer in tracers], outvars)
 
 
-@right("tracing.trace_with", style="nested with blocks, the program is built inside")
-def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        inputs = tuple(map(trace.new_arg, avals))
-        with new_dynamic(main):
-            outputs = f(*inputs)
-            atoms = []
-            for out in outputs:
-                atoms.append(full_raise(JaxprTrace(main), out).atom)
-        return builder.build([box.atom for box in inputs], atoms)
-
-
-@right("tracing.trace_with", style="an ExitStack, outputs raised after the block of operations")
+@right("tracing.trace_with", style="an ExitStack puts the hook back")
 def trace_with(builder, f, avals):
     from contextlib import ExitStack
 
     with ExitStack() as stack:
         main = stack.enter_context(new_main(JaxprTrace, global_data=builder))
+        stack.callback(setattr, trace_state, "dynamic_trace", trace_state.dynamic_trace)
+        trace_state.dynamic_trace = main
         trace = main.trace_type(main)
         boxes = []
         for aval in avals:
             boxes.append(trace.new_arg(aval))
-        with new_dynamic(main):
-            outs = list(f(*boxes))
-        outs = [full_raise(trace, out) for out in outs]
+        outs = [full_raise(JaxprTrace(main), out) for out in list(f(*boxes))]
     return trace.builder.build(
         invars=[box.atom for box in boxes], outvars=[out.atom for out in outs]
     )
@@ -498,16 +353,29 @@ def trace_with(builder, f, avals):
 mistake(
     "tracing.trace_with",
     {
-        "with new_main(JaxprTrace, builder) as main, new_dynamic(main):": "with new_main(JaxprTrace, builder) as main:",
-        "invars: list[Any] = [t.atom for t in tracers]": "return builder.build([t.atom for t in tracers], [out.atom for out in outs])",
-        "return builder.build(invars, [out.atom for out in outs])": "",
+        "previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main": "previous = trace_state.dynamic_trace"
     },
     name="Only operations on the inputs are written down",
     hints=[
         "Trace `lambda x: x + jnp.sin(2.0)`. Is there a `sin` in your program?",
         "No operand of `sin` is a box there, so `bind` finds no reason to ask your interpreter. It evaluates, and the program gets the result as a constant.",
-        "`new_dynamic(main)` belongs into the `with`, behind `new_main`.",
+        "While `f` runs, `trace_state.dynamic_trace` is the `MainTrace` of your interpreter.",
     ],
+)
+# After a traced function, no interpreter takes all operations.
+mistake(
+    "tracing.trace_with",
+    {"trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None"},
+    fails="test_trace_nested",
+)
+# An exception leaves the interpreter in charge.
+mistake(
+    "tracing.trace_with",
+    {
+        "try:": "if True:",
+        "finally:": "if True:",
+    },
+    fails="test_trace_afterwards",
 )
 
 
@@ -521,59 +389,50 @@ mistake(
     ],
 )
 def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        tracers = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*tracers)]
-        read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}
-        read |= {id(out.atom) for out in outs}
-        invars = [t.atom for t in tracers if id(t.atom) in read]
-        return builder.build(invars, [out.atom for out in outs])
-
-
-@mistake("tracing.trace_with", fails="test_trace_outer_boxes")
-def trace_with(builder, f, avals):
-    # Any JaxprTracer is taken for one's own.
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
-        outs = [out if isinstance(out, JaxprTracer) else trace.pure(out) for out in f(*boxes)]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
-
-
-@mistake("tracing.trace_with", fails="test_trace_errors")
-def trace_with(builder, f, avals):
-    # A TypeError is taken to mean that f wants its arguments in a list.
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
+    with new_main(JaxprTrace, builder) as main:
+        previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
         try:
-            outs = f(*boxes)
-        except TypeError:
-            outs = f(boxes)
-        outs = [full_raise(trace, out) for out in outs]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
+            trace = JaxprTrace(main)
+            tracers = [trace.new_arg(aval) for aval in avals]
+            outs = [full_raise(trace, out) for out in f(*tracers)]
+        finally:
+            trace_state.dynamic_trace = previous
+    read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}
+    read |= {id(out.atom) for out in outs}
+    invars = [t.atom for t in tracers if id(t.atom) in read]
+    return builder.build(invars, [out.atom for out in outs])
 
 
-@mistake("tracing.trace_with", fails="test_trace_plain_outputs")
-def trace_with(builder, f, avals):
-    # Plain results become NumPy's arrays first, and are not weakly typed any more.
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
-        outs = [out if isinstance(out, Tracer) else np.asarray(out) for out in f(*boxes)]
-        outs = [full_raise(trace, out) for out in outs]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
-
-
-@mistake("tracing.trace_with", fails="test_trace_errors")
-def trace_with(builder, f, avals):
-    # A result that is not an array is dropped without a word.
-    with new_main(JaxprTrace, builder) as main, new_dynamic(main):
-        trace = JaxprTrace(main)
-        boxes = [trace.new_arg(aval) for aval in avals]
-        outs = [full_raise(trace, out) for out in f(*boxes) if out is not None]
-    return builder.build([box.atom for box in boxes], [out.atom for out in outs])
+# Any JaxprTracer is taken for one's own.
+mistake(
+    "tracing.trace_with",
+    {
+        "full_raise(trace, out) for out": "out if isinstance(out, JaxprTracer) else trace.pure(out) for out"
+    },
+    fails="test_trace_outer_boxes",
+)
+# A TypeError is taken to mean that f wants its arguments in a list.
+mistake(
+    "tracing.trace_with",
+    {
+        "outs = [full_raise(trace, out) for out in f(*tracers)]": "try:\n    outs = f(*tracers)\nexcept TypeError:\n    outs = f(tracers)\nouts = [full_raise(trace, out) for out in outs]"
+    },
+    fails="test_trace_errors",
+)
+# Plain results become NumPy's arrays first, and are not weakly typed any more.
+mistake(
+    "tracing.trace_with",
+    {
+        "full_raise(trace, out)": "full_raise(trace, out if isinstance(out, Tracer) else np.asarray(out))"
+    },
+    fails="test_trace_plain_outputs",
+)
+# A result that is not an array is dropped without a word.
+mistake(
+    "tracing.trace_with",
+    {"in f(*tracers)": "in f(*tracers) if out is not None"},
+    fails="test_trace_errors",
+)
 
 
 @right("tracing.without_equation")

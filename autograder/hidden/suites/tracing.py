@@ -15,7 +15,6 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
-    import enum
     import importlib
 
     from minijax import core, tracing
@@ -55,7 +54,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         JaxprBuilder,
         JaxprTrace,
         JaxprTracer,
-        literal_of,
         without_equation,
     )
 
@@ -66,11 +64,8 @@ VECTOR = ((3,), "float64", False)
 MATRIX = ((2, 3), "float32", False)
 
 
-LITERAL = siblings("tracing.literal")
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
-ALL_BUT_TRACE_WITH = siblings(
-    "tracing.record", "tracing.literal", "tracing.constant", "tracing.without_equation"
-)
+ALL_BUT_TRACE_WITH = siblings("tracing.record", "tracing.constant", "tracing.without_equation")
 
 
 exercise("tracing.record")
@@ -265,184 +260,15 @@ def test_record_refuses(student):
     student.agrees(refused, [(3,)], False)
 
 
-exercise("tracing.literal")
-
-
-@probe
-def literals(mj, values):
-    """What becomes of these values, tracers aside."""
-    found = []
-    for value in values:
-        out = literal_of(value)
-        if type(out) is Literal:
-            kind = type(out.aval).__name__
-            val = np.asarray(out.val)
-            sign = bool(val.dtype.kind == "f" and np.signbit(val))  # -0.0 equals 0.0
-            found.append(
-                {
-                    "a literal is returned": True,
-                    "the literal's value": val,
-                    "the literal's value is negative": sign,
-                    "the class of the literal's type": kind,
-                    "the literal's type": out.aval.str_short(),
-                    "the literal is weakly typed": out.aval.weak_type,
-                }
-            )
-        else:
-            found.append({"a literal is returned": False, "value": repr(out)})
-    return found
-
-
-@probe
-def literals_of_kinds(mj):
-    """What becomes of numbers whose classes are those of users, made from Python's and NumPy's."""
-
-    class Level(enum.IntEnum):
-        HIGH = 3
-
-    class Length(float):
-        pass
-
-    class Named(np.ndarray):
-        pass
-
-    values = [Level.HIGH, Length(0.5), np.array(7, "int8").view(Named)]
-    found = [literal_of(value) for value in values]
-    return {
-        "the literals' values": [np.array(out.val) for out in found],
-        "the literals' types": [str(out.aval) for out in found],
-        "a literal is weakly typed": [out.aval.weak_type for out in found],
-    }
-
-
-@probe
-def literals_of_tracers(mj, which, x):
-    """What becomes of a tracer that stands for `x`."""
-    seen = {}
-
-    def look(x):
-        out = literal_of(x)
-        is_literal = type(out) is Literal
-        seen["a literal is returned"] = is_literal
-        seen["what is returned"] = out.val if is_literal else repr(out)
-        return x
-
-    if which == "jvp":
-        mj.jvp(look, (x,), (x,))
-    elif which == "vmap":
-        mj.vmap(look)(np.stack([x, x]))
-    elif which == "counted":
-        counted(look)(x)
-    else:
-        with new_main(JaxprTrace, JaxprBuilder()) as main:
-            look(JaxprTracer(JaxprTrace(main), Var(get_aval(x))))
-    return seen
-
-
-@probe
-def literal_after_a_write(mj, x):
-    """A literal of the array `x`, after the user has written into `x`."""
-    x = np.array(x)
-    literal = literal_of(x)
-    x[...] = 99
-    return {
-        "the literal's value after the user has written into the array": np.asarray(literal.val),
-        "the literal holds the user's own array": literal.val is x,
-    }
-
-
-@probe
-def not_values(mj):
-    """Things that are not arrays at all, and minijax's own arrays."""
-
-    class Lazy:
-        shape, ndim, dtype = (), 0, np.dtype(float)
-
-    own = [mul_p.bind(2.0, 3.0), mul_p.bind(np.float32(2.0), np.float32(3.0))]
-    found = [repr(literal_of(x)) for x in (Lazy(), None, [2.0], (), "2.0", *own)]
-    return {
-        "what is returned for values that are not arrays": found[:5],
-        "what is returned for minijax's own arrays": found[5:],
-    }
-
-
-@pytest.mark.meets("weak_type", "float32", "extremes")
-def test_literal_floats(student):
-    """A Python float is a literal of a weak type, a NumPy one of a type that is not weak."""
-    student.agrees(literals, [2.0, -0.5, np.inf, np.nan])
-    student.agrees(literals, [np.float64(2.0), np.float32(0.5)])
-
-
-@pytest.mark.meets("extremes")
-def test_literal_integers(student):
-    """Integers and booleans are literals too, and keep their dtypes."""
-    student.agrees(literals, [3, 0, -7, True, False])
-    student.agrees(literals, [np.int8(3), np.uint64(7), np.bool_(True)])
-    student.agrees(literals, [2**53 + 1, -(2**63), np.int64(2**62 + 1), np.int8(-128)])
-    student.agrees(literals_of_kinds)
-
-
-@pytest.mark.meets("weak_type", "caching", "extremes")
-def test_literal_equal_numbers(student):
-    """Numbers that are equal may still differ: kinds, dtypes and signs stay."""
-    student.agrees(literals, [1, 1.0, True, np.float32(1.0), np.array(1), 0, 0.0, -0.0, False])
-
-
-def test_literal_arrays_without_axes(student):
-    """A NumPy array without axes is a literal."""
-    student.agrees(literals, [np.array(2.0), np.array(3, "int16"), np.array(False)])
-
-
-@pytest.mark.meets("sizes")
-def test_literal_vectors(student):
-    """An array with one axis is not a literal, however short it is."""
-    student.agrees(literals, [np.array([2.0]), ROW, np.zeros(0)])
-
-
-@pytest.mark.meets("sizes", "axes")
-def test_literal_matrices(student):
-    """An array with several axes is not a literal."""
-    student.agrees(literals, [np.array([[7]]), GRID, np.zeros((1, 1, 1), "float32")])
-
-
-@pytest.mark.meets("another_box", "closure")
-def test_literal_tracer_of_jvp(student):
-    """A number in a box that knows its value and a tangent is not a literal."""
-    student.agrees(literals_of_tracers, "jvp", np.array(3.0))
-    student.agrees(literals_of_tracers, "jvp", np.array(0.5, "float32"))
-
-
-@pytest.mark.meets("another_box")
-def test_literal_tracers(student):
-    """A number in a box of another interpreter is not a literal."""
-    student.agrees(literals_of_tracers, "counted", np.array(3.0))
-    student.agrees(literals_of_tracers, "vmap", np.array(3.0))
-    student.agrees(literals_of_tracers, "jaxpr", np.array(3.0))
-
-
-@pytest.mark.meets("again", "mutation")
-def test_literal_is_a_copy(student):
-    """What the user writes into an array later does not change the program."""
-    student.agrees(literal_after_a_write, np.array(2.0))
-    student.agrees(literal_after_a_write, np.array(3, "int8"))
-
-
-@pytest.mark.meets("exception", "none")
-def test_literal_no_values(student):
-    """What is no value of these types gives None."""
-    student.agrees(not_values)
-
-
 exercise("tracing.constant")
 
 
-@probe(uses=[in_place])
-def constants(mj, siblings, values):
+@probe
+def constants(mj, values):
     """The atoms for these arrays, and what is noted of them."""
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
-    with in_place("minijax.tracing", siblings):
-        atoms = [builder.constant(value) for value in values]
+    atoms = [builder.constant(value) for value in values]
     noted = [
         {
             "the class of an entry of consts": type(note).__name__,
@@ -470,13 +296,12 @@ def constants(mj, siblings, values):
     }
 
 
-@probe(uses=[in_place])
-def met_again(mj, siblings, value, equal, times):
+@probe
+def met_again(mj, value, equal, times):
     """One array, and an equal one, each met several times, in turns: which atoms are the same."""
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
-    with in_place("minijax.tracing", siblings):
-        atoms = [builder.constant(x) for _ in range(times) for x in (value, equal)]
+    atoms = [builder.constant(x) for _ in range(times) for x in (value, equal)]
     first = [atoms.index(atom) for atom in atoms]
     return {
         "which of the variables are one and the same": first,
@@ -484,8 +309,8 @@ def met_again(mj, siblings, value, equal, times):
     }
 
 
-@probe(uses=[in_place])
-def kept_after_a_write(mj, siblings, x, number, named=False):
+@probe
+def kept_after_a_write(mj, x, number, named=False):
     """What the program keeps of the array `x`, after the user has written into `x`."""
 
     class Named(np.ndarray):
@@ -493,48 +318,44 @@ def kept_after_a_write(mj, siblings, x, number, named=False):
 
     module = importlib.import_module("minijax.tracing")
     builder, x = module.JaxprBuilder(), np.array(x).view(Named if named else np.ndarray)
-    with in_place("minijax.tracing", siblings):
-        first = builder.constant(x)
-        x[...] = number
-        again = builder.constant(x)
+    first = builder.constant(x)
+    x[...] = number
+    again = builder.constant(x)
     (note,) = builder.consts.values()
     return {"what is kept": np.asarray(note.kept), "the variable is the same": first is again}
 
 
-@probe(uses=[in_place])
-def in_two_programs(mj, siblings, x):
+@probe
+def in_two_programs(mj, x):
     """One array, a constant of two programs."""
     module = importlib.import_module("minijax.tracing")
     builders, x = [module.JaxprBuilder() for _ in range(2)], np.array(x)
-    with in_place("minijax.tracing", siblings):
-        first, x[...] = builders[0].constant(x), 2.0 * x
-        second = builders[1].constant(x)
+    first, x[...] = builders[0].constant(x), 2.0 * x
+    second = builders[1].constant(x)
     kept = [[note.kept for note in builder.consts.values()] for builder in builders]
     return {"the variable is the same": first is second, "what is kept": kept}
 
 
-@probe(uses=[in_place])
-def short_lived(mj, siblings, shape, times):
+@probe
+def short_lived(mj, shape, times):
     """Arrays that are gone as soon as they were used: is each of them a constant of its own?"""
     module = importlib.import_module("minijax.tracing")
     builder = module.JaxprBuilder()
-    with in_place("minijax.tracing", siblings):
-        atoms = [builder.constant(np.zeros(shape)) for _ in range(times)]
+    atoms = [builder.constant(np.zeros(shape)) for _ in range(times)]
     return {
         "each array has a variable of its own": len(set(atoms)) == times,
         "each array is a constant of its own": len(builder.consts) == times,
     }
 
 
-@probe(uses=[in_place])
-def constant_tracers(mj, siblings, which, x):
+@probe
+def constant_tracers(mj, which, x):
     """A tracer of another interpreter as a constant, met twice."""
     module = importlib.import_module("minijax.tracing")
     builder, seen = module.JaxprBuilder(), []
 
     def look(x):
-        with in_place("minijax.tracing", siblings):
-            first, again = builder.constant(x), builder.constant(x)
+        first, again = builder.constant(x), builder.constant(x)
         (note,) = builder.consts.values()
         seen.append(
             {
@@ -558,8 +379,8 @@ def constant_tracers(mj, siblings, which, x):
     return seen
 
 
-@probe(uses=[in_place])
-def other_arrays(mj, siblings):
+@probe
+def other_arrays(mj):
     """An array of a class that NumPy does not know, which must not be converted."""
 
     class Lazy:
@@ -569,13 +390,12 @@ def other_arrays(mj, siblings):
     module = importlib.import_module("minijax.tracing")
     aval_makers[Lazy] = lambda x: ShapedArray((2,), np.dtype("float32"))
     builder, lazy = module.JaxprBuilder(), Lazy()
-    with in_place("minijax.tracing", siblings):
-        atom = builder.constant(lazy)
-        same, error = builder.constant(lazy) is atom, "nothing"
-        try:
-            builder.constant("text")
-        except TypeError:
-            error = "TypeError"
+    atom = builder.constant(lazy)
+    same, error = builder.constant(lazy) is atom, "nothing"
+    try:
+        builder.constant("text")
+    except TypeError:
+        error = "TypeError"
     (note,) = builder.consts.values()
     return {
         "error": error,
@@ -589,71 +409,71 @@ def other_arrays(mj, siblings):
 @pytest.mark.meets("float32", "order", "sizes")
 def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
-    student.agrees(constants, LITERAL, [ROW])
-    student.agrees(constants, LITERAL, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
+    student.agrees(constants, [ROW])
+    student.agrees(constants, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
 
 
 def test_constant_numbers(student):
     """What is a literal is none of the constants."""
-    student.agrees(constants, LITERAL, [2.0, 3, True, np.float32(0.5), np.array(7)])
-    student.agrees(constants, LITERAL, [2.0, ROW, np.array(2.0)])
+    student.agrees(constants, [2.0, 3, True, np.float32(0.5), np.array(7)])
+    student.agrees(constants, [2.0, ROW, np.array(2.0)])
 
 
 @pytest.mark.meets("more_than_two", "twice")
 def test_constant_again(student):
     """An array is one and the same variable each time."""
-    student.agrees(constants, LITERAL, [ROW, GRID, ROW.astype("float32")])
-    student.agrees(met_again, LITERAL, ROW, GRID, 3)
+    student.agrees(constants, [ROW, GRID, ROW.astype("float32")])
+    student.agrees(met_again, ROW, GRID, 3)
 
 
 @pytest.mark.meets("caching")
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
-    student.agrees(met_again, LITERAL, ROW, ROW.copy(), 2)
+    student.agrees(met_again, ROW, ROW.copy(), 2)
 
 
 def test_constant_equal_integers(student):
     """Two arrays of the same integers, each used several times, are two constants."""
-    student.agrees(met_again, LITERAL, np.array([[1, 2]]), np.array([[1, 2]]), 3)
+    student.agrees(met_again, np.array([[1, 2]]), np.array([[1, 2]]), 3)
 
 
 @pytest.mark.meets("again", "mutation")
 def test_constant_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
-    student.agrees(kept_after_a_write, LITERAL, ROW, 99.0)
+    student.agrees(kept_after_a_write, ROW, 99.0)
 
 
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
-    student.agrees(kept_after_a_write, LITERAL, np.array([[1, 2]], "int32"), 7)
-    student.agrees(kept_after_a_write, LITERAL, ROW, 7.0, True)  # of a class of the user's
+    student.agrees(kept_after_a_write, np.array([[1, 2]], "int32"), 7)
+    student.agrees(kept_after_a_write, ROW, 7.0, True)  # of a class of the user's
 
 
 @pytest.mark.meets("again", "moment")
 def test_constant_in_two_programs(student):
     """Each program has variables and copies of its own."""
-    student.agrees(in_two_programs, LITERAL, ROW)
+    student.agrees(in_two_programs, ROW)
 
 
 @pytest.mark.meets("caching", "length")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
-    student.agrees(short_lived, LITERAL, (3,), 40)
-    student.agrees(short_lived, LITERAL, (2, 2), 40)
+    student.agrees(short_lived, (3,), 40)
+    student.agrees(short_lived, (2, 2), 40)
 
 
 @pytest.mark.meets("another_box", "weak_type", "closure")
 def test_constant_tracers(student):
     """A tracer of another interpreter is a constant, kept as it is."""
-    student.agrees(constant_tracers, LITERAL, "jvp", np.array(3.0))
-    student.agrees(constant_tracers, LITERAL, "vmap", ROW)
-    student.agrees(constant_tracers, LITERAL, "counted", ROW)
+    student.agrees(constant_tracers, "jvp", np.array(3.0))
+    student.agrees(constant_tracers, "vmap", ROW)
+    student.agrees(constant_tracers, "counted", ROW)
 
 
 @pytest.mark.meets("exception")
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
-    student.agrees(other_arrays, LITERAL)
+    student.agrees(other_arrays)
 
 
 exercise("tracing.without_equation")

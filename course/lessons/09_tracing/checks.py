@@ -4,8 +4,6 @@ Each exercise has a few checks. All but those of `trace_with` need no other exer
 if a function calls another that you write, the check puts a right one there.
 """
 
-import importlib
-
 import numpy as np
 import pytest
 
@@ -28,18 +26,13 @@ from minijax.core import (
 from minijax.jaxpr import JaxprEqn, Literal, Var
 from minijax.jvp import jvp
 from minijax.tracing import (
-    Constant,
     JaxprBuilder,
     JaxprTrace,
     JaxprTracer,
-    literal_of,
     make_jaxpr,
-    new_dynamic,
     trace_with,
     without_equation,
 )
-
-tracing = importlib.import_module("minijax.tracing")
 
 
 def typed(shape, dtype="float64", weak_type=False):
@@ -52,6 +45,13 @@ def trace():
     """A JaxprTrace on the stack, with a builder, which is not in charge of all operations."""
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         yield JaxprTrace(main)
+
+
+@pytest.fixture(autouse=True)
+def clean_stack():
+    """Every check starts with evaluation alone on the stack."""
+    del trace_state.stack[1:]
+    trace_state.dynamic_trace = None
 
 
 def box(trace, aval):
@@ -109,57 +109,22 @@ def test_several_results(trace):
     assert [out.aval for out in outs] == [typed((3,)), typed(())]
 
 
-# literal_of ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("tracing.literal")
-def test_numbers_are_literals():
-    """Python's numbers are weakly typed, NumPy's are not; the value keeps its dtype."""
-    assert literal_of(2.0).aval == typed((), weak_type=True)
-    assert literal_of(np.float32(2.0)).aval == typed((), "float32")
-    assert int(literal_of(np.array(3)).val) == 3
-    assert np.asarray(literal_of(True).val).dtype == np.dtype(bool)
-
-
-@pytest.mark.exercise("tracing.literal")
-def test_arrays_with_axes_are_none():
-    """An array with axes is not a literal, however few entries it has."""
-    assert [literal_of(np.ones(shape)) for shape in [(3,), (1,), (1, 1)]] == [None, None, None]
-
-
-@pytest.mark.exercise("tracing.literal")
-def test_tracers_are_no_literals():
-    """A tracer is not a literal, even if it knows its value."""
-    seen = []
-    jvp(lambda x: seen.append(literal_of(x)) or x, (3.0,), (1.0,))
-    assert seen == [None]
-
-
-@pytest.mark.exercise("tracing.literal")
-def test_a_literal_is_a_copy():
-    """The value of a literal stays, whatever the owner does to the array that it came from."""
-    x = np.array(2.0)
-    literal = literal_of(x)
-    x[...] = 7.0
-    assert float(literal.val) == 2.0
-
-
 # JaxprBuilder.constant ----------------------------------------------------------------------------
 
 
 @pytest.fixture
-def builder(monkeypatch):
-    """A builder for which only the number 3.0 is a literal."""
-    three = Literal(np.array(3.0), typed((), weak_type=True))
-    monkeypatch.setattr(tracing, "literal_of", lambda val: three if type(val) is float else None)
+def builder():
+    """A builder that has met nothing yet."""
     return JaxprBuilder()
 
 
 @pytest.mark.exercise("tracing.constant")
 def test_a_literal_is_no_constant(builder):
     """What is a literal is given as it is, and not noted."""
-    assert type(builder.constant(3.0)) is Literal
+    assert [type(builder.constant(x)) for x in (3.0, np.array(3.0))] == [Literal, Literal]
     assert builder.consts == {}
+    own = mul_p.bind(2.0, 3.0)  # an array of minijax is a constant even without axes
+    assert (type(builder.constant(own)), len(builder.consts)) == (Var, 1)
 
 
 @pytest.mark.exercise("tracing.constant")
@@ -233,6 +198,49 @@ def test_the_builder_is_the_one_that_was_given():
     assert len(calls) == 1
     assert [eqn.primitive.name for eqn in builder.eqns] == ["mul"]
     assert [const.tolist() for const in closed.consts] == [[1.0, 2.0]]
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_a_function_that_traces_another():
+    """The operation after the inner function is written down too, in the outer program."""
+    inner = []
+
+    def outer(x):
+        inner.append(trace_with(JaxprBuilder(), lambda y: [neg_p.bind(y)], [typed(())]))
+        return [sin_p.bind(2.0)]
+
+    closed = trace_with(JaxprBuilder(), outer, [typed(())])
+    assert str(inner[0]) == "{ lambda ; a:f64[]. let b:f64[] = neg a in (b,) }"
+    assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = sin 2.0:f64[] in (b,) }"
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_the_box_of_an_outer_function():
+    """A box of a function outside is a constant of the program, even as a result."""
+    programs = []
+
+    def outer(x):
+        programs.append(trace_with(JaxprBuilder(), lambda y: [x, mul_p.bind(x, y)], [typed(())]))
+        return [x]
+
+    trace_with(JaxprBuilder(), outer, [typed(())])
+    jvp(lambda x: outer(x)[0], (np.float64(3.0),), (np.float64(1.0),))
+    want = "{ lambda a:f64[]; b:f64[]. let c:f64[] = mul a b in (a, c) }"
+    assert [str(program) for program in programs] == [want, want]
+
+
+@pytest.mark.exercise("tracing.trace_with")
+def test_afterwards_all_is_as_before():
+    """When the function has ended, even by an exception, no interpreter is left."""
+
+    def fails(x):
+        raise ZeroDivisionError
+
+    trace_with(JaxprBuilder(), lambda x: [x], [typed(())])
+    assert (trace_state.dynamic_trace, len(trace_state.stack)) == (None, 1)
+    with pytest.raises(ZeroDivisionError):
+        trace_with(JaxprBuilder(), fails, [typed(())])
+    assert (trace_state.dynamic_trace, len(trace_state.stack)) == (None, 1)
 
 
 @pytest.mark.exercise("tracing.trace_with")

@@ -7,13 +7,11 @@ omnistaging = [true, false]
 rounds = [1, 2, 3, 4]
 """
 
-from contextlib import nullcontext
-
 import numpy as np
 
 from minijax import numpy as jnp
-from minijax.core import ShapedArray, new_main
-from minijax.tracing import JaxprBuilder, JaxprTrace, new_dynamic
+from minijax.core import ShapedArray, new_main, trace_state
+from minijax.tracing import JaxprBuilder, JaxprTrace
 
 omnistaging = True
 rounds = 2
@@ -26,9 +24,9 @@ def f(x):
     return x
 
 
-with (
-    new_main(JaxprTrace, JaxprBuilder()) as main,
-    new_dynamic(main) if omnistaging else nullcontext(),
-):
+with new_main(JaxprTrace, JaxprBuilder()) as main:
+    if omnistaging:
+        trace_state.dynamic_trace = main
     f(JaxprTrace(main).new_arg(ShapedArray((2,), np.dtype("float64"))))
+    trace_state.dynamic_trace = None
 print(len(main.global_data.eqns), "equations")
