@@ -72,7 +72,7 @@ def at_hand(place: Workspace) -> tuple[Lesson, Exercise | None] | Task:
     if last and not latest.is_told(place, last):
         print(f"{shown(place.file(last))} was saved last.")
         return last, None
-    return latest.following(place, last), None
+    return following(place, last), None
 
 
 def scripts_of_handout(place: Workspace) -> str | None:
@@ -109,9 +109,10 @@ def check_task(place: Workspace, task: Exercise) -> int:
 
 
 def tell_end(place: Workspace, lesson: Lesson) -> None:
-    """What a complete lesson has besides: its milestone, and how far the tasks are."""
+    """What a complete lesson has besides: its milestone, once, and how far the tasks are."""
+    told = place.record.get(latest.TOLD, {}).get(lesson.id)
     place.remember(latest.TOLD, lesson.id, True)
-    if lines := extras.milestone(place, lesson):
+    if not told and (lines := extras.milestone(place, lesson)):
         print()
         print_lines(lines)
     if page := nothing.after(lesson):
@@ -291,13 +292,23 @@ def done_step(report: Report, place: Workspace) -> list[str]:
     lesson = report.lesson
     if len(report.exercises) < len(lesson.exercises):
         return [after_one(report, place)]
-    goal = latest.following(place, lesson)
-    if goal.id == lesson.id or places.is_handout():
+    goal = following(place, lesson)
+    if latest.is_complete(place, goal) or places.is_handout():
         end = f"Hand in {lesson.module}." if places.is_handout() else "That was the last lesson."
     else:
         done = f" ({len(place.checked(goal)[0])} of {len(goal.exercises)} done)"
         end = f"Next: ./jaxprentice check {goal.id}{done}: {goal.title}"
     return [f"The lesson {lesson.id} is complete. {end}"]
+
+
+def following(place: Workspace, last: Lesson | None) -> Lesson:
+    """As `latest.following`; a lesson that was complete until its file changed is checked again."""
+    while True:
+        goal = latest.following(place, last)
+        done, current = place.checked(goal)
+        if current or len(done) < len(goal.exercises):
+            return goal
+        done_of(place, goal)
 
 
 def after_one(report: Report, place: Workspace) -> str:

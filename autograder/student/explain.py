@@ -78,7 +78,7 @@ def raised(error: Error) -> str:
 
 
 def no_return(error: Error) -> list[str]:
-    """A hint for a tracer among atoms, and for a check that stumbles over a None.
+    """A hint for a tracer among atoms, and for a check that stumbles over a None or a box.
 
     `with` stumbles over a missing generator.
     """
@@ -86,9 +86,19 @@ def no_return(error: Error) -> list[str]:
         return [
             f"(A {found[1]} is where a variable or a literal belongs: take the atom it is for.)"
         ]
-    at_the_check = error.frames and is_check(error.frames[-1].file)
+    files = [frame.file for frame in error.frames]
+    if is_of_a_box(error.message, files):
+        return ["(The check compares what your code returned, and that is still in a box.)"]
+    at_the_check = files and is_check(files[-1])
     hint = missing(error.message) if at_the_check else ""
     return [hint] if hint else []
+
+
+def is_of_a_box(message: str, files: list[str]) -> bool:
+    """Whether a line of a check applies an operator to a tracer, which an error speaks of."""
+    operators = [i for i, file in enumerate(files) if file == "minijax/array.py"]
+    tells = re.match(r"[=!]= of a |\w*Tracer<", message)
+    return bool(tells and operators and is_check(files[max(operators[0] - 1, 0)]))
 
 
 # ------------------------------------------------------------------------------------------

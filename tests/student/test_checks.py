@@ -396,6 +396,20 @@ def test_a_tracer_among_atoms_is_told_as_that():
     assert text[1].startswith("(A JaxprTracer is where a variable or a literal belongs")
 
 
+@pytest.mark.parametrize("name", ["checks.py", "minijax/vmap.py"])
+@pytest.mark.parametrize(
+    "message", ["== of a BatchTracer is not defined", "BatchTracer<float64[]> was used outside"]
+)
+def test_a_check_that_compares_a_box_says_so_and_the_students_own_line_does_not(name, message):
+    frames = [
+        Frame("checks.py", 1, "test_f", "assert f(2.0) == 2.0"),
+        Frame(name, 2, "f", "x == y"),
+    ]
+    frames.append(Frame("minijax/array.py", 3, "operator", "return forward(self, other)"))
+    hint = explain.no_return(Error("TypeError", message, frames=tuple(frames)))
+    assert ("still in a box" in "".join(hint)) == (name == "checks.py")
+
+
 def test_an_interpreter_that_is_left_current_fails_no_check_of_another_exercise():
     duals = manifest.get("duals")
     text = assemble.read_solution(duals.module).replace(

@@ -408,6 +408,18 @@ def test_a_complete_lesson_names_the_next_that_is_not(work, say):
     assert "The lesson bye is complete. That was the last lesson." in say("check", "bye")[1]
 
 
+def test_a_complete_lesson_whose_file_has_changed_is_not_next_if_it_still_is_complete(work, say):
+    solve(work)
+    solve(work, "toy/bye.py")
+    say("check", "bye")
+    file = work / "toy/bye.py"
+    file.write_text(file.read_text(encoding="utf-8") + "\n# a note\n", encoding="utf-8")
+    assert "The lesson hello is complete. That was the last lesson." in say("check", "hello")[1]
+    file.write_text(file.read_text(encoding="utf-8").replace("return", "return 7 or"), "utf-8")
+    end = "The lesson hello is complete. Next: ./jaxprentice check bye (0 of 1 done): Parting"
+    assert end in say("check", "hello")[1]
+
+
 def test_a_syntax_error_is_placed(work, say):
     solve(work, "toy/hello.py", ("return text + mark", "return text +"))
     status, out, _ = say("check", "hello")
@@ -462,9 +474,9 @@ def test_a_lesson_is_known_by_its_number_its_folder_and_its_files(work, say, mon
 
 def test_a_name_of_several_functions_means_the_one_of_the_lesson_at_hand():
     lessons = manifest.load()
-    assert names.resolve("flat", lessons["vmap"])[1].id == "vmap.flat"
+    assert names.resolve("flat", lessons["jvp"])[1].id == "jvp.flat"
     assert names.resolve("flat", lessons["linearize"])[1].id == "linearize.flat"
-    with pytest.raises(Problem, match=r"Did you mean .*vmap\.flat"):
+    with pytest.raises(Problem, match=r"Did you mean .*jvp\.flat"):
         names.resolve("flat", lessons["core"])
 
 

@@ -85,7 +85,9 @@ def test_a_complete_lesson_shows_its_milestone_and_the_tasks_apart(work, say):
     assert "Milestone: You can part from anybody.\n    Bye,\n    Grace:\n" in out
     assert "Extra, without points:\n  to do  bye.open  Parting from all: tasks/open_bye.py" in out
     (work / "tasks/repair_bye.py").write_text(REPAIR.replace("bye(name)\n", "bye(name).upper()\n"))
-    assert "  done  bye.repair  A low voice: tasks/repair_bye.py\n" in say("check", "bye")[1]
+    again = say("check", "bye")[1]
+    assert "  done  bye.repair  A low voice: tasks/repair_bye.py\n" in again
+    assert "Milestone" not in again
     assert "1 of 1" in say("list")[1]
 
 
