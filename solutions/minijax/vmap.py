@@ -184,11 +184,10 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     the axes. A `not_mapped` operand is repeated, unless it is 0-d: then it stays as it is. If no
     axis is missing, at most one operation is bound, and none if nothing changes.
 
-    >>> numbers = np.array([1.0, 2.0, 3.0])  # three examples, of rank 0
-    >>> align_operand(3, 0, numbers, 2).shape
-    (3, 1, 1)
-    >>> align_operand(3, not_mapped, np.ones((4, 5)), 2).shape
-    (3, 4, 5)
+    >>> numbers, rows = np.array([1.0, 10.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> align_operand(2, 0, numbers, 1) * align_operand(2, 0, rows, 1)
+    Array([[ 1.,  2.],
+           [30., 40.]], dtype=float64)
     >>> align_operand(3, not_mapped, 2.0, 2)
     2.0
     """

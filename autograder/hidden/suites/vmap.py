@@ -15,13 +15,10 @@ from autograder.grading.suite import exercise, probe, siblings
 if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax import core
     from minijax import numpy as jnp
-    from minijax.axis_env import AxisSize, axis_frame, axis_sizes
     from minijax.core import (
-        new_main,
         not_mapped,
         trace_state,
     )
-    from minijax.errors import UnexpectedTracerError
 
 F32 = np.float32
 
@@ -462,275 +459,9 @@ def test_work_of_a_product(student):
     product(student, vals, (2, 1), MATRICES, work="counted")
 
 
-exercise("vmap.flat")
-
-
-@probe(uses=[in_place])
-def passed_through(mj, siblings, axis_size, in_dims, args):
-    """A function that exchanges its arguments, and gives a constant and an array too."""
-
-    with in_place("minijax.vmap", siblings) as vmap:
-        in_dims = [not_mapped if dim is None else dim for dim in in_dims]
-        outs, dims = vmap.vmap_flat(
-            lambda x, y: [y, x, 7.5, np.ones(2), y], axis_size, in_dims, args
-        )
-    return {
-        "the values": outs,
-        "the batch axes": [None if dim is not_mapped else dim for dim in dims],
-    }
-
-
-@probe(uses=[in_place, watching])
-def computed(mj, siblings, in_dim, x):
-    """A function with real operations, whose rules are given, and how often they were bound."""
-
-    runs = []
-
-    def f(x):
-        runs.append(x.shape)
-        return [mj.numpy.exp(mj.numpy.sin(x)), -x]
-
-    with (
-        in_place("minijax.vmap", siblings) as vmap,
-        watching() as (box, log),
-    ):
-        outs, dims = vmap.vmap_flat(f, x.shape[in_dim], [in_dim], [box(x)])
-        return {
-            "calls of f": len(runs),
-            "the shapes that f sees": runs,
-            "operations": sorted(log),
-            "the values": [out.val for out in outs],
-            "the batch axes": [*dims],
-        }
-
-
-@probe(uses=[in_place])
-def boxed_inputs(mj, siblings, axis_size, in_dims, args):
-    """What the function gets, and the stack before, during and after its call."""
-
-    calls, sizes = [], [len(trace_state.stack)]
-
-    def f(*xs):
-        top = trace_state.stack[-1]
-        sizes.append(len(trace_state.stack))
-        seen = []
-        for x, arg in zip(xs, args, strict=True):
-            boxed = isinstance(x, vmap.BatchTracer)
-            seen.append(
-                {
-                    "an argument is in a box": boxed,
-                    "its box belongs to the newest interpreter": boxed and x._trace.main is top,
-                    "the argument is passed on itself": (x.val if boxed else x) is arg,
-                    "the batch axis of a box": x.batch_dim if boxed else None,
-                    "the shape of one example": np.shape(x),
-                }
-            )
-        calls.append((seen, top.trace_type is vmap.BatchTrace, top.global_data))
-        return [xs[0]]
-
-    with in_place("minijax.vmap", siblings) as vmap:
-        dims = [not_mapped if dim is None else dim for dim in in_dims]
-        vmap.vmap_flat(f, axis_size, dims, args)
-    return {
-        "calls of f": len(calls),
-        "the arguments of f": [seen for seen, *_ in calls],
-        "the newest interpreter is a BatchTrace": [newest for _, newest, _ in calls],
-        "the global_data of the interpreter": [data for *_, data in calls],
-        "the height of the stack before, during and after the call": [
-            *sizes,
-            len(trace_state.stack),
-        ],
-    }
-
-
-@probe(uses=[in_place])
-def outer_outputs(mj, siblings, x):
-    """An output that is a tracer of an outer vmap, and one that is computed from both."""
-
-    with in_place("minijax.vmap", siblings) as vmap, new_main(vmap.BatchTrace, x.shape[1]) as main:
-        outer = vmap.BatchTracer(vmap.BatchTrace(main), x, 1)
-        (out, _), dims = vmap.vmap_flat(lambda y: [outer, y], 4, [0], [np.ones(4)])
-        return {
-            "the outer tracer itself is a result": out is outer,
-            "the batch axes": [None if dim is not_mapped else dim for dim in dims],
-        }
-
-
-@probe(uses=[in_place])
-def nested(mj, siblings, x, dim):
-    """A vmap in a vmap, whose inner function gives the outer one's box."""
-
-    inner_dims = []
-
-    def f(x):
-        outs, dims = vmap.vmap_flat(lambda y: [y, x], 4, [0], [np.ones(4)])
-        inner_dims.extend(None if dim is not_mapped else dim for dim in dims)
-        return outs
-
-    with in_place("minijax.vmap", siblings) as vmap:
-        outs, dims = vmap.vmap_flat(f, x.shape[dim], [dim], [x])
-        return {
-            "the batch axes of the inner vmap": inner_dims,
-            "the batch axes": [None if dim is not_mapped else dim for dim in dims],
-            "the values": outs,
-        }
-
-
-@probe(uses=[in_place])
-def failing_function(mj, siblings):
-    """The stack after a function that raises."""
-
-    def stop(error):
-        raise error
-
-    seen = []
-    with in_place("minijax.vmap", siblings) as vmap:
-        for error in (ZeroDivisionError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
-            try:
-                vmap.vmap_flat(lambda x, error=error: stop(error), 3, [0], [np.ones(3)])
-            except BaseException as caught:
-                seen.append((caught is error, len(trace_state.stack)))
-    return {
-        "the error itself comes out": [same for same, _ in seen],
-        "the heights of the stack after the errors": [height for _, height in seen],
-    }
-
-
-@probe(uses=[in_place])
-def escaped_output(mj, siblings):
-    """An output that is a tracer of an inner vmap that has ended."""
-
-    kept = []
-
-    def inner(y):
-        kept.append(y)
-        return [y]
-
-    def f(x):
-        vmap.vmap_flat(inner, 2, [0], [np.ones(2)])
-        return [kept[0]]
-
-    with in_place("minijax.vmap", siblings) as vmap:
-        try:
-            vmap.vmap_flat(f, 3, [0], [np.ones(3)])
-        except UnexpectedTracerError:
-            return {"the result is rejected by UnexpectedTracerError": True}
-    return {"the result is rejected by UnexpectedTracerError": False}
-
-
-@probe(uses=[in_place])
-def name_of_the_axis(mj, siblings, size):
-    """Whether the name of the axis can be used inside, and afterwards."""
-
-    seen = {}
-
-    def f(x):
-        frame = axis_frame("i")
-        seen["the size that the name stands for"] = frame.size
-        seen["the name belongs to the interpreter of f's box"] = frame.main is x._trace.main
-        return [x]
-
-    with in_place("minijax.vmap", siblings) as vmap:
-        vmap.vmap_flat(f, AxisSize(size, "i"), [0], [np.ones(size)])
-    return {**seen, "the number of names afterwards": len(axis_sizes())}
-
-
-@pytest.mark.meets("float32", "order", "more_than_two", "twice")
-def test_flat_passes_values_through(student):
-    """Results come back as a list of values and a list of batch axes, in the function's order."""
-    student.agrees(passed_through, NOTHING, 3, [0, 1], [ROW, GRID])
-    student.agrees(passed_through, NOTHING, 4, [2, 0], [CUBE, np.ones((4, 2), F32)])
-
-
-@pytest.mark.meets("axes", "some_results")
-def test_flat_without_a_batch_axis(student):
-    """A result that is the same for all examples comes back single, and without a batch axis."""
-    student.agrees(passed_through, NOTHING, 3, [0, None], [ROW, GRID])
-    student.agrees(passed_through, NOTHING, 2, [None, 0], [2.5, GRID.astype(F32)])
-
-
-def test_flat_operations(student):
-    """The function runs once, and each of its operations is bound once for all examples."""
-    student.agrees(computed, NOTHING, 0, ROW)
-    student.agrees(computed, NOTHING, 1, GRID)
-    student.agrees(computed, NOTHING, 2, CUBE)
-
-
-@pytest.mark.meets("moment", "mutation")
-def test_flat_boxes_inputs(student):
-    """Mapped arguments come in boxes of a new interpreter, which is gone afterwards."""
-    student.agrees(boxed_inputs, NOTHING, 3, [0, 1], [ROW, GRID])
-    student.agrees(boxed_inputs, NOTHING, 2, [0], [GRID])
-
-
-@pytest.mark.meets("more_than_two", "some_results")
-def test_flat_arguments_that_are_not_mapped(student):
-    """Arguments that are the same for all examples come as they are, without a box."""
-    student.agrees(boxed_inputs, NOTHING, 3, [0, None], [ROW, GRID])
-    student.agrees(boxed_inputs, NOTHING, 2, [None, 0, None], [2.5, GRID, 7])
-
-
-@pytest.mark.meets("another_box")
-def test_flat_outer_tracers(student):
-    """A result that is a tracer of an outer vmap has no batch axis of this one."""
-    student.agrees(outer_outputs, NOTHING, GRID)
-
-
-@pytest.mark.meets("another_box", "nested", "closure")
-def test_flat_nested(student):
-    """In a vmap within a vmap each batch axis is told to the one that it belongs to."""
-    student.agrees(nested, NOTHING, GRID, 1)
-    student.agrees(nested, NOTHING, CUBE, 0)
-
-
-@pytest.mark.meets("exception")
-def test_flat_after_an_error(student):
-    """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
-    student.agrees(failing_function, NOTHING)
-
-
-@probe(uses=[beside_single, in_place])
-def sizes(mj, siblings, axis_size, x):
-    """Functions without results and without mapped arguments, and weak types."""
-    with in_place("minijax.vmap", siblings) as vmap:
-        nothing = vmap.vmap_flat(lambda x: [], axis_size, [0], [x])
-        outs, dims = vmap.vmap_flat(lambda x: [x, 7.5], axis_size, [not_mapped], [2.5])
-        dims = [dim is not_mapped for dim in dims]
-        return {
-            "the values and batch axes of a function without results": [[*x] for x in nothing],
-            "the values of a function without mapped arguments": outs,
-            "its results have no batch axis": dims,
-            "its results times a float32": beside_single(outs),
-        }
-
-
-@pytest.mark.meets("weak_type", "sizes")
-def test_flat_sizes(student):
-    """There may be no results, no mapped arguments, one example, or none."""
-    student.agrees(sizes, NOTHING, 3, ROW)
-    student.agrees(sizes, NOTHING, 1, ROW[:1])
-    student.agrees(sizes, NOTHING, 0, EMPTY)
-
-
-@pytest.mark.meets("moment")
-def test_flat_escaped_output(student):
-    """A result that escaped from an inner transformation is rejected."""
-    student.agrees(escaped_output, NOTHING)
-
-
-@pytest.mark.meets("moment")
-def test_flat_name_of_the_axis(student):
-    """The name of the axis can be used while the function runs, and no longer."""
-    student.agrees(name_of_the_axis, NOTHING, 3)
-
-
 exercise("vmap.jacobian")
 
-ALL = siblings(
-    "vmap.move_batch_axis",
-    "vmap.align_operand",
-    "vmap.flat",
-)
+ALL = siblings("vmap.move_batch_axis", "vmap.align_operand")
 
 
 @probe(uses=[in_place])
@@ -880,15 +611,6 @@ exercise("vmap.dot_general_rule")
 def test_products_in_programs(student):
     """Programs with contractions return the right batches."""
     student.agrees_on_programs(batched, using=["dot_general"])
-
-
-exercise("vmap.flat")
-
-
-@pytest.mark.meets("length")
-def test_random_programs(student):
-    """A random program returns for a batch what it returns for each example."""
-    student.agrees_on_programs(batched)
 
 
 exercise("vmap.jacobian")
@@ -1066,9 +788,8 @@ def test_whole_one_example(student):
 
 
 @pytest.mark.meets(
-    another_box="flat",
     nested="move_batch_axis align_operand reduce_sum_rule",
-    closure="align_operand flat",
+    closure="align_operand",
 )
 def test_whole_nested(student):
     """In a vmap within a vmap, each result has the batch axes that it depends on."""
@@ -1076,7 +797,6 @@ def test_whole_nested(student):
     student.agrees(outer_and_inner, GRID[:, :2], ROW[:2])
 
 
-@pytest.mark.meets(keys="flat", none="flat")
 def test_whole_axes(student):
     """Batch axes come from where in_axes says and go where out_axes says."""
     square = np.sin(np.arange(9.0)).reshape(3, 3)
@@ -1088,14 +808,13 @@ def test_whole_errors(student):
     student.agrees(errors_of_axes, GRID)
 
 
-@pytest.mark.meets(nested="flat", closure="jacobian")
+@pytest.mark.meets(closure="jacobian")
 def test_whole_derivatives(student):
     """Batches can be differentiated, and derivatives batched."""
     square = np.sin(np.arange(9.0)).reshape(3, 3)
     student.agrees(with_derivatives, square, square.T)
 
 
-@pytest.mark.meets(sizes="flat", again="flat", caching="flat", exception="flat")
 def test_whole_again(student):
     """Each call is independent of what was called before, and of how that ended."""
     student.agrees(again_and_again, GRID)
@@ -1114,7 +833,6 @@ def test_whole_jacobians(student):
     student.agrees(jacobians, GRID, ROW)
 
 
-@pytest.mark.meets(length="flat")
 def test_whole_programs(student):
     """Random programs return for batches what they return for each example."""
     student.agrees_on_programs(program_of_batches)
