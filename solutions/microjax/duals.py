@@ -5,9 +5,8 @@ moves by some multiple of eps too: it becomes p + t * eps. Two such sums add up 
 
     (p + t eps) + (q + u eps) = (p + q) + (t + u) eps
 
-and they multiply like any sums; as eps goes to 0, a term with eps * eps vanishes beside the others.
-So it is enough to know the pair (p, t), the *dual number* of *primal* p and *tangent* t, of every
-intermediate value.
+and the smaller eps is, the better a product of two has this form, too. So it is enough to know the
+pair (p, t), the *dual number* of *primal* p and *tangent* t, of every intermediate value.
 
 An interpreter that computes with such pairs differentiates any program, and it needs no more than
 a rule for each operation. Counterpart: `jax.jvp`; the name stands for Jacobian-vector product.

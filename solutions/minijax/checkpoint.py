@@ -203,8 +203,8 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    A `Split` of `jaxpr` is made for the known `tracers`, and its part for now is called. Its part
-    for later becomes one `remat_p` operation with `differentiated` true, on what it takes. Both
+    What the known `tracers` determine is computed now, by one call. All else is left for later, to
+    one `remat_p` operation with `differentiated` true, which computes residuals again. Both parts
     have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
@@ -257,10 +257,10 @@ def split_and_forget(
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
-    Needed are the outputs after the first `number`, and the operands of equations that run again.
-    `policy(primitive, *types of the operands, **params)` is asked once for each equation with
-    needed results. If it is true, these results are kept, else the equation runs again. Nothing is
-    kept if `policy` is None.
+    From them and the inputs, the outputs after the first `number` can be computed again, without an
+    equation for which `policy(primitive, *types of the operands, **params)` is true; none of them
+    could be left out. The policy is asked once for each equation whose results this needs, and for
+    no other. Nothing is kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

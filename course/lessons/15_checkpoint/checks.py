@@ -157,23 +157,62 @@ def test_constants_are_there_again():
 # remat_partial_eval -------------------------------------------------------------------------------
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
-def test_now_and_later(monkeypatch):
-    """Of the known inputs x and k, the program now takes x, and the one for later k."""
+def partly_known(monkeypatch):
+    """A call of which x and k are known, and y is not, by a split that is made by hand.
+
+    The program for now takes x, and returns the second result and a kept value. The one for later
+    takes k, the kept value and y. Returned are the operands of each call for now, the two results,
+    the program for later, and y.
+    """
     now = trace_to_jaxpr(lambda x: [x * 10.0, x + 1.0], [SCALAR])
     rest = trace_to_jaxpr(lambda k, kept, y: [k * kept * y], [SCALAR] * 3)
     by_hand = MODULE.Split(now, [True, False], rest, [False, True, True, True], [False, True])
+    operands = []
+
+    def call_now(*args, jaxpr, **params):
+        operands.append(list(args))
+        return [30.0, 4.0]
+
     monkeypatch.setattr(MODULE, "split_and_forget", lambda *args: by_hand)
+    monkeypatch.setitem(impl_rules, MODULE.remat_p, call_now)
     whole = trace_to_jaxpr(lambda x, y, k: [x, y], [SCALAR] * 3)
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
         x, y, k = trace.pure(3.0), trace.new_arg(unknown(SCALAR)), trace.pure(5.0)
-        first, second = MODULE.remat_partial_eval(trace, [x, y, k], jaxpr=whole, **PARAMS)
-    assert float(second) == 30.0
-    assert (first.pval.is_known, first.aval.str_short()) == (False, "float64[]")
-    assert [t.pval.const for t in first.recipe.tracers_in] == [5.0, 4.0, None]
-    assert first.recipe.tracers_in[2] is y
-    assert first.recipe.params == {**PARAMS, "differentiated": True, "jaxpr": rest}
+        results = MODULE.remat_partial_eval(trace, [x, y, k], jaxpr=whole, **PARAMS)
+    return operands, results, rest, y
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_the_call_for_now(monkeypatch):
+    """There is one call for now, and it takes no other of the known values than it reads."""
+    operands, *_ = partly_known(monkeypatch)
+    assert operands == [[3.0]]
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_results_in_order(monkeypatch):
+    """The first result is left for later, and the second is known; the kept value is not one."""
+    _, results, *_ = partly_known(monkeypatch)
+    assert [type(x).__name__ for x in results] == ["PartialEvalTracer", "float"]
+    assert (results[0].pval.is_known, results[0].aval.str_short()) == (False, "float64[]")
+    assert results[1] == 30.0
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_operands_for_later(monkeypatch):
+    """The operation for later takes k, then the kept value, then y itself."""
+    _, results, _, y = partly_known(monkeypatch)
+    tracers = results[0].recipe.tracers_in
+    assert [t.pval.const for t in tracers] == [5.0, 4.0, None]
+    assert (tracers[2] is y) is True
+
+
+@pytest.mark.exercise("checkpoint.partial_eval")
+def test_the_operation_for_later(monkeypatch):
+    """It has the program for later, says that it computes again, and keeps the other parameters."""
+    _, results, rest, _ = partly_known(monkeypatch)
+    assert results[0].recipe.params == {**PARAMS, "differentiated": True, "jaxpr": rest}
 
 
 @pytest.mark.exercise("checkpoint.partial_eval")
