@@ -114,10 +114,9 @@ class StagingInterpreter(Interpreter):
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
-    Its parameters are the first variables, one for each argument in order, and its equations are
-    the operations that `f` applies, in order. `f` runs once, and what it returns, a variable or a
-    constant, is what the program returns. The interpreter that was current is asked nothing, and is
-    current again afterwards, even if `f` raises.
+    Run on any arguments, it applies the operations that `f` applies to them, in order, and returns
+    what `f` returns. Its parameters are its first variables. `f` runs once, here. The interpreter
+    that was current is asked nothing, and is current again afterwards, even if `f` raises.
 
     >>> from microjax.interpreters import add, mul
     >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))

@@ -244,10 +244,10 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The values of a program's inputs, as far as two sweeps find them: one down, one up.
+    """The values of a program's inputs, as far as its equations determine them, one by one.
 
-    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. One
-    sweep computes, the other undoes, and what is known stays. Errors count equations from 1.
+    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown.
+    What is known stays. Errors count equations from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
     >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
