@@ -25,7 +25,6 @@ from minijax.core import (
     full_raise,
     get_aval,
     impl_rules,
-    log_p,
     mul_p,
     reduce_sum_p,
     sin_p,

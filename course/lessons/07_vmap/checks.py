@@ -6,33 +6,21 @@ before it, so you can do them in any order you like.
 
 import numpy as np
 import pytest
-from random_programs import each_example, for_programs, numbers, results_of, slope
+from random_programs import for_programs, numbers, results_of, slope
 
-import minijax.numpy as jnp
-from minijax.axis_env import AxisSize, axis_env
 from minijax.core import (
-    Primitive,
-    ShapedArray,
     Trace,
     Tracer,
     get_aval,
-    neg_p,
     new_main,
     not_mapped,
-    trace_state,
-    vmap_rules,
 )
 from minijax.vmap import (
-    BatchTrace,
-    BatchTracer,
     align_operand,
     dot_general_batch,
     jacobian_of_input,
     move_batch_axis,
-    place_axis,
     reduce_sum_batch,
-    remove_axis,
-    vmap_flat,
 )
 
 GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

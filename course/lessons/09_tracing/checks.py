@@ -13,8 +13,6 @@ from minijax.core import (
     abstract_eval_rules,
     broadcast_in_dim_p,
     convert_element_type_p,
-    find_top_trace,
-    get_aval,
     lt_p,
     mul_p,
     neg_p,
@@ -23,7 +21,7 @@ from minijax.core import (
     sin_p,
     trace_state,
 )
-from minijax.jaxpr import JaxprEqn, Literal, Var
+from minijax.jaxpr import Literal, Var
 from minijax.jvp import jvp
 from minijax.tracing import (
     JaxprBuilder,
