@@ -101,8 +101,8 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter.
 
-        One that belongs to this interpreter is returned as it is. Anything that does not move with
-        this interpreter's input gets the tangent 0.0, and is kept whole.
+        One that belongs to this interpreter is returned as it is. Anything else is a constant here,
+        and is kept whole.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> interpreter.lift(3.0)
@@ -115,8 +115,8 @@ class JVPInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
         """The result of an operation, as a dual number of this interpreter.
 
-        Operands are its own dual numbers, or constants of any kind. The operation's rule is called
-        once, and asks the interpreter whose values the parts of the pairs are. Afterwards the same
+        Operands are its own dual numbers, or constants of any kind. The operation's rule runs once,
+        under the interpreter that can compute with the parts of the pairs. Afterwards the same
         interpreter is current as before, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
@@ -139,8 +139,9 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
     `f` runs once, on a dual number that belongs to this call alone, and calls may be nested. A
-    result that does not depend on it is returned as it is, and does not move. The interpreter that
-    was current does the arithmetic, and is current again afterwards, even if `f` raises.
+    result that is no dual number of this call is returned as it is, and does not move. The
+    interpreter that was current does the arithmetic, and is current again afterwards, even if `f`
+    raises.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))

@@ -250,17 +250,30 @@ def split_and_forget(
     makes_residuals, _ = trimmed(with_results(again, range(number, len(again.out_avals))))
     kept = kept_values(makes_residuals.jaxpr, 0, policy)
     now = program_for_now(first, number, kept)
-    later = program_for_later(makes_residuals, 0, kept, rest)
+    later = program_for_later(without_feeders(makes_residuals, kept), 0, kept, rest)
     return Split(*without_dead_code(now), *without_dead_code(later), out_known)
+
+
+def without_feeders(program: ClosedJaxpr, kept: list[Var]) -> ClosedJaxpr:
+    """The program without what only served to compute `kept`, but for the equations of `kept`."""
+    jaxpr, eqns = program.jaxpr, []
+    live = set(jaxpr.outvars)
+    for eqn in reversed(jaxpr.eqns):
+        if live.isdisjoint(eqn.outvars):
+            continue
+        eqns.append(eqn)
+        if set(kept).isdisjoint(eqn.outvars):
+            live.update(eqn.invars)
+    return program.replace(jaxpr=jaxpr.replace(eqns=eqns[::-1]))
 
 
 def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
-    From them and the inputs, the outputs after the first `number` can be computed again, without an
-    equation for which `policy(primitive, *types of the operands, **params)` is true; none of them
-    could be left out. The policy is asked once for each equation whose results this needs, and for
-    no other. Nothing is kept if `policy` is None.
+    From the inputs and these results, the outputs after the first `number` can be computed again by
+    equations for which `policy(primitive, *types of the operands, **params)` is false. None of
+    these results could be left out. The policy is asked once for each equation whose results are
+    needed, and for no other. Nothing is kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -304,7 +317,7 @@ def program_for_later(
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
     inputs. `rest` takes the residuals, the outputs of `known_part` after `number`, and the unknown
-    inputs. No equation that makes one of `kept` is left; dead ones may be.
+    inputs. No equation that makes one of `kept` is left; none reads what else that made.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

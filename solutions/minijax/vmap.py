@@ -180,9 +180,9 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
-    Beside another such operand, example meets example, and within one example NumPy's rules align
-    the axes. A `not_mapped` operand is repeated, unless it is 0-d: then it stays as it is. If no
-    axis is missing, at most one operation is bound, and none if nothing changes.
+    A `not_mapped` one that is 0-d stays as it is, any other is repeated. Beside another such
+    operand, example meets example, and within one example NumPy's rules align the axes. If no axis
+    is missing, at most one operation is bound, and none if nothing changes.
 
     >>> numbers, rows = np.array([1.0, 10.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> align_operand(2, 0, numbers, 1) * align_operand(2, 0, rows, 1)

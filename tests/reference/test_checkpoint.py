@@ -181,11 +181,19 @@ def test_without_a_policy_the_inputs_are_kept_and_nothing_else():
     assert len(residual_shapes(lambda x, w: layers(minijax, x, w))) > 5
 
 
+def first_is_read(f, a, b):
+    """Where all is kept, the derivative needs `a` again and not `b`."""
+    return a * a * f(b)
+
+
 # Choices and loops: a policy is asked about what is inside them, and what nobody reads is left out.
 INSIDE = {
     "cond": lambda lib, f, x: lib.lax.cond(x > 0, f, lambda x: x, x),
     "two results": lambda lib, f, x: lib.lax.cond(
         x > 0, lambda x: (f(x), f(x)), lambda x: (x, x), x
+    ),
+    "one of two is read": lambda lib, f, x: first_is_read(
+        f, *lib.lax.cond(x > 0, lambda x: (x * 2.0, x * 3.0), lambda x: (x, x), x)
     ),
     "scan": lambda lib, f, x: lib.lax.scan(lambda c, _: (f(c), f(c)), x, None, length=3),
     "cond in scan": lambda lib, f, x: lib.lax.scan(

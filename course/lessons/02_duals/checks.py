@@ -116,7 +116,7 @@ def test_what_the_rule_gets_and_gives(monkeypatch):
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_who_applies_the_rule(monkeypatch):
-    """The rule computes with values of another interpreter; afterwards this one is current."""
+    """The rule runs under another interpreter; after it, the one from before is current again."""
     before, seen = Watch(), []
 
     def toy(primals, tangents):

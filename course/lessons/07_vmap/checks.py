@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from random_programs import for_programs, numbers, results_of, slope
 
+from minijax import lax
 from minijax.core import (
     Trace,
     Tracer,
@@ -251,6 +252,10 @@ def test_jacobian_of_one_input():
     assert jacobians[0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
     _, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 0)
     assert jacobians[0].tolist() == [1.0, 2.0]
+    # The slope of log is infinite at 0: times 0.0 it would be NaN.
+    with np.errstate(divide="ignore"):
+        _, jacobians = jacobian_of_input(lambda x, y: [x * lax.log(y)], [1.0, 0.0], 0)
+    assert float(jacobians[0]) == -np.inf
 
 
 # What needs no other rule than those that are given.
