@@ -469,11 +469,13 @@ def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
 
     with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
         number = gradebook.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
-    tab = browser.new_page()
+    tab, asked = browser.new_page(), []
+    tab.on("request", lambda request: asked.append(request.url))
     tab.goto(f"{formgrader}/manage_assignments")
     expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
     tab.goto(f"{formgrader}/submissions/{number}")
     expect(tab.get_by_text("Because the outer one is")).to_be_visible()
+    assert all(url.startswith(formgrader.removesuffix("/formgrader")) for url in asked)
     automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
     expect(automatic).to_have_attribute("placeholder", "2")
     points = tab.locator(f"input.score[id='{QUESTION}']")
