@@ -21,6 +21,7 @@ from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files as intake
+from autograder.classroom.intake.files import MORE
 from autograder.classroom.nbgrader import autograde as nbgrader_grading
 from autograder.classroom.nbgrader import directory, gradebook, outgoing, summary
 from autograder.classroom.nbgrader.results import read_results
@@ -233,6 +234,7 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     asked = courses.read(course).get(LESSON.id)
     names = [spoil.__name__ for spoil in (untouched, syntax_error, large_module, only_module, *ODD)]
     results = {name: read_results(course, asked, name) for name in names}
+    results["only_module"][0]["remarks"].append(f"{MORE}: core (1).py.")
     with gradebook.opened(course) as book:
         found = summary.rows(book, course, courses.read(course), LESSON.id, results)
         rows = {row[0]: row for row in found}
@@ -241,8 +243,15 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     assert "no valid Python" in rows["syntax_error"][3]
     assert "is larger than 256 KiB." in rows["large_module"][3]
     assert rows["only_module"][1].startswith(full)
-    assert rows["only_module"][3:] == ("", "")
+    assert rows["only_module"][3:] == ("", "other files")
     assert {rows[spoil.__name__][4] for spoil in ODD} == {QUESTION}
+
+
+def test_who_has_no_submission_is_named_below_the_table(tmp_path, capsys):
+    (tmp_path / "roster.csv").write_text("id\nada\nbob\n")
+    (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
+    summary.show([("ada", "1 of 2", "", "", "")], summary.absent(tmp_path, "ps1"))
+    assert capsys.readouterr().out.splitlines()[-1] == "No submission: bob"
 
 
 @pytest.mark.slow

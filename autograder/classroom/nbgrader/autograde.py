@@ -181,8 +181,10 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}
-        rows = [*summary.rows(book, folder, course, assignment.name, results)]
-        summary.show(rows, summary.absent(folder, assignment.name))
+        summary.show(
+            [*summary.rows(book, folder, course, assignment.name, results)],
+            summary.absent(folder, assignment.name),
+        )
 
 
 def _keep_records(
