@@ -377,16 +377,18 @@ EARLY, LATE = datetime(2030, 1, 1), datetime(2030, 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("ages", "counts"),
+    ("ages", "counts", "tells"),
     [
-        ({"ada": EARLY, "bob": LATE}, "bob"),
-        ({"ada": datetime.min, "bob": datetime.min}, "ada"),
-        ({"ada": datetime.min, "bob": EARLY}, "bob"),
-        ({"ada": LATE, "bob": LATE}, "ada"),
+        ({"ada": EARLY, "bob": LATE}, "bob", True),
+        ({"ada": datetime.min, "bob": datetime.min}, "ada", False),
+        ({"ada": datetime.min, "bob": EARLY}, "bob", True),
+        ({"ada": LATE, "bob": LATE}, "ada", False),
+        ({"ada": EARLY, "bob": EARLY, "cy": LATE}, "cy", True),
     ],
 )
-def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts):
-    assert submitted._counts(["ada", "bob"], ages) == counts
+def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts, tells):
+    assert submitted._counts([*ages], ages) == counts
+    assert submitted._tells(ages, counts) == tells
 
 
 def test_taking_a_group_apart_says_what_it_does(course, tmp_path):
