@@ -230,8 +230,9 @@ def told(found: Likeness) -> Iterator[str]:
     """The result in sentences."""
     level = found.percentiles
     yield (
-        f"{found.count} submissions of {found.lesson.id} with code of their own. Two that "
-        f"differ share {level[50]:.0%} in the middle; one pair in a hundred {level[99]:.0%} or more."
+        f"{found.count} submissions of {found.lesson.id} with code of their own. "
+        f"Two that differ share {level[50]:.0%} in the middle; "
+        f"one pair in a hundred shares {level[99]:.0%} or more."
     )
     for kind in (_equal(found), _pairs(found), _same(found), _published(found)):
         lines = [*kind]
