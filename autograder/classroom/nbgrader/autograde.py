@@ -177,7 +177,9 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         directory.submitted_directory = usual
     _keep_records(directory, assignment, records)
     with gradebook.opened(folder) as book:
-        gradebook.forgive_what_is_not_begun(book, assignment)
+        gradebook.catch_up(
+            book, assignment, {x.student: submitted_at(folder, [*x.inside]) for x in found}
+        )
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}
