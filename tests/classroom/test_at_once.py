@@ -115,7 +115,7 @@ def test_an_exercise_that_waits_for_another_says_for_which():
     without = skeleton.replace_function(source, stub.target, UNWRITTEN).encode()
     said = {x["id"]: x["message"] or "" for x in at_once.checked(lesson, without, "")["exercises"]}
     assert said["core.find_top_trace"].startswith("This exercise is not begun.")
-    assert said["core.bind"].startswith("This exercise needs core.find_top_trace first.")
+    assert said["core.counted"].startswith("This exercise needs core.find_top_trace first.")
 
 
 # ------------------------------------------------------------------------------------------

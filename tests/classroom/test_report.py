@@ -101,7 +101,7 @@ def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
 
 def test_a_syntax_error_is_told_once_and_is_no_mistake_in_any_exercise():
     wrong = "minijax/core.py, line 3 is no valid Python."
-    lost = [exercise(x, False, kind="crashed") for x in ("core.bind", "core.get_aval")]
+    lost = [exercise(x, False, kind="crashed") for x in ("core.full_raise", "core.get_aval")]
     lost = [{**x, "message": wrong} for x in lost]
     page = report.render({"core": [ADA, result("ada2", *lost, remarks=[wrong])]})
     assert rows(page, "Submissions that need manual review") == [["ada2", wrong]]
