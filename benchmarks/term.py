@@ -1,16 +1,19 @@
 """What a class of 2,000 costs: time, memory and disk of a term's commands, from a smaller class.
 
 `./jaxprentice bench term` grades 200 submissions that all differ, reports on them and exports them,
-on two processors, without nbgrader and in a course directory, and writes `build/bench/term.json`.
-Submissions do not depend on each other, so
-time and disk for 2,000 are ten times as much: that is extrapolated. `bench grading` grades 2,000 to
-see that memory does not grow. `python -m benchmarks.term 40` takes a smaller class.
+on two processors, without nbgrader and in a course directory. It keeps the figures with their date
+in `benchmarks/term.json`, and shows each command's CPU beside that of the run before. Submissions
+do not depend on each other, so time and disk for 2,000 are ten times as much: that is extrapolated.
+`bench grading` grades 2,000 to see that memory does not grow. `python -m benchmarks.term 40` takes
+a smaller class; what a command needs before it looks at the first submission weighs more there.
 """
 
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 
 from autograder.lessons import manifest
@@ -21,7 +24,7 @@ from benchmarks import _others as others
 from benchmarks import grading
 from benchmarks.reference import ROOT
 
-REPORT = ROOT / "build" / "bench" / "term.json"
+REPORT = ROOT / "benchmarks" / "term.json"
 LESSON, CLASS, MEASURED = "jvp", 2000, 200
 
 
@@ -83,27 +86,30 @@ def size(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def line(row: Row) -> str:
-    """A row of the table."""
-    cpu = "not known" if row.cpu is None else f"{row.cpu / 60:.1f}"
-    taken = f"{row.seconds / 60:8.1f} {cpu:>11} {row.megabytes:6.1f}"
-    return f"{row.command:17} {row.submissions:11} {taken}"
+def line(row: Row, before: Row | None = None) -> str:
+    """A row of the table, with the CPU of the run before for as many submissions."""
+    last = before.times(row.submissions).cpu if before else None
+    cpu, was = ("" if x is None else f"{x / 60:.2f}" for x in (row.cpu, last))
+    taken = f"{row.seconds / 60:8.2f}{cpu:>12}{was:>8}{row.megabytes:8.1f}"
+    return f"{row.command:18}{row.submissions:11}{taken}"
 
 
-def main(words: list[str]) -> None:
-    """Print the table, measured and extrapolated, and write the report."""
+def main(words: list[str], report: Path = REPORT) -> None:
+    """Print the table, measured and extrapolated, and keep the figures."""
     lesson, number = manifest.get(LESSON), int(words[0]) if words else MEASURED
-    print(f"{'':17} {'submissions':>11} {'minutes':>8} {'CPU minutes':>11} {'MB':>6}")
+    known = json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
+    before = {row["command"]: Row(**row) for row in known}
+    print(f"{'':18}{'submissions':>11}{'minutes':>8}{'CPU minutes':>12}{'before':>8}{'MB':>8}")
     rows = []
     for row in measured(lesson, number):
-        print(line(row), flush=True)
+        print(line(row, before.get(row.command)), flush=True)
         rows.append(row)
     print("Extrapolated:")
     for row in rows:
-        print(line(row.times(CLASS)))
-    content = measure.document([], grading.PACKAGES) | {"rows": [asdict(row) for row in rows]}
-    measure.write_json(REPORT, content)
-    print(f"The figures are in {REPORT}.")
+        print(line(row.times(CLASS), before.get(row.command)))
+    about = {"date": date.today().isoformat(), **measure.document([], grading.PACKAGES)}
+    measure.write_json(report, about | {"rows": [asdict(row) for row in rows]})
+    print(f"The figures are in {report}.")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from test_exports import FORGETFUL, exported, load, machine_of, run_autograder, 
 from autograder.classroom.reports import exports
 from autograder.classroom.systems import at_once, github, gradescope
 from autograder.grading import result_files
+from autograder.lessons import assemble, manifest, skeleton
 
 CHECKS = '''
 import pytest
@@ -31,6 +32,7 @@ def test_mean():
     assert tiny.mean([1.0, 3.0]) == 2.0
 '''
 HIDDEN = re.compile(r"hidden/|solutions/tiny/numbers")
+UNWRITTEN = "def find_top_trace(args):\n    raise NotImplementedError('core.find_top_trace')\n"
 TRIPLED = graded_course.changed("2.0 * np", "3.0 * np")
 
 
@@ -103,6 +105,17 @@ def test_visible_checks_of_a_file_that_python_cannot_read(tmp_path, monkeypatch,
     document, tests = run(archive, tmp_path, b"def double(:\n")
     assert [x[:2] for x in tests] == [(0, 10), (0, 7)]
     assert "Python cannot read line 1" in document["output"]
+    assert "The checks cannot run." in tests[0][2]
+
+
+def test_an_exercise_that_waits_for_another_says_for_which():
+    lesson = manifest.get("core")
+    source = assemble.read_solution(lesson.module)
+    stub = next(x for x in lesson.exercises if x.id == "core.find_top_trace")
+    without = skeleton.replace_function(source, stub.target, UNWRITTEN).encode()
+    said = {x["id"]: x["message"] or "" for x in at_once.checked(lesson, without, "")["exercises"]}
+    assert said["core.find_top_trace"].startswith("This exercise is not begun.")
+    assert said["core.counted"].startswith("This exercise needs core.find_top_trace first.")
 
 
 # ------------------------------------------------------------------------------------------

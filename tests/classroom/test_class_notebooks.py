@@ -39,7 +39,9 @@ print(json.dumps([len(started), found, left]))
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("source")
+    around = tmp_path_factory.mktemp("around")
+    (around / "conftest.py").write_text("raise ValueError")  # none of the assignment's
+    folder = around / "source"
     directory.write_source(folder, OPEN)
     stub = skeleton.make_skeleton(SOLUTION, LESSON)
     half = SOLUTION.replace(SOLUTION[SOLUTION.index("def count_ops") :], "")

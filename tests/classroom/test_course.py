@@ -377,16 +377,18 @@ EARLY, LATE = datetime(2030, 1, 1), datetime(2030, 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("ages", "counts"),
+    ("ages", "counts", "tells"),
     [
-        ({"ada": EARLY, "bob": LATE}, "bob"),
-        ({"ada": datetime.min, "bob": datetime.min}, "ada"),
-        ({"ada": datetime.min, "bob": EARLY}, "bob"),
-        ({"ada": LATE, "bob": LATE}, "ada"),
+        ({"ada": EARLY, "bob": LATE}, "bob", True),
+        ({"ada": datetime.min, "bob": datetime.min}, "ada", False),
+        ({"ada": datetime.min, "bob": EARLY}, "bob", True),
+        ({"ada": LATE, "bob": LATE}, "ada", False),
+        ({"ada": EARLY, "bob": EARLY, "cy": LATE}, "cy", True),
     ],
 )
-def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts):
-    assert submitted._counts(["ada", "bob"], ages) == counts
+def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts, tells):
+    assert submitted._counts([*ages], ages) == counts
+    assert submitted._tells(ages, counts) == tells
 
 
 def test_taking_a_group_apart_says_what_it_does(course, tmp_path):
@@ -416,6 +418,18 @@ def test_an_assignment_that_is_taken_out_is_named_until_it_is_removed(course, tm
     assert [path.name for path in (tmp_path / "source").iterdir()] == ["ps1"]
 
 
+def test_a_time_that_was_taken_back_or_corrected_is_the_gradebooks_as_well(course, tmp_path):
+    with gradebook.opened(tmp_path) as book:
+        book.add_assignment("ps1")
+        for student in ("ada", "bob", "cy"):
+            book.add_student(student)
+            book.add_submission("ps1", student, timestamp=LATE)
+        gradebook.catch_up(book, course.get("ps1"), {"ada": None, "bob": EARLY})
+        book.db.expire_all()
+        times = [book.find_submission("ps1", x).timestamp for x in ("ada", "bob", "cy")]
+    assert times == [None, EARLY, LATE]
+
+
 def test_an_open_task_that_is_not_begun_is_no_failed_test_for_formgrader(course, tmp_path):
     with gradebook.opened(tmp_path) as book:
         book.add_assignment("ps1")
@@ -427,7 +441,7 @@ def test_an_open_task_that_is_not_begun_is_no_failed_test_for_formgrader(course,
         grade.auto_score, grade.needs_manual_grade = 0.0, False
         book.db.commit()
         assert notebook.failed_tests
-        gradebook.forgive_what_is_not_begun(book, course.get("ps1"))
+        gradebook.catch_up(book, course.get("ps1"), {})
         book.db.expire_all()
         assert not notebook.failed_tests
         assert (grade.score, gradebook.is_unread(grade)) == (0.0, False)

@@ -371,7 +371,12 @@ def machine_with_a_push(tmp_path, lesson):
     tool.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m autograder "$@"\n')
     tool.chmod(0o755)
     known = {"LESSON": lesson.id, "REPOSITORY": "ps1-ada", "SEED": "3", "JAXPRENTICE": tool.parent}
-    known |= {"RESULTS": tmp_path / "kept"}
+    known |= {"RESULTS": tmp_path / "kept", "COURSE": tmp_path / "course"}
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "course.toml").write_text(
+        '[at_once]\nshows = "counts"\n[[assignment]]\nname = "ps1"\nlessons = ["interpreters"]\n'
+        'points = { "interpreters.bind" = 40 }\n'
+    )
     more = {"PATH": os.environ["PATH"], "PYTHONPATH": places.ROOT, **known}
     return {name: str(value) for name, value in more.items()}
 
@@ -393,8 +398,9 @@ def test_a_push_is_graded_by_the_commands_of_the_workflow(tmp_path):
             )  # fmt: skip
             assert done.returncode == ("unless" in step["name"]), done.stderr
             said += done.stdout
-    assert "::notice title=Grade::0 of " in said
+    assert f"::notice title=Grade::0 of {lesson.max_points + 38:g} " in said
     assert f"::error file={lesson.module},line=" in said
+    assert said.count("::Not all tests passed.") == len(lesson.graded)
     assert not (tmp_path / "work").exists()
     kept = result_files.read(tmp_path / "kept" / lesson.id / "ps1-ada" / "ps1-ada.json")
     assert (kept["lesson"], kept["score"]) == (lesson.id, 0)
@@ -473,7 +479,8 @@ def rows(path):
 
 
 def test_the_table_has_each_student_with_points_maxima_and_days_late(folder):
-    (folder / "roster.csv").write_text('id,name,section\nada,"Ada, B.",A\n', encoding="utf-8")
+    people = 'id,name,section\nada,"Ada, B.",A\nzoe,Zoe,B\n'  # the last has handed in nothing
+    (folder / "roster.csv").write_text(people, encoding="utf-8")
     path = folder / "core" / "ada.json"
     late = {**json.loads(path.read_text(encoding="utf-8")), "days_late": 2}
     path.write_text(json.dumps(late), encoding="utf-8")
@@ -485,6 +492,7 @@ def test_the_table_has_each_student_with_points_maxima_and_days_late(folder):
         ["'=cy", "'=cy", "", "0.0", "4.0", "", "", "1.0", "", "0.0", "5.0"],
         ["ada", "Ada, B.", "A", "4.0", "4.0", "2", "0.5", "1.0", "", "4.5", "5.0"],
         ["bela", "bela", "", "2.67", "4.0", "", "", "1.0", "", "2.67", "5.0"],
+        ["zoe", "Zoe", "B", "", "4.0", "", "", "1.0", "", "0", "5.0"],
     ]
 
 

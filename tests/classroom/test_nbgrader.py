@@ -21,6 +21,7 @@ from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files as intake
+from autograder.classroom.intake.files import MORE
 from autograder.classroom.nbgrader import autograde as nbgrader_grading
 from autograder.classroom.nbgrader import directory, gradebook, outgoing, summary
 from autograder.classroom.nbgrader.results import read_results
@@ -233,6 +234,7 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     asked = courses.read(course).get(LESSON.id)
     names = [spoil.__name__ for spoil in (untouched, syntax_error, large_module, only_module, *ODD)]
     results = {name: read_results(course, asked, name) for name in names}
+    results["only_module"][0]["remarks"].append(f"{MORE}: core (1).py.")
     with gradebook.opened(course) as book:
         found = summary.rows(book, course, courses.read(course), LESSON.id, results)
         rows = {row[0]: row for row in found}
@@ -241,8 +243,15 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     assert "no valid Python" in rows["syntax_error"][3]
     assert "is larger than 256 KiB." in rows["large_module"][3]
     assert rows["only_module"][1].startswith(full)
-    assert rows["only_module"][3:] == ("", "")
+    assert rows["only_module"][3:] == ("", "other files")
     assert {rows[spoil.__name__][4] for spoil in ODD} == {QUESTION}
+
+
+def test_who_has_no_submission_is_named_below_the_table(tmp_path, capsys):
+    (tmp_path / "roster.csv").write_text("id\nada\nbob\n")
+    (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
+    summary.show([("ada", "1 of 2", "", "", "")], summary.absent(tmp_path, "ps1"))
+    assert capsys.readouterr().out.splitlines()[-1] == "No submission: bob"
 
 
 @pytest.mark.slow
@@ -469,11 +478,13 @@ def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
 
     with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
         number = gradebook.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
-    tab = browser.new_page()
+    tab, asked = browser.new_page(), []
+    tab.on("request", lambda request: asked.append(request.url))
     tab.goto(f"{formgrader}/manage_assignments")
     expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
     tab.goto(f"{formgrader}/submissions/{number}")
     expect(tab.get_by_text("Because the outer one is")).to_be_visible()
+    assert all(url.startswith(formgrader.removesuffix("/formgrader")) for url in asked)
     automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
     expect(automatic).to_have_attribute("placeholder", "2")
     points = tab.locator(f"input.score[id='{QUESTION}']")

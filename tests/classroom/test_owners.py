@@ -201,6 +201,7 @@ def test_with_blind_marking_moodles_number_is_the_person(tmp_path, everyone):
     found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
     assert found == {"a2": {"minijax/core.py": b"2"}, "b": {"minijax/core.py": b"3"}}
     assert f"'{everyone}_9'" in told[-1]
+    assert "give the grading worksheet as --roster" in told[-1]
 
 
 def test_moodles_number_alone_is_nobody_where_there_are_names(tmp_path):

@@ -99,6 +99,20 @@ def test_signs_of_cheating_time_outs_and_remarks_need_a_human_eye(page):
     ]
 
 
+def test_a_syntax_error_is_told_once_and_is_no_mistake_in_any_exercise():
+    wrong = "minijax/core.py, line 3 is no valid Python."
+    lost = [exercise(x, False, kind="crashed") for x in ("core.full_raise", "core.get_aval")]
+    lost = [{**x, "message": wrong} for x in lost]
+    page = report.render({"core": [ADA, result("ada2", *lost, remarks=[wrong])]})
+    assert rows(page, "Submissions that need manual review") == [["ada2", wrong]]
+    assert rows(page, "Exercises")[0][-1].startswith("no module to test (1)")
+    assert "crashed" not in page
+    assert re.findall(r"<h3>(Mistakes|Time sinks)</h3>\s*<p>None.", page) == [
+        "Mistakes",
+        "Time sinks",
+    ]
+
+
 def test_those_who_may_have_cheated_come_first():
     slow = result("ada", exercise("core.full_raise", False, kind="crashed"))
     odd = result("zoe", exercise("core.full_raise", True), review=["It writes to the channel."])

@@ -23,7 +23,7 @@ from benchmarks import _cost as cost
 from benchmarks import _measure as measure
 from benchmarks import _others as others
 from benchmarks import _same_checks as same_checks
-from benchmarks import control, grading, reference, start
+from benchmarks import control, grading, reference, start, term
 from benchmarks._memory import Growth
 from benchmarks._programs import Sizes
 
@@ -231,6 +231,23 @@ def test_what_a_newcomer_waits_for_is_kept_with_its_date_and_shown_by_the_next_r
     ]
     kept = json.loads((tmp_path / "start.json").read_text())
     assert date.fromisoformat(kept["date"])
+
+
+def test_a_terms_costs_are_kept_with_their_date_and_shown_by_a_run_of_another_class(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(
+        term, "measured", lambda lesson, number: [term.Row("grade", number, 60.0, 30.0, 1.0)]
+    )
+    for number in ("10", "20"):
+        capsys.readouterr()
+        term.main([number], tmp_path / "term.json")
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "grade" in line]
+    assert rows == [
+        ["grade", "20", "1.00", "0.50", "1.00", "1.0"],
+        ["grade", "2000", "100.00", "50.00", "100.00", "100.0"],
+    ]
+    assert date.fromisoformat(json.loads((tmp_path / "term.json").read_text())["date"])
 
 
 @pytest.mark.parametrize("body", [start.ENDLESS, start.PRINTING])

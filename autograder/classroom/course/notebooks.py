@@ -43,8 +43,8 @@ def checks_name(lesson: Lesson, assignment: Assignment) -> str:
 _RUN = '''
 VALIDATING = "NBGRADER_VALIDATING" in os.environ
 EXERCISES = {exercises}
-OPTIONS = ["-q", "--tb=short", "--rootdir=.", "-c", os.devnull, "-p", "no:cacheprovider"]
-OPTIONS += ["{checks}"]
+OPTIONS = ["-q", "--tb=short", "--rootdir=.", "--confcutdir=.", "-c", os.devnull]
+OPTIONS += ["-p", "no:cacheprovider", "{checks}"]
 SESSION = """
 import contextlib, io, json, sys, pytest
 options, names = json.loads(sys.argv[1])

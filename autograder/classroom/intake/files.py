@@ -32,6 +32,7 @@ _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
+MORE = "Also handed in, and not looked at"
 VANISHED = "The submission was removed or changed while it was being read."
 
 
@@ -99,7 +100,7 @@ def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, s
         source, name = _find(root, inside, path, limit, missing)
         said = f"There is no {path}; {name} was taken for it."
     if more := [x for x, content in _others(root, inside, path, limit) if content != source]:
-        said = f"{said} Also handed in, and not looked at: {', '.join(more[:3])}.".strip()
+        said = f"{said} {MORE}: {', '.join(more[:3])}.".strip()
     return source, said
 
 

@@ -46,6 +46,7 @@ from autograder.classroom.nbgrader import (
     log,
     outgoing,
     regrading,
+    shown,
     submitted,
     summary,
 )
@@ -104,6 +105,7 @@ def _replace_parts() -> None:
     CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
     NbGraderAPI.get_submitted_timestamp = _submitted_at
     gradebook.make_alembic_known()
+    shown.load_nothing()
 
 
 def _name(step: type) -> str:
@@ -175,11 +177,16 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         directory.submitted_directory = usual
     _keep_records(directory, assignment, records)
     with gradebook.opened(folder) as book:
-        gradebook.forgive_what_is_not_begun(book, assignment)
+        gradebook.catch_up(
+            book, assignment, {x.student: submitted_at(folder, [*x.inside]) for x in found}
+        )
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}
-        summary.show([*summary.rows(book, folder, course, assignment.name, results)])
+        summary.show(
+            [*summary.rows(book, folder, course, assignment.name, results)],
+            summary.absent(folder, assignment.name),
+        )
 
 
 def _keep_records(

@@ -97,7 +97,20 @@ def is_unread(grade: Any) -> bool:
     return bool(grade.needs_manual_grade) and no_points
 
 
-def forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
+def catch_up(book: Any, assignment: Assignment, times: Mapping[str, datetime | None]) -> None:
+    """Set right what `nbgrader autograde` leaves as it was.
+
+    `times` are those of the submissions, by student: nbgrader keeps one that was taken back, and
+    does not see one that was corrected to an earlier one.
+    """
+    for submission in book.assignment_submissions(assignment.name):
+        student = submission.student.id
+        submission.timestamp = times.get(student, submission.timestamp)
+    _forgive_what_is_not_begun(book, assignment)
+    book.db.commit()
+
+
+def _forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
     """Let an open task that is not begun be no failed test, as formgrader would have it.
 
     nbgrader gives it 0 automatic points. Without any it counts 0 as well.
@@ -106,7 +119,6 @@ def forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
         for grade in grades(submission):
             if grade.name.endswith("-open") and grade.auto_score == 0:
                 grade.auto_score = None
-    book.db.commit()
 
 
 # ------------------------------------------------------------------------------------------

@@ -8,12 +8,23 @@ import html
 import re
 from typing import Any
 
+from jinja2 import DictLoader
 from latex2mathml.converter import convert
 from markupsafe import Markup
+from nbconvert.exporters import HTMLExporter
 
 from autograder.classroom.intake import written
 
 Cell = dict[str, Any]
+
+
+def load_nothing() -> None:
+    """Let formgrader's pages do without MathJax, which their template loads from elsewhere.
+
+    That is no setting of nbconvert's, but templates that come first take the places of its own.
+    """
+    empty = DictLoader({"mathjax.html.j2": "{% macro mathjax() %}{% endmacro %}"})
+    HTMLExporter.class_traits()["extra_loaders"].default_args = ([empty],)
 
 
 def for_a_person(notebook: dict[str, Any]) -> dict[str, Any]:

@@ -171,11 +171,18 @@ def _sources(
             continue
         ages = {x: _age(course, folders[x]) for x in group}
         by = _counts(group, ages)
-        if len(set(ages.values())) < len(group) and student == by:
-            several = " and ".join(group)
-            said = "%s handed in as a group, and times do not tell whose is the newest: %s's counts"
-            log.warning(said, several, by)
+        if len(group) > 1 and student == by:
+            why = "is the newest" if _tells(ages, by) else "is named first; times do not tell"
+            others = " and ".join(x for x in group if x != by)
+            log.warning(
+                "Group: the submission of %s counts, which %s. Not graded: %s", by, why, others
+            )
         yield student, by, folders[by]
+
+
+def _tells(ages: Mapping[str, datetime], by: str) -> bool:
+    """Do times say that this one is the newest?"""
+    return all(ages[by] > age for x, age in ages.items() if x != by)
 
 
 def _counts(group: list[str], ages: Mapping[str, datetime]) -> str:

@@ -13,8 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from autograder.classroom.course import people
 from autograder.classroom.course.settings import Course
 from autograder.classroom.intake import look_again
+from autograder.classroom.intake.files import MORE
 from autograder.classroom.nbgrader import gradebook
 from autograder.grading import feedback
 from autograder.grading.result import Result
@@ -51,13 +53,27 @@ def _for_a_person(submission: Any, results: Sequence[Result]) -> Iterator[str]:
             yield grade.name
         elif grade.needs_manual_grade:
             yield f"{grade.name} once more"
+    if any(MORE in remark for result in results for remark in result["remarks"]):
+        yield "other files"
     if any(result.get("review") for result in results):
         yield "signs of cheating"
 
 
-def show(found: Sequence[Row]) -> None:
-    """Print the table; where the output is no terminal, as wide as is usual in files."""
+def show(found: Sequence[Row], absent: Sequence[str] = ()) -> None:
+    """Print the table, and who has no submission.
+
+    Where the output is no terminal, it is as wide as is usual in files.
+    """
     table = Table(*HEAD, box=None, pad_edge=False, header_style="bold")
     for row in found:
         table.add_row(*(Text(cell) for cell in row))
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console.print(table)
+    if absent:
+        console.print(Text(f"No submission: {people.named(absent)}"))
+
+
+def absent(root: Path, assignment: str) -> list[str]:
+    """The students of the roster of whom nothing was ever graded in an assignment."""
+    known = people.roster(root).students
+    return [x for x in known if not (root / "autograded" / x / assignment).is_dir()]

@@ -28,6 +28,8 @@ from autograder.lessons.manifest import Exercise, Whole
 
 # What may be more than a slip: these submissions need manual review.
 SUSPECT = tuple(feedback.LIMITS)
+NO_MODULE = "no module to test"  # why all points were lost: it is missing, or is no valid Python
+NOT_TRIED = (None, "not_implemented", NO_MODULE)
 BINS = 10
 STUDENTS = "students"
 FEW = 10  # submissions, with fewer of which discrimination means nothing
@@ -194,7 +196,8 @@ def _lesson_title(lesson: str) -> str:
 # A lesson on the class page
 
 
-def _lesson(name: str, found: list[Result], roster: Roster) -> dict[str, Any]:
+def _lesson(name: str, given: list[Result], roster: Roster) -> dict[str, Any]:
+    found = list(map(_with_one_fault, given))
     scores = [result["score"] for result in found]
     exercises = _exercises(found)
     bins, mistakes, sinks = _histogram(found), _mistakes(found), _time_sinks(found)
@@ -223,6 +226,15 @@ def _lesson(name: str, found: list[Result], roster: Roster) -> dict[str, Any]:
     }
 
 
+def _with_one_fault(result: Result) -> Result:
+    """The result; what is at fault in the module as a whole is no failure of each exercise."""
+    verdicts: list[Any] = [
+        {**x, "class": NO_MODULE} if x["message"] in result["remarks"] else x
+        for x in result["exercises"]
+    ]
+    return {**result, "exercises": verdicts}
+
+
 def _who(found: list[Result]) -> dict[str, dict[Any, list[str]]]:
     """The students behind the numbers: by what is counted, and which."""
     who: dict[str, dict[Any, list[str]]] = {name: {} for name in _COUNTED}
@@ -243,7 +255,7 @@ def _counted(verdict: Verdict) -> Iterator[tuple[str, Any]]:
         yield "full" if share >= 1 else "part", name
     if kind:
         yield "reason", (name, plain(kind))
-    if kind not in (None, "not_implemented"):
+    if kind not in NOT_TRIED:
         yield "stuck", name
         yield (
             "mistake",
@@ -384,7 +396,7 @@ def _mistakes(found: list[Result]) -> dict[str, list[tuple[str, int]]]:
     """
     rows: dict[str, list[tuple[str, int]]] = {}
     for name, pairs in _by_exercise(found).items():
-        tried = [v for _, v in pairs if v["class"] not in (None, "not_implemented")]
+        tried = [v for _, v in pairs if v["class"] not in NOT_TRIED]
         named = Counter(v["misconception"]["name"] for v in tried if v["misconception"])
         nameless = len(tried) - named.total()
         if tried:
@@ -396,7 +408,7 @@ def _time_sinks(found: list[Result]) -> list[dict[str, Any]]:
     """The exercises that were tried and not finished, with the working time that is planned."""
     rows = []
     for name, pairs in _by_exercise(found).items():
-        stuck = sum(v["class"] not in (None, "not_implemented") for _, v in pairs)
+        stuck = sum(v["class"] not in NOT_TRIED for _, v in pairs)
         known = _known().get(name)
         if stuck and isinstance(known, Exercise):
             minutes = known.minutes

@@ -14,7 +14,7 @@ submissions of a lesson take a minute of processor time.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ LENGTH, WINDOW = 12, 4  # of fingerprints, in characters of filtered code
 LEAST = 8  # fingerprints of a function that is compared; shorter ones are alike by chance
 HIGH = 0.8  # from which a pair may be named
 RARE = 99.0  # and the percentile of the class that it must reach, too
-PAIRS = 40  # that are listed
+PAIRS, TOLD = 40, 10  # that the page lists, and the terminal
 REFERENCE = "the published solution"
 
 Hashes = frozenset[int]
@@ -42,11 +42,12 @@ Hashes = frozenset[int]
 
 @dataclass
 class Work:
-    """What is compared of one submission."""
+    """What is compared of one submission, or of several with the same functions."""
 
-    student: str
+    student: str  # or all of them
     functions: dict[str, str]  # by exercise
     prints: dict[str, Hashes]
+    number: int = 1
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Pair:
     second: str
     share: float  # of all that is compared in the lesson
     exercises: dict[str, float]
-    identical: bool = False
+    number: int = 1  # submissions that are the first
     functions: list[tuple[str, str, str]] = field(default_factory=list)  # exercise, and both texts
 
 
@@ -77,6 +78,7 @@ class Likeness:
 
     lesson: Lesson
     count: int
+    equal: list[Work]  # several submissions each, which have the same functions
     pairs: list[Pair]
     reference: list[Pair]
     same: list[Same]
@@ -93,26 +95,23 @@ def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     known = Prints(lesson)
     works = [known.work(student, sources[student]) for student in sorted(sources)]
     works = [work for work in works if work.prints]
+    count, works = len(works), _together(works)
     reference = known.work(REFERENCE, assemble.read_solution(lesson.module))
     shares, parts = _shares(works, works, lesson)
     above = np.triu(np.ones(shares.shape, bool), 1)
     values = shares[above] if above.any() else np.zeros(1)
     threshold = max(HIGH, float(np.percentile(values, RARE)))
     rows, columns = np.nonzero(above & (shares >= threshold))
-    found = {(int(i), int(j)) for i, j in zip(rows, columns, strict=True)}
-    same = set(_identical(works))
-    pairs = [_pair(works[i], works[j], shares, parts, (i, j)) for i, j in found | same]
-    for pair in pairs:
-        pair.identical = (pair.first, pair.second) in {
-            (works[i].student, works[j].student) for i, j in same
-        }
-    pairs.sort(key=lambda pair: (not pair.identical, -pair.share, pair.first, pair.second))
+    found = [(int(i), int(j)) for i, j in zip(rows, columns, strict=True)]
+    pairs = [_pair(works[i], works[j], shares, parts, (i, j)) for i, j in found]
+    pairs.sort(key=lambda pair: (-pair.share, pair.first, pair.second))
     against, own = _shares(works, [reference], lesson)
     likes = [_pair(work, reference, against, own, (i, 0)) for i, work in enumerate(works)]
     likes = sorted((x for x in likes if x.share >= HIGH), key=lambda x: (-x.share, x.first))
     levels = {level: float(np.percentile(values, level)) for level in (50, 90, 99)}
-    same_functions = [*_same_functions(works, reference, lesson)]
-    return Likeness(lesson, len(works), pairs, likes, same_functions, levels, threshold)
+    same = [*_same_functions(works, reference, lesson)]
+    equal = [work for work in works if work.number > 1]
+    return Likeness(lesson, count, equal, pairs, likes, same, levels, threshold)
 
 
 class Prints:
@@ -175,13 +174,15 @@ def _matrix(sets: Sequence[Hashes], places: Mapping[int, int]) -> Any:
     return made
 
 
-def _identical(works: Sequence[Work]) -> Iterator[tuple[int, int]]:
-    """The pairs with the same functions, but for white space."""
-    groups: dict[str, list[int]] = {}
-    for i, work in enumerate(works):
-        groups.setdefault(_plain(" ".join(work.functions.values())), []).append(i)
-    for group in groups.values():
-        yield from ((group[0], other) for other in group[1:])
+def _together(works: Sequence[Work]) -> list[Work]:
+    """Those with the same functions, but for white space, as one."""
+    groups: dict[str, list[Work]] = {}
+    for work in works:
+        groups.setdefault(_plain(" ".join(work.functions.values())), []).append(work)
+    return [
+        replace(group[0], student=", ".join(x.student for x in group), number=len(group))
+        for group in groups.values()
+    ]
 
 
 def _same_functions(works: Sequence[Work], reference: Work, lesson: Lesson) -> Iterator[Same]:
@@ -208,7 +209,7 @@ def _pair(
 ) -> Pair:
     alike = {name: float(part[place]) for name, part in parts.items() if part[place] >= HIGH}
     texts = [(x, one.functions.get(x, ""), two.functions.get(x, "")) for x in alike]
-    return Pair(one.student, two.student, float(shares[place]), alike, functions=texts)
+    return Pair(one.student, two.student, float(shares[place]), alike, one.number, texts)
 
 
 # ------------------------------------------------------------------------------------------
@@ -229,16 +230,36 @@ def told(found: Likeness) -> Iterator[str]:
     """The result in sentences."""
     level = found.percentiles
     yield (
-        f"{found.count} submissions of {found.lesson.id} with code of their own. Two of them share "
-        f"{level[50]:.0%} in the middle; one pair in a hundred shares {level[99]:.0%} or more."
+        f"{found.count} submissions of {found.lesson.id} with code of their own. "
+        f"Two that differ share {level[50]:.0%} in the middle; "
+        f"one pair in a hundred shares {level[99]:.0%} or more."
     )
-    for pair in found.pairs[:PAIRS]:
-        same = "the same functions" if pair.identical else f"{pair.share:.0%}"
-        yield f"    {pair.first} and {pair.second}: {same} ({', '.join(pair.exercises)})"
-    for each in found.same[:PAIRS]:
+    for kind in (_equal(found), _pairs(found), _same(found), _published(found)):
+        lines = [*kind]
+        yield from lines[:TOLD]
+        if len(lines) > TOLD:
+            yield f"    and {len(lines) - TOLD} more of these: see the page"
+
+
+def _equal(found: Likeness) -> Iterator[str]:
+    for each in found.equal:
+        yield f"    {each.student}: the same functions ({', '.join(each.functions)})"
+
+
+def _pairs(found: Likeness) -> Iterator[str]:
+    for pair in found.pairs:
+        names = f"{pair.first} and {pair.second}"
+        yield f"    {names}: {pair.share:.0%} ({', '.join(pair.exercises)})"
+
+
+def _same(found: Likeness) -> Iterator[str]:
+    for each in found.same:
         published = ", as published" if each.published else ""
-        yield f"    {each.exercise} is the same{published}: {', '.join(each.students)}"
-    for pair in found.reference[:PAIRS]:
+        yield f"    {each.exercise} is the same{published}: {'; '.join(each.students)}"
+
+
+def _published(found: Likeness) -> Iterator[str]:
+    for pair in found.reference:
         yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
 
 

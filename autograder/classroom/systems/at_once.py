@@ -92,8 +92,12 @@ def _why(report: checks.Report, exercise: Exercise) -> str:
     failed = report.failure(exercise)
     if failed:
         return f"It should hold that: {failed.title}"
-    status = "not run" if report.broken else report.status(exercise)
-    return f"This exercise is {status}. Run `./jaxprentice check {exercise.id}`."
+    if report.broken:
+        return "The checks cannot run."
+    status = report.status(exercise)
+    said = {checks.TO_DO: "is not begun", checks.NOT_RUN: "was not run"}.get(status)
+    said = said or f"needs {', '.join(report.waits_for(exercise))} first"
+    return f"This exercise {said}. Run `./jaxprentice check {exercise.id}`."
 
 
 def marked(document: dict[str, Any], shows: str) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     points = [class_results[0]["max_score"] for class_results in found.values()]
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]
     rows: list[list[Any]] = [head, ["    Points Possible", "", "", "", "", *points]]
-    for student, cells in tables.cells(found):
+    for student, cells in tables.cells(found, roster):
         about = roster.get(student)
         rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
     (folder / "canvas.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")

@@ -53,7 +53,7 @@ def _reader(download: Download, assignment: str) -> Reader:
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     """Moodle's import of grades: the instructor chooses there what each column is."""
     rows: list[list[Any]] = [["Username", "ID number", "Email address", *tables.titles(found)]]
-    for student, cells in tables.cells(found):
+    for student, cells in tables.cells(found, roster):
         about = roster.get(student)
         rows.append([student, about.lms_id, about.email, *cells])
     (folder / "moodle.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
@@ -70,6 +70,10 @@ SYSTEM = System(
             "to change. The number is the participant's in this assignment: as `participant` in "
             "the roster it tells two people with the same name apart, who are left out and named "
             "without it, and it is all that there is [with blind marking](#blind)"
+        ),
+        unknown=(
+            "If Moodle hides the names (blind marking), give the grading worksheet as --roster: it "
+            "has the same numbers."
         ),
     ),
     Exports(

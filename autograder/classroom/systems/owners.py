@@ -29,6 +29,7 @@ class Owners:
     doubtful: list[str] = field(default_factory=list)  # sentences
     unasked: dict[str, list[str]] = field(default_factory=dict)  # files that were left out
     unnamed: list[str] = field(default_factory=list)  # entries with a name that is not a system's
+    advice: str = ""  # for strangers
 
     def said(self) -> Iterator[str]:
         """What a person should know of those that were left out."""
@@ -43,7 +44,8 @@ class Owners:
                 yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
             who = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
-            yield f"Not in the roster, and left out: {who}. Add them to it, and collect again."
+            said = f"Not in the roster, and left out: {who}. Add them to it, and collect again."
+            yield f"{said} {self.advice}".strip()
         if self.unnamed:
             entries = people.named([f"{name!a}" for name in self.unnamed])
             yield f"Not named as a submission, and left out: {entries}."
@@ -60,7 +62,8 @@ def find(
 
     `sort` says whether an entry has something that was asked for, and which files were not.
     """
-    found, known = Owners(), _Known(roster)
+    advice = systems[0].unknown if len(systems) == 1 else ""
+    found, known = Owners(advice=advice), _Known(roster)
     for entry, readings in _entries(downloads, systems, assignment):
         if not readings and entry.name not in NOT_STUDENTS and not entry.name.startswith("."):
             found.unnamed.append(entry.name)

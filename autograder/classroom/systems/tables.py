@@ -17,7 +17,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     rows: list[list[Any]] = [["student", "name", "section", *parts, "total", "maximum"]]
     points = [results[0]["max_score"] for results in found.values()]
     late = [{r["student"]: r.get("days_late", "") for r in x} for x in found.values()]
-    for student, row in _scores(found).items():
+    for student, row in _scores(found, roster).items():
         about = roster.get(student)
         each = zip(_shown(row), points, [days.get(student, "") for days in late], strict=True)
         total = round(sum(score for score in row if score is not None), 2)
@@ -26,9 +26,9 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     (folder / "grades.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
 
 
-def cells(found: Class) -> Iterator[tuple[str, list[Any]]]:
+def cells(found: Class, roster: Roster) -> Iterator[tuple[str, list[Any]]]:
     """Every student with the scores, as cells of a table."""
-    for student, row in _scores(found).items():
+    for student, row in _scores(found, roster).items():
         yield student, _shown(row)
 
 
@@ -42,10 +42,13 @@ def _shown(row: Iterable[float | None]) -> list[Any]:
     return ["" if score is None else score for score in row]
 
 
-def _scores(found: Class) -> dict[str, list[float | None]]:
-    """Every student's score in each lesson; None where there is no submission."""
+def _scores(found: Class, roster: Roster) -> dict[str, list[float | None]]:
+    """Every student's score in each lesson; None where there is no submission.
+
+    The roster's students are there as well if they have handed in nothing.
+    """
     by_lesson = [{r["student"]: r["score"] for r in results} for results in found.values()]
-    students = sorted({student for scores in by_lesson for student in scores})
+    students = sorted({*roster.students, *(name for scores in by_lesson for name in scores)})
     return {student: [scores.get(student) for scores in by_lesson] for student in students}
 
 
