@@ -439,8 +439,8 @@ def full_raise(trace: Trace, val: Value) -> Value:
     """`val` in a box of `trace`: unchanged if it is in one already, else boxed.
 
     One use of an interpreter has many `Trace` objects, and all their boxes belong together. The
-    boxes of two uses never do. A tracer that `trace` cannot box has escaped, and so has one whose
-    interpreter has ended: both raise `UnexpectedTracerError`.
+    boxes of two uses never do. A tracer of another use has escaped if `trace` cannot box it, or if
+    its interpreter has ended: then `UnexpectedTracerError` is raised.
 
     >>> full_raise(EvalTrace(trace_state.stack[0]), 3.0)
     3.0
