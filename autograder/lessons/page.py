@@ -78,7 +78,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    text = READING.sub(_folded, _OPENING.sub(_opening, text))
+    text = folded(_OPENING.sub(_opening, text))
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
         terms.link_first(expanded(part, lesson), text, seen)
@@ -102,12 +102,19 @@ def _opening(found: re.Match[str]) -> str:
     return f"{{{{ lesson }}}}\n{textwrap.indent(goals, '    ')}"
 
 
-READING = re.compile(r"^## (Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL)
+_LOOKED_UP = re.compile(
+    r"^## (How real JAX does it|Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
-def _folded(found: re.Match[str]) -> str:
-    """A section as one line that is unfolded where it stands."""
-    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(found[2], "    ")}\n'
+def folded(text: str) -> str:
+    """The page with the sections that one looks things up in as lines to unfold."""
+    return _LOOKED_UP.sub(_fold, text)
+
+
+def _fold(found: re.Match[str]) -> str:
+    _, _, content = references.linked(found[0]).partition("\n\n")
+    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(content, "    ")}\n'
 
 
 def check(text: str, lesson: Lesson) -> None:

@@ -78,6 +78,13 @@ LESS = """() => {
 }"""
 # What else depends on the width of the screen.
 NARROW = ["scrollable-region-focusable", "target-size", "meta-viewport", "aria-hidden-focus"]
+# Code gets its tab stop when it comes into view, where it is wider than the screen.
+PASSED_BY = """async () => {
+  for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
+    scrollTo(0, y);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+}"""
 AXE = """async ([coloured, options]) => {
   const context = coloured ? { include: window.colours } : document;
   const { violations } = await axe.run(context, { ...options, resultTypes: ["violations"] });
@@ -102,6 +109,7 @@ class Visit:
                 self.overflow.append((size, scheme, width))
             self.note(size, scheme, self.contrast(seen))
             if structure and (size, scheme) == ("phone", VIEWS["phone"]):
+                self.tab.evaluate(PASSED_BY)
                 self.note(size, scheme, self.axe(False, {"runOnly": NARROW}))
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
         self.fetched = self.tab.evaluate(FETCHED_NOW)

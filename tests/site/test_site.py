@@ -626,6 +626,7 @@ def test_copying_a_session_of_the_prompt_copies_the_code(tabs):
     tab, _ = tabs["lessons/grad/index.html"]
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     block = tab.locator(".language-pycon").filter(has_text="Var(").first
+    block.scroll_into_view_if_needed()  # what is far away has no text yet
     assert ">>> " in block.inner_text()
     block.get_by_role("button", name="Copy to clipboard").click()
     copied = tab.evaluate("navigator.clipboard.readText()")
