@@ -123,6 +123,8 @@ _CHANGED = {
     _SWITCHING: (
         'document.body.getAttribute("data-md-color-scheme")!==s.color.scheme&&' + _SWITCHING
     ),
+    # A landmark around each button to copy: a page would have dozens of the same name.
+    'x("nav",{class:"md-code__nav"})': 'x("div",{class:"md-code__nav"})',
     # The same for the colours of the browser itself: main.html has begun them.
     'x("meta",{name:"color-scheme"});document.head.appendChild(o)': (
         "document.querySelector('meta[name=color-scheme]')"

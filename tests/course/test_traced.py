@@ -10,10 +10,8 @@ from autograder.lessons import drawing, manifest, places, stepper, traced
 from autograder.lessons.problem import Problem
 
 LESSONS = [x for x in manifest.load().values() if x.has_page]
-ASKED = {
-    x.id: re.findall(r'^\{\{ trace "(.*)" \}\}$', (x.folder / "lesson.md").read_text("utf-8"), re.M)
-    for x in LESSONS
-}
+TRACE = re.compile(r'^\{\{ trace "([\w-]*)"(?: folded)? \}\}$', re.MULTILINE)
+ASKED = {x.id: TRACE.findall((x.folder / "lesson.md").read_text("utf-8")) for x in LESSONS}
 
 
 @pytest.fixture

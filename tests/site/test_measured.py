@@ -100,6 +100,8 @@ class Visit:
         wrong.clear()
         paint(self.tab, *next(iter(views)))  # so that the page is laid out once
         tabs.go(self.tab, path)
+        # All of it is measured, not only what is near.
+        self.tab.add_style_tag(content="* { content-visibility: visible !important }")
         self.overflow, self.inaccessible = [], []
         self.tab.evaluate(LESS)
         for size, scheme in views:
