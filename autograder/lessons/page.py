@@ -318,7 +318,10 @@ def _brief(code: str) -> str:
         begin, end = node.body[0].lineno - 1, node.body[0].end_lineno
         blank = next((n for n in range(begin, end or begin) if not lines[n].strip()), None)
         if blank is not None:
-            lines[blank - 1 : end] = [f'{lines[blank - 1]}"""']
+            last = lines[blank - 1]
+            lines[blank - 1 : end] = [last, " " * node.body[0].col_offset + '"""']
+            if len(last) + 3 <= 100:
+                lines[blank - 1 : blank + 1] = [last + '"""']
     return "\n".join(lines)
 
 

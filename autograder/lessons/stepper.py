@@ -224,7 +224,7 @@ body {{ color: #1d2329; font: 16px/1.5 system-ui, sans-serif; margin: 1em auto; 
 code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
 pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
 details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
-.md-typeset pre > code {{ background: none; }}
+.md-typeset .stepper pre > code {{ background: none; display: block; }}
 </style>
 <body class="md-typeset">
 <h1>{title}</h1>
