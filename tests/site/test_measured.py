@@ -134,7 +134,8 @@ class Visit:
         return self.tab.evaluate(AXE, list(arguments))
 
 
-CLIPPED = """() => [...document.querySelectorAll(".md-content pre > code")]
+# Beside a stage there is less room, and the program scrolls.
+CLIPPED = """() => [...document.querySelectorAll(".md-content :not(.stepper-code *) > pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
 FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => entry.name)"""
 

@@ -631,9 +631,9 @@ def test_copying_a_session_of_the_prompt_copies_the_code(tabs):
     tab, _ = tabs["lessons/grad/index.html"]
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     block = tab.locator(".language-pycon").filter(has_text="Var(").first
-    block.scroll_into_view_if_needed()  # what is far away has no text yet
+    block.scroll_into_view_if_needed()
+    block.get_by_role("button", name="Copy to clipboard").click()  # is there once it is in view
     assert ">>> " in block.inner_text()
-    block.get_by_role("button", name="Copy to clipboard").click()
     copied = tab.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("a, b, c = (Var(ShapedArray(")
     assert ">>>" not in copied
