@@ -93,8 +93,10 @@ def on_post_build(config: MkDocsConfig) -> None:
     site = Path(config.site_dir)
     (bundle,) = (site / "assets" / "javascripts").glob("bundle.*.js")
     script = bundle.read_text(encoding="utf-8")
-    assert script.count(_AT_ONCE) == 1, "The theme loads its search index in a new way."
-    bundle.write_text(script.replace(_AT_ONCE, _WHEN_NEEDED), encoding="utf-8")
+    for old, new in _CHANGED.items():
+        assert script.count(old) == 1, f"The theme no longer has {old} in its script."
+        script = script.replace(old, new)
+    bundle.write_text(script, encoding="utf-8")
     path = site / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["docs"] = _pruned([*index["docs"], *_values(site, index["docs"])])
@@ -107,14 +109,27 @@ def on_post_build(config: MkDocsConfig) -> None:
     path.write_text(_compact(index), encoding="utf-8")
 
 
-# In the theme's script: the index, from the start; or once the search opens, something is typed in
-# it (without focus, as in a window in the background, it does not open), or the address asks for
-# a word (`?q=`) or for its marks (`?h=`).
-_AT_ONCE = '.namedItem("search")?ks():'
-_WHEN_NEEDED = (
-    '.namedItem("search")?L($(/[?&][qh]=/.test(location.search)),Je("search"),'
-    'h(document.forms.namedItem("search"),"keyup")).pipe(Re(o=>o),b(()=>ks()),Z(1)):'
-)
+# In the theme's script, and what it becomes.
+_SWITCHING = 'document.body.setAttribute("data-md-color-switching","")'
+_CHANGED = {
+    # The index, from the start; or once the search opens, something is typed in it (without focus,
+    # as in a window in the background, it does not open), or the address asks for a word (`?q=`)
+    # or for its marks (`?h=`).
+    '.namedItem("search")?ks():': (
+        '.namedItem("search")?L($(/[?&][qh]=/.test(location.search)),Je("search"),'
+        'h(document.forms.namedItem("search"),"keyup")).pipe(Re(o=>o),b(()=>ks()),Z(1)):'
+    ),
+    # The mark that colours change, which has the whole page styled anew: where they do not, none.
+    _SWITCHING: (
+        'document.body.getAttribute("data-md-color-scheme")!==s.color.scheme&&' + _SWITCHING
+    ),
+    # A landmark around each button to copy: a page would have dozens of the same name.
+    'x("nav",{class:"md-code__nav"})': 'x("div",{class:"md-code__nav"})',
+    # The same for the colours of the browser itself: main.html has begun them.
+    'x("meta",{name:"color-scheme"});document.head.appendChild(o)': (
+        "document.querySelector('meta[name=color-scheme]')"
+    ),
+}
 
 
 def _compact(data: object) -> str:

@@ -3,14 +3,13 @@
 A box is written as in the lessons: `[3.0 | 1.0]₁` for a box of level 1 with the parts 3.0 and 1.0.
 """
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from autograder.lessons.said import VARIABLE, Value, counted, listed, shortened, told, value, values
+from autograder.lessons.said import VARIABLE, counted, listed, shortened, told, value, values
 
 Step = dict[str, Any]
 
@@ -187,22 +186,11 @@ HEADS: dict[str, Callable[[Step], list[str]]] = {
 # Step by step
 
 
-class Row(NamedTuple):
-    """An interpreter or a call in a stack: what it is, and what it does if it does something."""
-
-    name: str
-    doing: str = ""
-
-    def __str__(self) -> str:
-        return self.name + (f" ({self.doing})" if self.doing else "")
-
-
 @dataclass(frozen=True)
 class Scene:
-    """Where a stepper is: the calls and interpreters that are active, and what each is doing."""
+    """Where a stepper is: the calls and interpreters that are active, and which have operations."""
 
     active: tuple[str, ...] = ()
-    doing: tuple[tuple[int, str], ...] = ()  # level, and words for it; later ones count
     calls: tuple[Step, ...] = ()
     busy: tuple[tuple[int, Step], ...] = ()  # levels with their operations, the first one first
 
@@ -210,18 +198,9 @@ class Scene:
         """The scene of a step, which knows what was active."""
         return replace(self, active=tuple(step.get("active", self.active)))
 
-    def with_words(self, level: int, words: str, step: Step) -> "Scene":
-        """The scene while the interpreter of this level does something with an operation."""
-        doing = (*self.doing, (level, words))
-        return replace(self, doing=doing, busy=(*self.busy, (level, step)))
-
-    def stack(self) -> tuple[Row, ...]:
-        """The calls and the interpreters, the highest first."""
-        words = dict(self.doing)
-        levels = [Row(f"level {n}: {name}", words.get(n, "")) for n, name in enumerate(self.active)]
-        named = [callee(x) for x in self.calls]
-        calls = [Row(x, "waits") for x in named[:-1]] + [Row(x) for x in named[-1:]]
-        return (*levels, *calls)[::-1]
+    def at_work(self, level: int, step: Step) -> "Scene":
+        """The scene while the interpreter of this level has an operation."""
+        return replace(self, busy=(*self.busy, (level, step)))
 
 
 @dataclass(frozen=True)
@@ -233,7 +212,6 @@ class Moment:
     at: int | None = None  # the program's line that is being evaluated
     begun: int | None = None  # the line from which the program came there, if it did
     level: int | None = None  # of the interpreter that it is about
-    boxes: tuple[Value, ...] = ()  # which it mentions
     source: int | None = None  # of the rule, or of the interpreter's method: its place in `sources`
     part: Sequence[int] | None = None  # the columns in its line of the expression
     rule_line: Sequence[int] | None = None  # the rule that asks for it, and the line there
@@ -242,11 +220,6 @@ class Moment:
     step: Step | None = None  # what it is about
     arrives: bool = True  # whether it begins here; it may end here too
     done: bool = False
-
-    @property
-    def stack(self) -> tuple[Row, ...]:
-        """The calls and the interpreters, the highest first."""
-        return self.scene.stack()
 
 
 def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
@@ -286,13 +259,13 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     does = f"applies {called_rule(applied)}" if applied else "takes it"
     takes = f"`{brief(step)}` goes to level {level}, where `{step['interpreter']}` {does}."
     boxes = [boxing(x) for x in within(step) if x["kind"] == "box"]
-    inner = list(moments(within(step), scene.with_words(level, "waits for its rule", step)))
+    working = scene.at_work(level, step)
+    inner = list(moments(within(step), working))
     out = f" Result: `{results(step)}`." if "results" in step else ""
     moment = Moment(
         " ".join([takes, *boxes]) + noted(step) + ("" if inner else out),
-        scene.with_words(level, f"takes {name}", step),
+        working,
         level=level,
-        boxes=boxed(step.get("seen", step["operands"]), () if inner else step.get("results", ())),
         source=(applied or step).get("source", step.get("source")),
         step=step,
         done=not inner,
@@ -301,9 +274,7 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     yield from inner
     if inner and out:
         done = f"Level {level} is done with `{name}`.{out}"
-        after = scene.with_words(level, f"took {name}", step)
-        shown = boxed(step.get("results", ()))
-        yield replace(moment, text=done, scene=after, boxes=shown, arrives=False, done=True)
+        yield replace(moment, text=done, arrives=False, done=True)
 
 
 def of_rule(step: Step, scene: Scene) -> Iterator[Moment]:
@@ -413,15 +384,6 @@ def place(step: Step) -> str:
 def boxing(step: Step) -> str:
     """A box that an operation needs."""
     return f"`{step['how']}` boxes `{value(step['value'])}`: `{results(step)}`."
-
-
-def boxed(*shown: Any) -> tuple[Value, ...]:
-    """The boxes among values, each once."""
-    found: list[Value] = []
-    for x in itertools.chain(*shown):
-        if isinstance(x, dict) and "box" in x and x not in found:
-            found.append(x)
-    return tuple(found)
 
 
 def noted(step: Step) -> str:

@@ -5,12 +5,14 @@
     {{ exercise core.full_raise }}      an exercise: contract, toolbox, command, hints
     {{ trace "jvp-of-jvp" }}            what happens while traces/jvp-of-jvp.py runs, step by step
     {{ jaxpr "tangents" }}              the jaxprs of jaxprs/tangents.py as tables and graphs
+    {{ jaxpr "tangents" folded }}       the same, or a recording, below a line that unfolds it
     {{ tasks }}                         the open task and the module to repair
     {{ milestone }}                     what runs on the student's modules after this lesson
 
 A directive is alone on its line, outside code blocks.
 """
 
+import ast
 import itertools
 import re
 import textwrap
@@ -44,6 +46,7 @@ class Part:
     raw: str  # as it is in the file
     line: int
     argument: str = ""  # of a directive; of an example, the opening line of its fence
+    folded: bool = False
 
 
 # ------------------------------------------------------------------------------------------
@@ -78,7 +81,7 @@ def _milestone(lesson: Lesson) -> str:
 
 def expand(text: str, lesson: Lesson) -> str:
     """The page's Markdown with all directives expanded."""
-    text = READING.sub(_folded, _OPENING.sub(_opening, text))
+    text = folded(_OPENING.sub(_opening, text))
     found, seen = list(parts(text, lesson)), set[str]()
     return "".join(
         terms.link_first(expanded(part, lesson), text, seen)
@@ -102,12 +105,19 @@ def _opening(found: re.Match[str]) -> str:
     return f"{{{{ lesson }}}}\n{textwrap.indent(goals, '    ')}"
 
 
-READING = re.compile(r"^## (Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL)
+_LOOKED_UP = re.compile(
+    r"^## (How real JAX does it|Further reading)\n\n(.*?)(?=^\{\{|^#|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
-def _folded(found: re.Match[str]) -> str:
-    """A section as one line that is unfolded where it stands."""
-    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(found[2], "    ")}\n'
+def folded(text: str) -> str:
+    """The page with the sections that one looks things up in as lines to unfold."""
+    return _LOOKED_UP.sub(_fold, text)
+
+
+def _fold(found: re.Match[str]) -> str:
+    _, _, content = references.linked(found[0]).partition("\n\n")
+    return f'??? abstract "{found[1]}"\n\n{textwrap.indent(content, "    ")}\n'
 
 
 def check(text: str, lesson: Lesson) -> None:
@@ -128,9 +138,18 @@ def expanded(part: Part, lesson: Lesson) -> str:
     if part.kind == "example":
         return part.raw
     try:
-        return _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
+        made = _DIRECTIVES[part.kind](part.argument, lesson) + "\n"
+        return _unfolding(made, _UNFOLDS[part.kind]) if part.folded else made
     except Problem as error:
         raise problem(lesson, part.line, str(error)) from None
+
+
+_UNFOLDS = {"trace": "Watch it, step by step", "jaxpr": "See the programs, as tables and graphs"}
+
+
+def _unfolding(made: str, summary: str) -> str:
+    head = f'<details class="note" markdown>\n<summary>{summary}</summary>'
+    return f"{head}\n\n{made}\n</details>\n"
 
 
 def _lesson(argument: str, lesson: Lesson) -> str:
@@ -283,11 +302,27 @@ def _needs_numpy(lesson: Lesson) -> bool:
 
 
 def source(argument: str) -> str:
-    """The definition that `FILE NAME` names, as students get it."""
+    """The definition that `FILE NAME` names, as students get it, with how its docstrings begin."""
     file, _, name = argument.partition(" ")
     if not name:
         raise Problem("Give a file and a name, as in {{ source minijax/core.py Trace }}.")
-    return textwrap.dedent(skeleton.definition(assemble.read_handout(file), name))
+    return _brief(textwrap.dedent(skeleton.definition(assemble.read_handout(file), name)))
+
+
+def _brief(code: str) -> str:
+    """Code whose docstrings are their first paragraphs: the page says the rest."""
+    lines = code.splitlines()
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    found = [x for x in ast.walk(ast.parse(code)) if isinstance(x, named) and ast.get_docstring(x)]
+    for node in sorted(found, key=lambda x: -x.lineno):
+        begin, end = node.body[0].lineno - 1, node.body[0].end_lineno
+        blank = next((n for n in range(begin, end or begin) if not lines[n].strip()), None)
+        if blank is not None:
+            last = lines[blank - 1]
+            lines[blank - 1 : end] = [last, " " * node.body[0].col_offset + '"""']
+            if len(last) + 3 <= 100:
+                lines[blank - 1 : blank + 1] = [last + '"""']
+    return "\n".join(lines)
 
 
 def own_exercise(exercise_id: str, lesson: Lesson) -> Exercise:
@@ -453,7 +488,8 @@ def _part(raw: str, line: int, lesson: Lesson) -> Part:
         raise problem(lesson, line, f"There is no directive {kind!r}. Known are {known}.")
     if directive[1]:
         raise problem(lesson, line, f"The directive {kind} is indented. Begin the line with it.")
-    return Part(kind, raw, line, argument)
+    name, folds, _ = argument.partition(" folded")
+    return Part(kind, raw, line, name, bool(folds))
 
 
 def problem(lesson: Lesson, line: int, text: str) -> Problem:

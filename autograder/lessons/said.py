@@ -1,5 +1,6 @@
 """Recorded values as texts: as a terminal shows them, and as a sentence has them."""
 
+import collections
 import itertools
 import re
 from collections.abc import Sequence
@@ -41,17 +42,20 @@ VARIABLE = re.compile(r"\b([a-z]+(?:_\d+)?):~?\w+\[[^\]]*\]")
 OPAQUE = {  # what has no text that says anything to a reader
     r"\{ lambda .*|.*->.*": "a program",
     r"LoadedExecutable": "an executable",
-    r"ResultHandler|None": "",
+    r"ResultHandler|None|frozenset\(\)": "",
     r"<.*>": "a function",
 }
 
 
 def told(shown: Sequence[Value]) -> str:
     """Values as a sentence has them: no `repr`, and nothing of what says nothing."""
-    return (
-        listed(list(dict.fromkeys(filter(None, itertools.chain(*map(phrases, shown))))))
-        or "nothing"
-    )
+    parts = collections.Counter(filter(None, itertools.chain(*map(phrases, shown))))
+    return listed([several(x, n) for x, n in parts.items()]) or "nothing"
+
+
+def several(part: str, count: int) -> str:
+    """Equal parts of a sentence as one: "2 programs"; a value is said once."""
+    return part if count == 1 or "`" in part else f"{count} {part.partition(' ')[2]}s"
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -75,4 +79,4 @@ def phrases(shown: Value) -> list[str]:
 def shortened(text: str) -> str:
     """A sentence whose variables have no types, and whose arrays are not padded."""
     text = VARIABLE.sub(r"\1", text).replace("[unknown | ", "[")
-    return re.sub(r"\[ +", "[", text)
+    return re.sub(r"(?<=\[) +| +(?=[\],])", "", text)

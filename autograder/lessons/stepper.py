@@ -11,7 +11,6 @@ from autograder.lessons import places, stage
 from autograder.lessons.drawing import (
     HEADS,
     Moment,
-    Row,
     Step,
     ending,
     is_leaf,
@@ -21,7 +20,6 @@ from autograder.lessons.drawing import (
     within,
 )
 from autograder.lessons.problem import Problem
-from autograder.lessons.said import Value, value
 
 CODE = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
 
@@ -82,7 +80,7 @@ def with_choices(
 def case(program: Sequence[str], told: Sequence[Moment]) -> dict[str, Any]:
     """One of the programs that a reader may choose."""
     frames = stage.changes(stage.frames(told))
-    return {"program": lines_of(program), "items": items(told, brief=True), "frames": frames}
+    return {"program": lines_of(program), "items": items(told), "frames": frames}
 
 
 def section(label: str, look: str, parts: Sequence[str]) -> str:
@@ -105,12 +103,12 @@ def picture(data: Any) -> str:
     return f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
 
 
-def items(told: Sequence[Moment], rules: Sequence[Source] = (), brief: bool = False) -> str:
-    """The steps as items of a list; if they are brief, without what only texts need."""
-    return "".join(item(moment, rules, brief) for moment in told)
+def items(told: Sequence[Moment], rules: Sequence[Source] = ()) -> str:
+    """The steps as items of a list; they name the code that is there."""
+    return "".join(item(moment, rules) for moment in told)
 
 
-def item(moment: Moment, rules: Sequence[Source] = (), brief: bool = False) -> str:
+def item(moment: Moment, rules: Sequence[Source] = ()) -> str:
     """A step as an item of the list.
 
     `data-in` is the rule that asks for the operation, if its whole text is there, and its line.
@@ -122,14 +120,11 @@ def item(moment: Moment, rules: Sequence[Source] = (), brief: bool = False) -> s
         "from": moment.begun,
         "part": " ".join(map(str, moment.part)) if moment.part else None,
         "level": moment.level,
-        "rule": None if brief else moment.source,
+        "rule": moment.source if rules else None,
         "in": f"{number} {line}" if inner else None,
     }
     marks = "".join(f' data-{name}="{x}"' for name, x in facts.items() if x is not None)
-    rows = "" if brief else "".join(map(stack_row, moment.stack))
-    stack = f'<ul class="stepper-stack">{rows}</ul>' if rows else ""
-    boxes = "" if brief else "".join(map(opened, moment.boxes))
-    return f"<li{marks}><p>{coded(moment.text + memory(moment))}</p>{stack}{boxes}</li>"
+    return f"<li{marks}><p>{coded(moment.text + memory(moment))}</p></li>"
 
 
 def memory(moment: Moment) -> str:
@@ -139,24 +134,6 @@ def memory(moment: Moment) -> str:
     more = (moment.peak or 0) > moment.memory
     most = f", and held up to {size_of(moment.peak)} during this step" if more else ""
     return f" Arrays hold {size_of(moment.memory)} now{most}."
-
-
-def stack_row(row: Row) -> str:
-    """A row of a stack; its class says whether it has the operation or waits."""
-    kind = row.doing.partition(" ")[0]
-    return f"<li{f' class=stepper-{kind}' if kind else ''}>{coded(str(row))}</li>"
-
-
-def opened(shown: Value) -> str:
-    """A box that shows what is in it when it is opened; boxes in it are opened alike."""
-    if not isinstance(shown, dict) or "box" not in shown:
-        return f"<code>{html.escape(value(shown))}</code>"
-    rows = "".join(
-        f"<div><dt>{html.escape(name)}</dt><dd>{opened(x)}</dd></div>"
-        for name, x in shown["parts"].items()
-    )
-    head = f"{shown['box']} of level {shown['level']}: <code>{html.escape(value(shown))}</code>"
-    return f'<details class="stepper-box"><summary>{head}</summary><dl>{rows}</dl></details>'
 
 
 def rule_list(told: Sequence[Moment], rules: Sequence[Source]) -> str:
@@ -247,7 +224,7 @@ body {{ color: #1d2329; font: 16px/1.5 system-ui, sans-serif; margin: 1em auto; 
 code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
 pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
 details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
-.md-typeset pre > code {{ background: none; }}
+.md-typeset .stepper pre > code {{ background: none; display: block; }}
 </style>
 <body class="md-typeset">
 <h1>{title}</h1>

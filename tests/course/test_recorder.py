@@ -314,17 +314,14 @@ def test_steps_are_chosen_by_level_and_by_name_and_folded_by_depth():
     assert len(list(every(steps))) == 26 + 4
 
 
-def test_a_stepper_shows_the_stack_at_each_step():
+def test_a_moment_knows_who_is_active_and_who_has_an_operation():
     moments = list(drawing.moments(lines(SECOND)[1]["steps"]))
     fourth = moments[3]
     assert fourth.text.startswith(
         "`sin [3.0 | 1.0]₁` goes to level 1, where `JVPTrace` applies `sin_jvp` ("
     )
-    assert tuple(map(str, fourth.stack)) == (
-        "level 2: JVPTrace (waits for its rule)",
-        "level 1: JVPTrace (takes sin)",
-        "level 0: EvalTrace",
-    )
+    assert fourth.scene.active == ("EvalTrace", "JVPTrace", "JVPTrace")
+    assert [(n, step["name"]) for n, step in fourth.scene.busy] == [(2, "sin"), (1, "sin")]
 
 
 def test_a_step_in_a_function_names_the_line_that_led_there():

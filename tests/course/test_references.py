@@ -15,8 +15,8 @@ LINK = re.compile(r"\]\((https?://[^\s]+?)\)(?=[\s.,;:*\"(]|$)", re.MULTILINE)
 
 def reading(lesson):
     """The items under "Further reading", linked."""
-    found = references._READING.search(references.linked(page.read(lesson)))
-    return [line for line in found[0].splitlines() if line.startswith("- ")] if found else []
+    _, _, found = page.folded(page.read(lesson)).partition('??? abstract "Further reading"')
+    return [x.strip() for x in found.partition("\n## ")[0].splitlines() if x.startswith("    - ")]
 
 
 @pytest.mark.parametrize("lesson", PAGES, ids=lambda lesson: lesson.id)

@@ -245,3 +245,13 @@ def test_a_value_on_devices_is_a_piece_on_each():
 def test_the_same_object_has_the_same_key_and_equal_ones_have_not():
     one, other = items(["1.0", "1.0"], [4, 7])
     assert (one["key"], other["key"]) == ("4", "7")
+
+
+def test_what_is_known_is_not_left_for_later_although_its_value_is_a_variable():
+    *_, last = frames_of("linearize", "two-programs")
+    assert column(last, "The program so far") == ["f:f64[] = sin e"]
+    assert column(last, "Later: a linear program") == ["h = mul f g"]
+
+
+def test_an_equation_is_drawn_whole():
+    assert item("d:f64[] = exp c:f64[]")["text"] == "d = exp c"

@@ -28,12 +28,22 @@ def paths(built, request):
 
 
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-CLIPPED = """[...document.querySelectorAll(".md-content pre > code")]
+CLIPPED = """[...document.querySelectorAll(".md-content :not(.stepper-code *) > pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
 FOREIGN = """performance.getEntriesByType("resource").map((entry) => entry.name)
   .filter((name) => !name.startsWith(location.origin) && !/^(data|blob):/.test(name))"""
 MALFORMED = """[...document.querySelectorAll("mfrac, mroot, msub, msup, munder, mover, msubsup")]
   .filter((x) => x.children.length != (x.localName == "msubsup" ? 3 : 2)).map((x) => x.outerHTML)"""
+# All of a page is examined, not only what is near, and nothing while it appears.
+SHOWN = """void document.head.append(Object.assign(document.createElement("style"), { textContent:
+  "* { animation: none !important; content-visibility: visible !important }" }))"""
+# Code gets its tab stop when it comes into view.
+PASSED_BY = """(async () => {
+  for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
+    scrollTo(0, y);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+})()"""
 AXE = """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
   violations.flatMap((v) => v.nodes.map((node) => [v.id, node.html])))"""
 
@@ -44,6 +54,8 @@ def test_pages_are_whole_and_accessible(firefox, address, paths):
     for path in paths:
         for width in (375, 1280):
             firefox.open(f"{address}/{path}", width)
+            firefox.evaluate(SHOWN)
+            firefox.evaluate(PASSED_BY)
             wrong = [*firefox.evaluate(FOREIGN), *firefox.evaluate(MALFORMED)]
             wrong += [f"{over} pixels too wide"] if (over := firefox.evaluate(WIDE)) else []
             wrong += firefox.evaluate(CLIPPED) if width == 1280 else []

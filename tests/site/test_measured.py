@@ -78,6 +78,13 @@ LESS = """() => {
 }"""
 # What else depends on the width of the screen.
 NARROW = ["scrollable-region-focusable", "target-size", "meta-viewport", "aria-hidden-focus"]
+# Code gets its tab stop when it comes into view, where it is wider than the screen.
+PASSED_BY = """async () => {
+  for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
+    scrollTo(0, y);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+}"""
 AXE = """async ([coloured, options]) => {
   const context = coloured ? { include: window.colours } : document;
   const { violations } = await axe.run(context, { ...options, resultTypes: ["violations"] });
@@ -93,6 +100,8 @@ class Visit:
         wrong.clear()
         paint(self.tab, *next(iter(views)))  # so that the page is laid out once
         tabs.go(self.tab, path)
+        # All of it is measured, not only what is near.
+        self.tab.add_style_tag(content="* { content-visibility: visible !important }")
         self.overflow, self.inaccessible = [], []
         self.tab.evaluate(LESS)
         for size, scheme in views:
@@ -102,6 +111,7 @@ class Visit:
                 self.overflow.append((size, scheme, width))
             self.note(size, scheme, self.contrast(seen))
             if structure and (size, scheme) == ("phone", VIEWS["phone"]):
+                self.tab.evaluate(PASSED_BY)
                 self.note(size, scheme, self.axe(False, {"runOnly": NARROW}))
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
         self.fetched = self.tab.evaluate(FETCHED_NOW)
@@ -124,7 +134,8 @@ class Visit:
         return self.tab.evaluate(AXE, list(arguments))
 
 
-CLIPPED = """() => [...document.querySelectorAll(".md-content pre > code")]
+# Beside a stage there is less room, and the program scrolls.
+CLIPPED = """() => [...document.querySelectorAll(".md-content :not(.stepper-code *) > pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
 FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => entry.name)"""
 

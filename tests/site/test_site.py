@@ -381,9 +381,13 @@ WALK = """(viewer) => {
 }"""
 
 
+UNFOLD = "document.querySelectorAll('details:has(step-viewer)').forEach((x) => x.open = true)"
+
+
 @pytest.mark.parametrize("page", ["index.html", *(f"lessons/{x}/index.html" for x in TRACED)])
 def test_recorded_programs_go_to_their_end_by_keyboard(tabs, page):
     tab, _ = tabs[page]
+    tab.evaluate(UNFOLD)
     viewers = tab.locator("step-viewer:has(.stepper-line)")
     assert viewers.count() == tab.locator(".stepper").count() > 0
     for viewer in viewers.all():
@@ -429,6 +433,7 @@ def test_line_floors_and_sentence_fit_on_a_screen_at_every_step(browser, address
     tab = context.new_page()
     for lesson in TRACED[:: 1 if request.config.getoption("--full") else 3]:
         tab.goto(f"{address}/lessons/{lesson}/index.html")
+        tab.evaluate(UNFOLD)
         for width, height in ((390, 844), (1366, 768)):
             tab.set_viewport_size({"width": width, "height": height})
             for viewer in tab.locator("step-viewer:has(script)").all():
@@ -626,8 +631,9 @@ def test_copying_a_session_of_the_prompt_copies_the_code(tabs):
     tab, _ = tabs["lessons/grad/index.html"]
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     block = tab.locator(".language-pycon").filter(has_text="Var(").first
+    block.scroll_into_view_if_needed()
+    block.get_by_role("button", name="Copy to clipboard").click()  # is there once it is in view
     assert ">>> " in block.inner_text()
-    block.get_by_role("button", name="Copy to clipboard").click()
     copied = tab.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("a, b, c = (Var(ShapedArray(")
     assert ">>>" not in copied

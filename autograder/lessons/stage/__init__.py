@@ -137,7 +137,8 @@ class Stage:
         """A row, or a line, of what the interpreter makes."""
         name = step["interpreter"]
         if self.kind in ("split", "jaxpr") and name in (*KINDS["split"], *KINDS["jaxpr"]):
-            if any("level" in x for x in made) or name == "StagingInterpreter":
+            own = any(x.get("level") == step["level"] for x in made)  # or it belongs further down
+            if own or name == "StagingInterpreter":
                 later = name in KINDS["split"] or self.kind == "jaxpr"
                 self.equation(-1 if later else 0, step, made)
         elif self.kind == "split" and name not in KINDS["pairs"] and self.height > 1:

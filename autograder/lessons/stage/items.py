@@ -13,7 +13,7 @@ from autograder.lessons import said
 from autograder.lessons.drawing import Step
 
 Item = dict[str, Any]
-VARIABLE = re.compile(r"([a-z]+(?:_\d+)?):~?(\w+\[.*\])")
+VARIABLE = re.compile(r"([a-z]+(?:_\d+)?):~?(\w+\[[^\]]*\])")
 SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c"}
 HANDLES = ("ResultHandler", "cpu:0", "empty")  # parts of what is not drawn
 OPAQUE = ("program", "executable", "function")  # of what is not drawn
@@ -112,7 +112,7 @@ def silent(one: Item) -> bool:
 
 def unseen(shown: Any) -> bool:
     """Whether a value says nothing on a picture: None, an empty container."""
-    return shown in ("None", [], {"list": []}, {"dict": []})
+    return shown in ("None", "frozenset()", [], {"list": []}, {"dict": []})
 
 
 def blank(shown: Any) -> Any:

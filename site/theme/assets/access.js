@@ -10,11 +10,6 @@ function giveTabStops() {
   }
 }
 
-/* The theme puts each copy button into a landmark; a page would have dozens of the same name. */
-function dropLandmarks() {
-  for (const box of document.querySelectorAll(".md-code__nav")) box.setAttribute("role", "none");
-}
-
 /* On a narrow screen the theme's menu is opened by labels, which have no tab stop and may not be
    buttons; so what is in them is one. On a wide screen they are headings. */
 const opens = '.md-header label[for="__drawer"], .md-nav--primary label[for]:not([for="__drawer"])';
@@ -54,7 +49,6 @@ function tellWhatIsOpen() {
 }
 
 addEventListener("load", giveTabStops);
-addEventListener("load", dropLandmarks);
 for (const event of ["load", "resize"]) addEventListener(event, openMenuByKeys);
 addEventListener("change", tellWhatIsOpen);
 addEventListener("keydown", openOrClose);
