@@ -3,9 +3,9 @@
 What is printed of an array says its values, its dtype, and whether it is weakly typed. Where JAX
 raises an error, the class of the error is compared.
 
-JAX compiles a program for nearly every row, which takes minutes. So its answers are kept in
-`answers.json`, and written by `PYTHONPATH=solutions python tests/reference/test_arrays.py`. Those of
-another version, machine or table do not count: then JAX is asked by the test, as it is by `--full`.
+JAX compiles a program for nearly every row, which takes minutes. So its answers are kept, in
+`answers.json`; `PYTHONPATH=solutions python tests/reference/test_arrays.py` writes them. They count
+for one version, machine and table: for all others the test asks JAX, and with `--full` for these.
 """
 
 import copy
