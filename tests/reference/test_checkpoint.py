@@ -127,7 +127,7 @@ def test_the_same_results_as_jax(policy):
             name: lambda lib, use=use: use(lib, checkpointed(lib, policy))
             for name, use in USES.items()
         },
-        near=1e-10,
+        1e-10,
     )
 
 

@@ -413,12 +413,11 @@ def uses(name):
 
 
 def printed(lib, function, args):
-    """The program, also inside `jit`; or the error's class."""
+    """The program, inside that of a call of `jit`; or the error's class."""
     try:
-        programs = [lib.make_jaxpr(f)(*args) for f in (function, lib.jit(function))]
+        return str(lib.make_jaxpr(lib.jit(function))(*args))
     except TypeError as error:
         return type(error).__name__
-    return [str(program) for program in programs]
 
 
 @prints_as_promised
