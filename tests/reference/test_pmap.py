@@ -149,6 +149,7 @@ def test_axes_from_the_end_are_refused_by_name():
             minijax.vmap(f, axis_name="i")(np.ones((2, 2)))
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", programs.ONE_DEVICE.values(), ids=programs.ONE_DEVICE)
 def test_programs_of_one_device_give_what_they_give_in_jax(program):
     same(*results(program))
