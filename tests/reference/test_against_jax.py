@@ -82,6 +82,7 @@ EDGES = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", EDGES.values(), ids=EDGES)
 def test_edge_cases(program):
     compare(program)
@@ -121,6 +122,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises_and_leave_the_stack_clean(program):
     assert_same_error(lambda: program(minijax, mjnp), lambda: program(jax, jjnp))

@@ -61,6 +61,7 @@ TRANSFORMATIONS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
 def test_every_operation_under_this_transformation(transform):
     assert_all_same(
@@ -168,6 +169,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises(program):
     assert_same_error(lambda: program(minijax), lambda: program(jax))

@@ -152,6 +152,7 @@ def residual_shapes(f):
     return sorted(np.shape(x) for x in program.consts if np.shape(x))
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("policy", POLICIES)
 def test_as_much_is_kept_as_in_jax(policy):
     kept = [aval.shape for aval, _ in saved_residuals(checkpointed(jax, policy), X, W)]

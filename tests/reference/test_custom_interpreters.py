@@ -96,6 +96,7 @@ each_chain = pytest.mark.parametrize("name", CHAINS)
 # Evaluation
 
 
+@pytest.mark.every
 @on_both
 @each_chain
 def test_a_program_gives_what_its_function_gives(lib, custom, name):
@@ -109,6 +110,7 @@ def test_a_program_gives_what_its_function_gives(lib, custom, name):
 # inverse
 
 
+@pytest.mark.every
 @on_both
 @each_chain
 def test_the_inverse_gives_the_argument_back(lib, custom, name):
@@ -239,6 +241,7 @@ STOPS = {
 }
 
 
+@pytest.mark.every
 @on_both
 @pytest.mark.parametrize("name", STOPS)
 def test_what_cannot_be_inverted_says_where_and_why(lib, custom, name):
@@ -373,6 +376,7 @@ COSTS = {
 }
 
 
+@pytest.mark.every
 @on_both
 @pytest.mark.parametrize("name", COSTS)
 def test_the_cost_of_one_operation(lib, custom, name):
@@ -434,6 +438,7 @@ CONTROL = {
 with_control = [pair for pair in BOTH if hasattr(pair[0].lax, "while_loop")]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("lib", "custom"), with_control)
 @pytest.mark.parametrize("name", CONTROL)
 def test_a_loop_costs_its_steps_and_a_choice_its_dearest_branch(lib, custom, name):

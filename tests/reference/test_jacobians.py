@@ -96,6 +96,7 @@ def test_integers_have_jacobians_of_zeros():
     assert_all_same(INTEGERS)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("mode", ["jacfwd", "jacrev"])
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_what_has_no_jacobian_is_an_error_as_in_jax(program, mode):

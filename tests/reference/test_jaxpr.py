@@ -359,6 +359,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every
 @prints_as_promised
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_print_as_in_jax(name):
@@ -458,6 +459,7 @@ CALLS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_make_jaxpr_takes_the_arguments_that_jax_does(call):
     assert str(call(minijax)) == str(call(jax))
@@ -472,6 +474,7 @@ BAD_CALLS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("call", BAD_CALLS.values(), ids=BAD_CALLS)
 def test_make_jaxpr_complains_as_jax_does(call):
     assert_same_error(lambda: call(minijax), lambda: call(jax))
@@ -622,6 +625,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", DEFECTS)
 def test_the_type_checker_names_the_equation_and_the_defect(name):
     damage, message = DEFECTS[name]

@@ -124,6 +124,7 @@ def donate(jx, name):
     return jx.tree.leaves(out), messages, gone, counts
 
 
+@pytest.mark.every
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
 @pytest.mark.parametrize("name", DONATIONS)
 def test_donation_is_as_in_jax(name):

@@ -348,6 +348,7 @@ def field_kinds(lib, data, meta):
     return lib.tree_util.register_dataclass(cls, data, meta)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises(program):
     assert_same_error(lambda: program(minijax), lambda: program(jax), or_wider=True)

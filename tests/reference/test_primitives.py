@@ -645,6 +645,7 @@ def test_each_primitive_has_a_case_that_uses_it():
 PRINTED_ALIKE = {i: name for i, name in enumerate(IDS) if not name.startswith("scatter-add")}
 
 
+@pytest.mark.every
 @prints_as_promised
 @pytest.mark.parametrize("number", PRINTED_ALIKE, ids=PRINTED_ALIKE.values())
 def test_programs_of_lax_functions_print_as_in_jax(number):
