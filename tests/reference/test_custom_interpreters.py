@@ -162,6 +162,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.floats(-1, 1)), max_size=6))
 def test_random_chains_are_inverted(steps):

@@ -222,6 +222,7 @@ def growth(action, number):
     return [b - a for a, b in zip(before, footprint(), strict=True)]
 
 
+@pytest.mark.slow
 def test_10000_calls_leave_no_growth():
     f = minijax.jit(lambda params, x: {"w": params["w"] * x, "b": [params["b"][0] + 1.0]})
 

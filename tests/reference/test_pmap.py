@@ -95,6 +95,7 @@ def test_jax_is_not_imported(found):
     assert not found["minijax"].run("pmap", "training")[1]
 
 
+@pytest.mark.slow
 def test_training_on_eight_devices_is_training_on_one(found):
     parallel, alone = (found["minijax"][table, "training"] for table in ("pmap", "alone"))
     same(alone, found["jax"]["alone", "training"])
