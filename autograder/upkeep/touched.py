@@ -108,7 +108,9 @@ class _Loader(SourceFileLoader):
         """Nothing: bytecode is neither read nor written."""
         raise OSError
 
-    def source_to_code(self, data: Any, path: Any, *args: Any, **kwargs: Any) -> CodeType:
+    def source_to_code(  # type: ignore[override]
+        self, data: Any, path: Any, *args: Any, **kwargs: Any
+    ) -> CodeType:
         """The module's code, in which each function first notes its name."""
         tree = ast.parse(data)
         _mark(tree, f"{self.module}:")

@@ -41,6 +41,7 @@ def product(lib, x, y):
     return lib.jvp(lambda t: t * lib.numpy.multiply(x, y), (2.0,), (1.0,))[0]
 
 
+@pytest.mark.filterwarnings("error")
 def test_operators_promote_as_in_jax():
     assert_all_same(
         {f"{x}, {y}": lambda lib, x=x, y=y: product(lib, operand(x), operand(y)) for x, y in PAIRS}
