@@ -566,6 +566,10 @@ ERRORS = {
         "while_loop body .* same pytree structure",
     ),
     "while of numbers": (lambda lib: lib.lax.while_loop(1, 2, 0.0), "should be callable"),
+    "while with a number": (
+        lambda lib: lib.lax.while_loop(lambda c: c > 1, 2, 0.0),
+        "should be callable",
+    ),
     "types of the carry": (
         body_of((X, 1)),
         r"component \[0\] .* type ~float64\[\] .* float64\[3\]; .* component \[1\] .* ~int64\[\]",
