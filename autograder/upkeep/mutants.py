@@ -91,7 +91,11 @@ def _diff(old: str, new: str) -> str:
 
 def read_equivalent(lesson: Lesson) -> dict[str, str]:
     """By id, the mutants of a lesson that do the same as the reference, and why they do."""
-    path = places.suite(f"{lesson.id}.equivalent.toml")
+    return read_argued(places.suite(f"{lesson.id}.equivalent.toml"))
+
+
+def read_argued(path: Path) -> dict[str, str]:
+    """By id, the mutants of a file that do the same as the reference; none without the file."""
     if not path.is_file():
         return {}
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])

@@ -4,7 +4,8 @@ As the hidden suites are tried with mutants of exercises, the tests in `tests/re
 with mutants of modules of `solutions/`, each in a copy of the repository. Only tests that call the
 mutated function run, until the first that fails: those of the choice, then all others. Which test
 calls what is found out once for each file of tests, and kept in `build/mutants`; delete that after
-large changes of the reference.
+large changes of the reference. A mutant that does the same as the reference is listed with the
+reason, in `tests/reference/equivalent.toml` or beside the lesson's suite, and not tried.
 """
 
 import contextlib
@@ -22,12 +23,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.lessons import places, skeleton
+from autograder.lessons import manifest, places, skeleton
 from autograder.upkeep import mutants, touched
 from autograder.upkeep.mutants import Mutant
 
 TESTS = "tests/reference"
 SAMPLE = 6  # mutants of a module, by lot, when there is little time
+SEED = "JAXPRENTICE_SEED"  # draws the same lot again, from the same modules
 CHOICE = "--choice"
 
 # By test its seconds and functions, and by file of tests those of the import.
@@ -54,12 +56,15 @@ def run(chosen: Sequence[str], quick: bool) -> int:
     """Try mutants of these modules, or a few of each; print a line for each, and the survivors."""
     width = max(map(len, chosen))
     survivors: list[Mutant] = []
+    seed = os.environ.get(SEED, str(random.randrange(10**6)))
     with copied() as copy:
         touching = ask_tests(copy)
+        if quick:
+            print(f"{SEED}={seed} draws these mutants again.")
         print(f"{'module':<{width}}  mutants  killed by the choice  by --all", flush=True)
         for module in chosen:
             made = make_mutants(module)
-            lot = random.sample(made, min(SAMPLE, len(made))) if quick else made
+            lot = draw(made, f"{seed} {module}") if quick else made
             found = [try_out(copy, module, mutant, touching) for mutant in lot]
             choice, every = sum(x.by_choice for x in found), sum(x.by_all for x in found)
             tried = f"{len(lot)} of {len(made)}"
@@ -71,13 +76,30 @@ def run(chosen: Sequence[str], quick: bool) -> int:
 
 
 def make_mutants(module: str) -> list[Mutant]:
-    """All mutants of a module, function by function; each keeps its docstring."""
+    """All mutants of a module but the argued ones, by function; each keeps its docstring."""
     source = (places.SOLUTIONS / module).read_text(encoding="utf-8")
+    without = argued()
     return [
         mutant
         for target in skeleton.functions(source)
         for mutant in mutants.mutants_of(source, target, f"{module}:{target}")
+        if mutant.id not in without
     ]
+
+
+def draw(made: Sequence[Mutant], seed: str) -> list[Mutant]:
+    """A few of these mutants, by lot."""
+    return random.Random(seed).sample(made, min(SAMPLE, len(made)))
+
+
+def argued() -> set[str]:
+    """The mutants that do as the reference does, by id: the list's own, and those of the suites."""
+    found = {*mutants.read_argued(places.ROOT / TESTS / "equivalent.toml")}
+    for lesson in manifest.load().values():
+        targets = {exercise.id: exercise.target for exercise in lesson.exercises}
+        ids = (mutant.split("/") for mutant in mutants.read_equivalent(lesson))
+        found |= {f"{lesson.module}:{targets[exercise]}/{slip}" for exercise, slip in ids}
+    return found
 
 
 def try_out(copy: Path, module: str, mutant: Mutant, touching: Touching) -> Outcome:

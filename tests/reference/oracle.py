@@ -34,6 +34,16 @@ def assert_same(got, want, what="", near=1e-12, single=1e-5):
             np.testing.assert_allclose(x, y, rtol=most, atol=most, err_msg=what)
 
 
+def assert_all_same(programs, near=1e-12, single=1e-5):
+    """Functions of the library, by name, give the same on both; JAX compiles all of them at once.
+
+    Compiling takes nearly all of the time.
+    """
+    want = jax.jit(lambda: {name: program(jax) for name, program in programs.items()})()
+    for name, program in programs.items():
+        assert_same(program(minijax), want[name], name, near, single)
+
+
 def assert_same_error(ours, theirs, or_wider=False, match=None):
     """Both fail: minijax with one line, and with JAX's class of error (`or_wider`: or a base)."""
     with pytest.raises(Exception) as want:

@@ -13,7 +13,7 @@ import minijax.numpy as mjnp
 import numpy as np
 import pytest
 from minijax.core import trace_state
-from oracle import assert_same, assert_same_error
+from oracle import assert_all_same, assert_same, assert_same_error
 
 jax.config.update("jax_enable_x64", True)
 
@@ -33,13 +33,19 @@ OPERANDS = [*SCALARS, *DTYPES]
 PAIRS = [p for p in itertools.product(OPERANDS, OPERANDS) if p != ("bool", "bool")]
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_operators_promote_as_in_jax(left, right):
-    def operand(name):
-        return SCALARS[name] if name in SCALARS else np.ones((2,), name)
+def operand(name):
+    return SCALARS[name] if name in SCALARS else np.ones((2,), name)
 
-    x, y = operand(left), operand(right)
-    compare(lambda lib, jnp: lib.jvp(lambda t: t * jnp.multiply(x, y), (2.0,), (1.0,))[0])
+
+def product(lib, x, y):
+    return lib.jvp(lambda t: t * lib.numpy.multiply(x, y), (2.0,), (1.0,))[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_operators_promote_as_in_jax():
+    assert_all_same(
+        {f"{x}, {y}": lambda lib, x=x, y=y: product(lib, operand(x), operand(y)) for x, y in PAIRS}
+    )
 
 
 EDGES = {
@@ -77,6 +83,7 @@ EDGES = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", EDGES.values(), ids=EDGES)
 def test_edge_cases(program):
     compare(program)
@@ -116,6 +123,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises_and_leave_the_stack_clean(program):
     assert_same_error(lambda: program(minijax, mjnp), lambda: program(jax, jjnp))

@@ -6,10 +6,9 @@ import minijax
 import numpy as np
 import pytest
 from jax._src.ad_checkpoint import saved_residuals
-from minijax.core import get_aval
 from minijax.jaxpr import typecheck_jaxpr
 from minijax.linearize import linearize_tree
-from oracle import prints_as_promised
+from oracle import assert_all_same, prints_as_promised
 
 from benchmarks import checkpoint as figures
 
@@ -118,14 +117,18 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("policy", ["dots_saveable", "everything_saveable", None])
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_the_same_results_as_jax(use, policy):
-    got, expected = (use(lib, checkpointed(lib, policy)) for lib in (minijax, jax))
-    got, expected = jax.tree.leaves(got), jax.tree.leaves(expected)
-    for x, y in zip(got, expected, strict=True):
-        assert get_aval(x).dtype == y.dtype
-        np.testing.assert_allclose(np.asarray(x), y, rtol=1e-10)
+@pytest.mark.parametrize(
+    "policy",
+    [None, *(pytest.param(p, marks=pytest.mark.slow) for p in ("dots_saveable", POLICIES[0]))],
+)
+def test_the_same_results_as_jax(policy):
+    assert_all_same(
+        {
+            name: lambda lib, use=use: use(lib, checkpointed(lib, policy))
+            for name, use in USES.items()
+        },
+        1e-10,
+    )
 
 
 PRINTED = {
@@ -149,6 +152,7 @@ def residual_shapes(f):
     return sorted(np.shape(x) for x in program.consts if np.shape(x))
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("policy", POLICIES)
 def test_as_much_is_kept_as_in_jax(policy):
     kept = [aval.shape for aval, _ in saved_residuals(checkpointed(jax, policy), X, W)]
@@ -196,22 +200,22 @@ INSIDE = {
         f, *lib.lax.cond(x > 0, lambda x: (x * 2.0, x * 3.0), lambda x: (x, x), x)
     ),
     "scan": lambda lib, f, x: lib.lax.scan(lambda c, _: (f(c), f(c)), x, None, length=3),
-    "cond in scan": lambda lib, f, x: lib.lax.scan(
-        lambda c, k: (lib.lax.cond(k > 0, f, lambda c: c, c), c), x, lib.numpy.arange(3)
-    ),
     "scan in cond": lambda lib, f, x: lib.lax.cond(
         x > 0, lambda x: lib.lax.fori_loop(0, 2, lambda i, c: f(c), x), lambda x: x, x
     ),
     "jit in scan": lambda lib, f, x: lib.lax.scan(
         lambda c, _: (lib.jit(f)(c), None), x, None, length=2
     )[0],
+    "cond in scan": lambda lib, f, x: lib.lax.scan(
+        lambda c, k: (lib.lax.cond(k > 0, f, lambda c: c, c), c), x, lib.numpy.arange(3)
+    ),
 }
 KEEP = {
-    "sines": lambda primitive, *avals, **params: str(primitive) == "sin",
+    "no policy": None,
     "cosines": lambda primitive, *avals, **params: str(primitive) == "cos",
     "all": lambda primitive, *avals, **params: True,
     "nothing": lambda primitive, *avals, **params: False,
-    "no policy": None,
+    "sines": lambda primitive, *avals, **params: str(primitive) == "sin",
 }
 
 
@@ -227,7 +231,6 @@ def inside(lib, program, policy):
     return f_lin(1.0), y, [text.count(f" {name} ") for name in ("sin", "cos", "exp")]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("policy", KEEP)
 @pytest.mark.parametrize("program", INSIDE)
 def test_policies_are_asked_inside_choices_and_loops_as_in_jax(program, policy):

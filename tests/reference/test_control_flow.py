@@ -333,6 +333,7 @@ OPERANDS = {
 CHOICES = [axes for axes in itertools.product([0, None], repeat=3) if axes != (None,) * 3]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", OPERANDS)
 def test_vmap_over_any_choice_of_operands(name):
     f, operands = OPERANDS[name]
@@ -431,6 +432,7 @@ VALUES = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", VALUES.values(), ids=VALUES)
 def test_values_and_types_are_those_of_jax(program):
     assert_same(program(minijax), program(jax))
@@ -484,6 +486,7 @@ CAPTURES = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", CAPTURES.values(), ids=CAPTURES)
 def test_bodies_and_branches_may_capture_tracers(program):
     assert_same(program(minijax), program(jax))
@@ -500,6 +503,7 @@ NAMED_AXES = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("f", NAMED_AXES.values(), ids=NAMED_AXES)
 def test_bodies_and_branches_may_speak_of_a_mapped_axis(f):
     got, want = (lib.vmap(lambda x, lib=lib: f(lib, x), axis_name="i")(X) for lib in (minijax, jax))
@@ -562,6 +566,10 @@ ERRORS = {
         "while_loop body .* same pytree structure",
     ),
     "while of numbers": (lambda lib: lib.lax.while_loop(1, 2, 0.0), "should be callable"),
+    "while with a number": (
+        lambda lib: lib.lax.while_loop(lambda c: c > 1, 2, 0.0),
+        "should be callable",
+    ),
     "types of the carry": (
         body_of((X, 1)),
         r"component \[0\] .* type ~float64\[\] .* float64\[3\]; .* component \[1\] .* ~int64\[\]",
@@ -621,6 +629,7 @@ def pair(c, x):
 N = np.array([0, 1])
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_are_of_the_kind_that_jax_raises_and_say_what_differs(name):
     program, message = ERRORS[name]
@@ -631,6 +640,7 @@ def test_errors_are_of_the_kind_that_jax_raises_and_say_what_differs(name):
 # Types: every program that is made on the way holds together -------------------------------------
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", [*BOTH_MODES, *WHILE])
 def test_transformed_programs_are_well_typed(name):
     f = {**BOTH_MODES, **WHILE}[name]

@@ -96,6 +96,7 @@ each_chain = pytest.mark.parametrize("name", CHAINS)
 # Evaluation
 
 
+@pytest.mark.every
 @on_both
 @each_chain
 def test_a_program_gives_what_its_function_gives(lib, custom, name):
@@ -109,6 +110,7 @@ def test_a_program_gives_what_its_function_gives(lib, custom, name):
 # inverse
 
 
+@pytest.mark.every
 @on_both
 @each_chain
 def test_the_inverse_gives_the_argument_back(lib, custom, name):
@@ -160,6 +162,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.floats(-1, 1)), max_size=6))
 def test_random_chains_are_inverted(steps):
@@ -239,6 +242,7 @@ STOPS = {
 }
 
 
+@pytest.mark.every
 @on_both
 @pytest.mark.parametrize("name", STOPS)
 def test_what_cannot_be_inverted_says_where_and_why(lib, custom, name):
@@ -373,6 +377,7 @@ COSTS = {
 }
 
 
+@pytest.mark.every
 @on_both
 @pytest.mark.parametrize("name", COSTS)
 def test_the_cost_of_one_operation(lib, custom, name):
@@ -434,6 +439,7 @@ CONTROL = {
 with_control = [pair for pair in BOTH if hasattr(pair[0].lax, "while_loop")]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("lib", "custom"), with_control)
 @pytest.mark.parametrize("name", CONTROL)
 def test_a_loop_costs_its_steps_and_a_choice_its_dearest_branch(lib, custom, name):

@@ -173,16 +173,19 @@ def closing_over(lib, c):
     return f
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", JVP.values(), ids=JVP)
 def test_a_forward_rule_is_used_by_every_transformation_as_in_jax(program):
     assert_same(program(minijax, custom_sin(minijax)), program(jax, custom_sin(jax)))
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", VJP.values(), ids=VJP)
 def test_a_reverse_rule_is_used_by_every_transformation_as_in_jax(program):
     assert_same(program(minijax, custom_product(minijax)), program(jax, custom_product(jax)))
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", OTHERS.values(), ids=OTHERS)
 def test_arguments_and_results_can_be_what_they_can_be_in_jax(program):
     assert_same(program(minijax), program(jax))
@@ -225,6 +228,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises(program):
     assert_same_error(lambda: program(minijax), lambda: program(jax))

@@ -125,6 +125,7 @@ UNDER_JIT = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", UNDER_JIT)
 def test_what_needs_a_value_under_jit_says_what_to_use_instead(name):
     function, error, words = UNDER_JIT[name]

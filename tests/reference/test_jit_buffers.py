@@ -124,6 +124,7 @@ def donate(jx, name):
     return jx.tree.leaves(out), messages, gone, counts
 
 
+@pytest.mark.every
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
 @pytest.mark.parametrize("name", DONATIONS)
 def test_donation_is_as_in_jax(name):
@@ -221,6 +222,7 @@ def growth(action, number):
     return [b - a for a, b in zip(before, footprint(), strict=True)]
 
 
+@pytest.mark.slow
 def test_10000_calls_leave_no_growth():
     f = minijax.jit(lambda params, x: {"w": params["w"] * x, "b": [params["b"][0] + 1.0]})
 

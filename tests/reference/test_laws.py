@@ -98,6 +98,7 @@ def test_programs_print_as_in_jax(lib, program):
     assert str(got) == str(want)
 
 
+@pytest.mark.slow
 @law(70)
 def test_values_and_derivatives_are_those_of_jax(lib, program):
     f, arguments, tangents = with_tangents(lib, program)

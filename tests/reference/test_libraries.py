@@ -10,7 +10,7 @@ import jax.scipy.stats.norm
 import minijax
 import numpy as np
 import pytest
-from oracle import assert_same_error
+from oracle import assert_all_same, assert_same_error
 
 jax.config.update("jax_enable_x64", True)
 
@@ -103,6 +103,17 @@ def all_of(lib, family):
         return found
 
     return run
+
+
+def value_and_gradient(lib, text):
+    f = eval(f"lambda x, i: {text}", modules(lib))  # the table above
+    return f(X, I), lib.grad(lambda x: weighted(lib, f(x, I)))(X)
+
+
+def test_functions_have_the_values_and_gradients_of_jax():
+    every = [text for family in FAMILIES for text in texts(family)]
+    # JAX's attention computes its softmax in float32.
+    assert_all_same({t: functools.partial(value_and_gradient, text=t) for t in every}, 1e-4, 1e-4)
 
 
 @pytest.mark.slow
@@ -260,6 +271,7 @@ def beginnings(lib):
 PROGRAMS = {f.__name__: f for f in (shapes, classes, paths, places, vectors, beginnings)}
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_result_is_that_of_jax(program):
     got, want = program(minijax), program(jax)
@@ -336,6 +348,7 @@ def field_kinds(lib, data, meta):
     return lib.tree_util.register_dataclass(cls, data, meta)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises(program):
     assert_same_error(lambda: program(minijax), lambda: program(jax), or_wider=True)

@@ -30,6 +30,7 @@ def residuals(f, x):
     return [v for v in backward.invars if v in forward.outvars]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("f", "count"),
     [
@@ -61,6 +62,7 @@ def test_a_program_that_is_built_wrong_is_found_under_the_debug_flag(checked):
     assert str(builder.build([x], [y])).endswith("in (b,) }")
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("is_known", [(True, False), (False, True), (True, True), (False, False)])
 def test_the_types_of_a_split_program_hold_together(checked, is_known):
     closed = minijax.make_jaxpr(lambda x, y: (minijax.numpy.sin(x) * y, x * 2.0))(2.0, np.ones(3))

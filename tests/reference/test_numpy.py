@@ -145,6 +145,7 @@ def values_and_derivatives(lib, family):
     return lib.jit(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", EXPRESSIONS)
 def test_functions_and_operators_give_what_those_of_jax_give(family):
     got = values_and_derivatives(minijax, family)(X, I, J, B)
@@ -172,6 +173,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
 def test_errors_are_of_the_class_that_jax_raises(program):
     assert_same_error(
@@ -230,6 +232,7 @@ def test_the_derivative_of_an_update_at_one_place_asks_nobody_which_update_has_w
     assert "select_n" not in operations
 
 
+@pytest.mark.slow
 def test_an_mlp_learns_as_on_jax():
     got = training_losses(minijax)
     np.testing.assert_allclose(got, training_losses(jax), rtol=1e-9)

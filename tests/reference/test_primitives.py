@@ -497,6 +497,7 @@ def full(request):
 IDS = [f"{case.primitive}-{i}" for i, case in enumerate(CASES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CASES)), ids=IDS)
 def test_each_primitive_under_each_transformation_gives_what_jax_gives(number, full):
     case = CASES[number]
@@ -521,6 +522,42 @@ def test_each_primitive_under_each_transformation_gives_what_jax_gives(number, f
                 assert_same(
                     here[name], there[name], f"{name} of {[x.shape for x in xs]}", 1e-10, 1e-4
                 )
+
+
+def a_few(lib, case, xs, batches):
+    """The value, two batches, and the gradient by all that floats."""
+
+    def f(*args):
+        return case.function(lib.lax, *args)
+
+    first = (0, *(None for _ in xs[1:]))
+    out = [f(*xs), lib.vmap(f)(*batches), lib.vmap(f, first)(batches[0], *xs[1:])]
+    if has_derivatives(case, xs):
+        moving = [i for i, x in enumerate(xs) if is_float(x)]
+        base = loss(lib, lambda *some: f(*fill(xs, moving, some)))
+        out.append(gradient(lib, base)(*(xs[i] for i in moving)))
+    return out
+
+
+def test_each_primitive_gives_what_jax_gives_of_one_shape_and_dtype():
+    """The choice runs this and leaves the next one out: here JAX compiles one program for all."""
+    makes = [functools.partial(case.make, case.shapes()[0], case.dtypes[0]) for case in CASES]
+    arguments = [make(0) for make in makes]
+    pairs = [zip(make(0), make(1), strict=True) for make in makes]
+    batches = [[np.stack(both) for both in examples] for examples in pairs]
+
+    def run(lib):
+        def every(arguments, batches):
+            rows = zip(IDS, CASES, arguments, batches, strict=True)
+            return {name: a_few(lib, case, xs, more) for name, case, xs, more in rows}
+
+        return every
+
+    want = jax.jit(run(jax), compiler_options=QUICK)(arguments, batches)
+    for form in (run(minijax), minijax.jit(run(minijax))):
+        got = form(arguments, batches)
+        for name in IDS:
+            assert_same(got[name], want[name], name, 1e-10, 1e-4)
 
 
 def answers_of_jax(program, arguments, number, full):
@@ -607,6 +644,7 @@ def test_each_primitive_has_a_case_that_uses_it():
 PRINTED_ALIKE = {i: name for i, name in enumerate(IDS) if not name.startswith("scatter-add")}
 
 
+@pytest.mark.every
 @prints_as_promised
 @pytest.mark.parametrize("number", PRINTED_ALIKE, ids=PRINTED_ALIKE.values())
 def test_programs_of_lax_functions_print_as_in_jax(number):

@@ -134,6 +134,7 @@ def errors():
     return [t.strip() for t in ERRORS.replace("\n", ";").split(";") if t.strip()]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("text", errors())
 def test_what_jax_refuses_is_refused(text):
     assert_same_error(lambda: of_row(text)(minijax), lambda: of_row(text)(jax), or_wider=True)

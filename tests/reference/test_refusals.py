@@ -460,6 +460,7 @@ lib.lax.convert_element_type(X, None); lib.lax.fori_loop(0, 3, lambda i, c: c, 1
 lib.lax.scan(lambda c, _: (c, c), 1.0, None, length=2, unroll=2.5)"""
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("text", STATIC.strip().replace("\n", "; ").split("; "))
 def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
     names = {"M": np.ones((2, 2)), "X": X, "np": np}
@@ -471,6 +472,7 @@ def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
 PROGRAMS = [*TREES, *VMAP, *JIT, *CUSTOM, *ARRAYS]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("program", [row[1] for row in PROGRAMS], ids=[row[0] for row in PROGRAMS])
 def test_minijax_refuses_it_as_jax_does(program):
     assert_same_error(lambda: program(minijax, mjnp), lambda: program(jax, jjnp))
