@@ -27,8 +27,9 @@ def give(place: Workspace, lesson: Lesson) -> None:
     solution = workspace.solution(lesson)
     own = commands.done_of(place, lesson) if place.own and place.file(lesson).exists() else []
     own = [name for name in own if name not in latest.given(place, lesson)]
-    commands.replace(place, lesson, solution, "the solution")
+    # First: what is taken and not noted would count as one's own.
     place.remember(latest.GIVEN, lesson.id, [x.id for x in lesson.exercises if x.id not in own])
+    commands.replace(place, lesson, solution, "the solution")
 
 
 # ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np  # noqa: F401 (the examples use it)
+import numpy as np
 
 from minijax import dtypes
 from minijax.core import (
@@ -312,9 +312,16 @@ def jit_transpose(cts: Values, *args: Value, name: str, jaxpr: ClosedJaxpr) -> l
 def call_transpose(rebind: Rebind, cts: Values, args: Values, jaxpr: ClosedJaxpr) -> list[Value]:
     """Call the program that runs backwards: known operands and cotangents in, cotangents out."""
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
-    full_cts = [instantiate(ct, aval) for ct, aval in zip(cts, jaxpr.out_avals, strict=True)]
+    full_cts = [full_cotangent(*pair) for pair in zip(cts, jaxpr.out_avals, strict=True)]
     known_args = [x for x in args if not isinstance(x, UndefPrimal)]
     return filled(linear, rebind(transposed_jaxpr(jaxpr, linear), [*known_args, *full_cts]))
+
+
+def full_cotangent(ct: Value | None, aval: ShapedArray) -> Value:
+    """`ct`, or zeros of the type that a result has: an integer's are integers here."""
+    if ct is None and not dtypes.is_float(aval.dtype):
+        return np.zeros(aval.shape, aval.dtype)
+    return instantiate(ct, aval)
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:

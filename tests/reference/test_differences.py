@@ -226,6 +226,9 @@ def runs(program, lib):
 
 
 FUNCTIONS = {
+    "one of two integers, backwards": lambda lib: lib.linear_transpose(
+        lambda x, y: lib.jit(lambda a, b: (2 * a, b))(x, y)[0], 3, 4
+    )(5)[0],
     "jit of a method": lambda lib: method(functools.partial(lib.jit, static_argnums=0)).apply(2.0),
     "jit of a method, through its class": lambda lib: type(
         scale := method(functools.partial(lib.jit, static_argnums=0))

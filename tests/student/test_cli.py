@@ -664,6 +664,18 @@ def test_what_was_given_before_is_still_given_the_second_time(work, say):
         assert re.search(r"^hello .* 2 of 2, 2 given$", say("list")[1], re.MULTILINE)
 
 
+def test_what_is_given_is_noted_though_nobody_reads_that_it_is(work, say, monkeypatch):
+    def unread(place, lesson, text, what):
+        place.replace(lesson, text)
+        raise BrokenPipeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "replace", unread)
+        with pytest.raises(BrokenPipeError):
+            progress.give(workspace.find(), manifest.get("hello"))
+    assert re.search(r"^hello .* 2 of 2, 2 given$", say("list")[1], re.MULTILINE)
+
+
 def test_progress_of_the_whole_course_fits_a_screen(work, capsys, monkeypatch):
     monkeypatch.undo()
     progress.show(workspace.find())
