@@ -126,6 +126,9 @@ def test_get_aval_asks_the_table():
             "float32[4,1]",
             "float32[4,1]",
         ]
+        aval_makers[Celsius] = lambda x: {}["no such degree"]
+        with pytest.raises(KeyError, match="no such degree"):  # the maker's own error
+            get_aval(Fever())
     finally:
         del aval_makers[Celsius]
 

@@ -118,6 +118,16 @@ def test_nothing_moves():
 
 
 @pytest.mark.exercise("jvp.process_primitive")
+def test_no_rule():
+    """Where an operand moves and there is no rule, the error names the primitive."""
+    toy = Primitive("toy")
+    with new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        with pytest.raises(NotImplementedError, match="toy"):
+            trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
+
+
+@pytest.mark.exercise("jvp.process_primitive")
 def test_several_results():
     """A primitive with several results gives a list of boxes, moving or not."""
     toy = Primitive("toy", multiple_results=True)

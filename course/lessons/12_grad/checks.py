@@ -163,10 +163,13 @@ def test_vectors():
 
 @pytest.mark.exercise("grad.dot_general_rule")
 def test_single_precision():
-    """The cotangent has the dtype of the operand."""
+    """The cotangent has the dtype of the operand, whatever that of the product is."""
     aval = ShapedArray((2, 3), F32)
     out = dot_cotangent(CT, aval, GRID.T.astype(F32), *MATRICES, comes_last=False)
     assert (out.dtype.name, out[0].tolist()) == ("float32", [41.0, 52.0, 63.0])
+    # In a program, too, where a product of two dtypes needs to be told its own.
+    program = make_jaxpr(lambda y: dot_cotangent(CT, aval, y, *MATRICES, False))(GRID.T.astype(F32))
+    assert [out.dtype.name for out in program.out_avals] == ["float32"]
 
 
 # backward_pass ------------------------------------------------------------------------------------
@@ -295,6 +298,13 @@ def test_single_precision_gradients():
     """The value may be of any float dtype."""
     value, (gradient,) = value_and_gradients(lambda x: jnp.sum(x * x), [ROW.astype(F32)])
     assert (value.dtype.name, gradient.dtype.name) == ("float32", "float32")
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_weakly_typed_gradient():
+    """The gradient of a weakly typed value at a Python number is weakly typed, too."""
+    _, (gradient,) = value_and_gradients(lambda x: x * x, [3.0])
+    assert (float(gradient), gradient.weak_type) == (6.0, True)
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
