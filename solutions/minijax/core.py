@@ -362,8 +362,8 @@ def get_aval(x: Value) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
     The table is asked at each call, and an entry counts for subclasses, too. If several fit `x`, it
-    is the one from whose class `x` would inherit a method. Without an entry, raises the `TypeError`
-    of the last example; an error of a maker comes out unchanged.
+    is the one from whose class `x` would inherit a method that all of them define. Without an
+    entry, raises the `TypeError` of the last example; an error of a maker comes out unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]

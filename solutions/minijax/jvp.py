@@ -228,8 +228,8 @@ def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) 
     """The sum or the difference of `x` and `y`, and how it moves when they move.
 
     `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; at least
-    one is a number, an array or a tracer. The tangent has the shape of the value, even if only one
-    operand moves, and is smaller.
+    one is a number, an array or a tracer. The tangent has the shape of the value, even if only the
+    smaller operand moves.
 
     >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
     5.0 1.0
@@ -348,8 +348,9 @@ def jvp_flat(
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
     The first list has the results of `f`, which is called once, and the second their tangents. The
-    tangent of an integer or a boolean, of dtype `float0`, goes in as `None`. A result that does not
-    depend on the inputs, even a tracer from outside, has a tangent of zeros, never `None`.
+    tangent of an integer or a boolean, of dtype `float0`, goes into the box as `None`. A result
+    that does not depend on the inputs, even a tracer from outside, has a tangent of zeros, never
+    `None`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
@@ -413,9 +414,10 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
 def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     """The value of `fun` at `primals` and its derivative along `tangents`: two results.
 
-    Both are tuples or lists, maybe empty, with the same tree structure (else `TypeError`). A
-    tangent has the shape of its primal (else `ValueError`), and its dtype, or `float0` for an
-    integer or a boolean (else `TypeError`). Both results have the structure of what `fun` returns.
+    `primals` and `tangents` are tuples or lists, maybe empty, with the same tree structure (else
+    `TypeError`). A tangent has the shape of its primal (else `ValueError`), and its dtype, or
+    `float0` for an integer or a boolean (else `TypeError`). Both results have the structure of what
+    `fun` returns.
     Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp

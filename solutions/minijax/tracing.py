@@ -170,9 +170,8 @@ class JaxprTrace(Trace):
     ) -> list[JaxprTracer]:
         """Record an operation as the next equation, and return the list of its results as tracers.
 
-        Nothing is computed. A later operation may use a result, and its equation then says which.
-        An operation that the types of its operands do not allow raises its error here, and nothing
-        is recorded.
+        Nothing is computed. Later equations can tell the results apart. An operation that the types
+        of its operands do not allow raises its error here, and nothing is recorded.
 
         >>> from minijax.core import lt_p
         >>> with new_main(JaxprTrace, JaxprBuilder()) as main:

@@ -87,8 +87,8 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 def unbroadcast(ct: Tangent, x: Value) -> Value:
     """The cotangent of the operand `x` of an elementwise operation whose result has `ct`.
 
-    If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
-    Otherwise it is `ct` itself, which may be a tracer. A known `x` has None.
+    If `x` was stretched, that is the sum of `ct` over the copies of each entry, in the shape of
+    `x`. Otherwise it is `ct` itself, which may be a tracer. A known `x` has None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -166,8 +166,9 @@ def dot_cotangent(
 
     `other` is the known operand, the first one if `comes_last`; in the pairs `contract` and `batch`
     of `dimension_numbers`, the axes of the linear operand come first. `ct` has the axes of the
-    product: batch axes, those kept of the first operand, those kept of the second. One product of
-    `ct` and `other`, which may be tracers, is all the work; it has the dtype of `ct`.
+    product: batch axes, those kept of the first operand, those kept of the second. All the
+    work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`; what is
+    returned has the operand's.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -272,7 +273,8 @@ def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
     each linear input; None is a cotangent of zero, here and in the list. An equation with a linear
     operand has its transpose rule called once, with the complete cotangents of its results. If
-    these are all None it is left out, and needs no rule (else `NotImplementedError`).
+    these are all None it is left out and needs no rule; any other without one is a
+    `NotImplementedError`.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])

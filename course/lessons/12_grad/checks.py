@@ -228,7 +228,7 @@ def test_a_list_of_one():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_what_the_rule_gets():
-    """Several results: their cotangents as a list, then operands and parameters; no dead rules."""
+    """A rule for several results gets a list of cotangents; without any, no rule is asked."""
     toy = Primitive("toy", multiple_results=True)
     abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
     calls = []
@@ -266,7 +266,7 @@ def test_inputs_and_results():
 
 @pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept():
-    """The same question has the same program as its answer; other linear inputs have their own."""
+    """Asked twice, it returns the same program; for other linear inputs, a different one."""
     closed = make_jaxpr(lambda x, y: (-x, y))(1.0, 2.0)
     first = transposed_jaxpr(closed, (True, True))
     assert transposed_jaxpr(closed, (True, True)) is first
