@@ -119,6 +119,13 @@ def test_the_guides_example_of_a_name_is_collected(tmp_path, roster, system):
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "mine"
 
 
+@pytest.mark.parametrize("beside", ["__MACOSX/._core.py", "submission_metadata.yml"])
+def test_what_lies_beside_the_folder_around_all_does_not_hide_it(tmp_path, roster, beside):
+    got = packed(tmp_path / "got.zip", {**DOWNLOADS["gradescope"], beside: "no"})
+    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+    assert (tmp_path / "out/ada/minijax/core.py").read_text() == "second"
+
+
 def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
     files = {
         "byronada_12345_900_core.py": "first",

@@ -337,6 +337,7 @@ ELSEWHERE = {  # what carries programs or marks computes nothing by itself
 
 
 PRIMITIVES = [p.name for p in core.impl_rules]  # before any test runs: some define their own
+ELEMENTWISE = [p.name for p in core.impl_rules if hasattr(p, "cost")]  # those that `define` made
 
 
 def asked_where(name):
@@ -355,6 +356,11 @@ def test_every_primitive_is_asked_somewhere():
     assert [
         name for name in ELSEWHERE.values() if not Path(__file__).with_name(f"{name}.py").exists()
     ] == []
+
+
+def test_every_elementwise_primitive_is_asked_all_the_ends():
+    listed = {*UNARY, *BINARY, *ALONG}  # test_primitives would ask it kind numbers only
+    assert [name for name in ELEMENTWISE if function_name(name) not in listed] == []
 
 
 def test_what_is_free_has_a_reason():

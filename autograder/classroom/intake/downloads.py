@@ -19,6 +19,8 @@ from autograder.lessons.problem import Problem
 
 DEEPEST = 20  # folders within folders: a student's may be too many for Python and for the system
 
+NOT_STUDENTS = ("submission_metadata.yml", "__MACOSX")  # a system's, or a desktop's
+
 Source = Callable[[int], bytes]  # reads so many bytes of a file
 
 
@@ -45,8 +47,9 @@ class Download:
 
     def within(self, wrappers: Collection[str]) -> "Download":
         """The download in the only folder of this one, if a system has put that around all."""
-        for entry in self.entries.values():
-            alone = len(self.entries) == 1 and not entry.is_file
+        own = [entry for entry in self.entries.values() if entry.name not in NOT_STUDENTS]
+        for entry in own:
+            alone = len(own) == 1 and not entry.is_file
             if alone and any(re.fullmatch(pattern, entry.name) for pattern in wrappers):
                 folder = self.folder / entry.name if self.folder else None
                 return Download(entry.name, folder, _entries(entry.files.items()))

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
-from autograder.classroom.intake.downloads import Download, Entry
+from autograder.classroom.intake.downloads import NOT_STUDENTS, Download, Entry
 from autograder.classroom.systems.system import Claim, Collects, Readings
 
 NAMED = 5  # files of an entry, in a sentence
-NOT_STUDENTS = ("submission_metadata.yml", "__MACOSX")  # a system's, or a desktop's
 
 Owned = tuple[Claim, Entry]
 
