@@ -455,8 +455,8 @@ def value_and_gradients(
 ) -> tuple[Value, ...]:
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
-    A value that is not one float is a `TypeError`. What is pulled back has the value's type, weak
-    or not. With `has_aux`, `fun` returns a pair, whose second part comes third.
+    A value that is not one float is a `TypeError`. What is pulled back has the value's dtype. With
+    `has_aux`, `fun` returns a pair, whose second part comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)

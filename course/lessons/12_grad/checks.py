@@ -301,13 +301,6 @@ def test_single_precision_gradients():
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
-def test_weakly_typed_gradient():
-    """The gradient of a weakly typed value at a Python number is weakly typed, too."""
-    _, (gradient,) = value_and_gradients(lambda x: x * x, [3.0])
-    assert (float(gradient), gradient.weak_type) == (6.0, True)
-
-
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient():
     """A value that is not one float is rejected; has_aux hands a second part through."""
     with pytest.raises(TypeError):
