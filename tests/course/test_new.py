@@ -126,9 +126,10 @@ def test_the_finished_lesson_is_checked_in_a_workspace(finished, tmp_path):
 
 @pytest.mark.slow
 def test_the_finished_lesson_is_graded(finished, tmp_path):
-    for student, folder in {"ada": "solutions", "ben": "course"}.items():
+    finished.run("init", tmp_path / "mine")
+    for student, folder in {"ada": finished.root / "solutions", "ben": tmp_path / "mine"}.items():
         (tmp_path / "in" / student).mkdir(parents=True)
-        shutil.copy(finished.root / folder / "minijax/fusion.py", tmp_path / "in" / student)
+        shutil.copy(folder / "minijax/fusion.py", tmp_path / "in" / student)
     finished.run("grade", tmp_path / "in", "--lesson", "fusion", "--out", tmp_path / "out")
     results = [json.loads(path.read_text()) for path in Path(tmp_path, "out").glob("*.json")]
     scores = {each["student"]: each["score"] for each in results if "student" in each}
