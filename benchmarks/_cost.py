@@ -31,9 +31,15 @@ class Cost:
         return Cost(self.seconds + other.seconds, self.cpu + other.cpu if known else None)  # type: ignore[operator]
 
 
-def of(command: Sequence[str], folder: Path, environment: dict[str, str], log: Path) -> Cost:
-    """Run a command; what it prints goes to the end of `log`."""
-    with _group() as group, log.open("ab") as output:
+def of(
+    command: Sequence[str],
+    folder: Path,
+    environment: dict[str, str],
+    log: Path,
+    grouped: bool = True,
+) -> Cost:
+    """Run a command, in a control group if it may; what it prints goes to the end of `log`."""
+    with _group() if grouped else contextlib.nullcontext() as group, log.open("ab") as output:
         enter = ["/bin/sh", "-ec", 'echo 0 > "$1"; shift; exec "$@"', "sh"]
         front = [*enter, str(group / "cgroup.procs")] if group else []
         begin = time.monotonic()

@@ -256,7 +256,7 @@ def test_the_submission_that_is_waited_for_never_ends(tmp_path, body):
     made.parent.mkdir(parents=True)
     made.write_text(assemble.read_handout("minijax/jvp.py"), encoding="utf-8")
     subprocess.run(["/bin/sh", "-ec", start.endless(body)], cwd=tmp_path, check=True)
-    assert f"    {body}\n" in (tmp_path / "in/ada/jvp.py").read_text()
+    assert f"    {body}\n" in (tmp_path / start.IN / "ada/jvp.py").read_text()
 
 
 def test_growing_memory_is_not_flat():
