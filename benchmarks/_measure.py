@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,18 @@ def document(rows: Sequence[Figure], packages: Sequence[str]) -> dict[str, Any]:
         },
         "rows": [{**asdict(row), "reached": row.is_reached} for row in rows],
     }
+
+
+def last_rows(report: Path) -> list[dict[str, Any]]:
+    """The rows of the run before, as `keep` wrote them; none if there was no such run."""
+    return json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
+
+
+def keep(report: Path, rows: Sequence[Any], packages: Sequence[str]) -> None:
+    """Write a run's rows, which are dataclasses, with its date and what they depend on."""
+    about = {"date": date.today().isoformat(), **document([], packages)}
+    write_json(report, about | {"rows": [asdict(row) for row in rows]})
+    print(f"The figures are in {report}.")
 
 
 def processor() -> str:

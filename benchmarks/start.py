@@ -6,11 +6,9 @@ else to do, keeps the figures with their date in `benchmarks/start.json`, and sh
 before, so that growth is seen. uv's cache is used, where there is one.
 """
 
-import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import _cost as cost
@@ -112,8 +110,7 @@ def taken(step: Step, clone: Path, before: dict[str, float]) -> Row:
 
 def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
     """Print the table and keep the figures, those before a step that fails as well."""
-    known = json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
-    before = {row["name"]: Row(**row).counts for row in known}
+    before = {row["name"]: Row(**row).counts for row in measure.last_rows(report)}
     rows = []
     print(f"{'':32}{'clock s':>8}{'CPU s':>8}{'before':>8}  aim")
     with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
@@ -126,14 +123,7 @@ def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
                     rows.append(row)
                     print(row.line, flush=True)
         finally:
-            keep(rows, report)
-
-
-def keep(rows: list[Row], report: Path) -> None:
-    """Write the figures with their date."""
-    about = {"date": date.today().isoformat(), **measure.document([], PACKAGES)}
-    measure.write_json(report, about | {"rows": [asdict(row) for row in rows]})
-    print(f"The figures are in {report}.")
+            measure.keep(report, rows, PACKAGES)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ do not depend on each other, so time and disk for 2,000 are ten times as much: t
 a smaller class; what a command needs before it looks at the first submission weighs more there.
 """
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.lessons import manifest
@@ -97,8 +95,7 @@ def line(row: Row, before: Row | None = None) -> str:
 def main(words: list[str], report: Path = REPORT) -> None:
     """Print the table, measured and extrapolated, and keep the figures."""
     lesson, number = manifest.get(LESSON), int(words[0]) if words else MEASURED
-    known = json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
-    before = {row["command"]: Row(**row) for row in known}
+    before = {row["command"]: Row(**row) for row in measure.last_rows(report)}
     print(f"{'':18}{'submissions':>11}{'minutes':>8}{'CPU minutes':>12}{'before':>8}{'MB':>8}")
     rows = []
     for row in measured(lesson, number):
@@ -107,9 +104,7 @@ def main(words: list[str], report: Path = REPORT) -> None:
     print("Extrapolated:")
     for row in rows:
         print(line(row.times(CLASS), before.get(row.command)))
-    about = {"date": date.today().isoformat(), **measure.document([], grading.PACKAGES)}
-    measure.write_json(report, about | {"rows": [asdict(row) for row in rows]})
-    print(f"The figures are in {report}.")
+    measure.keep(report, rows, grading.PACKAGES)
 
 
 if __name__ == "__main__":
