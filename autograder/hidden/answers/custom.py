@@ -654,23 +654,14 @@ mistake(
 )
 
 
-@mistake("custom.dce_jaxpr", fails="test_dce_random_programs")
-def dce_jaxpr(jaxpr, used_outputs):
-    live = {x for x in chosen(jaxpr.outvars, used_outputs) if is_variable(x)}
-    literals = [x for x in chosen(jaxpr.outvars, used_outputs) if not is_variable(x)]
-    eqns = []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in live for v in eqn.outvars]
-        if any(used) or has_effects(eqn):
-            eqn = thinned(eqn, used)
-            live |= {x for x in eqn.invars if is_variable(x)}
-            eqns.append(eqn)
-    used_inputs = [v in live for v in jaxpr.invars]
-    outvars = [x for x in jaxpr.outvars if x in live or x in literals]
-    invars = chosen(jaxpr.invars, used_inputs)
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs
-
-
+# Literals among the results stay, whatever was asked for.
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "return jaxpr.replace(": "literals = [x for x in outvars if not is_variable(x)]\noutvars = [x for x in jaxpr.outvars if x in live or x in literals]\nreturn jaxpr.replace("
+    },
+    fails="test_dce_random_programs",
+)
 mistake(
     "custom.dce_jaxpr",
     {"return jaxpr.replace(": "import dataclasses\nreturn dataclasses.replace(jaxpr, "},

@@ -379,8 +379,11 @@ mistake(
 )
 
 
-@mistake(
+mistake(
     "tracing.trace_with",
+    {
+        "invars: list[Any] = [t.atom for t in tracers]": "read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}\nread |= {id(out.atom) for out in outs}\ninvars = [t.atom for t in tracers if id(t.atom) in read]"
+    },
     name="Inputs that the function does not use are dropped",
     hints=[
         "How many arguments does the program of `lambda x, y: y` take?",
@@ -388,21 +391,6 @@ mistake(
         "The inputs are the variables of all boxes that you made, in order.",
     ],
 )
-def trace_with(builder, f, avals):
-    with new_main(JaxprTrace, builder) as main:
-        previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main
-        try:
-            trace = JaxprTrace(main)
-            tracers = [trace.new_arg(aval) for aval in avals]
-            outs = [full_raise(trace, out) for out in f(*tracers)]
-        finally:
-            trace_state.dynamic_trace = previous
-    read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}
-    read |= {id(out.atom) for out in outs}
-    invars = [t.atom for t in tracers if id(t.atom) in read]
-    return builder.build(invars, [out.atom for out in outs])
-
-
 # Any JaxprTracer is taken for one's own.
 mistake(
     "tracing.trace_with",
