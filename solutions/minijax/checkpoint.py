@@ -257,12 +257,12 @@ def split_and_forget(
 def without_feeders(program: ClosedJaxpr, kept: list[Var]) -> ClosedJaxpr:
     """The program without what only served to compute `kept`, but for the equations of `kept`."""
     jaxpr, eqns = program.jaxpr, []
-    live = set(jaxpr.outvars)
+    live, given = set(jaxpr.outvars), set(kept)
     for eqn in reversed(jaxpr.eqns):
         if live.isdisjoint(eqn.outvars):
             continue
         eqns.append(eqn)
-        if set(kept).isdisjoint(eqn.outvars):
+        if given.isdisjoint(eqn.outvars):
             live.update(eqn.invars)
     return program.replace(jaxpr=jaxpr.replace(eqns=eqns[::-1]))
 

@@ -417,8 +417,7 @@ def jvp(fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent]) -
     `primals` and `tangents` are tuples or lists, maybe empty, with the same tree structure (else
     `TypeError`). A tangent has the shape of its primal (else `ValueError`), and its dtype, or
     `float0` for an integer or a boolean (else `TypeError`). Both results have the structure of what
-    `fun` returns.
-    Counterpart: `jax.jvp`.
+    `fun` returns. Counterpart: `jax.jvp`.
 
     >>> from minijax import numpy as jnp
     >>> y, y_dot = jvp(lambda d: {"y": d["a"] * 2.0}, ({"a": 3.0},), ({"a": 1.0},))
