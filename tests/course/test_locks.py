@@ -1,5 +1,6 @@
 """The lock holds what the project asks for, once, and every layer is a part of it."""
 
+import json
 import re
 import tomllib
 
@@ -69,3 +70,12 @@ def test_what_makes_every_command_of_nbgrader_slow_is_left_out():
 
 def test_versions_in_project_and_package_agree():
     assert PROJECT["project"]["version"] == places.VERSION
+
+
+@pytest.mark.parametrize("package", ["runner", "lighthouse"])
+def test_a_lock_of_npm_has_a_line_for_each_package_with_its_hash_and_no_address(package):
+    text = (places.ROOT / "site" / package / "package-lock.json").read_text(encoding="utf-8")
+    _, _, *rows, _ = text.splitlines()
+    packages = json.loads(text)["packages"]
+    assert len(rows) == len(packages) - 1 > 0
+    assert all('"integrity"' in row and '"resolved"' not in row for row in rows)
