@@ -18,6 +18,7 @@ from rich.progress import track
 from autograder.grading import pool, submission
 from autograder.grading.calls import Call
 from autograder.grading.result import Result
+from autograder.grading.suite import SuiteError
 from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
@@ -96,10 +97,16 @@ def _examined(lesson: Lesson, asked: Asked) -> Report:
 
 
 def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
-    """Examine a lesson's suite, and add what comes of it to the report."""
-    _examine_classes(lesson, report)
-    _examine_cases(lesson, report, crew, asked)
-    examine_mutants(lesson, report, crew, asked)
+    """Examine a lesson's suite, and add what comes of it to the report.
+
+    A suite that does not run is a finding, and other lessons are examined.
+    """
+    try:
+        _examine_classes(lesson, report)
+        _examine_cases(lesson, report, crew, asked)
+        examine_mutants(lesson, report, crew, asked)
+    except SuiteError as error:
+        report.findings.append(f"The suite of {lesson.id} is at fault: {error}")
 
 
 # Kinds of which there are many, or whose every test runs to its end.

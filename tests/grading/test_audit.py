@@ -267,6 +267,7 @@ FINDINGS = [
     ("suites/tiny.classes.toml", "double", "triple", "triple is no exercise"),
     ("suites/tiny.classes.toml", "'again'", "'anew'", "anew is no class"),
     ("suites/tiny.py", "return tiny.mean(np.array(x))", "return sum(x) / len(x)", "without tiny"),
+    ("suites/tiny.py", "return tiny.mean(np.array(x))", "return 1 / 0", "The suite of tiny is at"),
     ("answers/tiny.py", "3.0 * np", "2.0 * np", "should lose points"),
     ("answers/tiny.py", "np.multiply(x, 2.0)", "np.multiply(x, 2.5)", "should have full points"),
     ("course/lessons/01_tiny/checks.py", "[1.0, 2.0]) == 1.5", "[1.0, 2.0]) == 2.0", "refuses it"),
