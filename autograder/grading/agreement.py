@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.grading import generated, suite, telling
+from autograder.grading import generated, suite, telling, words
 from autograder.grading.again import Again, Given, Question, Right, Tolerance
 from autograder.grading.asking import Asking, allowed
 from autograder.grading.calls import Call, Calls
@@ -107,7 +107,7 @@ class Agreement:
 
     @functools.cached_property
     def _lacking(self) -> dict[str, frozenset[str]]:
-        return telling.lacking("\n".join(self.asking.lines))
+        return words.lacking("\n".join(self.asking.lines))
 
     def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
         """May a stub that answered in this worker be what made the difference?"""

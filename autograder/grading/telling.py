@@ -6,18 +6,15 @@ submission could write in each kind of message. Of a worker that was shown a rig
 another exercise, nothing is said but the kind of the difference.
 """
 
-import ast
 import builtins
 import functools
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from autograder.grading import random_programs, records, suite, values, words
+from autograder.grading import random_programs, records, suite, values
 from autograder.grading.suite import Disagreement
-from autograder.lessons import skeleton
-from autograder.lessons.problem import Problem
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
 
@@ -115,28 +112,6 @@ _OF_PYTHON = (
 def file_lines(source: bytes) -> list[str]:
     """The lines of a file as Python counts them."""
     return re.split("\r\n|\r|\n", source.decode("utf-8", "replace"))
-
-
-def lacking(source: str) -> dict[str, frozenset[str]]:
-    """What may be said to be missing in each function: a `return` with a value, or a `yield`."""
-    try:
-        return {name: _lacking(node) for name, node in skeleton.defined_once(source).items()}
-    except (Problem, ValueError, RecursionError, MemoryError):
-        return {}
-
-
-def _lacking(node: ast.AST) -> frozenset[str]:
-    found = {type(part) for part in _own_parts(node) if getattr(part, "value", None)}
-    missing = {words.NO_RETURN: ast.Return, words.NO_YIELD: ast.Yield}
-    return frozenset(hint for hint, kind in missing.items() if kind not in found)
-
-
-def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a function but for those of functions inside."""
-    for part in ast.iter_child_nodes(node):
-        if not isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            yield part
-            yield from _own_parts(part)
 
 
 def reduced(got: Reply, lines: Sequence[str], stubs: Collection[str]) -> Reply:

@@ -1,6 +1,11 @@
 """How an error is told to a student, wherever that is: by `check`, in feedback, in a report."""
 
+import ast
 import re
+from collections.abc import Iterator
+
+from autograder.lessons import skeleton
+from autograder.lessons.problem import Problem
 
 LONGEST = 400  # characters of a text
 CUT = "... (cut)"
@@ -20,6 +25,28 @@ def missing(message: str) -> str:
     if "NoneType" not in message:
         return ""
     return NO_YIELD if message.endswith("object is not an iterator") else NO_RETURN
+
+
+def lacking(source: str) -> dict[str, frozenset[str]]:
+    """What may be said to be missing in each function: a `return` with a value, or a `yield`."""
+    try:
+        return {name: _lacking(node) for name, node in skeleton.defined_once(source).items()}
+    except (Problem, ValueError, RecursionError, MemoryError):
+        return {}
+
+
+def _lacking(node: ast.AST) -> frozenset[str]:
+    found = {type(part) for part in _own_parts(node) if getattr(part, "value", None)}
+    missing = {NO_RETURN: ast.Return, NO_YIELD: ast.Yield}
+    return frozenset(hint for hint, kind in missing.items() if kind not in found)
+
+
+def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a function but for those of functions inside."""
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield part
+            yield from _own_parts(part)
 
 
 def tidy(text: str) -> str:

@@ -17,10 +17,11 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.grading import words
 from autograder.lessons import assemble, manifest, module_rules, places, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.problem import Problem
@@ -97,6 +98,7 @@ class Report:
     broken: Error | None = None  # nothing could be checked
     stubs: Mapping[str, Stub] = field(default_factory=dict)
     lent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what was right, for which
+    lacking: Mapping[str, frozenset[str]] = field(default_factory=dict)  # see `words.lacking`
 
     @property
     def files(self) -> set[str]:
@@ -194,8 +196,9 @@ def run(
             return Report(lesson, exercises, broken=error)
     wanted = [*manifest.needs(exercise), exercise] if exercise else []
     events, end = observe(lesson, overlay, wanted, by or watch)
-    found = stubs(overlay.get(lesson.module, b""), lesson)
-    return make_report(lesson, exercises, events, end, found)
+    own = overlay.get(lesson.module, b"")
+    report = make_report(lesson, exercises, events, end, stubs(own, lesson))
+    return replace(report, lacking=words.lacking(own.decode("utf-8", "replace")))
 
 
 def observe(

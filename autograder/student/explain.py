@@ -7,7 +7,7 @@ the check and of the student's file. Students never see the words of pytest and 
 import re
 import textwrap
 
-from autograder.grading.words import CUT, NO_RETURN, cut, missing, raises, tidy
+from autograder.grading.words import CUT, NO_RETURN, NO_YIELD, cut, missing, raises, tidy
 from autograder.lessons.manifest import Lesson
 from autograder.student import checks
 from autograder.student.checks import Error, Frame, Outcome, Report
@@ -29,11 +29,18 @@ def explain(report: Report, outcome: Outcome) -> list[str]:
     return [
         f"It should hold that: {outcome.title}",
         *labelled("  where ", outcome.case),
-        *("  " + line for line in what_happened(error)),
+        *("  " + line for line in what_happened(error) if not misleads(report, outcome, line)),
         *smallest(error),
         *where(report, outcome),
         *printed(error),
     ]
+
+
+def misleads(report: Report, outcome: Outcome, line: str) -> bool:
+    """Whether a line suggests a `return` or a `yield`, and the exercise's function has some."""
+    target = next((x.target for x in report.lesson.exercises if x.id == outcome.exercise), "")
+    missing = report.lacking.get(target, (NO_RETURN, NO_YIELD))
+    return line.strip() in (NO_RETURN, NO_YIELD) and line.strip() not in missing
 
 
 def smallest(error: Error) -> list[str]:

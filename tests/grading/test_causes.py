@@ -11,7 +11,6 @@ from autograder.grading import (
     retelling,
     strata,
     suite,
-    telling,
     words,
 )
 from autograder.grading.random_programs import FIRST_CIRCLE
@@ -60,7 +59,7 @@ def test_an_exercise_that_is_right_or_not_there_is_no_cause(kind):
     ],
 )
 def test_a_missing_return_is_told_only_where_none_is(source, hints):
-    assert telling.lacking(source).get("f", set()) == hints
+    assert words.lacking(source).get("f", set()) == hints
 
 
 def law(source):

@@ -161,6 +161,12 @@ def test_a_forgotten_return_is_suggested(lesson, body):
     assert "got:      None\n            (None: is a `return` missing?)" in text
 
 
+def test_none_that_is_returned_suggests_nothing(lesson):
+    text = said(run(lesson, ("return text + mark", "return None")))
+    assert "got:      None" in text
+    assert "(None: is a `return` missing?)" not in text
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
     [
