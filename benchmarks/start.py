@@ -35,8 +35,8 @@ class Step:
 
 
 def endless(body: str) -> str:
-    """A command that hands in a module whose function `jvp` never ends."""
-    change = f's/raise NotImplementedError("jvp.jvp")/{body}/'
+    """A command that hands in a module whose function `jvp_flat` never ends."""
+    change = f's/raise NotImplementedError("jvp.flat")/{body}/'
     made = f"sed '{change}' my-jax/minijax/jvp.py > {IN}/ada/jvp.py"
     return f"rm -rf {IN} {OUT}; mkdir -p {IN}/ada; {made}; grep -q '{body}' {IN}/ada/jvp.py"
 

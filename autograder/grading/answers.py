@@ -3,15 +3,15 @@
 `autograder/hidden/answers/<lesson>.py` holds them as definitions, in the forms
 
     @right("jvp.mul_rule")
-    def mul_jvp(primals, tangents): ...
+    def bilinear_jvp(primitive, primals, tangents, **params): ...
 
     @mistake("jvp.mul_rule", name="...", hints=["...", "...", "..."])
-    def mul_jvp(primals, tangents): ...
+    def bilinear_jvp(primitive, primals, tangents, **params): ...
 
     @mistake("jvp.mul_rule", fails="test_mul_shapes")
-    def mul_jvp(primals, tangents): ...
+    def bilinear_jvp(primitive, primals, tangents, **params): ...
 
-    mistake("jvp.mul_rule", {"mul(t, y)": "mul(t, x)"}, fails="test_mul_shapes")
+    mistake("jvp.mul_rule", {"bind(t, y,": "bind(t, x,"}, fails="test_mul_shapes")
 
 Decorators that the real definition has are written below. The file is parsed, never imported: each
 definition takes its target's place in the reference, and the whole is a program that behaves as

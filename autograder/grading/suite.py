@@ -20,7 +20,7 @@ A probe may bring helpers along, and right answers to other exercises, which it 
     @probe(uses=[in_place])
     def two_rules(mj, siblings, x):
         with in_place("minijax.jvp", siblings) as module:
-            return module.mul_jvp((x, x), (1.0, None))
+            return module.bilinear_jvp(mul_p, (x, x), (1.0, None))
 
     student.agrees(two_rules, siblings("jvp.sum_rule"), 3.0)
 """

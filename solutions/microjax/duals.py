@@ -99,10 +99,9 @@ class JVPInterpreter(Interpreter):
         self.prev_interpreter = prev_interpreter
 
     def lift(self, x: Any) -> DualNumber:
-        """`x` as a dual number of this interpreter.
+        """`x` as a dual number of this interpreter: its value, and how fast it moves.
 
-        One that belongs to this interpreter is returned as it is. Anything else is a constant here,
-        and is kept whole.
+        What is one already comes back unchanged. Of anything else, nothing is lost.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> interpreter.lift(3.0)
@@ -179,8 +178,7 @@ def derivative(f: Callable[[Any], Any], x: Any) -> Any:
 def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
     """The `n`-th derivative of `f` at `x`; for `n` = 0, the value of `f` at `x` itself.
 
-    `n` is an int, 0 or more. `f` runs once, whatever `n` is. `x` is any value that the current
-    interpreter takes, and derivatives may be nested.
+    `f` runs once, whatever `n` is.
 
     >>> def foo(x):
     ...     return mul(x, add(x, 3.0))
@@ -190,3 +188,21 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
     if n == 0:
         return f(x)
     return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)
+
+
+def mixed_derivatives(f: Callable[[Any, Any], Any], x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    """The value of `f(x, y)`, its derivatives by x and by y, and the derivative by both.
+
+    The last one says how fast the derivative by y moves when x moves at speed 1.0. `f` runs once,
+    and calls may be nested. The interpreter that was current does the arithmetic, and is current
+    again afterwards, even if `f` raises.
+
+    >>> def f(x, y):
+    ...     return mul(mul(x, x), y)
+    >>> mixed_derivatives(f, 3.0, 5.0)
+    (45.0, 30.0, 9.0, 6.0)
+    """
+    outer = JVPInterpreter(current_interpreter())
+    with set_interpreter(outer):
+        value, by_y = map(outer.lift, jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0))
+    return value.primal, value.tangent, by_y.primal, by_y.tangent

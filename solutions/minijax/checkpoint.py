@@ -245,12 +245,12 @@ def split_and_forget(
     first = again = known_part
     if policy is not None:
         policy = asked_inside(policy)
-        first, again = looked_into(known_part, lambda inner: kept_values(inner, 0, policy))
+        first, again = looked_into(known_part, lambda inner: kept_values(inner, policy))
     number = sum(out_known)
     makes_residuals, _ = trimmed(with_results(again, range(number, len(again.out_avals))))
-    kept = kept_values(makes_residuals.jaxpr, 0, policy)
+    kept = kept_values(makes_residuals.jaxpr, policy)
     now = program_for_now(first, number, kept)
-    later = program_for_later(without_feeders(makes_residuals, kept), 0, kept, rest)
+    later = program_for_later(without_feeders(makes_residuals, kept), kept, rest)
     return Split(*without_dead_code(now), *without_dead_code(later), out_known)
 
 
@@ -267,12 +267,12 @@ def without_feeders(program: ClosedJaxpr, kept: list[Var]) -> ClosedJaxpr:
     return program.replace(jaxpr=jaxpr.replace(eqns=eqns[::-1]))
 
 
-def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
+def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
-    From the inputs and these results, the outputs after the first `number` can be computed again by
-    equations for which `policy(primitive, *types of the operands, **params)` is false. None of
-    these results could be left out. The policy is asked once for each equation whose results are
+    From the inputs and these results, the outputs can be computed again by equations for which
+    `policy(primitive, *types of the operands, **params)` is false. None of the results could be
+    left out. The policy is asked once for each equation whose results are
     needed, and for no other. Nothing is kept if `policy` is None.
 
     >>> import numpy as np
@@ -285,12 +285,12 @@ def kept_values(jaxpr: Jaxpr, number: int, policy: Policy | None) -> list[Var]:
         d:f64[] = mul c a
       in (d,) }
     >>> sines = lambda primitive, *avals, **params: primitive.name == "sin"
-    >>> kept_values(f.jaxpr, 0, sines) == f.jaxpr.eqns[1].outvars
+    >>> kept_values(f.jaxpr, sines) == f.jaxpr.eqns[1].outvars
     True
     """
     if policy is None:
         return []
-    live = set(jaxpr.outvars[number:])
+    live = set(jaxpr.outvars)
     kept: list[Var] = []
     for eqn in reversed(jaxpr.eqns):
         results = [var for var in eqn.outvars if var in live]
@@ -310,27 +310,25 @@ def program_for_now(known_part: ClosedJaxpr, number: int, kept: list[Var]) -> Cl
     return ClosedJaxpr(jaxpr.replace(outvars=outs), known_part.consts)
 
 
-def program_for_later(
-    known_part: ClosedJaxpr, number: int, kept: list[Var], rest: ClosedJaxpr
-) -> ClosedJaxpr:
+def program_for_later(known_part: ClosedJaxpr, kept: list[Var], rest: ClosedJaxpr) -> ClosedJaxpr:
     """The program for later, which computes the residuals again, and then runs `rest`.
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
-    inputs. `rest` takes the residuals, the outputs of `known_part` after `number`, and the unknown
+    inputs. `rest` takes the residuals, which are the outputs of `known_part`, and the unknown
     inputs. No equation that makes one of `kept` is left; none reads what else that made.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
     >>> f64 = ShapedArray((), np.dtype("float64"))
-    >>> first = trace_to_jaxpr(lambda x: [x, sin(sin(x))], [f64])
+    >>> first = trace_to_jaxpr(lambda x: [sin(sin(x))], [f64])
     >>> rest = trace_to_jaxpr(lambda residual, y: [residual * y], [f64, f64])
-    >>> program_for_later(first, 1, [], rest)
+    >>> program_for_later(first, [], rest)
     { lambda ; a:f64[] b:f64[]. let
         c:f64[] = sin a
         d:f64[] = sin c
         e:f64[] = mul d b
       in (e,) }
-    >>> program_for_later(first, 1, first.jaxpr.eqns[0].outvars, rest)
+    >>> program_for_later(first, first.jaxpr.eqns[0].outvars, rest)
     { lambda ; a:f64[] b:f64[] c:f64[]. let
         d:f64[] = sin b
         e:f64[] = mul d c
@@ -340,7 +338,7 @@ def program_for_later(
     inputs = [*jaxpr.invars, *kept]
     given = {*kept}
     eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]
-    again = jaxpr.replace(invars=inputs, outvars=jaxpr.outvars[number:], eqns=eqns)
+    again = jaxpr.replace(invars=inputs, eqns=eqns)
 
     def later(*args: Value) -> list[Value]:
         residuals = eval_jaxpr(again, known_part.consts, *args[: len(inputs)])

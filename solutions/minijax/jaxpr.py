@@ -290,15 +290,14 @@ def check_axes(x: ShapedArray, axes: tuple[int, ...]) -> None:
 def dot_general_type(
     x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> ShapedArray:
-    """The type of a product that adds up along the contracted axes.
+    """The type of the product that `dot_general_p` computes of operands of these types.
 
     `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Axes at the same
     place go together and have the same size, and no axis is missing or listed twice; the dtypes are
     the same, unless there is a `preferred_element_type` (else `TypeError`).
 
-    The result has the batch axes as listed, then the other axes of `x`, then those of `y`. Its
-    dtype is `preferred_element_type`, or the operands' if that is None. It is weakly typed if both
-    operands are.
+    The dtype of the result is `preferred_element_type`, or the operands' if that is None. It is
+    weakly typed if both operands are.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))

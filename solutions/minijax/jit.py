@@ -247,9 +247,8 @@ class Jitted:
     def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
-        It fits all calls in which the function, traced again, would find the same: containers,
-        types of leaves, static values, named axes around it. The values of leaves do not count, nor
-        which of them are tracers.
+        It fits all calls in which the function, traced again, would find the same, in its arguments
+        and around it. The values of leaves do not count, nor which of them are tracers.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})

@@ -56,7 +56,6 @@ from minijax.lax.basic import (
     broadcast_in_dim,
     cos,
     div,
-    dot_general,
     exp,
     log,
     mul,
@@ -141,11 +140,11 @@ class JVPTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
     ) -> Any:
-        """The result of an operation on tracers of this trace, as a tracer with its tangent.
+        """The result of an operation on tracers of this trace, in a box of this trace.
 
-        Value and tangent are what the primitive's JVP rule returns. A primitive without one is a
-        `NotImplementedError` that names it. If every tangent is `None`, the result is a constant,
-        and no rule is needed. With `multiple_results`, returns a list of tracers.
+        The derivatives are those of the rules in `jvp_rules`. No rule is ever called with tangents
+        that are all `None`. A primitive without a rule is a `NotImplementedError` that names it,
+        but only if the derivative needs the rule. With `multiple_results`, returns a list of boxes.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -243,32 +242,30 @@ def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) 
     return z, stretch_like(x_dot if y_dot is None else primitive.bind(x_dot, y_dot), z)
 
 
-def mul_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The product of `x` and `y`, and how it moves when they move along their tangents.
+def bilinear_jvp(
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
+) -> tuple[Any, Any]:
+    """The value of a primitive of two operands, and how it moves when they move.
 
-    Nothing is computed for a tangent that is `None`. All others, and the operands, are numbers,
-    arrays or tracers. A scalar operand may meet an array.
+    While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
+    are. Nothing is computed for a tangent that is `None`; at least one is a number, an array or a
+    tracer, and so are the operands. A scalar factor may meet an array.
 
-    >>> print(*mul_jvp([3.0, 4.0], [1.0, 10.0]))
+    >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
-    >>> print(*mul_jvp([np.inf, 4.0], [1.0, None]))
+    >>> print(*bilinear_jvp(mul_p, [np.inf, 4.0], [1.0, None]))
     inf 4.0
     """
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = mul(x, y)
-    from_x = apply_linear(lambda t: mul(t, y), x_dot)
-    from_y = apply_linear(lambda t: mul(x, t), y_dot)
+    z = primitive.bind(x, y, **params)
+    from_x = apply_linear(lambda t: primitive.bind(t, y, **params), x_dot)
+    from_y = apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)
     return z, add_tangents(from_x, from_y)
 
 
 def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The quotient of `x` and `y`, and how it moves when they move along their tangents.
+    """From x = z * y follows that z moves by (x_dot - z * y_dot) / y.
 
-    Nothing is computed for a tangent that is `None`. All others, and the operands, are numbers,
-    arrays or tracers. Dividing by 0 results in inf or NaN and never in an error.
-
-    >>> print(*div_jvp([6.0, 2.0], [1.0, None]))
-    3.0 0.5
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
     3.0 -1.5
     """
@@ -276,15 +273,6 @@ def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
     z = div(x, y)
     from_x = apply_linear(lambda t: div(t, y), x_dot)
     from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-def dot_general_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
-    """A product in each operand, so the product rule again, with `dot_general` for `*`."""
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = dot_general(x, y, **params)
-    from_x = apply_linear(lambda t: dot_general(t, y, **params), x_dot)
-    from_y = apply_linear(lambda t: dot_general(x, t, **params), y_dot)
     return z, add_tangents(from_x, from_y)
 
 
@@ -327,12 +315,12 @@ jvp_rules[sin_p] = sin_jvp
 jvp_rules[cos_p] = cos_jvp
 jvp_rules[exp_p] = exp_jvp
 jvp_rules[log_p] = log_jvp
-jvp_rules[mul_p] = mul_jvp
 jvp_rules[div_p] = div_jvp
-jvp_rules[dot_general_p] = dot_general_jvp
 jvp_rules[convert_element_type_p] = convert_element_type_jvp
 for _p in (add_p, sub_p):
     jvp_rules[_p] = functools.partial(sum_jvp, _p)
+for _p in (mul_p, dot_general_p):
+    jvp_rules[_p] = functools.partial(bilinear_jvp, _p)
 for _p in (gt_p, lt_p):
     jvp_rules[_p] = functools.partial(comparison_jvp, _p)
 for _p in (reduce_sum_p, transpose_p, broadcast_in_dim_p):

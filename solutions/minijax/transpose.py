@@ -327,10 +327,10 @@ def full_cotangent(ct: Value | None, aval: ShapedArray) -> Value:
 
 
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
-    """The program that runs `jaxpr` backwards: the same object each time for the same `linear`.
+    """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
-    It takes the inputs that `linear` does not mark, then a cotangent for each result. It returns
-    the cotangents of the marked inputs, in order: arrays of their types, even if zero.
+    `jaxpr` is linear in the inputs that `linear` marks. Each result has the type of the input to
+    which it belongs. The same object comes back each time for the same `linear`.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr

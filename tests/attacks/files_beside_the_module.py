@@ -5,7 +5,7 @@
 place = (folder / name).parent
 place.mkdir()
 (folder / name).write_text("""
-raise NotImplementedError("jvp.jvp")
+raise NotImplementedError("jvp.flat")
 """)
 evil = "open('@DROP@/ran', 'w'); import os; os._exit(0)\n"
 for where in (folder, place, place / "__pycache__"):

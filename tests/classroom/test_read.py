@@ -130,9 +130,9 @@ def mul_jvp(x):  # look again: jvp.sum_rule. this is no line of its own
 
 
 def test_requests_are_short_and_few():
-    assert look_again.in_module("# look again: jvp.jvp " + "x" * 9999)[0][1] == "x" * 500
-    assert len(look_again.in_module("# look again: jvp.jvp\n" * 999)) == look_again.MOST
-    ((_, text),) = look_again.in_module("# look again: jvp.jvp a\u202eb\x1b[2J")
+    assert look_again.in_module("# look again: jvp.flat " + "x" * 9999)[0][1] == "x" * 500
+    assert len(look_again.in_module("# look again: jvp.flat\n" * 999)) == look_again.MOST
+    ((_, text),) = look_again.in_module("# look again: jvp.flat a\u202eb\x1b[2J")
     assert text == "a\\u202eb?[2J"
 
 

@@ -174,19 +174,16 @@ def test_a_right_package_passes_and_the_list_says_so(place, capsys):
 
 WRONG = {  # by the exercise: what is right, and what is not
     "core.find_top_trace": ("if main.level > top.level else top", ""),
-    "jvp.div_rule": ("div(neg(z), y)", "div(z, y)"),
-    "jvp.mul_rule": ("apply_linear(lambda t: mul(x, t), y_dot)", "None"),
+    "jvp.mul_rule": ("apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)", "None"),
+    "jvp.sum_rule": ("neg(y_dot) if primitive is sub_p else y_dot", "y_dot"),
     "vmap.reduce_sum_rule": ("dim - sum(axis < dim for axis in axes_out)", "dim"),
-    "tracing.without_equation": (
-        "    if aval == atom.aval:",
-        "    if aval.shape == atom.aval.shape:",
-    ),
+    "tracing.constant": ("if id(val) not in self.consts", "if True"),
     "linearize.toposort": ("if id(recipe) not in done:", "if True:"),
     "grad.unbroadcast": ("sums = reduce_sum(ct, axes)", "sums = reduce_sum(ct, axes) * 0.5"),
 }
 
 
-SHORT = ("core.find_top_trace", "tracing.without_equation")  # the others take 15 seconds each
+SHORT = ("core.find_top_trace", "tracing.constant")  # the others take 15 seconds each
 
 
 @pytest.mark.slow

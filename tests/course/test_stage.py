@@ -151,10 +151,10 @@ def test_a_rule_s_lines_are_told_but_not_those_of_an_exercise():
     found = traced.read('"jvp-of-jvp"', manifest.load()["jvp"])
     told = list(drawing.moments(found.steps))
     names = {found.sources[x.rule_line[0]].name for x in told if x.rule_line}
-    assert names >= {"sin_jvp", "mul_jvp"}
+    assert names >= {"sin_jvp", "bilinear_jvp"}
     marked = re.findall(r'data-in="(\d+) (\d+)"', found.stepper)
     assert {found.sources[int(n)].name for n, _ in marked} >= {"sin_jvp"}
-    assert "mul_jvp" not in {found.sources[int(n)].name for n, _ in marked}
+    assert "bilinear_jvp" not in {found.sources[int(n)].name for n, _ in marked}
     lines = {
         re.sub("<[^>]*>", "", found.sources[int(n)].text).splitlines()[int(line) - 1].strip()
         for n, line in marked

@@ -155,7 +155,7 @@ def test_siblings_leave_no_trace():
     changes = {
         "add_tangents": "def add_tangents(a, b): return 1.0",
         "JVPTrace.pure": "def pure(self, val): return 2.0",
-        "mul_jvp": "def mul_jvp(primals, tangents): return 3.0, 4.0",
+        "bilinear_jvp": "def bilinear_jvp(primitive, primals, tangents): return 3.0, 4.0",
         "another": "def another(): return 5.0",
     }
     with in_worker.in_place("minijax.jvp", changes) as module:

@@ -331,8 +331,8 @@ def test_a_worker_is_kept_until_it_was_shown_what_is_asked(asked, kind, starts):
 
 @needs_isolation
 def test_a_wrong_sibling_costs_a_law_nothing():
-    graded_alone = graded(source_of("Only the first operand counts"), only="jvp.div_rule")
-    assert only(graded_alone, "jvp.div_rule")["class"] is None
+    graded_alone = graded(source_of("Only the first operand counts"), only="jvp.sum_rule")
+    assert only(graded_alone, "jvp.sum_rule")["class"] is None
 
 
 @pytest.mark.slow
@@ -341,7 +341,7 @@ def test_a_wrong_sibling_that_has_passed_its_own_tests_costs_the_others_nothing(
     monkeypatch.setattr(lending.Lending, "_has_passed", lambda lent, target: True)
     name = "A difference moves with its second operand, not against it"
     result = graded(source_of(name), shrink=False)
-    for name in ("jvp.mul_rule", "jvp.div_rule"):
+    for name in ("jvp.mul_rule", "jvp.flat"):
         assert only(result, name)["points"] == only(result, name)["max_points"]
 
 
@@ -397,8 +397,8 @@ def test_the_exercises_own_answer_does_not_travel():
     law = Probe("law", "def law(mj, f, xs): return f(*xs)")
     test = run.laws.test("test", "jvp.mul_rule", law, {})
     sent = test.arguments(test.programs)[2]
-    assert "div_jvp" in sent
-    assert "mul_jvp" not in sent
+    assert "sum_jvp" in sent
+    assert "bilinear_jvp" not in sent
 
 
 def test_a_program_that_fails_on_the_reference_is_a_fault_of_the_suite():
@@ -437,7 +437,7 @@ def test_a_check_of_right_programs_passes():
 def test_an_exercise_that_is_not_written_is_said_at_once():
     @random_programs.for_programs(seed="visible")
     def check(xs):
-        raise NotImplementedError("jvp.jvp")
+        raise NotImplementedError("jvp.flat")
 
     with pytest.raises(NotImplementedError) as caught:
         check()

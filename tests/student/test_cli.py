@@ -610,7 +610,7 @@ def test_a_hint_needs_no_whole_name(work, say):
 
 def test_a_hint_for_the_lesson_of_this_name_where_several_functions_have_it():
     place = workspace.find()
-    assert commands.to_hint(place, "div_jvp").id == "jvp.div_rule"
+    assert commands.to_hint(place, "sum_jvp").id == "jvp.sum_rule"
     assert commands.to_hint(place, "jvp").lesson == "jvp"
 
 

@@ -77,7 +77,7 @@ def kernel(tmp_path_factory):
     shutil.copytree(places.SOLUTIONS, work, ignore=shutil.ignore_patterns("__pycache__", "tasks"))
     lesson = manifest.get("jvp")
     text = assemble.read_solution(lesson.module).replace("neg(x), neg(x_dot)", "neg(x), x_dot")
-    text = text.replace("z = div(x, y)\n", 'raise NotImplementedError("jvp.div_rule")\n')
+    text = text.replace("z = primitive.bind(x, y)\n", 'raise NotImplementedError("jvp.sum_rule")\n')
     (work / lesson.module).write_text(text, encoding="utf-8")
     copy.mkdir()
     (copy / "jaxprentice").write_text(START.format(root=str(places.ROOT)), encoding="utf-8")
@@ -113,11 +113,11 @@ def outputs(kernel, code):
 
 def test_check_and_hint_are_magics_with_tables(kernel):
     outputs(kernel, "%load_ext jaxprentice")
-    shown = outputs(kernel, "%check jvp.div_rule")
-    assert "<td>✗ not right yet</td><td><code>jvp.div_rule</code></td>" in shown["text/html"]
+    shown = outputs(kernel, "%check jvp.sum_rule")
+    assert "<td>✗ not right yet</td><td><code>jvp.sum_rule</code></td>" in shown["text/html"]
     assert "There is code, but line" in shown["text/html"]
-    assert shown["text/plain"].startswith("  not right yet  jvp.div_rule")
-    assert "Hint 1 of 4 for jvp.div_rule" in outputs(kernel, "%hint jvp.div_rule")["text/html"]
+    assert shown["text/plain"].startswith("  not right yet  jvp.sum_rule")
+    assert "Hint 1 of 4 for jvp.sum_rule" in outputs(kernel, "%hint jvp.sum_rule")["text/html"]
 
 
 def test_trace_is_a_magic_for_lines_and_cells(kernel):

@@ -205,7 +205,7 @@ grace_minutes = 0
 # it may have other points for exercises, exercises that are given, and points that a person gives:
 #
 #     points = { "jvp.mul_rule" = 4, "jvp.whole" = 6 }
-#     drop = ["jvp.div_rule"]
+#     drop = ["jvp.sum_rule"]
 #     question = 3
 #     open = { jvp = 5 }
 #     own_base = true  # graded on the students' own earlier modules

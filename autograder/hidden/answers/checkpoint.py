@@ -5,10 +5,10 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 
 
 @right("checkpoint.kept_values")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     needed, kept = set(), set()
     if policy is not None:
-        needed.update(x for x in jaxpr.outvars[number:] if not isinstance(x, Literal))
+        needed.update(x for x in jaxpr.outvars if not isinstance(x, Literal))
     for eqn in jaxpr.eqns[::-1]:
         found = needed.intersection(eqn.outvars)
         if not found:
@@ -23,11 +23,11 @@ def kept_values(jaxpr, number, policy):
 
 
 @right("checkpoint.kept_values")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
     makers = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-    needed, kept = set(jaxpr.outvars[number:]) & set(makers), []
+    needed, kept = set(jaxpr.outvars) & set(makers), []
     for i in range(len(jaxpr.eqns) - 1, -1, -1):
         eqn = jaxpr.eqns[i]
         if needed.isdisjoint(eqn.outvars):
@@ -40,10 +40,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @right("checkpoint.kept_values", style="recursion-free walk over indices; the marks are on numbers")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    needed = {id(atom) for atom in jaxpr.outvars[number:]}
+    needed = {id(atom) for atom in jaxpr.outvars}
     kept_numbers = []
     for i in range(len(jaxpr.eqns) - 1, -1, -1):
         eqn = jaxpr.eqns[i]
@@ -56,10 +56,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @right("checkpoint.kept_values", style="a worklist, and a second walk forwards that collects")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     from collections import deque
 
-    needed, wanted = set(jaxpr.outvars[number:]), set()
+    needed, wanted = set(jaxpr.outvars), set()
     todo = deque(jaxpr.eqns)
     while todo and policy:
         eqn = todo.pop()
@@ -82,10 +82,10 @@ def kept_values(jaxpr, number, policy):
         "Add the operands to the needed ones only if the policy says no.",
     ],
 )
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    live = {atom for atom in jaxpr.outvars[number:] if isinstance(atom, Var)}
+    live = {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
     kept = []
     for eqn in reversed(jaxpr.eqns):
         results = [var for var in eqn.outvars if var in live]
@@ -98,30 +98,6 @@ def kept_values(jaxpr, number, policy):
 
 @mistake(
     "checkpoint.kept_values",
-    name="The known outputs count as needed",
-    hints=[
-        "An output of the function is a sine, and the policy keeps sines. Does the backward pass read that sine?",
-        "The outputs of this program are of two kinds. The first ones are results of the function: the program for now returns them to the user. Only those after them are residuals.",
-        "Begin with `jaxpr.outvars[number:]`, not with all outputs.",
-    ],
-)
-def kept_values(jaxpr, number, policy):
-    if policy is None:
-        return []
-    live = {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
-    kept = []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in live]
-        if results:
-            if policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params):
-                kept = results + kept
-            else:
-                live.update(atom for atom in eqn.invars if isinstance(atom, Var))
-    return kept
-
-
-@mistake(
-    "checkpoint.kept_values",
     name="Everything that the policy allows is kept, needed or not",
     hints=[
         "The policy allows sines, and your function has a sine that only its own result needs. What would the backward pass do with it?",
@@ -129,7 +105,7 @@ def kept_values(jaxpr, number, policy):
         "Keep a set of needed variables, and ask the policy only about equations that have a result in it.",
     ],
 )
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
     kept = []
@@ -140,10 +116,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_stops")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    needed, kept = set(jaxpr.outvars[number:]), []
+    needed, kept = set(jaxpr.outvars), []
     for eqn in reversed(jaxpr.eqns):
         results = [var for var in eqn.outvars if var in needed]
         if not results:
@@ -156,10 +132,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_asks")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    needed, kept = set(jaxpr.outvars[number:]), []
+    needed, kept = set(jaxpr.outvars), []
     for eqn in reversed(jaxpr.eqns):
         saved = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
         results = [var for var in eqn.outvars if var in needed]
@@ -171,10 +147,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_by_any_answer")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    needed, kept = set(jaxpr.outvars[number:]), []
+    needed, kept = set(jaxpr.outvars), []
     for eqn in reversed(jaxpr.eqns):
         results = [var for var in eqn.outvars if var in needed]
         if not results:
@@ -187,12 +163,12 @@ def kept_values(jaxpr, number, policy):
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_of_a_long_program")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
     makers = {id(var): eqn for eqn in jaxpr.eqns for var in eqn.outvars}
     order = {id(eqn): i for i, eqn in enumerate(jaxpr.eqns)}
-    residuals = {id(atom) for atom in jaxpr.outvars[number:]}
+    residuals = {id(atom) for atom in jaxpr.outvars}
 
     def walk(eqns_left, needed):
         if not eqns_left:
@@ -208,10 +184,10 @@ def kept_values(jaxpr, number, policy):
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_of_several_results")
-def kept_values(jaxpr, number, policy):
+def kept_values(jaxpr, policy):
     if policy is None:
         return []
-    needed, kept = set(jaxpr.outvars[number:]), []
+    needed, kept = set(jaxpr.outvars), []
     for eqn in reversed(jaxpr.eqns):
         if eqn.outvars[0] not in needed:
             continue
@@ -227,14 +203,14 @@ mistake(
     "checkpoint.kept_values",
     {
         "policy: Policy | None)": "policy: Policy | None, live: set = set())",
-        "live = set(jaxpr.outvars[number:])": "live.update(jaxpr.outvars[number:])",
+        "live = set(jaxpr.outvars)": "live.update(jaxpr.outvars)",
     },
     fails="test_kept_residuals_alone",
 )
 
 
 @right("checkpoint.later")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     n, m = len(jaxpr.invars), len(kept)
 
@@ -250,22 +226,22 @@ def program_for_later(known_part, number, kept, rest):
                 continue
             out = eqn.primitive.bind(*map(value, eqn.invars), **eqn.params)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
-        residuals = [value(atom) for atom in jaxpr.outvars[number:]]
+        residuals = [value(atom) for atom in jaxpr.outvars]
         return eval_jaxpr(rest.jaxpr, [], *residuals, *args[n + m :])
 
-    unknown = rest.in_avals[len(jaxpr.outvars) - number :]
+    unknown = rest.in_avals[len(jaxpr.outvars) :]
     return trace_to_jaxpr(f, [*known_part.in_avals, *(var.aval for var in kept), *unknown])
 
 
 @right("checkpoint.later")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = []
     for eqn in jaxpr.eqns:
         if not any(var in kept for var in eqn.outvars):
             eqns.append(eqn)
     first = ClosedJaxpr(
-        Jaxpr(jaxpr.constvars, [*jaxpr.invars, *kept], jaxpr.outvars[number:], eqns),
+        Jaxpr(jaxpr.constvars, [*jaxpr.invars, *kept], jaxpr.outvars, eqns),
         known_part.consts,
     )
     size = len(first.in_avals)
@@ -279,11 +255,11 @@ def program_for_later(known_part, number, kept, rest):
 
 
 @right("checkpoint.later", style="the equations are applied by hand, those of kept values skipped")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     from minijax.jaxpr import apply_equation, read
 
     jaxpr = known_part.jaxpr
-    residual_atoms = jaxpr.outvars[number:]
+    residual_atoms = jaxpr.outvars
     given = [*jaxpr.invars, *kept]
     waiting = rest.in_avals[len(residual_atoms) :]
 
@@ -301,13 +277,13 @@ def program_for_later(known_part, number, kept, rest):
 
 
 @right("checkpoint.later", style="two programs, joined by a function of three slices")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     old = known_part.jaxpr
     made = set(kept)
     again = Jaxpr(
         constvars=list(old.constvars),
         invars=old.invars + kept,
-        outvars=list(old.outvars)[number:],
+        outvars=list(old.outvars),
         eqns=list(filter(lambda eqn: made.isdisjoint(eqn.outvars), old.eqns)),
     )
     cut = len(again.invars)
@@ -330,10 +306,10 @@ def program_for_later(known_part, number, kept, rest):
         "Leave out each equation that has a variable of `kept` among its `outvars`.",
     ],
 )
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     inputs = [*jaxpr.invars, *kept]
-    again = jaxpr.replace(invars=inputs, outvars=jaxpr.outvars[number:])
+    again = jaxpr.replace(invars=inputs)
 
     def later(*args):
         residuals = eval_jaxpr(again, known_part.consts, *args[: len(inputs)])
@@ -344,7 +320,7 @@ def program_for_later(known_part, number, kept, rest):
 
 
 @mistake("checkpoint.later", fails="test_later_constants")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     from minijax.jaxpr import apply_equation, read
 
     jaxpr = known_part.jaxpr
@@ -357,18 +333,18 @@ def program_for_later(known_part, number, kept, rest):
                 continue
             outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
             env.update(zip(eqn.outvars, outs, strict=True))
-        residuals = [env[var] for var in jaxpr.outvars[number:]]
+        residuals = [env[var] for var in jaxpr.outvars]
         return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(given) :])
 
-    unknown_avals = rest.in_avals[len(jaxpr.outvars) - number :]
+    unknown_avals = rest.in_avals[len(jaxpr.outvars) :]
     return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
 
 
 @mistake("checkpoint.later", fails="test_later_computes_again")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:], eqns=eqns)
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], eqns=eqns)
     cut = len(again.invars)
 
     def later(*args):
@@ -380,11 +356,11 @@ def program_for_later(known_part, number, kept, rest):
 
 
 @mistake("checkpoint.later", fails="test_later_takes_several")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
     kept = [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=jaxpr.outvars[number:], eqns=eqns)
+    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], eqns=eqns)
     cut = len(again.invars)
 
     def later(*args):
@@ -396,10 +372,10 @@ def program_for_later(known_part, number, kept, rest):
 
 
 @mistake("checkpoint.later", fails="test_later_one_residual_twice")
-def program_for_later(known_part, number, kept, rest):
+def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    residuals = list(dict.fromkeys(jaxpr.outvars[number:]))
+    residuals = list(dict.fromkeys(jaxpr.outvars))
     again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=residuals, eqns=eqns)
     cut = len(again.invars)
 

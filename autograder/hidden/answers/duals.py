@@ -419,113 +419,74 @@ def jvp(f, primal, tangent, interpreters={}):
     return out.primal, out.tangent
 
 
-@right("duals.nth_order")
-def nth_order_derivative(n, f, x):
-    g = f
-    for _ in range(n):
-        g = lambda y, inner=g: derivative(inner, y)
-    return g(x)
+@right("duals.mixed")
+def mixed_derivatives(f, x, y):
+    outer = JVPInterpreter(current_interpreter())
+    inner = JVPInterpreter(outer)
+    with set_interpreter(inner):
+        result = inner.lift(f(DualNumber(outer, x, 1.0), DualNumber(inner, y, 1.0)))
+    value, by_y = outer.lift(result.primal), outer.lift(result.tangent)
+    return value.primal, value.tangent, by_y.primal, by_y.tangent
 
 
-@right("duals.nth_order")
-def nth_order_derivative(n, f, x):
-    if n > 0:
-        return nth_order_derivative(n - 1, lambda y: derivative(f, y), x)
-    return f(x)
+@right("duals.mixed", style="jvp of jvp, which keeps the value and the outer input")
+def mixed_derivatives(f, x, y):
+    kept = []
 
-
-@right("duals.nth_order", style="a loop that wraps the function n times")
-def nth_order_derivative(n, f, x):
-    from functools import partial
-
-    for _ in range(n):
-        f = partial(derivative, f)
-    return f(x)
-
-
-@right("duals.nth_order", style="reduce over a range of closures")
-def nth_order_derivative(n, f, x):
-    from functools import reduce
-
-    def once_more(g, _):
-        def slope(y):
-            return jvp(g, y, 1.0)[1]
-
+    def by_y(x):
+        value, slope = jvp(lambda y: f(x, y), y, 1.0)
+        kept.append(x.interpreter.lift(value))
         return slope
 
-    return reduce(once_more, [None] * n, f)(x)
-
-
-@right(
-    "duals.nth_order", style="recursion on the inside: the derivative of f first, n - 1 times more"
-)
-def nth_order_derivative(n, f, x):
-    match n:
-        case 0:
-            return f(x)
-        case _:
-            return nth_order_derivative(n - 1, lambda y: derivative(f, y), x)
+    slopes = jvp(by_y, x, 1.0)
+    return kept[0].primal, kept[0].tangent, *slopes
 
 
 mistake(
-    "duals.nth_order",
+    "duals.mixed",
     {
-        "return derivative(lambda y: nth_order_derivative(n - 1, f, y), x)": "return derivative(f, nth_order_derivative(n - 1, f, x) if n > 1 else x)"
+        "value.primal, value.tangent, by_y.primal, by_y.tangent": "value.primal, by_y.primal, value.tangent, by_y.tangent"
     },
-    name="The derivative is taken at a derivative",
+    name="The two derivatives are exchanged",
     hints=[
-        "What is the second derivative: the slope of the slope, or the slope at the place which the slope names?",
-        "Only the function changes from order to order. The point `x` stays where it is.",
-        "Differentiate the *function* that returns the derivative of order n - 1: `lambda y: nth_order_derivative(n - 1, f, y)`, at `x`.",
-    ],
-)
-mistake(
-    "duals.nth_order",
-    {"if n == 0:": "if n <= 1:"},
-    name="The order is one too low",
-    hints=[
-        "What should the order 1 be, and what is yours?",
-        "How many derivatives are taken for n = 1? Count how often `derivative` is called.",
-        "The recursion ends at 0, where no derivative is taken, and each order above that takes one.",
+        "Take a function that ignores y. Which of your four numbers are 0?",
+        "Which of the two inputs belongs to the interpreter outside? Its tangents are what that one's dual numbers hold.",
+        "The tangent of the value, as a dual number of the outer interpreter, is the derivative by the input that moves there: by x.",
     ],
 )
 
 
-@mistake("duals.nth_order", fails="test_higher_orders")
-def nth_order_derivative(n, f, x):
-    # a lambda in a loop that looks at the variable: late binding
-    g = f
-    if n == 0:
-        return f(x)
-    if n == 1:
-        return derivative(f, x)
-    if n == 2:
-        return derivative(lambda y: derivative(f, y), x)
-    return derivative(lambda y: derivative(lambda z: derivative(g, z), y), x)
+@mistake(
+    "duals.mixed",
+    name="Both inputs move for one interpreter",
+    hints=[
+        "What do you return for a function that only adds its inputs?",
+        "If both inputs have tangents of the same interpreter, these are added up, and nobody can take them apart again.",
+        "Let x be a dual number of one interpreter, and y one of a second interpreter above it.",
+    ],
+)
+def mixed_derivatives(f, x, y):
+    outer = JVPInterpreter(current_interpreter())
+    with set_interpreter(outer):
+        out = outer.lift(f(DualNumber(outer, x, 1.0), DualNumber(outer, y, 1.0)))
+    return out.primal, out.tangent, out.tangent, 0.0
 
 
-@mistake("duals.nth_order", fails="test_high_orders")
-def nth_order_derivative(n, f, x):
-    # computes all the lower orders on the way: f runs more than once
-    values = [f(x)]
-    for k in range(n):
-        g = f
-        for _ in range(k + 1):
-            g = (lambda h: lambda y: derivative(h, y))(g)
-        values.append(g(x))
-    return values[n]
+@mistake("duals.mixed", fails="test_mixed_of_polynomials")
+def mixed_derivatives(f, x, y):
+    # one run for each number
+    value, by_x = jvp(lambda x: f(x, y), x, 1.0)
+    by_y, by_both = jvp(lambda x: jvp(lambda y: f(x, y), y, 1.0)[1], x, 1.0)
+    return value, by_x, by_y, by_both
 
 
-@mistake("duals.nth_order", fails="test_orders_inside_each_other")
-def nth_order_derivative(n, f, x):
-    # strips the boxes of the result at the end: a float for the user
-    g = f
-    for _ in range(n):
-        g = (lambda h: lambda y: derivative(h, y))(g)
-    out = g(x)
-    while isinstance(out, DualNumber):
-        out = out.primal
-    return out
+@mistake("duals.mixed", fails="test_mixed_of_a_result_from_outside")
+def mixed_derivatives(f, x, y):
+    # opens any dual number
+    def opened(x):
+        return (x.primal, x.tangent) if isinstance(x, DualNumber) else (x, 0.0)
 
-
-mistake("duals.nth_order", {"== 0": "<= 1", "f(x)": "derivative(f, x)"}, fails="test_order_zero")
+    outer = JVPInterpreter(current_interpreter())
+    with set_interpreter(outer):
+        value, by_y = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
+    return *opened(value), *opened(by_y)

@@ -200,32 +200,39 @@ def process_primitive(self, primitive, tracers, params):
 
 
 @right("jvp.mul_rule")
-def mul_jvp(primals, tangents):
+def bilinear_jvp(primitive, primals, tangents, **params):
     (x, y), (s, t) = primals, tangents
-    z = mul_p.bind(x, y)
-    return z, y * s if t is None else x * t if s is None else x * t + y * s
+    z = primitive.bind(x, y, **params)
+    if t is None:
+        return z, primitive.bind(s, y, **params)
+    last = primitive.bind(x, t, **params)
+    return z, last if s is None else primitive.bind(s, y, **params) + last
 
 
-@right("jvp.mul_rule", style="a fold over the two terms that are there")
-def mul_jvp(primals, tangents):
-    terms = [mul(t, other) for t, other in zip(tangents, reversed(list(primals))) if t is not None]
-    return mul(*primals), functools.reduce(add_tangents, terms, None)
+@right("jvp.mul_rule", style="a fold over the terms that are there")
+def bilinear_jvp(primitive, primals, tangents, **params):
+    terms = []
+    for i, t in enumerate(tangents):
+        if t is not None:
+            terms.append(
+                primitive.bind(*(t if j == i else x for j, x in enumerate(primals)), **params)
+            )
+    return primitive.bind(*primals, **params), functools.reduce(add_tangents, terms, None)
 
 
-@right("jvp.mul_rule", style="match on what moves; primitives bound directly, other order")
-def mul_jvp(primals, tangents):
+@right("jvp.mul_rule", style="match on what moves; other order")
+def bilinear_jvp(primitive, primals, tangents, **params):
     x, y = primals
+    product = functools.partial(primitive.bind, **params)
     match tuple(tangents):
-        case (None, None):
-            slope = None
         case (t, None):
-            slope = mul_p.bind(y, t)
+            slope = product(t, y)
         case (None, t):
-            slope = mul_p.bind(x, t)
+            slope = product(x, t)
         case (s, t):
-            second = mul_p.bind(x, t)
-            slope = add_p.bind(second, mul_p.bind(y, s))
-    return mul_p.bind(x, y), slope
+            second = product(x, t)
+            slope = add_p.bind(second, product(s, y))
+    return product(x, y), slope
 
 
 @mistake(
@@ -237,28 +244,24 @@ def mul_jvp(primals, tangents):
         "Multiply each tangent with the *other value*: `x_dot * y` and `x * y_dot`, each where its tangent is not `None`, and add them.",
     ],
 )
-def mul_jvp(primals, tangents):
+def bilinear_jvp(primitive, primals, tangents, **params):
     (x, y), (x_dot, y_dot) = primals, tangents
-    z = mul_p.bind(x, y)
+    z = primitive.bind(x, y, **params)
     if x_dot is None or y_dot is None:
         return z, None
-    return z, x_dot * y_dot
+    return z, primitive.bind(x_dot, y_dot, **params)
 
 
-@mistake(
+mistake(
     "jvp.mul_rule",
-    name="Each tangent is multiplied by its own operand",
+    {"primitive.bind(x, t, **params)": "primitive.bind(t, x, **params)"},
+    name="The second term has its operands exchanged",
     hints=[
-        "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
-        "Write (x + dx)(y + dy) out. Which value is beside dx in its term?",
-        "`x_dot` is multiplied by `y`, and `y_dot` by `x`.",
+        "Numbers can be multiplied in either order. Which products cannot?",
+        "Write (A + dA)(B + dB) out for two matrices. On which side of A is dB?",
+        "The tangent of the second operand takes the place of the second operand: `primitive.bind(x, t, **params)`.",
     ],
 )
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    from_x = apply_linear(lambda t: t * x, x_dot)
-    from_y = apply_linear(lambda t: y * t, y_dot)
-    return mul_p.bind(x, y), add_tangents(from_x, from_y)
 
 
 @mistake(
@@ -267,188 +270,55 @@ def mul_jvp(primals, tangents):
     hints=[
         "What does your rule give for the derivative of x * x at 3? It should be 6.",
         "The product moves when its second operand moves, too.",
-        "Add the mirror image of your term: `apply_linear(lambda t: x * t, y_dot)`, with `add_tangents`.",
+        "Add the mirror image of your term: `apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)`, with `add_tangents`.",
     ],
 )
-def mul_jvp(primals, tangents):
+def bilinear_jvp(primitive, primals, tangents, **params):
     (x, y), (x_dot, y_dot) = primals, tangents
-    return mul_p.bind(x, y), apply_linear(lambda t: t * y, x_dot)
+    z = primitive.bind(x, y, **params)
+    return z, apply_linear(lambda t: primitive.bind(t, y, **params), x_dot)
 
 
 @mistake("jvp.mul_rule", fails="test_mul_as_a_function")
-def mul_jvp(primals, tangents):
+def bilinear_jvp(primitive, primals, tangents, **params):
     (x, y), (x_dot, y_dot) = primals, tangents
 
-    def term(t, other):
-        if t is None:
-            return None
-        known = getattr(get_aval(other), "val", None)
-        if known is not None and np.ndim(known) == 0 and float(known) == 0.0:
-            return None  # zero times anything
-        return mul(t, other)
+    def zero(x):
+        known = getattr(get_aval(x), "val", None)
+        return known is not None and np.ndim(known) == 0 and float(known) == 0.0
 
-    return mul(x, y), add_tangents(term(x_dot, y), term(y_dot, x))
-
-
-@mistake("jvp.mul_rule", fails="test_mul_value_is_read_only")
-def mul_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = mul(x, y)
-    if x_dot is not None and get_aval(x_dot).shape == get_aval(z).shape:
-        x_dot *= y
-    elif x_dot is not None:
-        x_dot = mul(x_dot, y)
-    return z, add_tangents(x_dot, apply_linear(lambda t: mul(x, t), y_dot))
+    product = functools.partial(primitive.bind, **params)
+    from_x = None if x_dot is None or zero(y) else product(x_dot, y)
+    from_y = None if y_dot is None or zero(x) else product(x, y_dot)
+    return product(x, y), add_tangents(from_x, from_y)
 
 
 @mistake("jvp.mul_rule", fails="test_mul_keeps_the_dtype")
-def mul_jvp(primals, tangents):
+def bilinear_jvp(primitive, primals, tangents, **params):
     (x, y), (x_dot, y_dot) = primals, tangents
-    from_x = apply_linear(lambda t: t * y, x_dot)
-    from_y = apply_linear(lambda t: x * t, y_dot)
+    product = functools.partial(primitive.bind, **params)
+    from_x = apply_linear(lambda t: product(t, y), x_dot)
+    from_y = apply_linear(lambda t: product(x, t), y_dot)
     if from_x is not None and not isinstance(from_x, Tracer):
         from_x = np.asarray(from_x, float)
-    return mul(x, y), add_tangents(from_x, from_y)
+    return product(x, y), add_tangents(from_x, from_y)
 
 
 # a square
 mistake(
     "jvp.mul_rule",
     {
-        "z = mul(x, y)": "if x is y and x_dot is not None:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)",
-        "return z, add_tangents(from_x, from_y)": "return mul(x, y), add_tangents(from_x, from_y)",
+        "z = primitive.bind(x, y, **params)": "z = primitive.bind(x, y, **params)\nif x is y and x_dot is not None:\n    half = primitive.bind(x, x_dot, **params)\n    return z, add(half, half)",
     },
     fails="test_mul_of_one_value_twice",
 )
 
 
-@right("jvp.div_rule")
-def div_jvp(primals, tangents):
-    (x, y), (s, t) = primals, tangents
-    z = div_p.bind(x, y)
-    up = None if s is None else div_p.bind(s, y)
-    down = None if t is None else z * div_p.bind(t, y)
-    return z, up if down is None else -down if up is None else up - down
-
-
-@right("jvp.div_rule", style="one division where both move: (x_dot - z y_dot) / y")
-def div_jvp(primals, tangents):
-    (x, y), (s, t) = primals, tangents
-    z = div(x, y)
-    if t is None:
-        top = s
-    elif s is None:
-        top = neg(mul(z, t))
-    else:
-        product = mul(z, t)
-        top = sub_p.bind(stretch_like(s, product), product)
-    return z, None if top is None else div(top, y)
-
-
-@right("jvp.div_rule", style="a generator of terms; the minus on the divisor's tangent")
-def div_jvp(primals, tangents):
-    x, y = primals
-    z = div_p.bind(x, y)
-
-    def terms():
-        if tangents[1] is not None:
-            slope = div_p.bind(z, y)
-            yield mul_p.bind(slope, neg_p.bind(tangents[1]))
-        if tangents[0] is not None:
-            yield div_p.bind(tangents[0], y)
-
-    return z, functools.reduce(add_tangents, terms())
-
-
-mistake(
-    "jvp.div_rule",
-    {
-        "z = div(x, y)": "z = div_p.bind(x, y)",
-        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)",
-        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: z / y * t, y_dot)",
-    },
-    name="The quotient rule has a plus instead of the minus",
-    hints=[
-        "When the denominator grows, does the quotient grow or shrink? Take 6 / 2 and 6 / 3.",
-        "The derivative of 1 / y is -1 / y**2: for positive numbers it is negative.",
-        "What `y_dot` contributes is `-z / y * y_dot`, with z = x / y.",
-    ],
-)
-mistake(
-    "jvp.div_rule",
-    {
-        "z = div(x, y)": "z = div_p.bind(x, y)",
-        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "from_x = apply_linear(lambda t: div_p.bind(t, y), x_dot)",
-        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: -z * t, y_dot)",
-    },
-    name="The denominator's part is divided by y only once",
-    hints=[
-        "Check your rule with numbers: how far does 6 / y move from y = 2 to y = 2.01?",
-        "The derivative of x / y with respect to y is -x / y**2. Count the divisions by y in your code.",
-        "With z = x / y that is -z / y: take the quotient `z`, not the numerator `x`, and divide it once more.",
-    ],
-)
-
-
-@mistake("jvp.div_rule", fails="test_div_huge_operands")
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    from_x = apply_linear(lambda t: div(t, y), x_dot)
-    from_y = apply_linear(lambda t: neg(div(mul(x, t), mul(y, y))), y_dot)
-    return div(x, y), add_tangents(from_x, from_y)
-
-
-@mistake("jvp.div_rule", fails="test_div_keeps_the_dtype")
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z, inverse = div(x, y), div(1.0, y)
-    from_x = apply_linear(lambda t: mul(t, inverse), x_dot)
-    from_y = apply_linear(lambda t: neg(mul(mul(z, inverse), t)), y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-@mistake("jvp.div_rule", fails="test_div_as_a_function")
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div(x, y)
-    quotient = z
-    while isinstance(quotient, JVPTracer):
-        quotient = quotient.primal
-    from_x = apply_linear(lambda t: div(t, y), x_dot)
-    from_y = apply_linear(lambda t: neg(mul(div(quotient, y), t)), y_dot)
-    return z, add_tangents(from_x, from_y)
-
-
-@mistake("jvp.div_rule", fails="test_div_as_a_function")
-def div_jvp(primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = div(x, y)
-    rate = None
-    if x_dot is not None:
-        rate = div(x_dot, x)
-    if y_dot is not None:
-        other = neg(div(y_dot, y))
-        rate = other if rate is None else add(rate, other)
-    return (z, div(x_dot, y)) if y_dot is None else (z, mul(z, rate))
-
-
-# the quotient is 1, whatever moves
-mistake(
-    "jvp.div_rule",
-    {
-        "from_x = apply_linear(lambda t: div(t, y), x_dot)": "if x is y:\n    return z, None\nfrom_x = apply_linear(lambda t: div(t, y), x_dot)",
-        "from_y = apply_linear(lambda t: mul(t, div(neg(z), y)), y_dot)": "from_y = apply_linear(lambda t: neg(mul(div(z, y), t)), y_dot)",
-    },
-    fails="test_div_of_one_value_twice",
-)
-
-
 @right("jvp.sum_rule")
 def sum_jvp(primitive, primals, tangents):
-    value, moves = primitive.bind(*primals), list(tangents)
-    if primitive is sub_p:
-        moves[1] = apply_linear(neg, moves[1])
-    return value, stretch_like(add_tangents(*moves), value)
+    z, (s, t) = primitive.bind(*primals), tangents
+    t = apply_linear(neg, t) if primitive is sub_p else t
+    return z, stretch_like(add_tangents(s, t), z)
 
 
 @right("jvp.sum_rule", style="a list of the terms that are there, added up")
@@ -716,208 +586,3 @@ def jvp_flat(f, primals, tangents, kept={}):
         outs = [full_raise(trace, out) for out in f(*ins)]
         slopes = [zeros(o.aval) if o.tangent is None else o.tangent for o in outs]
     return [o.primal for o in outs], slopes
-
-
-@right("jvp.jvp")
-def jvp(fun, primals, tangents):
-    if not all(isinstance(given, (list, tuple)) for given in (primals, tangents)):
-        raise TypeError("jvp takes tuples")
-    (xs, tree), (ts, other_tree) = tree_flatten(primals), tree_flatten(tangents)
-    if tree != other_tree:
-        raise TypeError("jvp takes arguments and tangents of the same structure")
-    list(map(check_tangent, xs, ts))
-    flat_fun, out_tree = flatten_fun(fun, tree)
-    outs = jvp_flat(flat_fun, xs, ts)
-    return tuple(tree_unflatten(out_tree(), x) for x in outs)
-
-
-@right("jvp.jvp", style="its own flat function, which keeps the structure in a nonlocal name")
-@takes_aux
-def jvp(fun, primals, tangents):
-    for given in (primals, tangents):
-        if not isinstance(given, tuple) and not isinstance(given, list):
-            raise TypeError(f"jvp wants tuples or lists, not {given!r}")
-    ps, structure = tree_flatten(primals)
-    ts, other = tree_flatten(tangents)
-    if not structure == other:
-        raise TypeError(f"{structure} is not {other}")
-    for p, t in zip(ps, ts, strict=True):
-        check_tangent(p, t)
-    kept = None
-
-    def flat(*leaves):
-        nonlocal kept
-        out, kept = tree_flatten(fun(*tree_unflatten(structure, leaves)))
-        return out
-
-    both = jvp_flat(flat, tuple(ps), tuple(ts))
-    return tuple(tree_unflatten(kept, part) for part in both)
-
-
-@right("jvp.jvp", style="checks of a generator, and map to unflatten")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if {issubclass(type(x), (tuple, list)) for x in (primals, tangents)} != {True}:
-        raise TypeError("primals and tangents of jvp must be tuples or lists.")
-    flat = [tree_flatten(x) for x in (primals, tangents)]
-    if flat[0][1] != flat[1][1]:
-        raise TypeError("primals and tangents of jvp must have the same structure.")
-    any(check_tangent(p, t) for p, t in zip(flat[0][0], flat[1][0]))
-    flat_f, out_tree = flatten_fun(lambda *args: fun(*args), flat[0][1])
-    results = jvp_flat(lambda *leaves: list(flat_f(*leaves)), flat[0][0], flat[1][0])
-    first, second = map(functools.partial(tree_unflatten, out_tree()), results)
-    return first, second
-
-
-@mistake(
-    "jvp.jvp",
-    name="The tangents come back in the containers of the arguments",
-    hints=[
-        "A function takes a dict and returns a pair. Which of the two should its tangent be?",
-        "The second result says how the function's *result* changes, leaf by leaf.",
-        "Use `out_tree()` for both results: `tree_unflatten(out_tree(), tangents_out)`.",
-    ],
-)
-def jvp(f, primals, tangents):
-    for arguments in (primals, tangents):
-        if not isinstance(arguments, (tuple, list)):
-            raise TypeError("primals and tangents of jvp must be tuples or lists.")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("primals and tangents of jvp must have the same tree structure.")
-    for primal, tangent in zip(primals_flat, tangents_flat):
-        check_tangent(primal, tangent)
-    flat_f, out_tree = flatten_fun(f, in_tree)
-    primals_out, tangents_out = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), primals_out), tree_unflatten(in_tree, tangents_out)
-
-
-@mistake(
-    "jvp.jvp",
-    name="The function is called again for the structure of its result",
-    hints=[
-        "Let the function print something. How often does it appear in one `jvp`?",
-        "The structure of the result is known as soon as the flat function has run; which object has kept it?",
-        "The second thing that `flatten_fun` gives is `out_tree`: call it after `jvp_flat`.",
-    ],
-)
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    _, out_tree = tree_flatten(fun(*primals))
-    flat_f, _ = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
-
-
-@mistake("jvp.jvp", fails="test_jvp_containers")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise TypeError("primals and tangents must be tuples")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-@mistake("jvp.jvp", fails="test_jvp_refuses_other_structures")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    tangents = type(tangents)(
-        zeros_like_aval(get_aval(p)) if t is None and p is not None else t
-        for p, t in zip(primals, tangents, strict=False)
-    )
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-@mistake("jvp.jvp", fails="test_jvp_again")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    seeds = [t if isinstance(t, Tracer) else np.asarray(t) for t in tangents_flat]
-    ps, ts = jvp_flat(flat_f, primals_flat, seeds)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-@mistake("jvp.jvp", fails="test_jvp_arguments")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        check_tangent(p, t)
-    out_tree = None
-
-    def flat_f(*leaves):
-        nonlocal out_tree
-        out = fun(*tree_unflatten(in_tree, leaves))
-        leaves_out, out_tree = tree_flatten(out, is_leaf=lambda x: x is None)
-        return leaves_out
-
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree, ps), tree_unflatten(out_tree, ts)
-
-
-@mistake("jvp.jvp", fails="test_jvp_refuses_leaves_that_do_not_match")
-@takes_aux
-def jvp(fun, primals, tangents):
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeError("tuples or lists")
-    primals_flat, in_tree = tree_flatten(primals)
-    tangents_flat, tangents_tree = tree_flatten(tangents)
-    if in_tree != tangents_tree:
-        raise TypeError("different structures")
-    for p, t in zip(primals_flat, tangents_flat):
-        if get_aval(t).shape == () and get_aval(p).shape:
-            t = broadcast_in_dim(t, get_aval(p).shape, ())
-        check_tangent(p, t)
-    flat_f, out_tree = flatten_fun(fun, in_tree)
-    ps, ts = jvp_flat(flat_f, primals_flat, tangents_flat)
-    return tree_unflatten(out_tree(), ps), tree_unflatten(out_tree(), ts)
-
-
-# Empty tuples are refused.
-mistake(
-    "jvp.jvp",
-    {
-        "if not isinstance(arguments, (tuple, list)):": "if not arguments or not isinstance(arguments, (tuple, list)):",
-        ", strict=True": "",
-    },
-    fails="test_jvp_arguments",
-)

@@ -187,60 +187,6 @@ def remainder_of_pair(upper, lower, span):
     return rem(add(rem(upper, span), rem(lower, span)), span)
 
 
-@right("random.shuffle")
-def shuffled(words, x, axis):
-    for _ in range(rounds(jnp.size(x))):
-        keys = split_words(words, (2,))
-        words = keys[0]
-        x = sort([random_bits(keys[1], 32, x.shape), x], axis)[1]
-    return x
-
-
-@right("random.shuffle", style="recursion, and places instead of elements")
-def shuffled(words, x, axis):
-    def again(words, x, left):
-        if not left:
-            return x
-        words, own = split_words(words, (2,))
-        order = jnp.argsort(random_bits(own, 32, jnp.shape(x)), axis)
-        return again(words, jnp.take_along_axis(x, order, axis), left - 1)
-
-    return again(words, x, rounds(jnp.size(x)))
-
-
-mistake(
-    "random.shuffle",
-    {
-        "words, own = split_words(words, (2,))": "_, x = sort((random_bits(words, 32, jnp.shape(x)), x), axis, num_keys=1)",
-        "_, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)": "words, _ = split_words(words, (2,))",
-    },
-    name="A key is used twice",
-    hints=[
-        "Which keys does a round need, and what is each of them used for?",
-        "The key that makes the bits must not be the one that is split for the next round: used for two things, it ties them together.",
-        "`words, own = split_words(words, (2,))`: `own` for the bits, and `words` only to be split again.",
-    ],
-)
-mistake(
-    "random.shuffle",
-    {"words, own = split_words(words, (2,))": "own = split_words(words, (2,))[1]"},
-    name="The split is not used",
-    hints=[
-        "Shuffle 2000 elements: how do the second round's bits differ from the first one's?",
-        "`split_words` returns new keys and changes nothing. What happens to those that you do not keep?",
-        "Give the first of the two new keys the name `words`, so that the next round splits that one.",
-    ],
-)
-
-mistake(
-    "random.shuffle",
-    {
-        "_, x = sort((random_bits(own, 32, jnp.shape(x)), x), axis, num_keys=1)": "bits = random_bits(own, 32, (jnp.shape(x)[axis],))\nx = jnp.take(x, jnp.argsort(bits), axis)"
-    },
-    fails="test_axes_of_a_shuffle",
-)
-
-
 @right("random.truncated")
 def truncated_floats(words, lower, upper, shape, dtype):
     root = np.asarray(math.sqrt(2), dtype)

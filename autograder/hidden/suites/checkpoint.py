@@ -139,8 +139,9 @@ exercise("checkpoint.kept_values")
 def kept(mj, text, args, number, policy_names):
     """Which results are kept, and what the policy was asked."""
     program = traced(text, args)
+    residuals = program.jaxpr.replace(outvars=program.jaxpr.outvars[number:])
     policy, asked = keeping(*policy_names)
-    found = kept_values(program.jaxpr, number, policy)
+    found = kept_values(residuals, policy)
     return {
         "which results are kept": [made(program).get(var) for var in found],
         "calls of the policy": sorted(asked, key=str),
@@ -151,12 +152,11 @@ def kept(mj, text, args, number, policy_names):
 def kept_without_policy(mj, text, args, number):
     """The same without a policy; how many results the policy that keeps all would keep."""
     program = traced(text, args)
-    every = kept_values(program.jaxpr, number, lambda *avals, **params: True)
+    residuals = program.jaxpr.replace(outvars=program.jaxpr.outvars[number:])
+    every = kept_values(residuals, lambda *avals, **params: True)
     return {
         "the number of results that are kept with the policy that keeps all": len(every),
-        "the number of results that are kept without a policy": len(
-            kept_values(program.jaxpr, number, None)
-        ),
+        "the number of results that are kept without a policy": len(kept_values(residuals, None)),
     }
 
 
@@ -177,7 +177,7 @@ def test_kept_in_order(student):
 
 @pytest.mark.meets("sizes", "some_results")
 def test_kept_residuals_alone(student):
-    """What only the outputs before the residuals need is not kept."""
+    """What no residual needs is not kept."""
     student.agrees(kept, MIXED, [2.0, 3.0], 2, ["sin"])
     student.agrees(kept, MIXED, [2.0, 3.0], 3, ["sin", "cos"])
     student.agrees(kept, "lambda x: [jnp.sin(x), jnp.cos(x)]", [ROW], 1, ["sin", "cos"])
@@ -241,7 +241,7 @@ def kept_by_answers(mj, text, args, yes, no):
 
     return {
         "which results are kept": [
-            made(program)[var] for var in kept_values(program.jaxpr, 0, policy)
+            made(program)[var] for var in kept_values(program.jaxpr, policy)
         ],
     }
 
@@ -257,7 +257,7 @@ def kept_of_a_long_program(mj, length):
         return x
 
     program = mj.make_jaxpr(f)(1.0)
-    found = kept_values(program.jaxpr, 0, lambda *avals, **params: asked.append(1))
+    found = kept_values(program.jaxpr, lambda *avals, **params: asked.append(1))
     return {
         "the number of results that are kept": len(found),
         "calls of the policy": len(asked),
@@ -297,13 +297,14 @@ def later(mj, first, args, number, which, second, unknowns):
     stay, because it is the caller's.
     """
     known_part = traced(first, args)
-    jaxpr = known_part.jaxpr
+    jaxpr = known_part.jaxpr.replace(outvars=known_part.jaxpr.outvars[number:])
+    known_part = known_part.replace(jaxpr=jaxpr)
     variables = [jaxpr.eqns[i].outvars[j] for i, j in which]
-    run = jaxpr.replace(outvars=[*variables, *jaxpr.outvars[number:]])
+    run = jaxpr.replace(outvars=[*variables, *jaxpr.outvars])
     values = eval_jaxpr(run, known_part.consts, *args)
     kept, residuals = values[: len(which)], values[len(which) :]
     rest = traced(second, [*residuals, *unknowns])
-    program = program_for_later(known_part, number, variables, rest)
+    program = program_for_later(known_part, variables, rest)
     operands = [*args, *(x + 100.0 for x in kept), *unknowns]
     outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
     smaller, takes = without_dead_code(program)

@@ -23,7 +23,7 @@ NAN = float("nan")
 LIFT = siblings("duals.lift")
 FOR_INTERPRET = siblings("duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
-FOR_NTH = siblings(*FOR_JVP.exercises, "duals.jvp")
+FOR_MIXED = siblings(*FOR_JVP.exercises, "duals.jvp")
 
 
 def watch():
@@ -578,140 +578,133 @@ def test_each_use_is_a_new_one(student):
     student.agrees(uses_in_turn, FOR_JVP, 2.0)
 
 
-exercise("duals.nth_order")
+exercise("duals.mixed")
+
+
+@probe(uses=[in_place, watch])
+def mixed(mj, siblings, coefficients, x, y):
+    """The four numbers of a x x y + b x y + c y + d, how often that ran, and who computed it."""
+    context.interpreter = watcher = watch()
+    a, b, c, d = coefficients
+    runs = []
+
+    def f(x, y):
+        runs.append((type(x).__name__, type(y).__name__))
+        xy = mj.mul(x, y)
+        return mj.add(mj.add(mj.mul(a, mj.mul(xy, x)), mj.mul(b, xy)), mj.add(mj.mul(c, y), d))
+
+    with in_place("microjax.duals", siblings):
+        value, by_x, by_y, by_both = duals.mixed_derivatives(f, x, y)
+    return {
+        "the value": value,
+        "the derivative by x": by_x,
+        "the derivative by y": by_y,
+        "the derivative by both": by_both,
+        "calls of f": len(runs),
+        "the classes of the arguments of f": runs,
+        "the interpreter that was current is asked": bool(watcher.asked),
+        "it is current again": mj.current_interpreter() is watcher,
+    }
 
 
 @probe(uses=[in_place])
-def orders(mj, siblings, numbers, coefficients, x):
-    """Derivatives of these orders of a polynomial."""
-
-    def f(x):
-        out = coefficients[0]
-        for c in coefficients[1:]:
-            out = mj.add(mj.mul(out, x), c)
-        return out
-
+def mixed_of_simple(mj, siblings, x, y):
+    """The four numbers of functions that return an input, a constant, or their sum."""
+    functions = (lambda x, y: x, lambda x, y: y, lambda x, y: 7.5, mj.add)
     with in_place("microjax.duals", siblings):
         return {
-            "the derivatives of each order": [mj.nth_order_derivative(n, f, x) for n in numbers],
+            "the four numbers of each function": [
+                list(duals.mixed_derivatives(f, x, y)) for f in functions
+            ]
         }
 
 
 @probe(uses=[in_place])
-def order_zero(mj, siblings):
-    """What the function gets for order 0, and whether its result comes back itself."""
-    calls, x, answer = [], object(), object()
+def mixed_inside(mj, siblings, x, y):
+    """How the four numbers of x y z + z move with z, which one of the inputs may be, too."""
 
-    def f(argument):
-        calls.append(argument is x)
-        return answer
+    def numbers(z, x, y):
+        def f(x, y):
+            return mj.add(mj.mul(mj.mul(x, mj.mul(x, y)), z), z)
+
+        return duals.mixed_derivatives(f, x, y)
 
     with in_place("microjax.duals", siblings):
         return {
-            "the function's result itself is returned": mj.nth_order_derivative(0, f, x) is answer,
-            "calls of f": calls,
+            "how they move with a constant of f": [
+                list(mj.jvp(lambda z, i=i: numbers(z, x, y)[i], 2.0, 1.0)) for i in range(4)
+            ],
+            "how they move with x": [
+                list(mj.jvp(lambda x, i=i: numbers(2.0, x, y)[i], x, 0.5)) for i in range(4)
+            ],
+            "how they move if x and y are one": [
+                list(mj.jvp(lambda x, i=i: numbers(x, x, x)[i], x, 1.0)) for i in range(4)
+            ],
         }
 
 
 @probe(uses=[in_place])
-def runs_of_order(mj, siblings, n):
-    """How often the function runs for a derivative of order n."""
-    calls = []
+def mixed_of_an_outer(mj, siblings, x):
+    """The four numbers of a function that returns a dual number from outside."""
+    outer = mj.JVPInterpreter(mj.current_interpreter())
+    dual = mj.DualNumber(outer, x, 5.0)
+    with in_place("microjax.duals", siblings):
+        value, *slopes = duals.mixed_derivatives(lambda x, y: dual, 2.0, 3.0)
+    return {"the value is that number itself": value is dual, "the derivatives": slopes}
 
-    def f(x):
-        calls.append(n)
-        return mj.mul(x, mj.mul(x, x))
+
+@probe(uses=[in_place, watch])
+def mixed_that_fails(mj, siblings):
+    """Who is current after a function that raises, and what the next call returns."""
+    context.interpreter = watcher = watch()
+
+    def broken(x, y):
+        raise KeyError("out")
 
     with in_place("microjax.duals", siblings):
-        return {
-            "value": mj.nth_order_derivative(n, f, 2.0),
-            "calls of f": calls,
-        }
+        try:
+            duals.mixed_derivatives(broken, 2.0, 3.0)
+        except KeyError:
+            back = mj.current_interpreter() is watcher
+            return {
+                "the interpreter before is current again": back,
+                "the four numbers of the next call": list(
+                    duals.mixed_derivatives(mj.mul, 2.0, 3.0)
+                ),
+            }
+    return {"error": "nothing"}
 
 
-@probe(uses=[in_place])
-def order_inside(mj, siblings, n, m, x):
-    """A derivative of order n of a function that has one of order m inside: of x**4 * d(y**3)."""
-
-    def power(x, k):
-        out = x
-        for _ in range(k - 1):
-            out = mj.mul(out, x)
-        return out
-
-    def f(x):
-        return mj.mul(power(x, 4), mj.nth_order_derivative(m, lambda y: power(y, 3), x))
-
-    with in_place("microjax.duals", siblings):
-        return {
-            "value": mj.nth_order_derivative(n, f, x),
-        }
+@pytest.mark.meets("order", "moment")
+def test_mixed_of_polynomials(student):
+    """Value and derivatives of a polynomial of two variables are right, from one run of it."""
+    student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 5.0)
+    student.agrees(mixed, FOR_MIXED, [-0.5, 3.0, 1.0, 0.25], -1.5, 2.0)
 
 
-@probe(uses=[in_place])
-def high_order(mj, siblings, n):
-    """A derivative of order n of a function without operations, and how often that runs."""
-    calls = []
-
-    def f(x):
-        calls.append(n)
-        return x
-
-    with in_place("microjax.duals", siblings):
-        return {
-            "value": mj.nth_order_derivative(n, f, 2.0),
-            "calls of f": calls,
-        }
+@pytest.mark.meets("zeros", "another_box")
+def test_mixed_of_what_rests(student):
+    """A function may ignore one of its inputs, or both."""
+    student.agrees(mixed_of_simple, FOR_MIXED, 3.0, 5.0)
+    student.agrees(mixed_of_simple, FOR_MIXED, -0.5, 0.0)
 
 
-CUBIC = [2.0, -1.0, 0.5, 4.0]
+@pytest.mark.meets("nested", "twice", "closure", "again", "caching")
+def test_mixed_inside_a_derivative(student):
+    """All four numbers may be differentiated, and the inputs may be one and the same."""
+    student.agrees(mixed_inside, FOR_MIXED, 3.0, 5.0)
+    student.agrees(mixed_inside, FOR_MIXED, -1.5, 0.25)
 
 
-@pytest.mark.meets("moment", "zeros")
-def test_order_zero(student):
-    """For order 0 the function itself is called, on the argument itself."""
-    student.agrees(order_zero, FOR_NTH)
-    student.agrees(orders, FOR_NTH, [0], CUBIC, -1.5)
+def test_mixed_of_a_result_from_outside(student):
+    """A dual number of an interpreter outside is a constant result, and is returned whole."""
+    student.agrees(mixed_of_an_outer, FOR_MIXED, 3.0)
 
 
-def test_first_order(student):
-    """The derivative of order 1 is the derivative."""
-    student.agrees(orders, FOR_NTH, [1], CUBIC, -1.5)
-    student.agrees(orders, FOR_NTH, [1], [1.0, 3.0, 0.0], 2.0)
-
-
-def test_higher_orders(student):
-    """Derivatives of higher orders are right."""
-    student.agrees(orders, FOR_NTH, [2, 3], CUBIC, -1.5)
-    student.agrees(orders, FOR_NTH, [2, 3, 4], [1.0, 0.0, -2.0, 0.5, 3.0, 7.0], 2.0)
-
-
-@pytest.mark.meets("zeros")
-def test_beyond_the_degree(student):
-    """Derivatives of an order above the degree of a polynomial are right."""
-    student.agrees(orders, FOR_NTH, [3, 4], [1.0, 3.0, 0.0], 2.0)
-    student.agrees(orders, FOR_NTH, [1, 2], [4.0], 2.0)
-
-
-@pytest.mark.meets("length")
-def test_high_orders(student):
-    """The order may be high."""
-    student.agrees(high_order, FOR_NTH, 11)
-    student.agrees(high_order, FOR_NTH, 40)
-
-
-@pytest.mark.meets("twice")
-def test_one_run_for_all_orders(student):
-    """The function runs once, whatever the order is."""
-    student.agrees(runs_of_order, FOR_NTH, 1)
-    student.agrees(runs_of_order, FOR_NTH, 3)
-
-
-@pytest.mark.meets("another_box", "nested")
-def test_orders_inside_each_other(student):
-    """A derivative of some order inside a function that is differentiated is right."""
-    student.agrees(order_inside, FOR_NTH, 2, 1, 2.0)
-    student.agrees(order_inside, FOR_NTH, 1, 2, -1.5)
+@pytest.mark.meets("exception")
+def test_mixed_of_a_function_that_fails(student):
+    """After a function that raises, the interpreter that was current before is current again."""
+    student.agrees(mixed_that_fails, FOR_MIXED)
 
 
 exercise("duals.whole")
@@ -936,14 +929,13 @@ def test_whole_three_deep(student):
     student.agrees(three_deep, -0.5)
 
 
-@pytest.mark.meets(another_box="nth_order", closure="nth_order")
 def test_whole_orders(student):
     """Higher derivatives of a function that differentiates inside are right."""
     student.agrees(order_of_a_mixture, 2, 2.0)
     student.agrees(order_of_a_mixture, 3, -1.5)
 
 
-@pytest.mark.meets(again="jvp nth_order interpret_op", caching="jvp nth_order")
+@pytest.mark.meets(again="jvp interpret_op", caching="jvp")
 def test_whole_again(student):
     """What was differentiated before, at an equal place, does not matter."""
     student.agrees(again, 2.0)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import itertools
 
     from minijax.core import (
-        ConcreteArray,
         Primitive,
         ShapedArray,
         Trace,
@@ -45,11 +44,9 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         TypeChecker,
         Var,
         abstract_eval,
-        binary_type,
         dot_general_type,
         eval_jaxpr,
         jaxpr_as_fun,
-        reduce_sum_type,
         typecheck_jaxpr,
     )
 
@@ -371,39 +368,6 @@ def test_eval_long_programs(student):
 
 
 @probe
-def type_of_sum(mj, x, y, concrete=False):
-    """The type for two operands, each given as shape, dtype and weak type; equal ones are one."""
-    kind = ConcreteArray if concrete else ShapedArray
-    avals = [kind(shape, np.dtype(dtype), weak) for shape, dtype, weak in (x, y)]
-    try:
-        out = binary_type(avals[0], avals[x != y])
-    except TypeError:
-        return "TypeError"
-    return {
-        "the class of the result's type": type(out).__name__,
-        "the result's shape": out.shape,
-        "the result's dtype": str(out.dtype),
-        "the result is weakly typed": out.weak_type,
-    }
-
-
-@probe
-def type_of_reduction(mj, shape, dtype, axes, weak=False, concrete=False):
-    """The type of a sum along axes."""
-    kind = ConcreteArray if concrete else ShapedArray
-    try:
-        out = reduce_sum_type(kind(shape, np.dtype(dtype), weak), axes=axes)
-    except TypeError:
-        return "TypeError"
-    return {
-        "the class of the result's type": type(out).__name__,
-        "the result's shape": out.shape,
-        "the result's dtype": str(out.dtype),
-        "the result is weakly typed": out.weak_type,
-    }
-
-
-@probe
 def type_of_product(mj, x, y, numbers, preferred=None):
     """The type of a product of two arrays, each given as shape and dtype, maybe weakly typed."""
     x, y = (ShapedArray(shape, np.dtype(dtype), *weak) for shape, dtype, *weak in (x, y))
@@ -420,123 +384,9 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     }
 
 
-exercise("jaxprs.binary_type")
-
-
-@pytest.mark.meets("float32")
-def test_binary_alike(student):
-    """The sum of operands with the same shape and dtype has that shape and dtype."""
-    student.agrees(type_of_sum, ((2, 3), "float64", False), ((2, 3), "float64", False))
-    student.agrees(type_of_sum, ((3,), "int8", False), ((3,), "int8", False))
-    student.agrees(type_of_sum, ((0, 2), "float32", False), ((0, 2), "float32", False))
-
-
-@pytest.mark.meets("sizes", "axes")
-def test_binary_stretches(student):
-    """A 0-d operand, or an axis of length 1, takes the length of the other operand's."""
-    student.agrees(type_of_sum, ((), "float32", True), ((2, 3), "float32", False))
-    student.agrees(type_of_sum, ((), "float32", False), ((2, 3), "float32", True))
-    student.agrees(type_of_sum, ((4,), "int32", False), ((), "int32", False))
-    student.agrees(type_of_sum, ((1, 3), "float64", False), ((2, 1), "float64", False))
-    student.agrees(type_of_sum, ((1, 2), "float64", False), ((0, 2), "float64", False))
-
-
-@pytest.mark.meets("exception")
-def test_binary_refuses_lengths(student):
-    """Axes of different lengths, neither of them 1, are refused."""
-    student.agrees(type_of_sum, ((2,), "float64", False), ((3,), "float64", False))
-    student.agrees(type_of_sum, ((2, 1), "float64", False), ((3, 4), "float64", False))
-    student.agrees(type_of_sum, ((0,), "float64", False), ((3,), "float64", False))
-
-
-@pytest.mark.meets("axes")
-def test_binary_refuses_fewer_axes(student):
-    """A first operand with fewer axes is refused, even if NumPy would add axes in front."""
-    student.agrees(type_of_sum, ((3,), "float64", False), ((2, 3), "float64", False))
-    student.agrees(type_of_sum, ((1,), "int64", False), ((2, 3), "int64", False))
-
-
-def test_binary_refuses_more_axes(student):
-    """A second operand with fewer axes is refused, even if NumPy would add axes in front."""
-    student.agrees(type_of_sum, ((2, 3), "float64", False), ((1,), "float64", False))
-    student.agrees(type_of_sum, ((2, 3, 5), "float32", False), ((3, 5), "float32", False))
-
-
-def test_binary_refuses_dtypes(student):
-    """Operands of two dtypes are refused: nothing is converted, whatever the weak types are."""
-    student.agrees(type_of_sum, ((3,), "float32", False), ((3,), "float64", False))
-    student.agrees(type_of_sum, ((3,), "int64", False), ((3,), "float64", False))
-    student.agrees(type_of_sum, ((3,), "float32", False), ((), "float64", True))
-
-
-@pytest.mark.meets("weak_type")
-def test_binary_weak_type(student):
-    """The weak type of the result follows from both operands'."""
-    for x, y in (((), ()), ((), (2,)), ((2,), ()), ((2,), (2,)), ((1,), (2,)), ((2, 1), (1, 3))):
-        for weak in ((True, True), (True, False), (False, True)):
-            student.agrees(type_of_sum, (x, "float64", weak[0]), (y, "float64", weak[1]))
-
-
-@pytest.mark.meets("twice", "mutation")
-def test_binary_is_abstract(student):
-    """Operands may be of the type that knows a value; the result is of the one that does not."""
-    student.agrees(type_of_sum, ((2,), "int64", False), ((2,), "int64", False), True)
-    student.agrees(type_of_sum, ((), "float64", True), ((), "float64", True), True)
-    student.agrees(type_of_sum, ((2, 1), "int64", False), ((1, 3), "int64", False), True)
-
-
-exercise("jaxprs.reduce_sum_type")
-
-
-@pytest.mark.meets("order", "more_than_two", "sizes")
-def test_reduction_shape(student):
-    """The axes that are added up disappear; the others keep their order."""
-    student.agrees(type_of_reduction, (2, 3, 5), "float64", (1,))
-    student.agrees(type_of_reduction, (2, 3, 5, 7), "float64", (0, 2))
-    student.agrees(type_of_reduction, (2, 3, 2), "float64", (0,))
-    student.agrees(type_of_reduction, (2, 3, 2), "float64", (2,))
-    student.agrees(type_of_reduction, (3, 1, 3, 2, 3), "float64", (4, 1))
-    student.agrees(type_of_reduction, (0, 3), "float64", (1,))
-
-
-@pytest.mark.meets("weak_type", "sizes", "axes")
-def test_reduction_all_and_none(student):
-    """All axes may be added up, in any order, or none."""
-    student.agrees(type_of_reduction, (2, 3, 5), "float64", (2, 0, 1))
-    student.agrees(type_of_reduction, (2, 3), "float64", ())
-    student.agrees(type_of_reduction, (), "float64", ())
-    student.agrees(type_of_reduction, (3,), "float64", (), True)
-
-
-@pytest.mark.meets("weak_type", "float32")
-def test_reduction_dtype(student):
-    """A sum has the dtype of what is added up, small integers included, and its weak type."""
-    student.agrees(type_of_reduction, (2, 3), "int8", (0,))
-    student.agrees(type_of_reduction, (2, 3), "float32", (1,))
-    student.agrees(type_of_reduction, (2,), "bool", (0,))
-    student.agrees(type_of_reduction, (2,), "float64", (0,), True)
-
-
-@pytest.mark.meets("mutation")
-def test_reduction_is_abstract(student):
-    """The operand may be of the type that knows a value; the result is of the one that does not."""
-    student.agrees(type_of_reduction, (2, 3), "float64", (1,), False, True)
-    student.agrees(type_of_reduction, (2, 3), "float64", (), True, True)
-
-
-@pytest.mark.meets("axes", "exception")
-def test_reduction_refuses_axes(student):
-    """Axes that are not there are refused, negative numbers among them."""
-    student.agrees(type_of_reduction, (2, 3), "float64", (2,))
-    student.agrees(type_of_reduction, (2, 3), "float64", (0, 5))
-    student.agrees(type_of_reduction, (2, 3), "float64", (-1,))
-    student.agrees(type_of_reduction, (), "float64", (0,))
-
+exercise("jaxprs.dot_general_type")
 
 MATRICES = (((1,), (0,)), ((), ()))
-
-
-exercise("jaxprs.dot_general_type")
 
 
 def test_product_of_matrices(student):
@@ -899,15 +749,6 @@ exercise("jaxprs.eval_jaxpr")
 def test_random_programs_run(student):
     """A random program is run rightly."""
     student.agrees_on_programs(program_run, operations=LAX)
-
-
-exercise("jaxprs.binary_type")
-
-
-def test_element_wise_operations_in_programs(student):
-    """In random programs the results of elementwise operations have the right types."""
-    using = ["add", "sub", "mul", "div"]
-    student.agrees_on_programs(types_in_program, operations=LAX, using=using)
 
 
 exercise("jaxprs.dot_general_type")

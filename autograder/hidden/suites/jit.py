@@ -316,101 +316,6 @@ def test_program_parts(student):
     student.agrees(what_a_program_is, ONE, GRID)
 
 
-exercise("jit.reduce_sum_lowering")
-
-
-@probe
-def summed(mj, x, axes):
-    """The sum, compiled from what the rule emits; how many names it has; the types afterwards."""
-    module = importlib.import_module("minijax.jit")
-
-    aval = ShapedArray(x.shape, x.dtype)
-    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
-    out, emitter = ShapedArray(shape, x.dtype), module.Emitter()
-    types = [module.tensor_type(aval), module.tensor_type(out)]
-    names = module.reduce_sum_hlo(emitter, [aval], [out], ["%operand"], axes=axes)
-    lines = "\n".join(emitter.lines)
-    head = f"module @m {{ func.func public @main(%operand: {types[0]}) -> {types[1]} {{"
-    text = f"{head}\n{lines}\n return {', '.join(names)} : {types[1]} }} }}"
-    on = xla.alone(xla.current_device())
-    executable = xla.compile_text(text, on, [out])
-    (buffer,) = xla.run(executable, [xla.to_device(aval, x, on)])
-    return {
-        "the sum": xla.to_host(buffer, on),
-        "the number of names that the rule returns": len(names),
-        "the operand's type afterwards": str(aval),
-        "the result's type afterwards": str(out),
-    }
-
-
-@probe
-def summed_twice(mj, x):
-    """Two sums, one of the other one's result, behind another operation; and one of a new dtype."""
-    module = importlib.import_module("minijax.jit")
-
-    avals = [ShapedArray(x.shape[i:], x.dtype) for i in range(3)]
-    types, emitter = [module.tensor_type(aval) for aval in avals], module.Emitter()
-    names = [emitter.emit(f"stablehlo.negate %operand : {types[0]}")]
-    for i in range(2):
-        names = module.reduce_sum_hlo(emitter, [avals[i]], [avals[i + 1]], names, axes=(0,))
-    single = [ShapedArray(shape, np.dtype("float32")) for shape in (x.shape[2:], ())]
-    names += module.reduce_sum_hlo(emitter, single[:1], single[1:], ["%other"], axes=(0,))
-    lines = "\n".join(emitter.lines)
-    others = [module.tensor_type(aval) for aval in single]
-    outs = f"{types[2]}, {others[1]}"
-    head = f"module @m {{ func.func @main(%operand: {types[0]}, %other: {others[0]}) -> ({outs}) {{"
-    text = f"{head}\n{lines}\n return {', '.join(names)} : {outs} }} }}"
-    on = xla.alone(xla.current_device())
-    executable = xla.compile_text(text, on, [avals[2], single[1]])
-    given = [xla.to_device(avals[0], x, on), xla.to_device(single[0], x[0, 0], on)]
-    return {
-        "the sums": [xla.to_host(buffer, on) for buffer in xla.run(executable, given)],
-    }
-
-
-@pytest.mark.meets("mutation")
-def test_sum_one_axis(student):
-    """The sum along one axis is right."""
-    student.agrees(summed, GRID, (0,))
-    student.agrees(summed, GRID, (1,))
-    student.agrees(summed, CUBE, (1,))
-
-
-@pytest.mark.meets("more_than_two", "sizes", "axes")
-def test_sum_several_axes(student):
-    """The sum along several axes, along all, or along none is right."""
-    student.agrees(summed, CUBE, (0, 2))
-    student.agrees(summed, CUBE, (0, 1, 2))
-    student.agrees(summed, GRID, ())
-    student.agrees(summed, CUBE[:, :1], (0, 1))
-
-
-@pytest.mark.meets("float32")
-def test_sum_dtypes(student):
-    """The sum has the dtype of its operand, even in single precision."""
-    student.agrees(summed, GRID.astype(np.float32), (1,))
-
-
-@pytest.mark.meets("extremes")
-def test_sum_integers(student):
-    """The sum of integers is one of integers."""
-    student.agrees(summed, np.array([[100, 100, 100], [1, 2, -3]], np.int8), (1,))
-    student.agrees(summed, np.array([[5, 6], [7, 8]], np.uint32), (0, 1))
-
-
-@pytest.mark.meets("sizes")
-def test_sum_of_nothing(student):
-    """The sum along an axis of length 0 is the start value."""
-    student.agrees(summed, np.zeros((0, 2)), (0,))
-    student.agrees(summed, np.zeros((3, 0), np.int16), (1,))
-
-
-@pytest.mark.meets("twice", "caching")
-def test_sum_names(student):
-    """Operand, start value and result are called by the names that they have in this text."""
-    student.agrees(summed_twice, CUBE)
-
-
 exercise("jit.lower_body")
 
 
@@ -1130,14 +1035,6 @@ def derivative_of_compiled(mj, f, xs, ts):
 def batch_of_compiled(mj, f, in_axes, batch):
     """A compiled program on two examples at once."""
     return mj.vmap(mj.jit(f), in_axes)(*batch)
-
-
-exercise("jit.reduce_sum_lowering")
-
-
-def test_sums_in_programs(student):
-    """Compiled programs with sums give what the program says."""
-    student.agrees_on_programs(compiled_program, using=["reduce_sum"], number=4)
 
 
 exercise("jit.lower_body")

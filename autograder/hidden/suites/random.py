@@ -298,66 +298,6 @@ def test_truncated_tracers(student):
     ask_batched(student, "truncated", "truncated_floats", arrays, [0, None, None], (3,), dtype)
 
 
-exercise("random.shuffle")
-
-NUMBERS = np.arange(24.0).reshape(2, 3, 4)
-
-
-@pytest.mark.meets("order")
-def test_order_of_a_line(student):
-    """A line comes out in the order of the first round's bits."""
-    ask(student, "shuffle", "shuffled", [KEY, np.arange(10) * 3], 0)
-    ask(student, "shuffle", "shuffled", [OTHER, np.array([2.5, -1.0, 0.0], "float32")], 0)
-
-
-@pytest.mark.meets("more_than_two", "length")
-def test_many_rounds(student):
-    """More elements take more rounds, each with bits of its own."""
-    ask(student, "shuffle", "shuffled", [KEY, np.arange(2000)], 0)
-
-
-def test_many_rounds_of_lines(student):
-    """All elements count for the number of rounds, however short the lines are."""
-    ask(student, "shuffle", "shuffled", [OTHER, np.arange(2000).reshape(2, 1000)], 1)
-    ask(student, "shuffle", "shuffled", [KEY, np.arange(2000).reshape(500, 4)], 1)
-
-
-def test_equal_bits(student):
-    """Elements with equal bits keep their order."""
-    # With this key, two of 1600 elements have equal bits in the only round.
-    x = np.arange(1600)[::-1]
-    ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x], 0)
-    ask(student, "shuffle", "shuffled", [np.array([0, 1563], U32), x - 2.5], 0)
-
-
-@pytest.mark.meets("axes")
-def test_axes_of_a_shuffle(student):
-    """Each line along the axis has an order of its own."""
-    for axis in (0, 1, 2):
-        ask(student, "shuffle", "shuffled", [KEY, NUMBERS], axis)
-
-
-@pytest.mark.meets("sizes")
-def test_little_to_shuffle(student):
-    """One element or none needs no round."""
-    for x in (np.array([5.0]), np.zeros((0,)), np.zeros((1, 1)), np.array([True, False])):
-        ask(student, "shuffle", "shuffled", [KEY, x], 0)
-
-
-@pytest.mark.meets("nested")
-def test_shuffle_of_tracers(student):
-    """Shuffling works inside `jit`, and for many keys under `vmap`."""
-    ask_traced(student, "shuffle", "shuffled", [KEY, np.arange(9)], 0)
-    ask_batched(student, "shuffle", "shuffled", [KEYS, np.arange(9)], [0, None], 0)
-    ask_batched(student, "shuffle", "shuffled", [KEYS, NUMBERS], [0, 1], 1)
-
-
-@pytest.mark.meets("again", "mutation")
-def test_shuffle_again(student):
-    """Equal keys make equal orders, and what is shuffled is not changed."""
-    student.agrees(twice, before("shuffle"), "shuffled", [KEY, NUMBERS], [1])
-
-
 exercise("random.apart")
 
 LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]))

@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         abstract_eval_rules,
         add_p,
         aval_makers,
-        convert_element_type_p,
         cos_p,
         counted,
         exp_p,
@@ -54,7 +53,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         JaxprBuilder,
         JaxprTrace,
         JaxprTracer,
-        without_equation,
     )
 
 ROW = np.array([0.5, -2.0, 3.0])
@@ -65,7 +63,7 @@ MATRIX = ((2, 3), "float32", False)
 
 
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
-ALL_BUT_TRACE_WITH = siblings("tracing.record", "tracing.constant", "tracing.without_equation")
+ALL_BUT_TRACE_WITH = siblings("tracing.record", "tracing.constant")
 
 
 exercise("tracing.record")
@@ -474,137 +472,6 @@ def test_constant_tracers(student):
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays)
-
-
-exercise("tracing.without_equation")
-
-
-@probe
-def shortened(mj, name, operand, aval, params):
-    """An operation on a variable (its type) or a literal (its value and type)."""
-    *value, shape, dtype, weak = operand
-    type_in = core.ShapedArray(shape, np.dtype(dtype), weak)
-    atom = Literal(np.array(value[0], dtype), type_in) if value else Var(type_in)
-    aval = core.ShapedArray(aval[0], np.dtype(aval[1]), aval[2])
-    out = without_equation(getattr(core, name), atom, aval, params)
-    is_new = isinstance(out, Literal) and out is not atom
-    found = {
-        "the operand itself is returned": out is atom,
-        "None is returned, for an equation": out is None,
-        "a new literal is returned": is_new,
-    }
-    if is_new:
-        found["the literal's value"] = out.val
-        found["the literal's shape"], found["the literal's dtype"] = (
-            out.aval.shape,
-            str(out.aval.dtype),
-        )
-        found["the literal is weakly typed"] = out.aval.weak_type
-    return found
-
-
-@probe
-def shortened_while_tracing(mj, value, new_dtype):
-    """A literal is converted while all operations are written down: is there an equation?"""
-    builder = JaxprBuilder()
-    literal = Literal(np.array(value), ShapedArray((), np.array(value).dtype))
-    aval = ShapedArray((), np.dtype(new_dtype))
-    params = {"new_dtype": np.dtype(new_dtype), "weak_type": False}
-    with new_main(JaxprTrace, builder) as main:
-        trace_state.dynamic_trace = main
-        try:
-            out = without_equation(convert_element_type_p, literal, aval, params)
-        finally:
-            trace_state.dynamic_trace = None
-    return {
-        "the new literal's value": out.val,
-        "the new literal's type": out.aval.str_short(),
-        "the given literal's value": literal.val,
-        "the given literal's type": literal.aval.str_short(),
-        "the number of equations": len(builder.eqns),
-    }
-
-
-def to(dtype, weak=False):
-    """The params of a conversion."""
-    return {"new_dtype": np.dtype(dtype).name, "weak_type": weak}
-
-
-def repeat(*shape, along=()):
-    """The params of a repetition."""
-    return {"shape": shape, "broadcast_dimensions": along}
-
-
-CONVERT, REPEAT = "convert_element_type_p", "broadcast_in_dim_p"
-
-
-def test_shorten_nothing_changes(student):
-    """What neither shape, dtype nor weak type is changed by is the operand itself."""
-    student.agrees(shortened, CONVERT, VECTOR, VECTOR, to("float64"))
-    student.agrees(shortened, REPEAT, MATRIX, MATRIX, repeat(2, 3, along=(0, 1)))
-    student.agrees(shortened, CONVERT, (2.0, (), "float64", True), ((), "float64", True), to(float))
-
-
-@pytest.mark.meets("keys", "sizes", "axes")
-def test_shorten_variables(student):
-    """A variable that is converted or repeated needs an equation."""
-    student.agrees(shortened, CONVERT, VECTOR, ((3,), "int32", False), to("int32"))
-    student.agrees(shortened, REPEAT, VECTOR, ((2, 3), "float64", False), repeat(2, 3, along=(1,)))
-    student.agrees(shortened, REPEAT, SCALAR, VECTOR, repeat(3))
-    student.agrees(shortened, REPEAT, VECTOR, ((1, 3), "float64", False), repeat(1, 3, along=(1,)))
-    student.agrees(shortened, REPEAT, SCALAR, ((1,), "float64", False), repeat(1))
-    student.agrees(shortened, CONVERT, SCALAR, ((), "int8", False), to("int8"))
-
-
-@pytest.mark.meets("weak_type")
-def test_shorten_weak_variables(student):
-    """A variable that only loses or gets its weak type needs an equation."""
-    student.agrees(shortened, CONVERT, ((), "float64", True), SCALAR, to("float64"))
-    student.agrees(shortened, CONVERT, SCALAR, ((), "float64", True), to("float64", True))
-
-
-@pytest.mark.meets("weak_type")
-def test_shorten_weak_literals(student):
-    """A literal that only loses or gets its weak type is a literal of the new type."""
-    student.agrees(shortened, CONVERT, (2.5, (), "float64", True), SCALAR, to("float64"))
-    weak = ((), "int64", True)
-    student.agrees(shortened, CONVERT, (7, (), "int64", False), weak, to("int64", True))
-
-
-@pytest.mark.meets("float32")
-def test_shorten_to_floats(student):
-    """A literal that is converted to a float has the value in the new dtype."""
-    student.agrees(shortened, CONVERT, (3, (), "int64", True), ((), "float32", False), to("f4"))
-    student.agrees(shortened, CONVERT, (0.1, (), "float64", True), ((), "float32", False), to("f4"))
-
-
-@pytest.mark.meets("extremes")
-def test_shorten_to_integers(student):
-    """A literal that is converted to an integer or boolean has the value that evaluation gives."""
-    for value in (2.75, -2.75, np.nan, np.inf):
-        literal = (value, (), "float64", False)
-        student.agrees(shortened, CONVERT, literal, ((), "int32", False), to("int32"))
-    student.agrees(shortened, CONVERT, (0.5, (), "float64", True), ((), "bool", False), to("bool"))
-
-
-@pytest.mark.meets("keys")
-def test_shorten_repeated_literals(student):
-    """A literal that is repeated into an array needs an equation."""
-    student.agrees(shortened, REPEAT, (2.0, (), "float64", True), VECTOR, repeat(3))
-
-
-@pytest.mark.meets("sizes")
-def test_shorten_literals_of_more_shapes(student):
-    """A literal that is repeated into any other shape needs an equation."""
-    student.agrees(shortened, REPEAT, (7, (), "int8", False), ((2, 2), "int8", False), repeat(2, 2))
-    student.agrees(shortened, REPEAT, (7, (), "int8", False), ((0,), "int8", False), repeat(0))
-
-
-@pytest.mark.meets("moment", "mutation")
-def test_shorten_while_tracing(student):
-    """The conversion of a literal is evaluated, not written down, and the old one stays."""
-    student.agrees(shortened_while_tracing, 2.75, "int32")
-    student.agrees(shortened_while_tracing, 3, "float32")
 
 
 exercise("tracing.trace_with")

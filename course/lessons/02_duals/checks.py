@@ -9,12 +9,11 @@ import pytest
 from microjax.duals import (
     DualNumber,
     JVPInterpreter,
-    add_jvp,
     derivative,
     jvp,
     jvp_rules,
+    mixed_derivatives,
     mul_jvp,
-    nth_order_derivative,
 )
 from microjax.interpreters import (
     EvalInterpreter,
@@ -193,23 +192,35 @@ def test_result_from_outside():
     assert tangent == 0.0
 
 
-# nth_order_derivative -----------------------------------------------------------------------------
+# mixed_derivatives --------------------------------------------------------------------------------
 
 
-@pytest.mark.exercise("duals.nth_order")
-def test_orders():
-    """The orders from 0 on are the value, the slope, the slope of the slope, and so on."""
-    assert [nth_order_derivative(n, foo, 2.0) for n in range(5)] == [10.0, 7.0, 2.0, 0.0, 0.0]
-
-
-@pytest.mark.exercise("duals.nth_order")
-def test_one_run():
-    """One run of the function gives its third derivative, too; that of x to the power of 3 is 6."""
+@pytest.mark.exercise("duals.mixed")
+def test_four_numbers():
+    """One run gives the value, the derivative by x, the one by y, and the one by both."""
     runs = []
 
-    def f(x):
+    def f(x, y):
         runs.append(x)
-        return mul(x, mul(x, x))
+        return add(mul(mul(x, x), y), x)
 
-    assert nth_order_derivative(3, f, 5.0) == 6.0
+    assert mixed_derivatives(f, 3.0, 5.0) == (48.0, 31.0, 9.0, 6.0)
     assert len(runs) == 1
+
+
+@pytest.mark.exercise("duals.mixed")
+def test_inputs_that_do_not_count():
+    """A function may ignore one of its inputs, or both."""
+    assert mixed_derivatives(lambda x, y: x, 3.0, 5.0) == (3.0, 1.0, 0.0, 0.0)
+    assert mixed_derivatives(lambda x, y: y, 3.0, 5.0) == (5.0, 0.0, 1.0, 0.0)
+    assert mixed_derivatives(lambda x, y: 7.0, 3.0, 5.0) == (7.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.exercise("duals.mixed")
+def test_how_the_four_numbers_move():
+    """Inside a derivative, what comes from outside moves there and not here."""
+
+    def by_both(z):
+        return mixed_derivatives(lambda x, y: mul(z, mul(x, y)), z, 1.0)[3]
+
+    assert derivative(by_both, 4.0) == 1.0

@@ -13,7 +13,6 @@ from minijax.core import (
     ShapedArray,
     abstract_eval_rules,
     counted,
-    get_aval,
     impl_rules,
     mul_p,
     neg_p,
@@ -26,11 +25,8 @@ from minijax.jaxpr import (
     Literal,
     TypeChecker,
     Var,
-    binary_type,
-    comparison_type,
     dot_general_type,
     eval_jaxpr,
-    reduce_sum_type,
 )
 
 
@@ -133,59 +129,6 @@ def test_random_programs(jaxpr, xs, want):
 
 
 # Types of results ---------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("jaxprs.binary_type")
-def test_shapes_stretch():
-    """0-d operands and axes of size 1 stretch, and the dtype stays."""
-    assert binary_type(typed((3,)), typed((3,))) == typed((3,))
-    assert binary_type(typed((), "int8"), typed((2, 3), "int8")) == typed((2, 3), "int8")
-    assert binary_type(typed((1, 3)), typed((2, 1))) == typed((2, 3))
-
-
-@pytest.mark.exercise("jaxprs.binary_type")
-def test_operands_that_do_not_fit():
-    """Different dtypes, sizes or numbers of axes are rejected."""
-    with pytest.raises(TypeError):
-        binary_type(typed((3,)), typed((3,), "float32"))
-    with pytest.raises(TypeError):
-        binary_type(typed((3,)), typed((2,)))
-    with pytest.raises(TypeError):
-        binary_type(typed((3,)), typed((2, 3)))
-
-
-@pytest.mark.exercise("jaxprs.binary_type")
-def test_weak_types():
-    """The result is weakly typed if both operands are, and not if one is."""
-    weak = typed((), weak_type=True)
-    assert binary_type(weak, weak) == weak
-    assert binary_type(weak, typed((2,))) == typed((2,))
-
-
-@pytest.mark.exercise("jaxprs.binary_type")
-def test_values_are_forgotten():
-    """The result is a plain type, even for operands whose values are known."""
-    known = get_aval(np.ones(3))
-    assert type(binary_type(known, known)).__name__ == "ShapedArray"
-
-
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
-def test_axes_disappear():
-    """The other axes keep their order; dtype and weak type stay."""
-    assert reduce_sum_type(typed((2, 3, 5), "int8"), axes=(1,)) == typed((2, 5), "int8")
-    assert reduce_sum_type(typed((2, 3)), axes=(1, 0)) == typed(())
-    assert reduce_sum_type(typed((2, 3, 5)), axes=(0, 2)) == typed((3,))
-    assert reduce_sum_type(typed((2,), weak_type=True), axes=(0,)) == typed((), weak_type=True)
-    assert reduce_sum_type(typed((2, 3)), axes=()) == typed((2, 3))
-
-
-@pytest.mark.exercise("jaxprs.reduce_sum_type")
-def test_axes_that_are_not_there():
-    """Axes are counted from 0, and must exist."""
-    with pytest.raises(TypeError):
-        reduce_sum_type(typed((2, 3)), axes=(2,))
-    with pytest.raises(TypeError):
-        reduce_sum_type(typed((2, 3)), axes=(-1,))
 
 
 MATRICES = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": None}

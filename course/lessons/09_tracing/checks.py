@@ -11,8 +11,6 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     abstract_eval_rules,
-    broadcast_in_dim_p,
-    convert_element_type_p,
     lt_p,
     mul_p,
     neg_p,
@@ -29,7 +27,6 @@ from minijax.tracing import (
     JaxprTracer,
     make_jaxpr,
     trace_with,
-    without_equation,
 )
 
 
@@ -246,46 +243,3 @@ def test_make_jaxpr_on_containers():
     """`make_jaxpr` takes containers, and uses your function."""
     closed = make_jaxpr(lambda d: [d["x"] * 2.0])({"x": np.float64(3.0)})
     assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = mul a 2.0:f64[] in (b,) }"
-
-
-# without_equation ---------------------------------------------------------------------------------
-
-TO_INT = {"new_dtype": np.dtype("int64"), "weak_type": False}
-
-
-@pytest.mark.exercise("tracing.without_equation")
-def test_what_changes_nothing_is_the_operand():
-    """What is converted to its own type, or repeated along no axis, is the operand itself."""
-    a = Var(typed((3,), "int64"))
-    same = {"shape": (3,), "broadcast_dimensions": (0,)}
-    assert (without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is a) is True
-    assert (without_equation(broadcast_in_dim_p, a, typed((3,), "int64"), same) is a) is True
-
-
-@pytest.mark.exercise("tracing.without_equation")
-def test_a_literal_is_converted():
-    """The new literal has the converted value, and the type that is asked for."""
-    literal = Literal(np.array(2.75), typed(()))
-    out = without_equation(convert_element_type_p, literal, typed((), "int64"), TO_INT)
-    assert (out.val.tolist(), str(out.val.dtype), out.aval) == (2, "int64", typed((), "int64"))
-
-
-@pytest.mark.exercise("tracing.without_equation")
-def test_conversion_while_tracing(trace, monkeypatch):
-    """The conversion is computed at once, even if a JaxprTrace takes every operation."""
-    monkeypatch.setattr(trace_state, "dynamic_trace", trace.main)
-    literal = Literal(np.array(2.75), typed(()))
-    out = without_equation(convert_element_type_p, literal, typed((), "int64"), TO_INT)
-    assert out.val.tolist() == 2
-    assert trace.builder.eqns == []
-
-
-@pytest.mark.exercise("tracing.without_equation")
-def test_all_else_needs_an_equation():
-    """None is given for a variable whose type changes, and for a literal that is repeated."""
-    a, weak = Var(typed((3,))), Var(typed((3,), "int64", weak_type=True))
-    two = Literal(np.array(2.0), typed(()))
-    repeat = {"shape": (3,), "broadcast_dimensions": ()}
-    assert without_equation(convert_element_type_p, a, typed((3,), "int64"), TO_INT) is None
-    assert without_equation(convert_element_type_p, weak, typed((3,), "int64"), TO_INT) is None
-    assert without_equation(broadcast_in_dim_p, two, typed((3,)), repeat) is None

@@ -30,7 +30,6 @@ from minijax.jit import (
     jit_impl,
     jvp_jaxpr,
     lower_body,
-    reduce_sum_hlo,
 )
 from minijax.lax import sin
 from minijax.lowering import Emitter, tensor_type
@@ -146,32 +145,6 @@ def compiled_and_run(text, out_avals, args):
         raise AssertionError(complaint(text, str(error))) from None
     buffers = [xla.to_device(get_aval(x), x, on) for x in args]
     return [xla.to_host(out, on).tolist() for out in xla.run(executable, buffers)]
-
-
-def summed(x, axes):
-    """The sum that the rule emits, compiled."""
-    aval = typed(x.shape, x.dtype)
-    out = typed(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype)
-    emitter = Emitter()
-    (name,) = reduce_sum_hlo(emitter, [aval], [out], ["%x"], axes=axes)
-    head = f"module @m {{ func.func public @main(%x: {tensor_type(aval)}) -> {tensor_type(out)} {{"
-    end = f"return {name} : {tensor_type(out)} }} }}"
-    return compiled_and_run("\n".join([head, *emitter.lines, end]), [out], [x])[0]
-
-
-@pytest.mark.exercise("jit.reduce_sum_lowering")
-def test_sums():
-    """Sums along one axis, and along all, have the right values."""
-    x = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
-    assert summed(x, (0,)) == [11.0, 22.0, 33.0]
-    assert summed(x, (0, 1)) == 66.0
-
-
-@pytest.mark.exercise("jit.reduce_sum_lowering")
-def test_sums_of_other_dtypes():
-    """Integers have an integer sum; the sum of nothing is zero."""
-    assert summed(np.array([[1, 2], [3, 4]], np.int8), (1,)) == [3, 7]
-    assert summed(np.zeros((0, 2), np.float32), (0,)) == [0.0, 0.0]
 
 
 def lowered(f, *args):

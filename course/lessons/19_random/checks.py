@@ -14,7 +14,6 @@ from minijax import random_numbers as numbers
 from minijax.random_numbers import (
     drawn_apart,
     remainder_of_pair,
-    shuffled,
     threefry_2x32,
     truncated_floats,
     unit_floats,
@@ -32,18 +31,6 @@ def toy_rotate(x, distance):
     """What `rotate_left` should be, for one number and without our arrays."""
     x = np.asarray(x, np.uint64)
     return ((x << np.uint64(distance) | x >> np.uint64(32 - distance)) % 2**32).astype(np.uint32)
-
-
-def toy_split(words, shape):
-    """Keys that are easy to follow."""
-    return np.stack([np.asarray(words) + np.uint32(i) for i in range(1, 3)])
-
-
-def toy_bits(words, width, shape):
-    """Bits of which the last element has the least."""
-    count = int(np.prod(shape, dtype=int))
-    bits = np.arange(count, 0, -1, dtype=np.uint32).reshape(shape)
-    return bits * np.where(np.asarray(words)[0] % 2 == 0, np.uint32(1), np.uint32(2**32 - 1))
 
 
 # threefry_2x32 ------------------------------------------------------------------------------------
@@ -152,41 +139,6 @@ def test_numbers_are_normal():
     assert abs(between(-9.0, 9.0).mean()) < 0.1
     assert abs(between(0.0, 9.0).mean() - 0.798) < 0.05
     assert abs(between(1.0, 2.0).mean() - 1.383) < 0.03
-
-
-# shuffled -----------------------------------------------------------------------------------------
-
-
-def with_toys(x, axis):
-    """Shuffle with keys and bits that are easy to follow."""
-    with (
-        patch.object(numbers, "split_words", toy_split),
-        patch.object(numbers, "random_bits", toy_bits),
-    ):
-        return np.asarray(shuffled(np.array([0, 0], np.uint32), x, axis)).tolist()
-
-
-@pytest.mark.exercise("random.shuffle")
-def test_sorted_by_the_bits():
-    """The elements come in the order of the bits that the second of the two new keys makes."""
-    assert with_toys(np.array([10, 20, 30]), 0) == [30, 20, 10]
-    assert with_toys(np.array([[1, 2], [3, 4]]), 1) == [[2, 1], [4, 3]]
-
-
-@pytest.mark.exercise("random.shuffle")
-def test_rounds():
-    """2000 elements take two rounds, and one element takes none; the first new key goes on."""
-    with patch.object(numbers, "split_words", toy_split):
-        seen = []
-        with patch.object(
-            numbers, "random_bits", lambda *args: seen.append(args) or toy_bits(*args)
-        ):
-            shuffled(np.array([0, 0], np.uint32), np.arange(2000), 0)
-            shuffled(np.array([0, 0], np.uint32), np.arange(1), 0)
-    assert [(np.asarray(words).tolist(), *rest) for words, *rest in seen] == [
-        ([2, 2], 32, (2000,)),
-        ([3, 3], 32, (2000,)),
-    ]
 
 
 # drawn_apart --------------------------------------------------------------------------------------
