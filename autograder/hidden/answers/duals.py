@@ -461,7 +461,7 @@ mistake(
     name="Both inputs move for one interpreter",
     hints=[
         "What do you return for a function that only adds its inputs?",
-        "If both inputs have tangents of the same interpreter, these are added up, and nobody can take them apart again.",
+        "If both inputs have tangents of the same interpreter, these are added up, and cannot be taken apart again.",
         "Let x be a dual number of one interpreter, and y one of a second interpreter above it.",
     ],
 )
