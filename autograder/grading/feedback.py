@@ -31,7 +31,7 @@ def message(verdict: Verdict, remarks: list[str], hints: int = 1) -> str:
 
 def lines(verdict: Verdict, remarks: list[str], hints: int = 1) -> list[str]:
     """The message without the program, line by line."""
-    if verdict["tests"][0]["id"] == BY_HAND:
+    if is_by_hand(verdict):
         return [verdict["message"] or "A person gave these points."]
     failed = [test for test in verdict["tests"] if not test["passed"]]
     total = len(verdict["tests"])
@@ -48,19 +48,30 @@ def lines(verdict: Verdict, remarks: list[str], hints: int = 1) -> list[str]:
     return found
 
 
+def is_by_hand(verdict: Verdict) -> bool:
+    """Does a person give the points, and no test?"""
+    return verdict["tests"][0]["id"] == BY_HAND
+
+
 def is_unread(verdict: Verdict) -> bool:
     """Does an answer wait for a person, so that its points are none yet?"""
-    return verdict["tests"][0]["id"] == BY_HAND and verdict["message"] == NOT_READ
+    return is_by_hand(verdict) and verdict["message"] == NOT_READ
+
+
+def faults(result: Result) -> list[str]:
+    """The remarks on the whole module for which points are lost; others only tell something."""
+    reasons = {exercise["message"] for exercise in result["exercises"]}
+    return [remark for remark in result["remarks"] if remark in reasons]
 
 
 def why_less(result: Result) -> str:
     """The first sentence of why tests took points off; "" if they took none."""
     lost = [x for x in result["exercises"] if x["points"] < x["max_points"]]
-    lost = [x for x in lost if x["tests"][0]["id"] != BY_HAND]
+    lost = [x for x in lost if not is_by_hand(x)]
     if not lost:
         return ""
-    if lost[0]["message"] in result["remarks"]:  # the module itself is at fault
-        return _first_sentence(lost[0]["message"])
+    if reasons := faults(result):
+        return _first_sentence(reasons[0])
     if all(x["class"] == "not_implemented" for x in lost) and not result["score"]:
         return "Nothing is written yet."
     return _worst(lost)

@@ -21,8 +21,10 @@ LONGEST = 40  # characters of a name in a sentence
 def complaint(source: bytes, label: str) -> str:
     """Why the module `label`, such as minijax/jvp.py, is not taken; "" if it is.
 
-    It must be a text, not too large, and the same one for people as for Python.
+    It must be a text, not empty and not too large, and the same one for people as for Python.
     """
+    if not source.strip():
+        return f"{label} is empty."
     if len(source) > LIMIT:
         return f"{label} is larger than {LIMIT // 1024} KiB."
     try:
@@ -36,6 +38,17 @@ def complaint(source: bytes, label: str) -> str:
             f"{label} names an encoding other than UTF-8 in its first lines, "
             "which may make it a different text. Remove the comment."
         )
+    return ""
+
+
+def unreadable(source: bytes, label: str) -> str:
+    """Where the module is no valid Python; "" if the parser finds nothing."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return f"{label}, line {error.lineno}, is no valid Python: {error.msg}."
+    except (ValueError, RecursionError, MemoryError):
+        return f"{label} is no valid Python."
     return ""
 
 
@@ -75,10 +88,9 @@ def import_complaint(source: bytes, label: str) -> str:
 
 def imported(source: bytes) -> list[tuple[int, str]]:
     """The packages that a module imports, with the lines; not those that it can do without."""
-    try:
-        return sorted(_imports_in(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if unreadable(source, ""):
         return []  # told elsewhere
+    return sorted(_imports_in(ast.parse(source)))
 
 
 def _imports_in(node: ast.AST) -> Iterator[tuple[int, str]]:

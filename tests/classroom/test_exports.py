@@ -23,7 +23,7 @@ from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.reports import exports
 from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry, system
-from autograder.grading import result_files
+from autograder.grading import feedback, result_files
 from autograder.lessons import assemble, manifest, places, skeleton
 
 FORMS = ", ".join(registry.exporting())
@@ -253,6 +253,10 @@ def assert_prairielearn_takes(document):
 def test_what_cannot_be_imported_costs_no_attempt_in_prairielearn():
     assert prairielearn.document(BELA)["gradable"]
     assert prairielearn.document(CY)["format_errors"] == CY["remarks"]
+    nothing_right = result_documents.result(
+        "dan", exercise("core.full_raise", False), remarks=["Also handed in: jvp (1).py."]
+    )
+    assert prairielearn.document(nothing_right)["gradable"]
 
 
 def run_image(tmp_path, image, source):
@@ -351,6 +355,20 @@ def test_annotations_mark_the_function_and_no_text_begins_a_command():
     assert grade == "::notice title=Grade::3 of 4 points. Isolation: namespaces."
     where = "file=minijax/core.py,line=7,title=core.full_raise%3A 1 of 2 tests passed"
     assert mark == f"::error {where}::100%25 wrong.%0A::error::forged?[1m"
+
+
+def test_a_remark_is_an_error_only_if_it_costs_points_and_hides_no_other():
+    remark = "There is no minijax/jvp.py; JVP.PY was taken for it."
+    open_question = exercise("core.question", False, points=3.0)
+    open_question["tests"][0]["id"] = feedback.BY_HAND
+    lost = exercise("core.full_raise", False)
+    noted = result_documents.result("bob", lost, open_question, remarks=[remark])
+    *_, said, mark, question = github.annotations(noted)
+    assert said == f"::notice title=core::{remark}"
+    assert mark.startswith("::error title=core.full_raise%3A 0 of 1 tests passed::")
+    assert question.startswith("::notice title=core.question::")
+    *_, reason = github.annotations(CY)
+    assert reason == f"::error title=core::{result_documents.ENDLESS}"
 
 
 def workflow(name):

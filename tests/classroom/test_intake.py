@@ -149,6 +149,11 @@ def test_a_large_module_is_refused_with_the_limit(inbox, module):
     assert "larger than 256 KiB" in refused(inbox)
 
 
+def test_an_empty_module_is_said_to_be_empty(inbox, module):
+    module.write_bytes(b" \n")
+    assert "jvp.py is empty." in refused(inbox)
+
+
 def test_bytes_that_are_no_utf8_are_refused_with_their_line(inbox, module):
     module.write_bytes(b"a = 1\nb = '\xff'\n")
     assert "line 2" in refused(inbox)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course import variants
 from autograder.classroom.intake import reading
+from autograder.grading import feedback
 from autograder.grading.result import Result, Test, Verdict
-from autograder.grading.task import Task
+from autograder.grading.task import Base, Task
+from autograder.lessons import module_rules
 from autograder.lessons.manifest import Lesson
 
 
@@ -56,8 +58,12 @@ def _with_reason(result: Result, each: Submission) -> Result:
         return result
     if each.task.source is not None:
         return {**result, "remarks": [each.reason, *result["remarks"]]}
-    exercises = [_refused(exercise, each.reason) for exercise in result["exercises"]]
-    return {**result, "remarks": [each.reason], "exercises": exercises}
+    return _refused_for(each.reason, result)
+
+
+def _refused_for(reason: str, result: Result) -> Result:
+    exercises = [_refused(exercise, reason) for exercise in result["exercises"]]
+    return {**result, "remarks": [reason], "exercises": exercises}
 
 
 def _refused(verdict: Verdict, reason: str) -> Verdict:
@@ -69,4 +75,17 @@ def _compared(result: Result, credit: Result, each: Submission) -> Result:
     """A result that says what it would have been on the course's own modules."""
     files = ", ".join(sorted(each.task.base)) or "none of the student's own"
     points = f"On the course's own earlier modules: {credit['score']:g} points."
+    if feedback.faults(result) and not feedback.faults(credit):
+        result = _refused_for(_blame(each.task.base, each.lesson.module), result)
     return {**result, "notes": [*result.get("notes", []), f"Graded on {files}. {points}"]}
+
+
+def _blame(base: Base, module: str) -> str:
+    """Why a module cannot be imported on these earlier ones, where it can on the course's own."""
+    for name, source in sorted(base.items()):
+        if why := module_rules.unreadable(source, name) or module_rules.import_complaint(
+            source, name
+        ):
+            return f"{why} So {module} cannot be imported."
+    own = ", ".join(sorted(base))
+    return f"{module} cannot be imported on your own {own}; on the course's own modules it can."

@@ -93,7 +93,7 @@ def _why(report: checks.Report, exercise: Exercise) -> str:
     if failed:
         return f"It should hold that: {failed.title}"
     if report.broken:
-        return "The checks cannot run."
+        return report.broken.message
     status = report.status(exercise)
     said = {checks.TO_DO: "is not begun", checks.NOT_RUN: "was not run"}.get(status)
     said = said or f"needs {', '.join(report.waits_for(exercise))} first"

@@ -136,13 +136,16 @@ def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
     yield _command("notice", {"title": "Autograding report"}, json.dumps(points))
     grade = f"{result['score']:g} of {result['max_score']:g} points."
     yield _command("notice", {"title": "Grade"}, f"{grade} Isolation: {result['isolation']}.")
+    faults = feedback.faults(result)
     for remark in result["remarks"]:
-        yield _command("error", {"title": result["lesson"]}, remark)
+        kind = "error" if remark in faults else "notice"
+        yield _command(kind, {"title": result["lesson"]}, remark)
     for exercise in result["exercises"]:
         passed = sum(test["passed"] for test in exercise["tests"])
-        if feedback.is_unread(exercise):
-            yield _command("notice", {"title": exercise["id"]}, feedback.NOT_READ)
-        elif exercise["message"] and not result["remarks"]:
+        if feedback.is_by_hand(exercise):
+            if exercise["message"]:
+                yield _command("notice", {"title": exercise["id"]}, exercise["message"])
+        elif exercise["message"] and exercise["message"] not in faults:
             title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
             text = exercise["message"] if shows == FULL else "Not all tests passed."
             yield _command("error", {**place_of(exercise), "title": title}, text)

@@ -16,7 +16,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import COUNTS, FULL, Course
 from autograder.classroom.systems import at_once, gradescope, system
 from autograder.classroom.systems.system import Exports, System
-from autograder.grading import result_files, suite
+from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest, places
 from autograder.lessons.manifest import Lesson
@@ -41,7 +41,7 @@ TIMEOUT = 300  # seconds for a submission; endless ones end before that
 
 def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any]:
     """A result as `results.json`. What cannot be imported is not gradable, and costs no attempt."""
-    gradable = bool(result["score"]) or not result["remarks"]
+    gradable = bool(result["score"]) or not feedback.faults(result)
     made = {
         "gradable": gradable,
         "score": round(min(result["score"] / result["max_score"], 1.0), 6),
