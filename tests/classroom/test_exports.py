@@ -499,7 +499,7 @@ def rows(path):
     return list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
 
 
-def test_the_table_has_each_student_with_points_maxima_and_days_late(folder):
+def test_the_table_has_each_student_with_points_maxima_and_days_late(folder, capsys):
     people = 'id,name,section\nada,"Ada, B.",A\nzoe,Zoe,B\n'  # the last has handed in nothing
     (folder / "roster.csv").write_text(people, encoding="utf-8")
     path = folder / "core" / "ada.json"
@@ -515,6 +515,9 @@ def test_the_table_has_each_student_with_points_maxima_and_days_late(folder):
         ["bela", "bela", "", "2.67", "4.0", "", "", "1.0", "", "2.67", "5.0"],
         ["zoe", "Zoe", "B", "", "4.0", "", "", "1.0", "", "0", "5.0"],
     ]
+    assert (
+        "Not in the roster, and written by their ids alone: =cy, bela." in capsys.readouterr().out
+    )
 
 
 def test_canvas_finds_its_columns_and_the_students(folder):

@@ -24,7 +24,7 @@ def hand_in(folder, earlier):
             path.write_text(source)
 
 
-def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path):
+def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path, capsys):
     right = assemble.read_solution(EARLIER.module)
     hand_in(tmp_path / "work" / "ada", right)
     hand_in(tmp_path / "work" / "bob", skeleton.make_skeleton(right, EARLIER))
@@ -33,6 +33,8 @@ def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path)
     out = tmp_path / "out"
     command = ["grade", str(tmp_path / "work"), "--lesson", LESSON.id, "--out", str(out)]
     assert cli.main([*command, "--own-base", "--jobs", "1"]) == 0
+    shown = [x.split()[0] for x in capsys.readouterr().out.splitlines() if " of 24" in x]
+    assert sorted(shown) == ["ada", "bob", "cy"]
     scores = {path.stem: result_files.read(path)["score"] for path in result_files.paths(out)}
     assert scores["ada"] == scores["cy"] == LESSON.max_points
     assert scores["bob"] < LESSON.max_points / 2

@@ -79,7 +79,7 @@ def late_days(folder: Path) -> Iterator[str]:
             told = [f"{x.name}: {late.text}" for x, late in found.items() if late.text]
             left = course.late.days - sum(late.free for late in found.values())
             if told:
-                yield f"{student.id}: {'; '.join(told)}. {left} late days are left."
+                yield f"{student.id}: {'; '.join(told)}. {left} of {course.late.days} late days left."
 
 
 def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:

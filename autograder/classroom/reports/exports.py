@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.classroom.course import people, settings
+from autograder.classroom.course.people import Roster
 from autograder.classroom.reports import grades
 from autograder.classroom.systems import registry
 from autograder.grading import feedback, result_files
@@ -28,12 +29,20 @@ def export(
         raise Problem(f"There is no format {format_name!r}. Give one of: {', '.join(known)}.")
     found = grades.read(folder, source)
     to = out or grades.written_to(folder, source) / FOLDER / format_name
+    around = grades.directory(folder) or folder
+    roster = people.roster(around)
     with result_files.made_whole(to) as new:
-        around = grades.directory(folder) or folder
-        known[format_name].write(found, new, people.roster(around), settings.read(around))
-    for sentence in (*grades.waiting(folder, source), *unread(found)):
+        known[format_name].write(found, new, roster, settings.read(around))
+    for sentence in (*grades.waiting(folder, source), *unread(found), *strangers(found, roster)):
         print(sentence)
     return to
+
+
+def strangers(found: Class, roster: Roster) -> Iterator[str]:
+    """Who has grades and is not in the roster, if there is one: in a sentence."""
+    students = {result["student"] for results in found.values() for result in results}
+    if roster.students and (others := sorted(students - roster.students.keys())):
+        yield f"Not in the roster, and written by their ids alone: {people.named(others)}."
 
 
 def unread(found: Class) -> Iterator[str]:
