@@ -79,7 +79,8 @@ def late_days(folder: Path) -> Iterator[str]:
             told = [f"{x.name}: {late.text}" for x, late in found.items() if late.text]
             left = course.late.days - sum(late.free for late in found.values())
             if told:
-                yield f"{student.id}: {'; '.join(told)}. {left} of {course.late.days} late days left."
+                said = "; ".join(told)
+                yield f"{student.id}: {said}. {left} of {course.late.days} late days are left."
 
 
 def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
