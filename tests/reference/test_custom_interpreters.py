@@ -21,6 +21,7 @@ from oracle import prints_as_promised
 from random_programs import programs
 
 from autograder.lessons import assemble, places
+from autograder.sandbox import launch
 
 jax.config.update("jax_enable_x64", True)
 
@@ -528,7 +529,7 @@ print(json.dumps([inner, {name: np.asarray(value).tolist() for name, value in fo
 def test_pmap_is_inverted_thinned_and_counted():
     env = {
         **os.environ,
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        "XLA_FLAGS": f"{launch.xla_flags()} --xla_force_host_platform_device_count=4",
         "PYTHONPATH": str(places.SOLUTIONS),
     }
     command = [sys.executable, "-c", ON_FOUR_DEVICES]

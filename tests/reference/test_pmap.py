@@ -14,10 +14,11 @@ import pytest
 from oracle import assert_all_same, prints_as_promised
 
 from autograder.lessons import places
+from autograder.sandbox import launch
 
 jax.config.update("jax_enable_x64", True)
 
-EIGHT = "--xla_force_host_platform_device_count=8"
+EIGHT = f"{launch.xla_flags()} --xla_force_host_platform_device_count=8"
 
 
 class Eight:
