@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import imports
 import pytest
 import small_course
 
@@ -213,10 +214,8 @@ def test_each_file_of_a_lesson_can_be_the_first_to_be_imported_beside_what_it_ne
     lesson, tmp_path
 ):
     assemble.write_files(tmp_path, assemble.files_of(manifest.needed(lesson)))
-    for file in lesson.files:
-        module = file.removesuffix(".py").replace("/", ".")
-        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {module}"
-        subprocess.run([sys.executable, "-I", "-c", code], check=True)
+    modules = (file.removesuffix(".py").replace("/", ".") for file in lesson.files)
+    imports.each_first((tmp_path, module) for module in modules)
 
 
 def test_the_init_files_are_as_ruff_wants_them(tmp_path):

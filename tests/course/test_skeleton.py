@@ -5,6 +5,7 @@ import dataclasses
 import subprocess
 import sys
 
+import imports
 import pytest
 import small_course
 
@@ -250,21 +251,19 @@ def test_filling_every_exercise_in_gives_the_reference_back(lesson):
 
 
 @each_lesson
-def test_the_skeleton_imports_beside_the_lessons_before_it(lesson, tmp_path):
-    source = skeleton.make_skeleton(assemble.read_solution(lesson.module), lesson)
-    assemble.write_tree(tmp_path, lesson, {lesson.module: source})
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {lesson.module_name}"
-    subprocess.run([sys.executable, "-I", "-W", "error", "-c", code], check=True)
-
-
-@each_lesson
-@pytest.mark.parametrize("apart", ["; ", "\n"])
-def test_the_blank_module_imports_with_its_stand_ins(lesson, apart, tmp_path):
-    source = skeleton.make_skeleton(assemble.read_solution(lesson.module), blank(lesson))
-    whole = skeleton.completed(source.encode(), lesson, apart)
-    assemble.write_tree(tmp_path, lesson, {lesson.module: whole})
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {lesson.module_name}"
-    subprocess.run([sys.executable, "-I", "-W", "error", "-c", code], check=True)
+def test_the_skeleton_imports_beside_the_lessons_before_it_and_so_does_a_blank_module(
+    lesson, tmp_path
+):
+    """The blank one with its stand-ins."""
+    reference = assemble.read_solution(lesson.module)
+    empty = skeleton.make_skeleton(reference, blank(lesson)).encode()
+    found = {
+        "skeleton": skeleton.make_skeleton(reference, lesson),
+        **{name: skeleton.completed(empty, lesson, x) for name, x in (("a", "; "), ("b", "\n"))},
+    }
+    for name, source in found.items():
+        assemble.write_tree(tmp_path / name, lesson, {lesson.module: source})
+    imports.each_first([(tmp_path / x, lesson.module_name) for x in found], "-W", "error")
 
 
 @each_lesson
