@@ -136,8 +136,7 @@ def test_without_javascript_there_is_the_text(browser):
     assert not tab.locator("table").first.is_visible()
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-@pytest.mark.parametrize("lesson", ["control", "linearize"])
+@pytest.mark.parametrize(("lesson", "width"), [("control", 375), ("linearize", 1280)])
 def test_an_explorer_fits_and_is_accessible(browser, lesson, width):
     from axe_playwright_python.sync_playwright import Axe
 

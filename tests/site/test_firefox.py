@@ -7,7 +7,7 @@ import firefox as bidi
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-PAGES = ["index.html", "404.html", "path/index.html", "lessons/vmap/index.html"]
+PAGES = ["index.html", "path/index.html", "lessons/vmap/index.html"]
 
 ANSWER = "def bind(op, *args): return current_interpreter().interpret_op(op, args)"
 

@@ -1,8 +1,8 @@
-"""Every page, in both schemes and at both widths, each loaded once: what can be measured on it.
+"""Pages, in both schemes and at both widths, each loaded once: what can be measured on it.
 
-With `--full`, each scheme is seen at each width, and axe examines the structure of every page; else
-the phone is dark, the desktop light, and axe examines every third page: all are made by one
-template. The choice of the tests sees every eighth page.
+With `--full`, each scheme is seen at each width, on every page; else the phone is dark, the desktop
+light, and every third page is seen: all are made by one template. The choice of the tests sees
+every eighth page.
 """
 
 import functools
@@ -95,7 +95,7 @@ AXE = """async ([coloured, options]) => {
 class Visit:
     """One load of a page, and all that is measured on it."""
 
-    def __init__(self, tabs, tab, path, seen, views, structure):
+    def __init__(self, tabs, tab, path, seen, views):
         self.tab, wrong = tab
         wrong.clear()
         paint(self.tab, *next(iter(views)))  # so that the page is laid out once
@@ -110,15 +110,14 @@ class Visit:
             if width != SIZES[size]:
                 self.overflow.append((size, scheme, width))
             self.note(size, scheme, self.contrast(seen))
-            if structure and (size, scheme) == ("phone", VIEWS["phone"]):
+            if (size, scheme) == ("phone", VIEWS["phone"]):
                 self.tab.evaluate(PASSED_BY)
                 self.note(size, scheme, self.axe(False, {"runOnly": NARROW}))
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
         self.fetched = self.tab.evaluate(FETCHED_NOW)
         self.errors = list(wrong)
-        if structure:
-            others = {"rules": {"color-contrast": {"enabled": False}}}
-            self.note(size, scheme, self.axe(False, others))
+        others = {"rules": {"color-contrast": {"enabled": False}}}
+        self.note(size, scheme, self.axe(False, others))
 
     def note(self, size, scheme, found):
         self.inaccessible += [(size, scheme, *problem) for problem in found]
@@ -142,16 +141,12 @@ FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => e
 
 @pytest.fixture(scope="session")
 def visits(tabs, built, request):
-    views, full = VIEWS.items(), request.config.getoption("--full")
-    if full:
-        views = list(itertools.product(SIZES, SCHEMES))
+    views, step = VIEWS.items(), 8 if request.config.getoption("--choice") else 3
+    if request.config.getoption("--full"):
+        views, step = list(itertools.product(SIZES, SCHEMES)), 1
     paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
-    step = 8 if request.config.getoption("--choice") else 1
     tab = tabs.blank()
-    found = {
-        path: Visit(tabs, tab, path, seen, views, structure=full or number % 3 == 0)
-        for number, path in enumerate(paths[::step])
-    }
+    found = {path: Visit(tabs, tab, path, seen, views) for path in paths[::step]}
     tab[0].close()
     return found
 

@@ -196,9 +196,10 @@ def test_work_survives_a_reload(try_it):
     assert trial.open("duals.mul_rule").download() == source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lesson",
-    [LESSONS[0], *(pytest.param(lesson, marks=pytest.mark.slow) for lesson in LESSONS[1:])],
+    [LESSONS[0], *(pytest.param(lesson, marks=pytest.mark.full) for lesson in LESSONS[1:])],
     ids=lambda lesson: lesson.id,
 )
 def test_a_lesson_is_solved_on_its_page_and_downloaded_as_a_workspace_has_it(try_it, lesson):
