@@ -125,7 +125,7 @@ def bench(
 def test(context: typer.Context) -> int:
     """Run a choice of the tests; all with --all, or those that you name. The rest goes to pytest.
 
-    With --every-python they run under each Python found.
+    With --full the sweeps run, too. With --every-python they run under each Python found.
     """
     from autograder.upkeep import selftest
 

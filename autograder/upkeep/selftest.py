@@ -53,8 +53,8 @@ def flags(arguments: Sequence[str]) -> list[str]:
     return [*IN_PARALLEL, *rest] if selected else [*IN_PARALLEL, "--choice", *rest]
 
 
-# Flags of pytest that say which tests to run.
-SELECTING = ("-k", "-m", "--lf", "--last-failed", "--ff")
+# Flags of pytest that say which tests to run; --full, ours, is all of them and the sweeps.
+SELECTING = ("--full", "-k", "-m", "--lf", "--last-failed", "--ff")
 
 # Flags of pytest that want one process: those that list tests, or that stop in a debugger.
 SINGLE = ("--collect-only", "--co", "--pdb", "--trace", "--version", "--help", "--markers")

@@ -25,9 +25,8 @@ CORPUS = [attacks.narrowed(each) for each in attacks.load() if each.lesson == LE
 # The others are tried on the grader itself, which is the same; `--full` tries all here, too, and
 # on every rung. Containers such as Gradescope's mostly offer the second one.
 TELLING = {
-    *("reads_the_suite", "reads_the_reference", "imports_the_reference", "walks_the_disk"),
-    *("writes_outside", "writes_the_result", "forges_a_verdict", "forges_replies"),
-    *("exits_at_import", "files_beside_the_module", "archive_beyond_the_end", "text_in_exceptions"),
+    *("reads_the_suite", "imports_the_reference", "writes_the_result"),
+    *("files_beside_the_module", "text_in_exceptions"),
 }
 LEVELS = ("namespaces", "landlock")
 

@@ -47,7 +47,7 @@ def apart(a, b):
     return max(abs(x - y) for x, y in zip(a[:100], b[:100], strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.full  # those on minijax are compared with JAX's stored ones, and these with --full
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_losses_on_minijax_and_on_jax_agree_for_a_hundred_steps(runs, program):
     assert apart(*(runs(program, backend)[1]["losses"] for backend in ("minijax", "jax"))) < 1e-6

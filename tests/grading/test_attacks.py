@@ -31,9 +31,11 @@ def test_the_corpus_is_large_and_says_what_it_tries():
         assert attack.reported in ("", *suite.CLASSES), attack.name
 
 
-# Relatives of one that runs here: `differences_for_dual_numbers`, `keeps_the_siblings`. Each asks
-# the reference of another lesson, or grades twice, and together they take a third of the time.
+# Relatives of one that runs here: `differences_for_dual_numbers`, `keeps_the_siblings`,
+# `breaks_the_limits`, `endless_in_c`, `answers_beyond_the_limits`. Each asks the reference of
+# another lesson, grades twice, or computes until its time is over.
 DISTANT = [
+    *("endless_loop", "endless_in_xla", "many_small_lists", "exits_in_a_probe"),
     *("forward_mode_for_gradients", "differentiates_again_for_each_tangent", "leaves_jit_out"),
     *("leaves_checkpoints_out", "loops_of_python", "transforms_of_earlier_lessons"),
     *("keeps_the_siblings_for_later", "keeps_the_siblings_under_own_names"),
@@ -103,7 +105,10 @@ def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, nam
 
 
 # Those by the times of reading need a file system that notes them, and files that nobody has read.
-KEEPING = ["keeps_the_siblings_for_later", "keeps_the_siblings_under_own_names"]
+KEEPING = [
+    pytest.param("keeps_the_siblings_for_later", marks=pytest.mark.full),
+    "keeps_the_siblings_under_own_names",
+]
 
 
 @pytest.mark.slow

@@ -247,7 +247,7 @@ def test_a_worker_that_is_killed_again_and_again_has_crashed(lesson, monkeypatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_processes_of_the_pool_that_are_killed_cost_no_grade(lesson, work, tmp_path, seed):
     chance = random.Random(seed)
     command = Command(tmp_path, work, tmp_path / "out")
@@ -294,7 +294,9 @@ def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, mo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["namespaces", "landlock", "process"])
+@pytest.mark.parametrize(
+    "level", ["namespaces", pytest.param("landlock", marks=pytest.mark.full), "process"]
+)
 def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, tmp_path, level):
     if isolation.detect(level):
         pytest.skip(isolation.detect(level))
@@ -319,9 +321,10 @@ def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, t
     assert scores(out) == {**RIGHT_SCORES, "slow": 6, again: 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)],
+    [signal.SIGINT, signal.SIGTERM],
     ids=lambda n: n.name,
 )
 def test_a_run_that_is_stopped_says_how_to_go_on(lesson, work, tmp_path, number):

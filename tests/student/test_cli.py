@@ -850,6 +850,7 @@ FLAGS = {
     (): [*selftest.IN_PARALLEL, "--choice"],
     ("-x", "--durations=9"): [*selftest.IN_PARALLEL, "--choice", "-x", "--durations=9"],
     ("--all",): [*selftest.IN_PARALLEL],
+    ("--full",): [*selftest.IN_PARALLEL, "--full"],
     ("tests/student/test_cli.py", "-k", "x"): ["tests/student/test_cli.py", "-k", "x"],
     ("tests/student/test_cli.py::test_x",): ["tests/student/test_cli.py::test_x"],
     ("tests/student",): [*selftest.IN_PARALLEL, "tests/student"],
