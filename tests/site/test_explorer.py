@@ -136,7 +136,14 @@ def test_without_javascript_there_is_the_text(browser):
     assert not tab.locator("table").first.is_visible()
 
 
-@pytest.mark.parametrize(("lesson", "width"), [("control", 375), ("linearize", 1280)])
+@pytest.mark.parametrize(
+    ("lesson", "width"),
+    [
+        *[("control", 375), ("linearize", 1280)],
+        pytest.param("control", 1280, marks=pytest.mark.full),
+        pytest.param("linearize", 375, marks=pytest.mark.full),
+    ],
+)
 def test_an_explorer_fits_and_is_accessible(browser, lesson, width):
     from axe_playwright_python.sync_playwright import Axe
 

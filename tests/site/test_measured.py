@@ -2,7 +2,7 @@
 
 With `--full`, each scheme is seen at each width, on every page; else the phone is dark, the desktop
 light, and every third page is seen: all are made by one template. The choice of the tests sees
-every eighth page.
+every twelfth page.
 """
 
 import functools
@@ -141,7 +141,7 @@ FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => e
 
 @pytest.fixture(scope="session")
 def visits(tabs, built, request):
-    views, step = VIEWS.items(), 8 if request.config.getoption("--choice") else 3
+    views, step = VIEWS.items(), 12 if request.config.getoption("--choice") else 3
     if request.config.getoption("--full"):
         views, step = list(itertools.product(SIZES, SCHEMES)), 1
     paths, seen = [str(page.relative_to(built)) for page in sorted(built.rglob("*.html"))], set()
