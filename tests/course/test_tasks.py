@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from autograder.lessons import assemble, manifest, skeleton, tasks
+from autograder.sandbox import launch
 from autograder.student import checks
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
@@ -28,10 +29,11 @@ def outcomes(folder, lesson, solved):
     for task in (tasks.open_task(lesson), tasks.repair(lesson)):
         (folder / task.name).write_text(tasks.solution(task) if solved else task.text)
     (folder / "tasks.py").write_text((lesson.folder / "tasks.py").read_text())
+    quick = {**checks.environment(folder), "XLA_FLAGS": launch.xla_flags()}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no",
          "--outcomes=outcomes.jsonl", "--time-limit=90", "tasks.py"],
-        cwd=folder, capture_output=True, text=True, check=False, env=checks.environment(folder),
+        cwd=folder, capture_output=True, text=True, check=False, env=quick,
     )  # fmt: skip
     events = checks.read_events(folder / "outcomes.jsonl")
     assert events, done.stdout + done.stderr
