@@ -98,16 +98,8 @@ def test_what_came_with_the_course_is_taken_without_a_run_until_it_is_of_another
         examples.outputs(hello)
 
 
-# Every third lesson; with --full all. What `sync` keeps of a program counts until that, or a module
-# that it can reach, is another: then the program has run, here or before it was committed.
-RUN_AGAIN = [
-    pytest.param(lesson, id=lesson.id, marks=[pytest.mark.full] * (number % 3 > 0))
-    for number, lesson in enumerate(manifest.load().values())
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", RUN_AGAIN)
+@pytest.mark.parametrize("lesson", list(manifest.load().values()), ids=lambda lesson: lesson.id)
 def test_what_is_kept_is_what_the_programs_of_the_page_leave_now(lesson, monkeypatch):
     """On this Python, and with these libraries; `sync` may have run on others.
 
