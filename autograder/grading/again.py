@@ -1,26 +1,25 @@
 """Asks again what was answered rightly: nothing may stay from one call to the next.
 
 At the end of an exercise's tests all that agreed is asked once more, in one package, in the
-opposite order, each question after others of its kind (see `run_again.py`). So an answer that
-depends on what came before is a wrong one, without a test that looks for it.
+opposite order, each question after others of its kind (see `run_again.py`), and then with each call
+made several times (see `repeating.py`). So an answer that depends on what came before is a wrong
+one, without a test that looks for it.
 """
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
 
 from autograder.grading import generated, run_again, telling
 from autograder.grading.asking import MOST_SECONDS, Asking
-from autograder.grading.calls import Call, Calls
+from autograder.grading.calls import Calls
 from autograder.grading.compare import compare
 from autograder.grading.lending import Lending
+from autograder.grading.oracle import Oracle
+from autograder.grading.questions import Given, Right
+from autograder.grading.repeating import Repeating
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Probe, Reply
-
-Tolerance = tuple[float | None, float | None]  # relative, absolute
-Given = Mapping[str, str]  # right definitions by target
 
 # Seconds that a submission may take, twenty times the reference's (see `asking.allowed`).
 SHORT = 0.4  # for what is asked with other arguments first
@@ -28,33 +27,6 @@ LONG = 2.0  # for what is not asked again
 SLOW = 0.2  # seconds of the submission for one answer: then it is not asked again either
 RUNS = 4  # of a probe at most: inside an interpreter, with two other arguments, and itself
 MOST = 3  # questions of one probe that are asked again
-
-
-@dataclass(frozen=True)
-class Question:
-    """One probe of an exercise, with what travels along, and what the reference says."""
-
-    exercise: str
-    probe: Probe
-    arguments: Callable[[Given], tuple[Any, ...]]  # with these right siblings
-    siblings: Given  # all that may be lent
-    want: Reply
-    seconds: float  # that the submission may take
-    tolerance: Tolerance
-
-    def call(self, test: str, given: Given, got: Reply, found: Disagreement | None) -> Call:
-        """What is kept of this question in a test, asked with these right siblings."""
-        about = self.probe, self.arguments(given), got, self.want, *self.tolerance, found
-        return Call(test, *about)
-
-
-class Right(NamedTuple):
-    """A question of a test that was answered rightly, with these right siblings in place."""
-
-    test: str
-    question: Question
-    given: Given
-    seconds: float  # that the submission took
 
 
 def _chosen(right: Sequence[Right]) -> list[Right]:
@@ -73,8 +45,9 @@ class Again:
     """The questions that a submission has answered rightly, to be asked again."""
 
     def __init__(
-        self, asking: Asking, lending: Lending, calls: Calls, stubs: Collection[str]
+        self, oracle: Oracle, asking: Asking, lending: Lending, calls: Calls, stubs: Collection[str]
     ) -> None:
+        self.repeating = Repeating(oracle, asking, lending, calls, stubs)
         self.asking = asking
         self.lending = lending
         self.calls = calls
@@ -94,6 +67,8 @@ class Again:
                     self.calls.keep(exercise, one.question.call(one.test, given, got, found))
                     shown = telling.by_kind(found, exercise) if self.lending.shown else found
                     yield one.test, shown if got.kind == "changed" else telling.again(shown)
+            quick = [x for x in asked if x.question.seconds < SHORT and x.test not in wrong]
+            yield from self.repeating.ask(exercise, given, quick)
             fresh = False
 
     def _replies(

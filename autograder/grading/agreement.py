@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.grading import generated, suite, telling, words
-from autograder.grading.again import Again, Given, Question, Right, Tolerance
+from autograder.grading.again import Again
 from autograder.grading.asking import Asking, allowed
 from autograder.grading.calls import Call, Calls
 from autograder.grading.compare import compare
 from autograder.grading.lending import Lending
 from autograder.grading.oracle import Oracle, check_reference
+from autograder.grading.questions import Given, Question, Right, Tolerance
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Probe, Reply
 
@@ -39,7 +40,7 @@ class Agreement:
         self.stubs = stubs  # ids of all exercises so far
         self.clean_for = ""  # the exercise for which the package was imported afresh
         self.stubbed: set[str] = set()  # exercises whose own stub has answered
-        self.again = Again(asking, lending, calls, stubs)
+        self.again = Again(oracle, asking, lending, calls, stubs)
         self.silenced: dict[str, Silenced] = {}  # by test
 
     def on_probe(

@@ -39,6 +39,11 @@ def graft(home: Any, siblings: dict[str, str], undo: contextlib.ExitStack) -> No
             undo.callback(delattr, place, name)
         else:
             changes[id(vars(place)[name])] = vars(place)[name], made[name]
+    replace(home, changes, undo)
+
+
+def replace(home: Any, changes: dict[int, tuple[Any, Any]], undo: contextlib.ExitStack) -> None:
+    """Put the second of each pair in the first one's places until `undo`."""
     for entries, holder in list(holders(home)) if changes else []:
         # There are more than ten thousand values: almost none is looked at twice.
         found = [

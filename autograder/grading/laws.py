@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading import generated, suite, telling
-from autograder.grading.agreement import Agreement, Given, Question, Silenced
+from autograder.grading.agreement import Agreement, Silenced
 from autograder.grading.asking import allowed
+from autograder.grading.questions import Given, Question
 from autograder.grading.suite import Disagreement
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply

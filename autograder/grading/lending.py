@@ -20,6 +20,8 @@ class Lending:
     def __init__(self, lesson: Lesson, session: Session, calls: Calls) -> None:
         self.session = session
         self.calls = calls
+        self.lesson = lesson
+        self.module = lesson.module.removesuffix(".py").replace("/", ".")
         self.targets = {exercise.id: exercise.target for exercise in lesson.exercises}
         self.whole = lesson.whole.id if lesson.whole else None
         self.siblings = answers.siblings(lesson.id)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading import generated, under_pytest
-from autograder.grading.agreement import Tolerance
 from autograder.grading.compare import compare
 from autograder.grading.laws import Generating
 from autograder.grading.oracle import reference
+from autograder.grading.questions import Tolerance
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import SuiteRun
 from autograder.lessons.manifest import Lesson

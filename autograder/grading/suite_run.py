@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from autograder.grading import suite, telling
-from autograder.grading.agreement import Agreement, Tolerance
+from autograder.grading.agreement import Agreement
 from autograder.grading.asking import Asking
 from autograder.grading.calls import Call, Calls
 from autograder.grading.laws import Generating, Laws
 from autograder.grading.lending import Lending
 from autograder.grading.oracle import Oracle
+from autograder.grading.questions import Tolerance
 from autograder.grading.suite import Disagreement
 from autograder.grading.under_pytest import exercise_of, property_of
 from autograder.lessons.manifest import Lesson, prefix

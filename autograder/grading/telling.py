@@ -24,6 +24,21 @@ UNHANDLED = "What your code returns could not be graded. Show it to your instruc
 # Where right definitions were shown
 
 CHANGED = "Your code changes an argument, which belongs to the caller."
+SWALLOWED = "Your code raises nothing if a function that it is given raises an error."
+REPLACED = "Your code raises another error if a function that it is given raises one."
+SWALLOWED_OF_RULE = "Your code raises nothing if a rule that it applies raises an error."
+NO_LIST = "Your code returns something else where it should return a list."
+NO_TUPLE = "Your code returns something else where it should return a tuple."
+LEFT = "When your code has returned or raised, the active interpreters are not those from before."
+OF_CALLS = (
+    CHANGED,
+    SWALLOWED,
+    REPLACED,
+    SWALLOWED_OF_RULE,
+    NO_LIST,
+    NO_TUPLE,
+    LEFT,
+)  # whatever a test is about
 ENDLESS = "Your code does not terminate, or takes far longer than it should."
 CRASHED = "The Python process died while your code was running."
 OUT_OF_MEMORY = "Your code needs more memory than there is."
@@ -52,8 +67,8 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
         if found.message == exercise:
             message = "This is not implemented yet."
         return Disagreement(found.kind, message)
-    # Of a call that changed its arguments, nothing else is known.
-    about = f"This does not hold yet: {about} " if about and found.message != CHANGED else ""
+    is_apart = not about or found.message in OF_CALLS
+    about = "" if is_apart else f"This does not hold yet: {about} "
     return Disagreement(found.kind, about + found.message, found.expected, found.program)
 
 
@@ -62,9 +77,18 @@ def again(found: Disagreement) -> Disagreement:
     return Disagreement(found.kind, f"{AGAIN} {found.message}", found.expected)
 
 
+def repeated(found: Disagreement) -> Disagreement:
+    """What differs when each call of the exercise's function is made again."""
+    return Disagreement(found.kind, f"{REPEATED} {found.message}", found.expected)
+
+
 AGAIN = (
     "It holds when it is asked first, and not when the same is asked again after other questions: "
     "something stays from one call to the next."
+)
+REPEATED = (
+    "It holds for a first call, and not when the same call is made again, after one with other "
+    "values and one with a function that raises."
 )
 
 # ------------------------------------------------------------------------------------------
@@ -177,7 +201,7 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "error without a line": errors() * 3,
         "error with its line and text": errors() * MOST_LINES * (1 + _texts()),
         "known mistake": mistakes + 1,
-        "what was right at first: still so, not any more, or an argument changed": 3,
+        "what was right at first: still so, not any more, or OF_CALLS": 3 + len(OF_CALLS),
         "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
     }
     return [(kind, math.log2(number)) for kind, number in count.items()]

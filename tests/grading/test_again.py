@@ -43,3 +43,47 @@ def test_an_argument_that_is_changed_costs_points(lesson, monkeypatch, tmp_path)
     found = exercise(graded(lesson, changed("    return np.sum(x) / len(x)", total)), "mean")
     assert found["points"] < 2
     assert "changes an argument" in str(found["tests"])
+
+
+# An exercise that takes a function, whose probe makes the function and the list itself.
+CALLING = """
+
+def spread(f: object, xs: list[float]) -> list[float]:
+    \"\"\"What f returns for each of xs.\"\"\"
+    return [f(x) for x in xs]
+"""
+CALLED = """
+def spread_of(tiny, x):
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return 2.0 * x
+
+    return {"value": list(tiny.spread(f, [*x])), "calls of f": len(calls)}
+"""
+
+WRONG_CALLS = {
+    "not when the same call is made again": "return _kept.setdefault(f, [f(x) for x in xs])",
+    "changes an argument": "return [f(xs.pop(0)) for _ in range(len(xs))]",
+    "should return a list": "return tuple(f(x) for x in xs)",
+    "raises nothing": "import contextlib\n    with contextlib.suppress(KeyError):\n        "
+    "return [f(x) for x in xs]\n    return []",
+    "raises another error": "try:\n        return [f(x) for x in xs]\n    "
+    "except BaseException as e:\n        raise ValueError from e",
+}
+
+
+@pytest.mark.parametrize("message", WRONG_CALLS)
+def test_what_a_call_does_beside_its_answer_costs_points(monkeypatch, tmp_path, message):
+    module = MODULE.partition("\n\ndef spread")[0] + CALLING
+    suite = SUITE.replace(
+        "def spread_of(tiny, x):\n    return tiny.spread(np.array(x))\n", CALLED.lstrip()
+    )
+    files = {"suites/tiny.py": suite, "solutions/tiny/numbers.py": module}
+    lesson = graded_course.write(monkeypatch, tmp_path, files)
+    assert graded(lesson, module.encode())["score"] == 6
+    wrong = module.replace("return [f(x) for x in xs]", WRONG_CALLS[message]) + "\n\n_kept = {}\n"
+    found = exercise(graded(lesson, wrong.encode()), "spread")
+    assert found["points"] == 0
+    assert message in str(found["tests"])

@@ -135,16 +135,22 @@ def errors_of_makers(mj):
     class Odd:
         pass
 
+    class Own(float):
+        pass
+
     def refuse(x):
         raise KeyError("odd")
 
-    aval_makers[Odd], errors = refuse, []
-    for value in (Odd(), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
+    def refuse_too(x):
+        raise TypeError("own")
+
+    aval_makers[Odd], aval_makers[Own], errors = refuse, refuse_too, []
+    for value in (Odd(), Own(2.0), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
         try:
             errors.append(str(get_aval(value)))
         except Exception as error:
             errors.append(type(error).__name__)
-    del aval_makers[Odd]
+    del aval_makers[Odd], aval_makers[Own]
     return errors
 
 
@@ -280,6 +286,7 @@ def top_of(mj, levels, height, dynamic):
     trace_state.stack[1:] = upper
     mains = list(trace_state.stack)
     operands = [np.ones(3) if level is None else Box(mains[level]) for level in levels]
+    alone = [find_top_trace([Box(main)]).main is main for main in mains]
     trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
     try:
         trace = find_top_trace(operands)
@@ -290,6 +297,7 @@ def top_of(mj, levels, height, dynamic):
         "the level of the trace that is returned": level,
         "its class": type(trace).__name__,
         "its `main` is the one on the stack": trace.main is mains[level],
+        "a tracer alone is taken by its own interpreter": alone,
     }
 
 
@@ -470,7 +478,7 @@ def own_tracer_boxed(mj, level, data):
 @pytest.mark.meets("sizes", "caching", "zeros")
 def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
-    student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0])
+    student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
 
 

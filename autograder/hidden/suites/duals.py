@@ -212,7 +212,7 @@ def lifted_twice(mj, value):
 def test_constants(student):
     """A value that is not a dual number becomes the primal of one that does not move."""
     student.agrees(lifted_constants, [3.0, -0.5, 0.0])
-    student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0)])
+    student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0), 2, True])
 
 
 @pytest.mark.meets("zeros")
@@ -271,15 +271,15 @@ def rule_calls(mj, siblings, name, operands):
 
 
 @probe(uses=[in_place])
-def foreign_operand(mj, siblings):
-    """What the rule gets for a dual number of a different interpreter."""
+def foreign_operand(mj, siblings, rests):
+    """What the rule gets for a dual number of a different interpreter, and may return."""
     outer, inner = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
     x, y = mj.DualNumber(outer, 3.0, 5.0), mj.DualNumber(inner, 4.0, 10.0)
-    seen = []
+    seen, tangent = [], 0.0 if rests else y
 
     def toy(primals, tangents):
         seen.append([primals[0] is x, primals[1], *tangents])
-        return x, y
+        return x, tangent
 
     rules = dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
@@ -288,7 +288,7 @@ def foreign_operand(mj, siblings):
         "what the rule is called with": seen,
         "the result belongs to this interpreter": out.interpreter is inner,
         "the primal is the rule's value itself": out.primal is x,
-        "the tangent is the rule's tangent itself": out.tangent is y,
+        "the tangent is the rule's tangent itself": out.tangent is tangent,
     }
 
 
@@ -311,20 +311,21 @@ def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
 
 
 @probe(uses=[in_place, watch])
-def failing_rule(mj, siblings):
+def failing_rule(mj, siblings, error_class):
     """Who is current after a rule that raises."""
+    error_class = getattr(builtins, error_class)
     interpreter = mj.JVPInterpreter(watch())
     context.interpreter = interpreter
 
     def toy(primals, tangents):
-        raise KeyError("out")
+        raise error_class("out")
 
     rules = dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         try:
             interpreter.interpret_op(mj.Op.add, (1.0, 2.0))
-        except KeyError as error:
-            came = "KeyError" if error.args == ("out",) else "another error"
+        except error_class as error:
+            came = error_class.__name__ if error.args == ("out",) else "another error"
             back = mj.current_interpreter() is interpreter
             return {"error": came, "the interpreter is current again": back}
     return {"error": "nothing"}
@@ -348,7 +349,8 @@ def test_constants_among_the_operands(student):
 @pytest.mark.meets("another_box")
 def test_operands_of_another_interpreter(student):
     """A dual number of a different interpreter reaches the rule as a whole, as a constant."""
-    student.agrees(foreign_operand, LIFT)
+    student.agrees(foreign_operand, LIFT, False)
+    student.agrees(foreign_operand, LIFT, True)
 
 
 @pytest.mark.meets("nested")
@@ -370,7 +372,8 @@ def test_the_rule_of_sums_is_applied_before(student):
 @pytest.mark.meets("exception", "moment")
 def test_a_rule_that_fails(student):
     """After a rule that raises, the interpreter that was current before is current again."""
-    student.agrees(failing_rule, LIFT)
+    for error in ("KeyError", "TypeError", "KeyboardInterrupt"):
+        student.agrees(failing_rule, LIFT, error)
 
 
 exercise("duals.jvp")
@@ -536,7 +539,8 @@ def test_speed_of_the_input(student):
 @pytest.mark.meets("moment")
 def test_one_call_of_the_function(student):
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
-    student.agrees(what_the_function_gets, FOR_JVP, 2.0, 0.5)
+    for x, x_dot in ((2.0, 0.5), (2.0, 0.0), ("v_1", "v_2"), (2, 1)):
+        student.agrees(what_the_function_gets, FOR_JVP, x, x_dot)
     student.agrees(operations, FOR_JVP, 2.0, 0.5)
 
 
@@ -544,6 +548,8 @@ def test_constant_results(student):
     """A function whose result is a constant does not move."""
     student.agrees(constant_result, FOR_JVP, 5.0, 1.0)
     student.agrees(constant_result, FOR_JVP, "v_1", 3.0)
+    for value in (-0.0, None, (1.5, 2.0), [1.5]):
+        student.agrees(constant_result, FOR_JVP, value, INF)
 
 
 @pytest.mark.meets("another_box")

@@ -36,11 +36,12 @@ exercise("interpreters.bind")
 @probe
 def asked(mj, name, operands):
     """What the current interpreter is asked, and whether its answer comes back itself."""
-    calls, answer = [], object()
+    calls, current, answer = [], [], object()
 
     class Ask(mj.Interpreter):
         def interpret_op(self, op, args):
             calls.append((self is asked, op is mj.Op[name], args))
+            current.append(context.interpreter is asked)
             return answer
 
     context.interpreter = asked = Ask()
@@ -48,6 +49,7 @@ def asked(mj, name, operands):
     return {
         "calls of the current interpreter": calls,
         "its answer itself comes back": out is answer,
+        "it is the current one while it is asked": current,
     }
 
 
@@ -137,6 +139,7 @@ def test_the_question(student):
     student.agrees(asked, "mul", [1.5])
     student.agrees(asked, "add", [2, True])
     student.agrees(asked, "mul", [0, None, "x"])
+    student.agrees(asked, "add", [(2.5, None)])
 
 
 @pytest.mark.meets("again", "caching", "moment")
@@ -155,7 +158,7 @@ def test_operands_of_any_kind(student):
 @pytest.mark.meets("exception", "none", "zeros")
 def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
-    student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2])
+    student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
 
 
@@ -285,7 +288,25 @@ def passing_numbers(mj, number):
             return [repr(x) for x in args]
 
     interpreter, two = RememberingInterpreter(Pair()), 2.0
-    return [interpreter.interpret_op(Op.mul, (0.5 + i, two)) for i in range(number)]
+    first = [interpreter.interpret_op(Op.mul, (0.5 + i, two)) for i in range(number)]
+    return first, [interpreter.interpret_op(Op.mul, (two, 0.5 + i)) for i in range(number)]
+
+
+@probe
+def remembered_answers(mj, answers):
+    """Answers of any kind to two questions each, and how often the interpreter before is asked."""
+
+    class Answer(Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return answers[args[0][0]]
+
+    before = Answer()
+    interpreter, operands = RememberingInterpreter(before), [[i] for i in range(len(answers))]
+    outs = [[interpreter.interpret_op(Op.add, (x, x)) for x in operands] for _ in range(2)]
+    return {"the answers, twice each": outs, "how often the one before is asked": before.asked}
 
 
 @probe(uses=[telling_before])
@@ -346,6 +367,13 @@ def test_the_same_question(student):
     """An operation on operands that were there before is asked once; its answer returns."""
     student.agrees(remembered, [["add", 4, 9], ["add", 4, 9], ["add", 4, 9]])
     student.agrees(remembered, [["mul", 6, 6], ["add", 6, 8], ["mul", 6, 6], ["add", 6, 8]])
+    student.agrees(remembered_answers, [0.5 * i for i in range(300)])
+
+
+@pytest.mark.meets("none", "zeros")
+def test_remembered_answers_of_any_kind(student):
+    """An answer of any kind is remembered, even None, 0.0 and an empty list."""
+    student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
 
 
 def test_other_operations(student):
@@ -504,6 +532,18 @@ def counts_of_itself(mj, depth):
 
 
 @probe(uses=[texts])
+def results_themselves(mj):
+    """Whether results of any kind are returned as they are."""
+    context.interpreter = texts()
+    results = [iter([1.5]), (2.5,), (1.5, 3), [], None, {}]
+    return {
+        "the result itself is the first of the pair": [
+            count_ops(lambda x: x, result)[0] is result for result in results
+        ],
+    }
+
+
+@probe(uses=[texts])
 def failing(mj):
     """Which interpreter is current after a function that raises, and what comes out."""
     context.interpreter = text = texts()
@@ -537,6 +577,9 @@ def test_the_function_runs_once(student):
     student.agrees(arguments, [2.5])
     student.agrees(arguments, [2.5, "x", (4.0, None)])
     student.agrees(arguments, [])
+    student.agrees(arguments, [None, 2.5])
+    student.agrees(arguments, [(4.0, None)])
+    student.agrees(results_themselves)
 
 
 @pytest.mark.meets("twice", "caching", "nested")

@@ -364,12 +364,13 @@ exercise("jvp.mul_rule")
 
 
 @probe
-def value_of_a_product(mj, x, y, x_dot):
-    """The value, and what kind of array it is."""
-    value, _ = bilinear_jvp(mul_p, [x, y], [x_dot, None])
+def value_of_a_product(mj, x, y, x_dot, y_dot=None):
+    """Value and tangent, and what kind of arrays they are."""
+    value, tangent = bilinear_jvp(mul_p, [x, y], [x_dot, y_dot])
     return {
         "the value": value,
-        "the class of the value": type(value).__name__,
+        "the tangent": tangent,
+        "the classes of value and tangent": [type(value).__name__, type(tangent).__name__],
     }
 
 
@@ -432,9 +433,10 @@ def test_mul_keeps_the_dtype(student):
 
 
 def test_mul_value_is_read_only(student):
-    """The value is what evaluation gives: an array that cannot be written to."""
+    """Value and tangent are what evaluation gives: arrays that cannot be written to."""
     student.agrees(value_of_a_product, 3.0, 5.0, 0.5)
     student.agrees(value_of_a_product, ROW, STEP, ROW)
+    student.agrees(value_of_a_product, ROW, STEP, ROW, STEP)
     student.agrees(value_of_a_product, GRID.astype(F32), F32(2.0), GRID_STEP.astype(F32))
 
 

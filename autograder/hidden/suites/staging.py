@@ -83,9 +83,16 @@ def operands_kept(mj, name):
     (equation,) = interpreter.equations
     x, y = equation.args
     kinds = [type(thing).__name__ for thing in (equation, equation.args, result)]
+    constants = [2, True, 1e30, None, (1.5,), [2.0]]
+    for constant in constants:
+        interpreter.interpret_op(mj.Op[name], (constant, dual))
     return {
         "the types of equation, operands and result": kinds,
         "the operands themselves are kept": (x is dual, y is foreign),
+        "constants of any kind are kept themselves": [
+            equation.args[0] is constant
+            for equation, constant in zip(interpreter.equations[1:], constants, strict=False)
+        ],
         "the result is the variable": equation.var is result,
         "the variable is not new": result is foreign,
     }

@@ -1,0 +1,252 @@
+"""What runs in a worker where each call of a function is made several times.
+
+A probe makes its functions and operands itself, so a second run of it has others. What is kept by
+the identity of a function or an operand, what a call does to its operands, whether it swallows an
+error, and in which state it leaves the package after one, is seen when the very same call is made
+again, inside the probe.
+"""
+
+import contextlib
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.in_worker import plain, replace
+from autograder.grading.run_again import changed, doubled, error_name
+from autograder.grading.suite import probe
+
+
+class Failure(BaseException):
+    """What nobody expects, and nobody may catch."""
+
+
+class Failing:
+    """Functions that raise an error when their work is done; `called` says whether one was."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        self.called = False
+
+    def operand(self, value: Any) -> Any:
+        """A function that fails; anything else as it is."""
+        return self.function(value) if isinstance(value, types.FunctionType) else value
+
+    def function(self, value: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that does its work, and fails."""
+
+        @functools.wraps(value)
+        def fails(*args: Any, **kw: Any) -> Any:
+            value(*args, **kw)
+            self.called = True
+            raise self.error
+
+        return fails
+
+    @contextlib.contextmanager
+    def rules(self, package: str) -> Iterator[None]:
+        """Have every rule in the tables of a package fail."""
+        tables = {
+            id(table): table
+            for name, module in list(sys.modules.items())
+            if name.split(".")[0] == package
+            for key, table in vars(module).items()
+            if key.endswith("_rules") and isinstance(table, dict)
+        }
+        kept = [(table, dict(table)) for table in tables.values()]
+        try:
+            for table, rules in kept:
+                table.update({key: self.function(rule) for key, rule in rules.items()})
+            yield
+        finally:
+            for table, rules in kept:
+                table.update(rules)
+
+
+def otherwise(value: Any) -> Any:
+    """An operand with other numbers in it; itself if it has none, or is of another make."""
+    with contextlib.suppress(Exception):
+        return changed(value, doubled)
+    return value
+
+
+def held(value: Any, depth: int = 3) -> Any:
+    """What an operand holds: entries of arrays, and of containers which objects they hold."""
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, dict):
+        return [*map(id, value)], [held(x, depth - 1) for x in value.values()]
+    if isinstance(value, (list, tuple)) and depth:
+        return [held(x, depth - 1) for x in value]
+    inside = vars(value).values() if depth and hasattr(value, "__dict__") else ()
+    return id(value), [held(x, depth - 1) for x in inside if isinstance(x, (list, np.ndarray))]
+
+
+def interpreters(package: str) -> list[Any]:
+    """The interpreters that are active, in a package that has such."""
+    homes = (sys.modules.get(f"{package}.{name}") for name in ("interpreters", "contexts", "core"))
+    states = [(vars(home).get("context"), vars(home).get("trace_state")) for home in homes if home]
+    found = [context.interpreter for context, _ in states if context]
+    for _, state in states:
+        found += [*state.stack, state.dynamic_trace] if state else []
+    return found
+
+
+def parts(promised: str) -> tuple[str, list[str]]:
+    """The class that an annotation names, and what it has between brackets."""
+    import ast
+
+    node = ast.parse(promised, mode="eval").body
+    if not isinstance(node, ast.Subscript):
+        return ast.unparse(node), []
+    inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return ast.unparse(node.value), [*map(ast.unparse, inner)]
+
+
+def missing_kinds(promised: str, out: Any) -> Iterator[str]:
+    """Where an annotation promises a list or a tuple that is not there, which of them."""
+    name, inner = parts(promised)
+    if name in ("list", "tuple") and not isinstance(out, {"list": list, "tuple": tuple}[name]):
+        yield name
+    elif name == "tuple" and len(inner) == len(out):
+        for part, item in zip(inner, out, strict=True):
+            yield from missing_kinds(part, item)
+
+
+class Seen:
+    """What is seen of a function beside what a probe sees."""
+
+    def __init__(self, package: str, promised: str) -> None:
+        self.package = package
+        self.promised = promised  # the annotation of its result
+        self.touched: set[int] = set()  # places of operands that changed
+        self.errors: set[str] = set()  # what became of errors
+        self.kinds: set[str] = set()  # promised, and not returned
+        self.states: set[bool] = set()  # are the interpreters afterwards those from before?
+
+    @contextlib.contextmanager
+    def call(self, operands: Sequence[Any]) -> Iterator[None]:
+        """Look at operands and interpreters before and after a call."""
+        before, active = [*map(held, operands)], interpreters(self.package)
+        try:
+            yield
+        finally:
+            self.touched.update(i for i, x in enumerate(map(held, operands)) if x != before[i])
+            self.states.add(interpreters(self.package) == active)
+
+    def facts(self) -> list[Any]:
+        """All of it as plain data."""
+        return [[*self.touched], [*self.errors], [*self.kinds], [*self.states]]
+
+
+class Repeated:
+    """A function each call of which is made again and again; the last one counts.
+
+    Before that there are calls with functions that fail, one with other numbers, and one with the
+    very same operands. Calls inside a call are made once. So is each call of a function that it
+    returns. The first `own` operands may change.
+    """
+
+    def __init__(self, function: Callable[..., Any], own: int, seen: Seen) -> None:
+        self.function, self.own, self.seen = function, own, seen
+        self.busy = False
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        """What the last of the calls returns."""
+        if self.busy or any(hasattr(x, "__next__") for x in args):
+            return self.function(*args, **kw)
+        self.busy = True
+        try:
+            for error in (KeyError, TypeError, NotImplementedError, Failure):
+                self.fail(Failing(error("again")), args, kw)
+            for given in (self.changed(otherwise, args), args):
+                with contextlib.suppress(Exception):
+                    self.once(given, kw)
+            out = self.once(args, kw)
+            self.seen.kinds.update(missing_kinds(self.seen.promised, out))
+            return self.followed(out, self.seen.promised)
+        finally:
+            self.busy = False
+
+    def once(self, args: Sequence[Any], kw: dict[str, Any]) -> Any:
+        """What a single call returns."""
+        with self.seen.call(args[self.own :]):
+            return self.function(*args, **kw)
+
+    def changed(self, change: Callable[[Any], Any], args: Sequence[Any]) -> list[Any]:
+        """The operands, but for the function's own, after a change."""
+        return [*args[: self.own], *map(change, args[self.own :])]
+
+    def fail(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
+        """A call with functions that raise an error, and one with rules that do."""
+        given = self.changed(failing.operand, args)
+        if any(x is not y for x, y in zip(given, args, strict=True)):
+            self.errors(failing, given, kw, "function")
+        failing.called = False
+        with failing.rules(self.seen.package):
+            self.errors(failing, args, kw, "rule")
+
+    def errors(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any], what: str) -> None:
+        """Note what becomes of an error, if it was raised."""
+        try:
+            self.once(args, kw)
+            came = "nothing"
+        except BaseException as error:
+            came = "" if error is failing.error else "another"
+        if failing.called and came:
+            self.seen.errors.add(f"{what}: {came}")
+
+    def followed(self, out: Any, promised: str) -> Any:
+        """What the function returns, with functions of its module that do the same."""
+        _, inner = parts(promised)
+        if type(out) is tuple and len(inner) == len(out):
+            return tuple(map(self.followed, out, inner))
+        is_own = getattr(out, "__module__", "") == self.function.__module__
+        if not is_own or not isinstance(out, types.FunctionType):
+            return out
+        seen = Seen(self.seen.package, inner[-1] if inner else "Any")
+        seen.kinds = self.seen.kinds
+        return plain_function(Repeated(out, 0, seen))
+
+
+def plain_function(repeated: Repeated) -> Callable[..., Any]:
+    """A function that may be a method."""
+
+    @functools.wraps(repeated.function)
+    def again(*args: Any, **kw: Any) -> Any:
+        return repeated(*args, **kw)
+
+    return again
+
+
+@contextlib.contextmanager
+def repeating(home: Any, target: str, promised: str) -> Iterator[Seen]:
+    """Have each call of a function made again, and get what is seen of it."""
+    *owner, name = target.split(".")
+    place = functools.reduce(lambda found, part: vars(found)[part], owner, home)
+    function, seen = vars(place)[name], Seen(home.__name__.split(".")[0], promised)
+    new = plain_function(Repeated(function, len(owner), seen))
+    with contextlib.ExitStack() as undo:
+        replace(home, {id(function): (function, new)}, undo)
+        yield seen
+
+
+@probe(uses=[repeating, error_name, plain])
+def answers(mj: Any, module: str, target: str, promised: str, questions: list[Any]) -> list[Any]:
+    """What each probe gives while each call of a function is made again, and what else is seen.
+
+    The name and source of a probe come with its arguments.
+    """
+    found: list[Any] = []
+    for name, source, args in questions:
+        space: dict[str, Any] = {"np": np, "__name__": "probe"}
+        exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
+        with repeating(sys.modules[module], target, promised) as seen:
+            try:
+                found.append(("value", [plain(space[name](mj, *args)), *seen.facts()]))
+            except BaseException as error:
+                found.append(("raised", error_name(mj, error), str(error)))
+    return found
