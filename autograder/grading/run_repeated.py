@@ -150,6 +150,8 @@ class Repeated:
     returns. The first `own` operands may change.
     """
 
+    raised = (KeyError, TypeError, NotImplementedError, Failure)
+
     def __init__(self, function: Callable[..., Any], own: int, seen: Seen) -> None:
         self.function, self.own, self.seen = function, own, seen
         self.busy = False
@@ -160,11 +162,14 @@ class Repeated:
             return self.function(*args, **kw)
         self.busy = True
         try:
-            for error in (KeyError, TypeError, NotImplementedError, Failure):
-                self.fail(Failing(error("again")), args, kw)
-            for given in (self.changed(otherwise, args), args):
-                with contextlib.suppress(Exception):
-                    self.once(given, kw)
+            for error in self.raised:
+                self.fail_functions(Failing(error("again")), args, kw)
+            with contextlib.suppress(Exception):
+                self.once(self.changed(otherwise, args), kw)
+            for error in self.raised:
+                self.fail_rules(Failing(error("again")), args, kw)
+            with contextlib.suppress(Exception):
+                self.once(args, kw)
             out = self.once(args, kw)
             self.seen.kinds.update(missing_kinds(self.seen.promised, out))
             return self.followed(out, self.seen.promised)
@@ -180,12 +185,14 @@ class Repeated:
         """The operands, but for the function's own, after a change."""
         return [*args[: self.own], *map(change, args[self.own :])]
 
-    def fail(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
-        """A call with functions that raise an error, and one with rules that do."""
+    def fail_functions(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
+        """A call with functions that raise an error, if it is given any."""
         given = self.changed(failing.operand, args)
         if any(x is not y for x, y in zip(given, args, strict=True)):
             self.errors(failing, given, kw, "function")
-        failing.called = False
+
+    def fail_rules(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
+        """A call with rules that raise an error."""
         with failing.rules(self.seen.package):
             self.errors(failing, args, kw, "rule")
 

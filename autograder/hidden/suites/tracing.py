@@ -158,15 +158,20 @@ def evaluated(mj, times):
     same_p = Watched("same")
     impl_rules[same_p] = lambda x: runs.append("evaluated") or x
     abstract_eval_rules[same_p] = type_of
-    builder = JaxprBuilder()
-    with new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        box = JaxprTracer(trace, Var(ShapedArray((), np.dtype(float))))
-        for _ in range(times):
-            (box,) = trace.record(same_p, [box], {})
+    builder, other, scalar = JaxprBuilder(), JaxprBuilder(), ShapedArray((), np.dtype(float))
+    with new_main(JaxprTrace, other) as outer, new_main(JaxprTrace, builder) as main:
+        trace, trace_state.dynamic_trace = JaxprTrace(main), outer
+        try:
+            for atom in (Var(scalar), Literal(2.0, scalar)):
+                box = JaxprTracer(trace, atom)
+                for _ in range(times):
+                    (box,) = trace.record(same_p, [box], {})
+        finally:
+            trace_state.dynamic_trace = None
     return {
         "calls of bind and of impl rules": len(runs),
         "the number of equations": len(builder.eqns),
+        "the number of equations of another program that is recorded": len(other.eqns),
         "the abstract rule gets the operand's type": set(typed) == {"float64[]"},
     }
 
@@ -246,7 +251,7 @@ def test_record_results_of_one_type(student):
 
 
 def test_record_computes_nothing(student):
-    """While an operation is written down, nothing is computed."""
+    """While an operation is written down, nothing is computed, even if its operands are known."""
     student.agrees(evaluated, 1)
     student.agrees(evaluated, 3)
 
@@ -292,6 +297,35 @@ def constants(mj, values):
         "the entries of consts": noted,
         "the number of equations": len(builder.eqns),
     }
+
+
+@probe
+def weak_constants(mj, x):
+    """The types of the variables for weakly typed arrays and for tracers of such."""
+    module = importlib.import_module("minijax.tracing")
+    builder, array = module.JaxprBuilder(), core.neg_p.bind(x)
+    seen = [builder.constant(array).aval.weak_type]
+
+    def f(y):
+        seen.append(builder.constant(y).aval.weak_type)
+        return y
+
+    mj.jvp(f, (array,), (array,))
+    return {"a variable for a weakly typed array or tracer is weakly typed": seen}
+
+
+@probe
+def refused_constants(mj):
+    """The errors for what is no array, and how many constants there are then."""
+    module = importlib.import_module("minijax.tracing")
+    builder, errors = module.JaxprBuilder(), []
+    for value in ([1.0], (1.0, 2.0), [], "x", None, {}):
+        try:
+            builder.constant(value)
+            errors.append("nothing")
+        except TypeError:
+            errors.append("TypeError")
+    return {"the errors": errors, "the number of constants": len(builder.consts)}
 
 
 @probe
@@ -415,6 +449,8 @@ def test_constant_numbers(student):
     """What is a literal is none of the constants."""
     student.agrees(constants, [2.0, 3, True, np.float32(0.5), np.array(7)])
     student.agrees(constants, [2.0, ROW, np.array(2.0)])
+    student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0)])
+    student.agrees(weak_constants, 2.0)
 
 
 @pytest.mark.meets("more_than_two", "twice")
@@ -472,6 +508,7 @@ def test_constant_tracers(student):
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays)
+    student.agrees(refused_constants)
 
 
 exercise("tracing.trace_with")
