@@ -545,6 +545,8 @@ def cleaned(mj, number, lines, result, names):
         for i, (name, *operands) in enumerate(lines)
     )
     given = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    for equation in equations:  # other programs of the same equations
+        mj.dce_jaxpr(mj.Jaxpr(given.parameters, equations, equation.var))
     jaxpr = mj.dce_jaxpr(given)
     kinds = [type(x).__name__ for x in (jaxpr, jaxpr.parameters, jaxpr.equations)]
     left = [(shown(e.var), str(e.op), [shown(x) for x in e.args]) for e in jaxpr.equations]

@@ -535,6 +535,7 @@ def program(mj, siblings, case, avals):
         "numpy": lambda x: [jnp.ones((3,)) * x, jnp.sum(x)],
     }
     types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
+    types = [types[types.index(aval)] for aval in types]  # equal ones are one object
     calls = []
 
     def f(*args):
@@ -626,7 +627,10 @@ def functions_that_fail(mj, siblings, case):
         runs.append(1)
         if case == "operands":
             return [x + "text"]
-        return [x, {"none": None, "text": "text", "list": [x]}[case]]
+        if case == "alone":
+            return x
+        wrong = {"none": None, "text": "text", "list": [x], "numbers": [1.5], "tuple": (2.0, 3.0)}
+        return [x, wrong[case]]
 
     with in_place("minijax.tracing", siblings):
         try:
@@ -803,7 +807,7 @@ def test_trace_outer_boxes(student, which):
 
 
 @pytest.mark.meets("exception", "none")
-@pytest.mark.parametrize("case", ["operands", "none", "text", "list"])
+@pytest.mark.parametrize("case", ["operands", "none", "text", "list", "numbers", "tuple", "alone"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
     student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
