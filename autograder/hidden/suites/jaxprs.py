@@ -264,6 +264,26 @@ def long_program(mj, x, length):
     return eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], x)
 
 
+@probe
+def failing_equation(mj, error_class):
+    """What comes out if the rule of an equation raises this error, even if no output needs it."""
+    fail_p, error_class = Primitive("fail"), getattr(builtins, error_class)
+    error, scalar = error_class("out"), ShapedArray((), np.dtype(float))
+
+    def fail(x):
+        raise error
+
+    impl_rules[fail_p], found = fail, []
+    for needed in (True, False):
+        a, b = Var(scalar), Var(scalar)
+        jaxpr = Jaxpr([], [a], [b if needed else a], [JaxprEqn([a], [b], fail_p, {})])
+        try:
+            found.append(str(eval_jaxpr(jaxpr, [], 2.0)))
+        except BaseException as came:
+            found.append("itself" if came is error else type(came).__name__)
+    return {"what comes of an equation whose rule raises an error": found}
+
+
 @pytest.mark.meets("order")
 def test_eval_equations(student):
     """Equations run in order, each on the values of its own operands."""
@@ -319,6 +339,13 @@ def test_eval_within_itself(student):
 def test_eval_within_itself_after_an_error(student, n):
     """A run goes on with its own values after a run inside it has ended with an error."""
     student.agrees(calls_itself, n, ROW, True)
+
+
+@pytest.mark.meets("exception")
+def test_eval_of_an_equation_that_fails(student):
+    """An error of an equation comes out unchanged, even if no output needs the equation."""
+    for error in ("KeyError", "TypeError", "NotImplementedError"):
+        student.agrees(failing_equation, error)
 
 
 @pytest.mark.meets("again", "exception")
