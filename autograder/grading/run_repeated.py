@@ -21,7 +21,7 @@ from autograder.grading.suite import probe
 
 
 class Failure(BaseException):
-    """What nobody expects, and nobody may catch."""
+    """What no code expects, and none may catch."""
 
 
 class Failing:

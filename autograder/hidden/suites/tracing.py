@@ -316,7 +316,7 @@ def weak_constants(mj, x):
 
 @probe
 def refused_constants(mj):
-    """The errors for what is no array, and how many constants there are then."""
+    """The errors for what is not an array, and how many constants there are then."""
     module = importlib.import_module("minijax.tracing")
     builder, errors = module.JaxprBuilder(), []
     for value in ([1.0], (1.0, 2.0), [], "x", None, {}):
