@@ -386,7 +386,7 @@ def after_another_program(mj, x):
     return {
         "value": value,
         "error": came,
-        "a variable of a program that has run stands for itself in another one": kept,
+        "a variable of a program that has run stands for itself in a different one": kept,
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
     }
