@@ -734,6 +734,7 @@ def test_trace_operations(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [((), "float32", True)])
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, VECTOR])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, SCALAR])
 
 
 @pytest.mark.meets("order", "twice", "sizes")
