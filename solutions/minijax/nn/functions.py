@@ -306,14 +306,12 @@ def standardize(
     epsilon: Value = 1e-5,
     where: Value = None,
 ) -> Value:
-    """`x`, moved and scaled to mean 0 and variance 1 along an axis."""
-    if where is not None:
-        raise NotImplementedError("standardize takes all elements; `where` is not supported.")
+    """`x`, moved and scaled to mean 0 and variance 1 along an axis, of the elements in `where`."""
     x, axis = jnp.asarray(x), static(axis)
     if mean is None:
-        mean = jnp.mean(x, axis, keepdims=True)
+        mean = jnp.mean(x, axis, keepdims=True, where=where)
     if variance is None:
-        variance = jnp.mean(jnp.square(x), axis, keepdims=True) - jnp.square(mean)
+        variance = jnp.mean(jnp.square(x), axis, keepdims=True, where=where) - jnp.square(mean)
         variance = jnp.maximum(variance, 0)
     return (x - mean) * lax.rsqrt(variance + epsilon)
 
