@@ -6,6 +6,7 @@ Compared are the structures of the results, and shape, dtype and values of all l
 import functools
 import gc
 import inspect
+import warnings
 from collections import OrderedDict, defaultdict, namedtuple
 
 import jax
@@ -36,6 +37,13 @@ def collected(f):
     gc.collect()
     f()
     return gc.collect()
+
+
+def warned(f):
+    """What a call returns, and the classes of its warnings."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        return f(), [warning.category.__name__ for warning in found]
 
 
 CONTAINERS = {
@@ -261,6 +269,10 @@ FUNCTIONS = {
             lib.random.key(0), (3,)
         )
         for axes in ({"in_axis": 0, "out_axis": []}, {"in_axis": [], "out_axis": 0})
+    ],
+    "one_hot of floats, and of integers": lambda lib: [
+        warned(lambda: lib.nn.one_hot(X.astype(dtype), 3))
+        for dtype in ("float64", "float16", "int8")
     ],
     "standardize some elements": lambda lib: lib.value_and_grad(
         lambda x: (lib.nn.standardize(x, where=np.array([True, False, True])) ** 3).sum()

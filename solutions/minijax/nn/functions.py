@@ -5,6 +5,7 @@ matter of taste, it is the one that JAX has.
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -319,6 +320,9 @@ def standardize(
 def one_hot(x: Value, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Value:
     """Zeros along a new axis, with a 1 at the index that each element of `x` names."""
     x = jnp.asarray(x)
+    if x.dtype.kind not in "iu":
+        message = "jax.nn.one_hot input should be integer-typed."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
     places = jnp.arange(num_classes, dtype=x.dtype)
     place = axis % (jnp.ndim(x) + 1)
     sizes = [num_classes if i == place else 1 for i in range(jnp.ndim(x) + 1)]
