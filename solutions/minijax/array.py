@@ -199,7 +199,8 @@ class ArrayImpl(Array):
 
     def copy(self) -> ArrayImpl:
         """The same values in memory of their own."""
-        return ArrayImpl(np.array(self.value), self.weak_type)
+        array = ArrayImpl(np.array(self.value), self.weak_type)
+        return array_methods["_beside"](array, [self]) if self.committed else array
 
     def __reduce__(self) -> Any:
         return ArrayImpl, (np.array(self.value), self.weak_type)

@@ -495,8 +495,8 @@ class EvalTrace(Trace):
         outs = computed(rule, primitive, tracers, params)
         weak_type = weak_result(primitive, tracers, params)
         if primitive.multiple_results:
-            return [as_result(out, weak_type) for out in outs]
-        return as_result(outs, weak_type)
+            return [beside(tracers, as_result(out, weak_type)) for out in outs]
+        return beside(tracers, as_result(outs, weak_type))
 
 
 @np.errstate(all="ignore")
@@ -522,6 +522,14 @@ def as_result(out: Value, weak_type: bool = False) -> Value:
     if isinstance(out, np.ndarray | np.generic):
         return ArrayImpl(np.asarray(out), weak_type)
     return out
+
+
+def beside(operands: Values, result: Value) -> Value:
+    """A result of evaluation, on the devices where the user put operands, if any are (`jit`)."""
+    for x in operands:
+        if type(x) is ArrayImpl and x.kind is not None and x.kind.committed:
+            return array_methods["_beside"](result, operands)
+    return result
 
 
 # Which operands say whether a result is weakly typed, if not all of them do.

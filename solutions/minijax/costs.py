@@ -185,8 +185,8 @@ cost_classes: dict[str, Callable[[Equation], Cost]] = {
 
 MOVEMENTS = """
     all_gather all_to_all axis_index bitcast_convert_type broadcast_in_dim concatenate copy copy_p
-    dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad ppermute reshape
-    rev scatter slice split squeeze stop_gradient transpose
+    device_put dynamic_slice dynamic_update_slice gather iota name optimization_barrier pad ppermute
+    reshape rev scatter slice split squeeze stop_gradient transpose
 """
 ELEMENTWISE = """
     abs add and ceil clamp convert_element_type cumsum div eq floor ge gt is_finite le lt max min

@@ -165,6 +165,20 @@ def array_of(aval: ShapedArray, buffer: Value, on: xla.Devices, committed: bool 
     return kind_of(aval, on, committed).result_maker()(buffer)
 
 
+def beside(result: Value, operands: Values) -> Value:
+    """A new array with the values of `result`, on the devices to which operands are committed."""
+    on = committed_devices(operands)
+    if on is None or type(result) is not ArrayImpl or result.kind is not None:
+        return result
+    aval = raise_to_shaped(get_aval(result))
+    array = array_of(aval, xla.to_device(aval, result.host, on), on, committed=True)
+    array.host = result.host
+    return array
+
+
+array_methods["_beside"] = beside
+
+
 # What users ask an array about its place ----------------------------------------------------------
 
 

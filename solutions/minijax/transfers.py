@@ -3,16 +3,30 @@
 `device_put` and `device_get` move arrays, `eval_shape` traces a function and computes nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from minijax import xla
 from minijax.array import Array, ArrayImpl
-from minijax.core import Tracer, Value, get_aval
+from minijax.core import (
+    Primitive,
+    Tangent,
+    Tracer,
+    Value,
+    Values,
+    abstract_eval_rules,
+    get_aval,
+    hlo_lowerings,
+    impl_rules,
+    jvp_rules,
+    transpose_rules,
+    vmap_rules,
+)
 from minijax.gradients import jacrev
 from minijax.jaxpr import raise_to_shaped
+from minijax.jvp import apply_linear
 from minijax.numpy.basic import positive
 from minijax.placement import array_of, to_buffer
 from minijax.shape_dtype import ShapeDtypeStruct, structs_of
@@ -64,15 +78,47 @@ def device_put(x: Any, device: Any = None) -> Any:
 
 
 def put(x: Value, device: Any) -> Value:
-    """One array on a device; a tracer stays where it is."""
+    """One array on a device; of a tracer, what is inside it."""
     if isinstance(x, Tracer):
-        return x
+        return moved(x, device, None)
     array = positive(x)
     on = xla.alone(device or xla.current_device())
     aval = raise_to_shaped(get_aval(array))
     if device is None and array.committed:
         return array
     return array_of(aval, to_buffer(aval, array, on), on, committed=device is not None)
+
+
+device_put_p = Primitive("device_put", multiple_results=True)
+
+
+def moved(x: Value, device: Any, source: Any) -> Value:
+    """`x` on a device; `source` is where it was, and where its cotangent is to be."""
+    return device_put_p.bind(x, devices=(device,), srcs=(source,))[0]
+
+
+def device_put_jvp(
+    primals: Values, tangents: Sequence[Tangent], *, devices: Any, srcs: Any
+) -> tuple[list[Any], list[Any]]:
+    (x,), (x_dot,), (device,) = primals, tangents, devices
+    at = x.device if isinstance(x, ArrayImpl) else None
+    source = at if isinstance(at, xla.Device) else None
+    return [put(x, device)], [apply_linear(lambda t: moved(t, device, source), x_dot)]
+
+
+def device_put_transpose(cts: Values, x: Value, *, devices: Any, srcs: Any) -> list[Any]:
+    return [apply_linear(lambda ct: moved(ct, srcs[0], devices[0]), cts[0])]
+
+
+impl_rules[device_put_p] = lambda x, *, devices, srcs: [put(x, devices[0])]
+abstract_eval_rules[device_put_p] = lambda aval, **params: [raise_to_shaped(aval)]
+jvp_rules[device_put_p] = device_put_jvp
+transpose_rules[device_put_p] = device_put_transpose
+vmap_rules[device_put_p] = lambda axis_size, vals, dims, **params: (
+    device_put_p.bind(*vals, **params),
+    dims,
+)
+hlo_lowerings[device_put_p] = lambda emitter, avals, out_avals, args, **params: list(args)
 
 
 def device_get(x: Any) -> Any:

@@ -251,16 +251,16 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
         raise ValueError(f"{treedef} has {treedef.num_leaves} leaves, not {len(leaves)}.")
-    remaining = leaves[::-1]  # is emptied: nothing here holds the leaves afterwards
+    remaining = iter(leaves)
 
-    def build(part: PyTreeDef) -> Any:
+    def build(part: PyTreeDef, again: Callable[..., Any]) -> Any:
         if part.node_class is None:
-            return remaining.pop()
-        children = [build(child) for child in part.child_treedefs]
+            return next(remaining)
+        children = [again(child, again) for child in part.child_treedefs]
         kind = cast(NodeType, node_type(part.node_class))
         return kind.from_children(part.data, children)
 
-    return build(treedef)
+    return build(treedef, build)  # a function that held itself would stay until it is collected
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:

@@ -365,6 +365,12 @@ PMAP = {
     "default_device does not move pmap": lambda lib: ids(
         within(lib, 5, lambda: square_sum(lib)(X[:2]))
     ),
+    "operations go where operands are": lambda lib: [
+        (sorted(d.id for d in x.devices()), bool(x.committed)) for x in beside(lib)
+    ],
+    "device_put in transformations": lambda lib: [
+        (ids(x), bool(x.committed), x) for x in lib.tree.leaves(moved(lib))
+    ],
     "two defaults": lambda lib: str(
         lib.jit(lambda x, y: x + y)(
             within(lib, 5, lambda: lib.jit(lambda x: x)(1.0)),
@@ -375,12 +381,57 @@ PMAP = {
 }
 
 
+def beside(lib):
+    """What operations on arrays of devices 2 and 3 return, without `jit`."""
+    jnp, (two, three) = lib.numpy, lib.devices()[2:4]
+    x, s, key = lib.device_put((jnp.arange(3.0), 2.0, lib.random.key(0)), two)
+    free, pieces = lib.device_put(3.0), square_sum(lib)(X)
+    return [
+        *(x + 1, 1 - s, x * free, x[0], x.sum(), jnp.sin(x), x < 1, jnp.sort(x), x.at[0].set(5.0)),
+        *(x.reshape(3, 1), jnp.stack([s, s]), jnp.array([s, 1.0]), x.copy(), free + 1, *x),
+        *(lib.lax.cond(True, jnp.sin, jnp.cos, s), lib.grad(jnp.sin)(s), jnp.where(True, s, 0.0)),
+        *(lib.random.normal(key), lib.jit(jnp.sin)(x * 2), pieces + 1, pieces[0], free),
+        lib.device_put(x + 1, three) * 2,
+    ]
+
+
+def moved(lib):
+    """What `device_put` inside a function that is differentiated or mapped moves, and where."""
+    jnp, (two, three) = lib.numpy, lib.devices()[2:4]
+    x, w, v = lib.device_put(jnp.arange(3.0), two), *lib.device_put((2.0, jnp.ones(3)), three)
+
+    def layers(x, w):
+        return jnp.sum(lib.device_put(jnp.sin(x), three) * w)
+
+    return [
+        lib.value_and_grad(layers, (0, 1))(x, w),
+        lib.jvp(lambda x: lib.device_put(x, three), (x,), (X[:3],)),
+        lib.vmap(lib.grad(lambda x: lib.device_put(x**3, three)))(x),
+        lib.hessian(lambda x: lib.device_put(x**3, two))(w),
+        lib.grad(lambda x: lib.device_put(x, three))(1.0),
+        lib.grad(lib.device_put)(w),
+        lib.jit(lib.grad(layers))(X[:3], v),
+    ]
+
+
 def within(lib, number, thunk):
     with lib.default_device(lib.devices()[number]):
         return thunk()
 
 
 ERRORS = {
+    "operands on two devices": (
+        ValueError,
+        lambda lib: lib.device_put(1.0, lib.devices()[1]) + lib.device_put(2.0, lib.devices()[2]),
+    ),
+    "a value on another device": (
+        ValueError,
+        lambda lib: (
+            lib.device_put(lib.numpy.ones(3), lib.devices()[1])
+            .at[0]
+            .set(lib.device_put(2.0, lib.devices()[2]))
+        ),
+    ),
     "unbound": (NameError, lambda lib: lib.lax.psum(1.0, "i")),
     "unbound index": (NameError, lambda lib: lib.lax.axis_index("i")),
     "unbound in jit": (NameError, lambda lib: lib.jit(lambda x: lib.lax.psum(x, "i"))(1.0)),

@@ -4,7 +4,9 @@ Compared are the structures of the results, and shape, dtype and values of all l
 """
 
 import functools
+import gc
 import inspect
+import warnings
 from collections import OrderedDict, defaultdict, namedtuple
 
 import jax
@@ -18,6 +20,7 @@ jax.config.update("jax_enable_x64", True)
 X = np.arange(3.0)
 PAIRS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 CONSTANT = np.array([1.0, 2.0])
+ENDS = (-np.inf, 1.0, np.inf, np.nan)
 
 Point = namedtuple("Point", "x y")
 SOME = functools.partial(max, 1.0)
@@ -27,6 +30,20 @@ def two(kind):
     """A container of two numbers that was filled in another order than the alphabet's."""
     items = [("b", 2.0), ("a", 1.0)]
     return OrderedDict(items) if kind is OrderedDict else defaultdict(float, items)
+
+
+def collected(f):
+    """How many objects a call leaves that only the garbage collector finds."""
+    gc.collect()
+    f()
+    return gc.collect()
+
+
+def warned(f):
+    """What a call returns, and the classes of its warnings."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        return f(), [warning.category.__name__ for warning in found]
 
 
 CONTAINERS = {
@@ -60,6 +77,9 @@ TREES = {
     "subclasses of dict and list are leaves": lambda lib: [
         len(lib.tree.leaves(cls([1, 2]))) for cls in (type("L", (list,), {}),)
     ],
+    "trees are built without garbage": lambda lib: collected(
+        lambda: lib.tree.unflatten(lib.tree.structure((1, [2, {"a": 3}])), "abc")
+    ),
     "methods of a structure": lambda lib: (
         lib.tree.structure((1, [2, {"a": 3}])).num_nodes,
         list(map(str, lib.tree.structure((1, [2, {"a": 3}])).children())),
@@ -226,6 +246,37 @@ def runs(program, lib):
 
 
 FUNCTIONS = {
+    "log of a sum, moved at the ends": lambda lib: [
+        (lib.grad(f, k)(a, b), lib.jvp(f, (a, b), (1.0, 0.0)))
+        for f in (lib.numpy.logaddexp, lib.numpy.logaddexp2)
+        for k in (0, 1)
+        for a in ENDS
+        for b in ENDS
+    ],
+    "activations, moved at the ends": lambda lib: [
+        (lib.grad(f)(x), lib.jacfwd(f)(x), lib.grad(lib.grad(f))(x))
+        for f in (lib.nn.softplus, lib.nn.log_sigmoid, lib.nn.mish)
+        for x in ENDS
+    ],
+    "round to more digits than there are": lambda lib: [
+        lib.numpy.round(x.astype(dtype), digits)
+        for dtype in ("float16", "float32", "float64")
+        for digits in (-2, 0, 3, 400)
+        for x in (np.array([1.25, 1234.0, 65000.0, -2.5]),)
+    ],
+    "initializers of vectors": lambda lib: [
+        lib.nn.initializers.variance_scaling(1.0, "fan_in", "normal", **axes)(
+            lib.random.key(0), (3,)
+        )
+        for axes in ({"in_axis": 0, "out_axis": []}, {"in_axis": [], "out_axis": 0})
+    ],
+    "one_hot of floats, and of integers": lambda lib: [
+        warned(functools.partial(lib.nn.one_hot, X.astype(dtype), 3))
+        for dtype in ("float64", "float16", "int8")
+    ],
+    "standardize some elements": lambda lib: lib.value_and_grad(
+        lambda x: (lib.nn.standardize(x, where=np.array([True, False, True])) ** 3).sum()
+    )(np.array([1.0, 2.0, 4.0])),
     "one of two integers, backwards": lambda lib: lib.linear_transpose(
         lambda x, y: lib.jit(lambda a, b: (2 * a, b))(x, y)[0], 3, 4
     )(5)[0],

@@ -333,6 +333,7 @@ ELSEWHERE = {  # what carries programs or marks computes nothing by itself
     **dict.fromkeys(["pmap", "pmax", "pmin"], "test_pmap"),
     **dict.fromkeys(["name", "remat2"], "test_checkpoint"),
     "jit": "test_primitives",
+    "device_put": "test_pmap",
 }
 
 

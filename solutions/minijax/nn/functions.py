@@ -5,6 +5,7 @@ matter of taste, it is the one that JAX has.
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -306,14 +307,12 @@ def standardize(
     epsilon: Value = 1e-5,
     where: Value = None,
 ) -> Value:
-    """`x`, moved and scaled to mean 0 and variance 1 along an axis."""
-    if where is not None:
-        raise NotImplementedError("standardize takes all elements; `where` is not supported.")
+    """`x`, moved and scaled to mean 0 and variance 1 along an axis, of the elements in `where`."""
     x, axis = jnp.asarray(x), static(axis)
     if mean is None:
-        mean = jnp.mean(x, axis, keepdims=True)
+        mean = jnp.mean(x, axis, keepdims=True, where=where)
     if variance is None:
-        variance = jnp.mean(jnp.square(x), axis, keepdims=True) - jnp.square(mean)
+        variance = jnp.mean(jnp.square(x), axis, keepdims=True, where=where) - jnp.square(mean)
         variance = jnp.maximum(variance, 0)
     return (x - mean) * lax.rsqrt(variance + epsilon)
 
@@ -321,6 +320,9 @@ def standardize(
 def one_hot(x: Value, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Value:
     """Zeros along a new axis, with a 1 at the index that each element of `x` names."""
     x = jnp.asarray(x)
+    if x.dtype.kind not in "iu":
+        message = "jax.nn.one_hot input should be integer-typed."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
     places = jnp.arange(num_classes, dtype=x.dtype)
     place = axis % (jnp.ndim(x) + 1)
     sizes = [num_classes if i == place else 1 for i in range(jnp.ndim(x) + 1)]

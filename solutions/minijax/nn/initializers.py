@@ -87,8 +87,8 @@ def fans(
     shape: Sequence[int], in_axis: Axes, out_axis: Axes, batch_axis: Axes
 ) -> tuple[float, float]:
     """How many inputs an output has, and how many outputs an input has."""
-    if len(shape) <= 1:
-        raise ValueError(f"An initializer by fans takes two axes at least, not shape {shape}.")
+    if len(shape) <= 1 and in_axis == -2:
+        raise ValueError(f"An array of shape {shape} has no axis -2: say `in_axis`.")
 
     def count(axes: Axes) -> int:
         return math.prod(shape[i] for i in ([axes] if isinstance(axes, int) else axes))

@@ -201,10 +201,19 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
         if get_aval(a).dtype.kind == "b":
             raise ValueError("round takes integers and floats, not booleans.")
         return asarray(a)
+    if decimals == 0:
+        return to_even(a)
+    if decimals > math.log10(np.finfo(get_aval(a).dtype).max):
+        return asarray(a)  # it has no digits there
     factor = 10.0**decimals
-    scaled = a if decimals == 0 else multiply(a, factor)
-    rounded = elementwise.round(scaled, elementwise.RoundingMethod.TO_NEAREST_EVEN)
-    return rounded if decimals == 0 else divide(rounded, factor)
+    if get_aval(a).dtype == np.float16:  # whose largest number is 65504
+        return asarray(round(asarray(a, np.float32), decimals), np.float16)
+    return divide(to_even(multiply(a, factor)), factor)
+
+
+def to_even(x: Value) -> Value:
+    """Each float, rounded to a whole number; halfway between two, to the even one."""
+    return elementwise.round(x, elementwise.RoundingMethod.TO_NEAREST_EVEN)
 
 
 def clip(arr: Value = None, /, min: Value = None, max: Value = None) -> Value:

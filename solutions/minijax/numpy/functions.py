@@ -175,7 +175,7 @@ def log_of_sum(power: Callable[[Any], Any], unit: float) -> Callable[[Any, Any],
         out = function(x, y)
 
         def share(part: Value) -> Value:
-            return power(subtract(finite(part), finite(out)))
+            return power(subtract(bounded(part), bounded(out)))
 
         return out, x_dot * share(x) + y_dot * share(y)
 
@@ -195,9 +195,9 @@ def logaddexp2(x1: Value, x2: Value, /) -> Value:
     return log_of_sum_2(*promote_float(x1, x2))
 
 
-def finite(x: Value) -> Value:
-    """`x`, with zero instead of an infinity."""
-    return where(isinf(x), 0.0, x)
+def bounded(x: Value) -> Value:
+    """`x`, with zero instead of infinity, of which no other can be subtracted."""
+    return where(elementwise.eq(x, defining.full_like(x, np.inf)), 0.0, x)
 
 
 def nan_to_num(
