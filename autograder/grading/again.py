@@ -21,9 +21,11 @@ from autograder.grading.repeating import Repeating
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Probe, Reply
 
-# Seconds that a submission may take, twenty times the reference's (see `asking.allowed`).
-SHORT = 0.4  # for what is asked with other arguments first
-LONG = 2.0  # for what is not asked again
+# Seconds that a submission may take, twenty times the reference's (see `asking.allowed`). The
+# reference's have the package's import in them, which is a third of a second on a busy machine.
+SHORT = 2.0  # for what is asked with other arguments first
+LONG = 4.0  # for what is not asked again
+REPEATED = 0.4  # for what has each call made several times
 SLOW = 0.2  # seconds of the submission for one answer: then it is not asked again either
 RUNS = 4  # of a probe at most: inside an interpreter, with two other arguments, and itself
 MOST = 3  # questions of one probe that are asked again
@@ -41,6 +43,24 @@ def _chosen(right: Sequence[Right]) -> list[Right]:
     return found
 
 
+def _grouped(chosen: Sequence[Right]) -> Iterator[tuple[Given, list[Right], bool]]:
+    """Questions with the same right siblings in place, one after the other in one package."""
+    for number, (given, group) in enumerate(itertools.groupby(chosen, lambda x: x.given)):
+        yield given, list(group), not number
+
+
+def _replayed(right: Sequence[Right]) -> Iterator[tuple[Given, list[Right], bool]]:
+    """All questions of a probe, in their order, if one was answered rightly in a second try.
+
+    The first try may have failed because of a sibling of the submission's own, or because of what
+    earlier calls have left. With right siblings from the first question on, only the latter can be.
+    """
+    for asked in dict.fromkeys(one.question.probe for one in right if one.late):
+        group = [one for one in right if one.question.probe == asked and one.seconds < SLOW]
+        lent = {key: text for one in group for key, text in one.question.siblings.items()}
+        yield lent, group, True
+
+
 class Again:
     """The questions that a submission has answered rightly, to be asked again."""
 
@@ -56,10 +76,9 @@ class Again:
 
     def ask(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
         """The tests that do not agree any more, each with how it differs."""
-        chosen, wrong, fresh = _chosen(self.right), set[str](), True
-        self.right = []
-        for given, group in itertools.groupby(chosen, lambda x: x.given):
-            asked = list(group)
+        groups = [*_replayed(self.right), *_grouped(_chosen(self.right))]
+        wrong, self.right = set[str](), []
+        for given, asked, fresh in groups:
             for one, got in zip(asked, self._replies(exercise, given, asked, fresh), strict=False):
                 found = compare(got, one.question.want, self.stubs, *one.question.tolerance)
                 if found is not None and one.test not in wrong:
@@ -67,9 +86,8 @@ class Again:
                     self.calls.keep(exercise, one.question.call(one.test, given, got, found))
                     shown = telling.by_kind(found, exercise) if self.lending.shown else found
                     yield one.test, shown if got.kind == "changed" else telling.again(shown)
-            quick = [x for x in asked if x.question.seconds < SHORT and x.test not in wrong]
+            quick = [x for x in asked if x.question.seconds < REPEATED and x.test not in wrong]
             yield from self.repeating.ask(exercise, given, quick)
-            fresh = False
 
     def _replies(
         self, exercise: str, given: Given, asked: Sequence[Right], fresh: bool

@@ -57,11 +57,11 @@ class Agreement:
         fill = functools.partial(self.lending.filled, args)
         want, seconds = self.wanted(probe, fill(siblings), raises)
         question = Question(exercise, probe, fill, siblings, want, allowed(seconds), tolerance)
-        begin = self.asking.session.seconds
+        begin, first = self.asking.session.seconds, self.lending.in_turn(siblings)[0]
         got, found, given = self.compared(question)
         if found is None:
             taken = self.asking.session.seconds - begin
-            self.again.right.append(Right(test, question, given, taken))
+            self.again.right.append(Right(test, question, given, taken, given != first))
         call = question.call(test, siblings, got, found)
         self.calls.keep(exercise, call)
         if found is None or not self.lending.shown:

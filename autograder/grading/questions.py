@@ -37,3 +37,4 @@ class Right(NamedTuple):
     question: Question
     given: Given
     seconds: float  # that the submission took
+    late: bool = False  # only with all siblings lent, and in a package that was imported afresh

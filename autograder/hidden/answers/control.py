@@ -98,6 +98,15 @@ def cond_jvp(primals, tangents, *, branches):
     return values, filled(out_moves, changes)
 
 
+mistake(
+    "control.cond_jvp",
+    {
+        "moving(tangents[1:])": "moving([None if isinstance(t, np.ndarray) and not t.any() else t for t in tangents[1:]])"
+    },
+    fails="test_jvp_branches_agree",
+)
+
+
 @right("control.select")
 def select_branches(axis_size, indices, operands, dims, branches):
     results = len(branches[0].out_avals)

@@ -620,6 +620,15 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
 
 
+mistake(
+    "grad.backward_pass",
+    {
+        "if all(ct is None for ct in cts):": "if all(ct is None or (type(ct) is float and not ct) for ct in cts):"
+    },
+    fails="test_what_a_rule_gets",
+)
+
+
 @right("grad.call_rule")
 def transposed_jaxpr(jaxpr, linear):
     places = [i for i, lin in enumerate(linear) if lin]

@@ -285,7 +285,7 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     if tiled:
         n = x.aval.shape[axis]
         return [dynamic_slice_in_dim(psum(ct, axis_name), place * np.int32(n), n, axis)]
-    return (dynamic_index_in_dim(psum(ct, axis_name), place, axis, False),)
+    return [dynamic_index_in_dim(psum(ct, axis_name), place, axis, False)]
 
 
 @right("pmap.gather_transpose")

@@ -67,6 +67,27 @@ def moved(mj, branches, index, operands, tangents):
     }
 
 
+@probe
+def moved_at_once(mj, branches, index, operands, tangents):
+    """Values and tangents of a choice whose index, operands and tangents are all known."""
+    scope, bound = {**vars(mj.lax), "np": np}, []
+    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+
+    def run(index, *args, branches):
+        bound.append(len(branches))
+        taken = branches[int(index)]
+        return eval_jaxpr(taken.jaxpr, taken.consts, *args)
+
+    with patch.dict(impl_rules, {module.cond_p: run}):
+        primals, tangents = [np.array(index, np.int32), *operands], [None, *tangents]
+        values, changes = module.cond_jvp(primals, tangents, branches=programs)
+    return {
+        "the values": [np.asarray(x) for x in values],
+        "the tangents": [t if t is None else np.asarray(t) for t in changes],
+        "the numbers of branches of the choices that are bound": bound,
+    }
+
+
 SMOOTH = ("lambda x, y: [x * y, y]", "lambda x, y: [sin(x), x - y]", "lambda x, y: [y - x, x]")
 PARTLY = ("lambda x, y: [x, y, y * 2.0]", "lambda x, y: [y, y - 1.0, y]")
 COUNTS = ("lambda n, x: [n + 1, x * 2.0]", "lambda n, x: [n * 2, x - 5.0]")
@@ -81,6 +102,7 @@ def test_jvp_of_choice(student):
     """Values and tangents are those of the branch that the index names."""
     student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [1.0, 10.0])
+    student.agrees(moved_at_once, SMOOTH, 1, [ROW, OTHER], [OTHER, ROW])
 
 
 @pytest.mark.meets("again")
@@ -102,6 +124,8 @@ def test_jvp_branches_agree(student):
     """A result that moves in one branch has a tangent in all: zeros where it stays."""
     student.agrees(moved, PARTLY, 1, [ROW, OTHER], [GRID[0], None])
     student.agrees(moved, CAPTURED, 0, [ROW], [OTHER])
+    student.agrees(moved_at_once, SMOOTH, 0, [ROW, OTHER], [np.zeros(3), None])
+    student.agrees(moved_at_once, SMOOTH, 2, [0.5, 2.0], [0.0, -0.0])
 
 
 LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: [x, y - 1.0]")
@@ -114,6 +138,7 @@ def test_jvp_any_branch_decides(student):
     for first in range(3):
         branches = (*LAST[first:], *LAST[:first])
         student.agrees(moved, branches, first, [0.5, 2.0], [10.0, None])
+    student.agrees(moved_at_once, LAST, 0, [0.5, 2.0], [10.0, None])
     student.agrees(moved, STILL, 2, [ROW], [OTHER])
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
 
@@ -558,6 +583,7 @@ def test_scan_is_one_loop(student):
     """However many steps there are, the program is one loop, and the body is in it once."""
     student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW], 3)
     student.agrees(loops_in, "lambda k, c, x: [sin(c) + x * k]", (1, 1), [2.0, 1.0, ROW], 3)
+    student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW[:1]], 1)
 
 
 exercise("control.scan_transpose")
@@ -597,6 +623,7 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     return {
         "the cotangents": [np.asarray(out) for out in outs],
         "how many steps each scan has": steps,
+        "the loop that was given is reversed afterwards": loop.reverse,
     }
 
 

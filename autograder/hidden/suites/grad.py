@@ -183,6 +183,7 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, GRID, linear((2, 1)))
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1), "float32"))
     student.agrees(unstretched, EMPTY, linear((1, 2)))
+    student.agrees(unstretched, np.zeros((0, 3)), linear((0, 1)))
 
 
 @pytest.mark.meets("order", "more_than_two", "axes")
@@ -669,6 +670,8 @@ def test_what_a_rule_gets(student):
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
     student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
     student.agrees(rules_called, RULES, eqns, [3], [4.0, linear(())], [5.0])
+    for zero in (0.0, -0.0):
+        student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [zero])
     known = [("scaled", [0, 0], {"by": 2.0}), ("scaled", [2, 1], {"by": 7.0})]
     student.agrees(rules_called, RULES, known, [3], [4.0, linear(())], [5.0])
 

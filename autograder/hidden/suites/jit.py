@@ -667,11 +667,26 @@ def of_mixed_arguments(mj, x, y):
     return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
+@probe
+def of_no_equations(mj, x):
+    """The results of a program that returns its input; then the input is changed."""
+    module = importlib.import_module("minijax.jit")
+    closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
+    t = f"tensor<{len(x)}xf64>"
+    text = f"module @m {{ func.func public @main(%x: {t}) -> {t} {{ return %x : {t} }} }}"
+    x = np.array(x)
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        (out,) = module.jit_impl(x, name="f", jaxpr=closed)
+    x[...] = 7.0
+    return {"the result is an array on the device": hasattr(out, "aval"), "value": np.array(out)}
+
+
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
     student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
+    student.agrees(of_no_equations, ROW)
 
 
 def test_impl_committed_by_the_program(student):

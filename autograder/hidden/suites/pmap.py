@@ -90,8 +90,14 @@ def summed(mj, x, dim, axes, name, others, length=9):
         box = Box(Watch(main), x)
         dims = [not_mapped if dim is None else dim]
         out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
-        sums = [tuple(done) for done in main.global_data if done is not None]
-        return out.val, None if where is not_mapped else where, sums, type(where).__name__
+        return {
+            "value": out.val,
+            "the batch axis": None if where is not_mapped else where,
+            "the type of the batch axis": type(where).__name__,
+            "the names of the sums that are bound": [
+                tuple(done) for done in main.global_data if done is not None
+            ],
+        }
 
 
 @pytest.mark.meets("sizes", "axes")
@@ -134,6 +140,7 @@ def test_names_of_sums(student):
     student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
     student.agrees(summed, CUBE, 1, ["row", "rows"], "rows", ["row"])
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
+    student.agrees(summed, CUBE, 1, [0, "j"], 0, ["j"])
 
 
 @pytest.mark.meets("order", "keys", "more_than_two", "nested")
@@ -185,11 +192,14 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
             AxisSize(size, name), [box], dims, all_gather_dimension=axis, **params
         )
         out = np.asarray(out.val if isinstance(out, Box) else out)
-        if along == name:
-            return out, where is not_mapped, left
-        return np.moveaxis(out, where, 0) if where is not not_mapped else np.stack(
-            [out] * size
-        ), left
+        shared = where is not_mapped
+        if along != name:
+            out = np.stack([out] * size) if shared else np.moveaxis(out, where, 0)
+        return {
+            "value": out,
+            "the batch axis is not_mapped": shared if along == name else None,
+            "the name, size and `tiled` of each gather that is bound": left,
+        }
 
 
 @probe
@@ -200,7 +210,7 @@ def gathered_in_maps(mj, x, along, in_axes, axis, tiled):
         return mj.lax.all_gather(x, along, axis=axis, tiled=tiled)
 
     inner = mj.vmap(f, in_axes=in_axes[1], axis_name="j")
-    return np.asarray(mj.vmap(inner, in_axes=in_axes[0], axis_name="i")(x))
+    return {"what two maps gather": np.asarray(mj.vmap(inner, in_axes[0], axis_name="i")(x))}
 
 
 @pytest.mark.meets("order", "sizes", "axes")
@@ -279,7 +289,7 @@ def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
     with in_place("minijax.pmap", siblings) as pmap:
         mapped = mj.vmap(back, axis_name="rows")
         outs = mj.vmap(mapped, axis_name="columns")(cts) if outer else mapped(cts)
-        return [np.asarray(out) for out in outs]
+        return {"the cotangents of all examples": [np.asarray(out) for out in outs]}
 
 
 @probe(uses=[in_place])
@@ -291,7 +301,8 @@ def gradients(mj, siblings, xs, weights, axis, tiled):
         return (everything * everything * w).sum() * (x * x).sum()
 
     with in_place("minijax.pmap", siblings):
-        return np.asarray(mj.vmap(mj.grad(f), axis_name="rows")(xs, weights))
+        slopes = mj.vmap(mj.grad(f), axis_name="rows")(xs, weights)
+        return {"the gradient of each example": np.asarray(slopes)}
 
 
 ONLY_SUM = siblings("pmap.psum_batch")
@@ -364,7 +375,6 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
         program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
         meetings = [eqn.primitive.name for eqn in program.eqns]
         meetings = [name for name in meetings if name in ("psum", "all_gather", "axis_index")]
-        types = [[*map(str, side)] for side in (program.in_avals, program.out_avals)]
 
         def device(place):
             pieces = zip(args, in_axes, strict=True)
@@ -372,7 +382,12 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
 
         stacks = [np.stack(pieces) for pieces in zip(*map(device, range(size)), strict=True)]
         run = mj.vmap(lambda *xs: eval_jaxpr(program.jaxpr, program.consts, *xs), axis_name="i")
-        return types, meetings, [np.asarray(out) for out in run(*stacks)]
+        return {
+            "the types of the program's inputs": [*map(str, program.in_avals)],
+            "the types of the program's results": [*map(str, program.out_avals)],
+            "operations": meetings,
+            "what all devices return": [np.asarray(out) for out in run(*stacks)],
+        }
 
 
 @probe(uses=[in_place])
@@ -382,15 +397,14 @@ def on_one_device(mj, siblings, text, args, in_axes, out_axes):
     f = eval(text, {"jnp": mj.numpy, "lax": mj.lax, "np": np})
     with in_place("minijax.pmap", siblings):
         mapped = mj.pmap(f, "i", in_axes=tuple(in_axes), out_axes=tuple(out_axes))
-        outs = mapped(*args)
-        return [np.asarray(out) for out in outs]
+        return {"what pmap returns": [np.asarray(out) for out in mapped(*args)]}
 
 
 @probe(uses=[in_place])
 def other_axes(mj, siblings, x):
     """The types of a device's programs, made from one program for several axes in turn."""
     closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
-    found = []
+    inputs, results = [], []
     with in_place("minijax.pmap", siblings) as pmap:
         ways = (
             ((0,), (0, 1)),
@@ -401,8 +415,12 @@ def other_axes(mj, siblings, x):
         )
         for axes in ways:
             program = pmap.replica_program(closed, *axes, axis_name="i", axis_size=3)
-            found.append([[*map(str, side)] for side in (program.in_avals, program.out_avals)])
-    return found
+            inputs.append([*map(str, program.in_avals)])
+            results.append([*map(str, program.out_avals)])
+    return {
+        "the types of inputs, for other axes each time": inputs,
+        "the types of results, for other axes each time": results,
+    }
 
 
 PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
@@ -482,9 +500,8 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
     calls = []
 
     def impl(*args, jaxpr, in_axes, out_axes, **params):
-        calls.append(
-            ([a.str_short() for a in jaxpr.in_avals], tuple(in_axes), tuple(out_axes), params)
-        )
+        types = [a.str_short() for a in jaxpr.in_avals]
+        calls.append((types, tuple(in_axes), tuple(out_axes), params))
         if not run:
             return [np.zeros(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
 
@@ -502,9 +519,19 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
         jaxpr = traced(mj, text, primals, in_axes, params)
         values, changes = pmap.pmap_jvp(primals, tangents, jaxpr=jaxpr, **axes, **params)
     if not run:
-        return calls, len(values), [t is None for t in changes]
-    changes = [None if t is None else np.asarray(t) for t in changes]
-    return [np.asarray(x) for x in values], changes
+        return {
+            "calls of pmap_p": len(calls),
+            "the types of the program's inputs": [call[0] for call in calls],
+            "in_axes of the call": [call[1] for call in calls],
+            "out_axes of the call": [call[2] for call in calls],
+            "the other parameters of the call": [call[3] for call in calls],
+            "the number of values": len(values),
+            "a tangent is None": [t is None for t in changes],
+        }
+    return {
+        "the values": [np.asarray(x) for x in values],
+        "the tangents": [None if t is None else np.asarray(t) for t in changes],
+    }
 
 
 @probe(uses=[in_place, traced])
@@ -525,7 +552,11 @@ def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
             pmap.pmap_jvp(primals, tangents, jaxpr=jaxpr, **axes, **params)[1]
             for tangents in directions
         ]
-    return [[np.asarray(t) for t in slopes] for slopes in outs], axes
+    return {
+        "the tangents in each direction": [[np.asarray(t) for t in slopes] for slopes in outs],
+        "in_axes afterwards": axes["in_axes"],
+        "out_axes afterwards": axes["out_axes"],
+    }
 
 
 def called(student, *arguments):
@@ -557,6 +588,7 @@ def test_slope_of_some_operands(student):
     """What does not move has no tangent among the operands."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
     called(student, PRODUCT, [GRID, ROW], [GRID * 2.0, None], [1, 0], [0])
+    called(student, PRODUCT, [GRID, ROW], [None, None], [1, 0], [0])
 
 
 def test_slopes_in_turn(student):
@@ -607,10 +639,11 @@ exercise("pmap.two_axes")
 @probe
 def places(mj, pairs):
     """Where the two axes are, for each of these pairs."""
-    found = []
+    found = {}
     for axis, dim in pairs:
         mapped, batch = mapped_and_batch(axis, not_mapped if dim is None else dim)
-        found.append((mapped, None if batch is not_mapped else batch))
+        asked = f"the pair for {axis}, {'not_mapped' if dim is None else dim}"
+        found[asked] = mapped, None if batch is not_mapped else batch
     return found
 
 
@@ -631,7 +664,7 @@ def batch_of_calls(mj, x, in_axis, out_axis, dim):
     params = {"axis_name": "i", "axis_size": x.take(0, dim).shape[in_axis]}
     with patch.dict(impl_rules, {pmap_p: impl}):
         jaxpr = traced(mj, "lambda x: [x - x[0]]", [x.take(0, dim)], [in_axis], params)
-        return np.asarray(mj.vmap(f, in_axes=dim)(x))
+        return {"what a batch of calls returns": np.asarray(mj.vmap(f, in_axes=dim)(x))}
 
 
 @pytest.mark.meets("order", "again", "sizes")
@@ -738,9 +771,16 @@ def together(mj, f, in_axes, batch):
         return mj.lax.psum(x, ("i", "j")), mj.lax.psum(x * 2.0, "i"), mj.lax.psum(2.0, ("j", "i"))
 
     inner = mj.vmap(mj.vmap(mj.vmap(grid), axis_name="j"), axis_name="i")
-    vmapped = mj.vmap(each, in_axes, axis_name="i")(*batch), inner(np.arange(12.0).reshape(2, 3, 2))
     ones = np.ones((1, 3))
-    return vmapped, mj.jvp(mj.pmap(lambda x: mj.lax.psum(x, "i"), axis_name="i"), (ones,), (ones,))
+    gathered, *sums = mj.vmap(each, in_axes, axis_name="i")(*batch)
+    return {
+        "what is gathered": gathered,
+        "sums and differences from the mean": sums,
+        "sums over two named axes": inner(np.arange(12.0).reshape(2, 3, 2)),
+        "the derivative of a sum on a device": mj.jvp(
+            mj.pmap(lambda x: mj.lax.psum(x, "i"), axis_name="i"), (ones,), (ones,)
+        ),
+    }
 
 
 @probe
@@ -752,9 +792,11 @@ def gradients_together(mj, xs, tiled, axis):
         share = x / mj.lax.psum(mj.numpy.exp(x), "rows")
         return (everything * everything).sum() * share.sum()
 
-    slopes = mj.grad(f)
-    mapped = mj.vmap(slopes, axis_name="rows")
-    return mapped(xs), mj.jvp(mapped, (xs,), (xs * 2.0,))[1]
+    mapped = mj.vmap(mj.grad(f), axis_name="rows")
+    return {
+        "the gradients": mapped(xs),
+        "the derivatives of the gradients": mj.jvp(mapped, (xs,), (xs * 2.0,))[1],
+    }
 
 
 @probe
@@ -769,16 +811,20 @@ def mapped_on_a_device(mj, f, xs, ts):
     call = mj.pmap(each, "i", in_axes=(0, None), out_axes={"out": 0, "two": None, "sum": None})
     whole, steps = ([np.asarray(x)[None] for x in pair] for pair in (xs, ts))
     values, slopes = mj.jvp(lambda *xs: call(xs, 3.0), whole, steps)
-    compiled = mj.jit(lambda w: call(whole, w)["out"])(3.0)
     pairs = [np.stack([x, x * 2.0], 1) for x in whole]
-    compiled = compiled, mj.vmap(lambda *xs: call(xs, 3.0)["out"], 1)(*pairs)
-    return values, slopes, compiled, mj.grad(lambda w: call(whole, w)["sum"].sum())(3.0)
+    return {
+        "the values": values,
+        "the tangents": slopes,
+        "the values within jit": mj.jit(lambda w: call(whole, w)["out"])(3.0),
+        "the values within vmap": mj.vmap(lambda *xs: call(xs, 3.0)["out"], 1)(*pairs),
+        "the gradient": mj.grad(lambda w: call(whole, w)["sum"].sum())(3.0),
+    }
 
 
 @probe
 def calls_in_turn(mj, x):
     """Calls of one mapped function with other axes, types and lengths; and what is refused."""
-    found = []
+    found, errors = [], []
     given = [(x[:1], 0, 0), (x[:, :1], 1, 0), (x[:, :1], 1, 1), (x[:1].astype("float32"), 0, 1)]
     for value, in_axes, out_axes in given:
         f = mj.pmap(lambda y, n: (y * n, n), in_axes=(in_axes, None), out_axes=(out_axes, None))
@@ -787,10 +833,10 @@ def calls_in_turn(mj, x):
     wrong = [((x[:1], x[:0]), 0), ((x[:1], x[:1]), None), ((x[:0],), 0), ((2.0,), 0), ((x,), 5)]
     for args, in_axes in wrong:
         try:
-            found.append(mj.pmap(lambda *ys: ys[0], in_axes=in_axes)(*args))
+            mj.pmap(lambda *ys: ys[0], in_axes=in_axes)(*args)
         except ValueError:
-            found.append("ValueError")
-    return found
+            errors.append("ValueError")
+    return {"values and tangents of calls in turn": found, "errors of calls that are wrong": errors}
 
 
 @probe
@@ -810,7 +856,11 @@ def closed_over(mj, x, y):
         mj.jvp(f, (x,), (x,))
     except KeyError:
         fails.clear()
-    return mj.jvp(f, (x,), (y,)), mj.jit(f)(x), mj.grad(lambda x: f(x)[0].sum())(x)
+    return {
+        "values and tangents": mj.jvp(f, (x,), (y,)),
+        "the values within jit": mj.jit(f)(x),
+        "the gradient": mj.grad(lambda x: f(x)[0].sum())(x),
+    }
 
 
 def test_whole_together(student):

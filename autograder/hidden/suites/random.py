@@ -60,7 +60,7 @@ def traced(mj, siblings, name, arrays, fixed):
         f = named(module, name)
         program, shape = mj.make_jaxpr(lambda *xs: f(*xs, *fixed), return_shape=True)(*arrays)
         outs = eval_jaxpr(program.jaxpr, program.consts, *arrays)
-        return plain(mj.tree.unflatten(mj.tree.structure(shape), outs))
+        return {"the result inside jit": plain(mj.tree.unflatten(mj.tree.structure(shape), outs))}
 
 
 @probe(uses=[in_place, named, plain])
@@ -68,7 +68,8 @@ def batched(mj, siblings, name, arrays, fixed, in_axes):
     """The same under `vmap`."""
     with in_place("minijax.random_numbers", siblings) as module:
         f = named(module, name)
-        return plain(mj.vmap(lambda *xs: f(*xs, *fixed), in_axes=tuple(in_axes))(*arrays))
+        mapped = mj.vmap(lambda *xs: f(*xs, *fixed), in_axes=tuple(in_axes))
+        return {"the result under vmap": plain(mapped(*arrays))}
 
 
 @probe(uses=[in_place, named, plain])
@@ -76,7 +77,11 @@ def twice(mj, siblings, name, arrays, fixed):
     """Two calls with the same arguments, and the arguments afterwards."""
     with in_place("minijax.random_numbers", siblings) as module:
         f = named(module, name)
-        return plain(f(*arrays, *fixed)), plain(f(*arrays, *fixed)), arrays
+        return {
+            "value": plain(f(*arrays, *fixed)),
+            "the result of a second call with the same arguments": plain(f(*arrays, *fixed)),
+            "operands afterwards": arrays,
+        }
 
 
 def ask(student, exercise, name, arrays, *fixed):
@@ -162,7 +167,12 @@ def test_floats_single_and_half(student):
 def below_one(mj, bits, dtype):
     """Whether the floats of the largest numbers are below 1, and those of the least are 0."""
     floats = np.asarray(unit_floats(bits, dtype))
-    return bool((floats < 1).all()), bool((floats >= 0).all()), float(floats[0]), floats.dtype.name
+    return {
+        "all numbers are below 1": bool((floats < 1).all()),
+        "no number is below 0": bool((floats >= 0).all()),
+        "the number for bits that are 0": float(floats[0]),
+        "the dtype of the numbers": floats.dtype.name,
+    }
 
 
 @pytest.mark.meets("extremes")
@@ -271,7 +281,11 @@ def inside(mj, siblings, words, lower, upper, dtype):
     """Whether many numbers lie between two bounds that have few floats between them, or none."""
     with in_place("minijax.random_numbers", siblings) as module:
         found = np.asarray(module.truncated_floats(words, lower, upper, (200,), np.dtype(dtype)))
-    return bool((found > lower).all()), bool((found < upper).all()), found.dtype.name
+    return {
+        "all numbers are above the lower bound": bool((found > lower).all()),
+        "all numbers are below the upper bound": bool((found < upper).all()),
+        "the dtype of the numbers": found.dtype.name,
+    }
 
 
 @pytest.mark.meets("extremes", "twice")
@@ -360,7 +374,10 @@ def public(mj, call, keys, changes):
     known = {"r": mj.random, "np": np, "jnp": mj.numpy, "mj": mj}
     with in_place("minijax.random", changes):
         f = eval(f"lambda k: {call}", known)
-        return [plain(f(eval(key, known))) for key in keys]
+        return {
+            f"what {call.replace('r.', '')} returns for k = {key[2:]}": plain(f(eval(key, known)))
+            for key in keys
+        }
 
 
 # Public functions are compiled; without that, a call takes a tenth of the time.
@@ -468,8 +485,15 @@ def moments(mj, size, changes):
         first, second = r.split(r.key(0))
         x, y = (np.asarray(r.normal(key, (size,))) for key in (first, second))
         u, n = np.asarray(r.uniform(first, (size,))), np.asarray(r.randint(second, (size,), 0, 6))
-    found = [x.mean(), x.var(), np.mean(x * y), u.mean(), u.var(), n.mean()]
-    return [round(float(value) + 10, 1) for value in found]
+    found = {
+        "the mean of normal numbers": x.mean(),
+        "the variance of normal numbers": x.var(),
+        "the mean product of the numbers of two keys": np.mean(x * y),
+        "the mean of uniform numbers": u.mean(),
+        "the variance of uniform numbers": u.var(),
+        "the mean of integers below 6": n.mean(),
+    }
+    return {what: round(float(value) + 10, 1) for what, value in found.items()}
 
 
 def test_whole_statistics(student):

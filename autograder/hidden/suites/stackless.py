@@ -45,7 +45,7 @@ def derivatives(mj, x, t):
         seen.extend(isinstance(z, Tracer) for z in (x, y))
         return y, lax.neg(2.0 - y), lax.exp(x) + (x < 1.0).astype(float)
 
-    return jvp(f, (x,), (t,)), seen
+    return {"values and tangents": jvp(f, (x,), (t,)), "the function gets tracers": seen}
 
 
 @probe
@@ -57,7 +57,7 @@ def examples(mj, xs, y):
         seen.extend(isinstance(z, Tracer) for z in (x, x * y))
         return x * y, lax.sin(y), lax.reduce_sum(x, (0,)) - y, x @ y
 
-    return vmap(f, (0, None))(xs, y), seen
+    return {"the batches": vmap(f, (0, None))(xs, y), "batches are in tracers": seen}
 
 
 @probe
@@ -93,7 +93,15 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
     with patch.dict(core.abstract_eval_rules, types), st.set_interpreter(toys):
         out = toys.interpret_op(toy, boxes, {"scale": 3.0})
         after = st.context.interpreter is toys
-    return [told(x) for x in out] if several else told(out), seen, below, after
+    return {
+        "the boxes of results": [told(x) for x in out] if several else told(out),
+        "calls of the rule": len(seen),
+        "values and extras that the rule gets": [call[:2] for call in seen],
+        "parameters that the rule gets": [call[2] for call in seen],
+        "the previous interpreter is current while the rule runs": [call[3] for call in seen],
+        "operations that the previous interpreter gets": below,
+        "the interpreter is current again afterwards": after,
+    }
 
 
 @probe
@@ -110,14 +118,14 @@ def nested(mj, x, t):
         return [eqn.primitive.name for eqn in make_jaxpr(g)(*args).eqns]
 
     xs = np.stack([x, t])
-    return (
-        jvp(slope, (x,), (t,)),
-        vmap(slope)(xs),
-        jvp(vmap(slope), (xs,), (xs[::-1].copy(),)),
-        names(slope, x),
-        names(lambda x: jvp(slope, (x,), (x,)), x),
-        names(vmap(slope), xs),
-    )
+    return {
+        "the derivative of a derivative": jvp(slope, (x,), (t,)),
+        "a batch of derivatives": vmap(slope)(xs),
+        "the derivative of a batch of derivatives": jvp(vmap(slope), (xs,), (xs[::-1].copy(),)),
+        "the program of a derivative": names(slope, x),
+        "the program of a second derivative": names(lambda x: jvp(slope, (x,), (x,)), x),
+        "the program of a batch of derivatives": names(vmap(slope), xs),
+    }
 
 
 @probe
@@ -130,7 +138,10 @@ def boxes_of_others(mj, x):
     def mixed(x):
         return x * jvp(lambda y: x * y + x * x, (2.0 * x,), (1.0,))[1]
 
-    return jvp(constant, (x,), (1.0,)), jvp(mixed, (x,), (1.0,))
+    return {
+        "an inner function that returns the outer tracer": jvp(constant, (x,), (1.0,)),
+        "an inner function that uses the outer tracer": jvp(mixed, (x,), (1.0,)),
+    }
 
 
 @probe
@@ -144,11 +155,17 @@ def without_rule(mj, moves):
         patch.dict(core.abstract_eval_rules, {odd: lambda x: x}),
         st.set_interpreter(interpreter),
     ):
+        out, error, names_it = None, "nothing", None
         try:
-            out = str(float(interpreter.interpret_op(odd, [x], {})))
-        except NotImplementedError as error:
-            out = f"NotImplementedError, about odd: {'odd' in str(error)}"
-        return out, st.context.interpreter is interpreter
+            out = float(interpreter.interpret_op(odd, [x], {}))
+        except NotImplementedError as caught:
+            error, names_it = "NotImplementedError", "odd" in str(caught)
+        return {
+            "error": error,
+            "value": out,
+            "the message names the primitive": names_it,
+            "the interpreter is current again afterwards": st.context.interpreter is interpreter,
+        }
 
 
 @probe
@@ -173,7 +190,8 @@ def going_on(mj, x, error_class):
         patch.dict(core.impl_rules, {odd: fail}),
         patch.dict(core.abstract_eval_rules, {odd: lambda x: x}),
     ):
-        return st.jvp(f, (x,), (x,)), caught
+        found = st.jvp(f, (x,), (x,))
+    return {"errors that reach the function": caught, "values and tangents after them": found}
 
 
 @pytest.mark.meets("twice")
@@ -240,7 +258,7 @@ def tables_of_rules(mj, x):
     answers = [st.jvp(f, (x,), (x,)), st.vmap(f)(x), st.jvp(f, (x,), (x,))]
     with patch.dict(st.jvp_rules, {core.sin_p: lambda xs, ts: (xs[0], ts[0])}):
         answers.append(st.jvp(f, (x,), (x,)))
-    return [*answers, st.jvp(f, (x,), (x,))]
+    return {"answers under several tables of rules": [*answers, st.jvp(f, (x,), (x,))]}
 
 
 @probe
@@ -254,7 +272,10 @@ def zeros_that_move(mj, x):
 
     zeros = [0.0, -0.0, np.zeros(()), np.float32(0)]
     xs = [x, x, np.asarray(x), np.float32(x)]
-    return [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)], seen
+    return {
+        "values and tangents": [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)],
+        "the function gets tracers": seen,
+    }
 
 
 @pytest.mark.meets("keys", "again", "caching")
@@ -300,7 +321,14 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
     )
     floats = [np.ravel(t).astype(float) for t in tangents if np.asarray(t).dtype.kind == "f"]
     numbers = np.concatenate([np.zeros(1), *floats])
-    return " ".join(eqn.primitive.name for eqn in program.eqns), types, list(outs), numbers, runs
+    return {
+        "calls of f": len(runs),
+        "operations of the program": " ".join(eqn.primitive.name for eqn in program.eqns),
+        "types of the program's inputs and results": types,
+        "the values": list(outs),
+        "the tangents that the program computes": numbers,
+        "the number of inputs of f": runs,
+    }
 
 
 @probe(uses=[in_place])
@@ -314,7 +342,11 @@ def linearized_inside(mj, siblings, x):
     with in_place("microjax.stackless", siblings):
         second = st.jvp(slope, (x,), (x,))
         names = [eqn.primitive.name for eqn in st.make_jaxpr(slope)(x).eqns]
-        return second, names, st.vmap(slope)(np.stack([x, 2.0 * x]))
+        return {
+            "the derivative of values and slopes": second,
+            "the program of values and slopes": names,
+            "a batch of values and slopes": st.vmap(slope)(np.stack([x, 2.0 * x])),
+        }
 
 
 @pytest.mark.meets("twice", "sizes", "moment")
@@ -406,10 +438,18 @@ def visited(mj, cotangents):
             return [a, c, d, b, st.bind(odd, u)]
 
         program = st.make_jaxpr(f)(np.ones(2), np.ones(2))
+        found, error = None, "nothing"
         try:
-            return st.backward_pass(program, [*cotangents]), seen
+            found = st.backward_pass(program, [*cotangents])
         except NotImplementedError:
-            return "NotImplementedError", seen
+            error = "NotImplementedError"
+        return {
+            "error": error,
+            "calls of the rule": len(seen),
+            "cotangents that the rule gets": [call[0] for call in seen],
+            "operands and parameters that the rule gets": [call[1:] for call in seen],
+            "the cotangents of inputs": found,
+        }
 
 
 @probe
@@ -435,7 +475,11 @@ def cotangents_kept(mj, x):
     program = st.make_jaxpr(lambda t, u: [t, lax.neg(t), u, lax.mul(t, x), u])(x, x)
     cotangents = [x + i for i in range(5)]
     first = st.backward_pass(program, cotangents)
-    return first, cotangents, st.backward_pass(program, cotangents)
+    return {
+        "value": first,
+        "the cotangents that were given, afterwards": cotangents,
+        "the result of a second pass": st.backward_pass(program, cotangents),
+    }
 
 
 @pytest.mark.meets("again", "mutation")
@@ -472,7 +516,12 @@ def backwards_staged(mj, x):
         return st.backward_pass(linear, [ct, None])
 
     program = st.make_jaxpr(back)(x)
-    return [e.primitive.name for e in program.eqns], program.consts, back(x * 2.0), len(linear.eqns)
+    return {
+        "the cotangents": back(x * 2.0),
+        "operations of the staged pass": [e.primitive.name for e in program.eqns],
+        "constants of the staged pass": program.consts,
+        "the number of the linear program's equations afterwards": len(linear.eqns),
+    }
 
 
 @pytest.mark.meets("order")
@@ -515,6 +564,7 @@ def test_backward_rules(student):
     student.agrees(visited, [None, None, None, None, two])
     student.agrees(visited, [None, None, one, None, None])
     student.agrees(visited, [None, None, None, two, None])
+    student.agrees(visited, [None, None, np.zeros(2), None, None])
 
 
 @pytest.mark.meets("sizes")
@@ -555,7 +605,13 @@ def called(mj, siblings, case, primals, tangents):
         program = st.make_jaxpr(cases[case])(*primals)
         with st.set_interpreter(Watch()):
             outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
-        return list(outs), list(outs_dot), seen
+        return {
+            "the values": list(outs),
+            "the tangents": list(outs_dot),
+            "operations": [call[0] for call in seen],
+            "names of the calls": [call[2] for call in seen],
+            "numbers of operands of the calls": [call[1] for call in seen],
+        }
 
 
 @probe(uses=[in_place])
@@ -565,7 +621,8 @@ def called_again(mj, siblings, x, y):
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(lambda x, y: (lax.sin(x) * y, y * y))(x, y)
         all_tangents = [x, None], [None, x]
-        return [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
+        found = [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
+        return {"values and tangents of calls in turn": found}
 
 
 @pytest.mark.meets("order", "again", "caching")
@@ -589,7 +646,11 @@ def around_jit(mj, siblings, x, t):
         forward = st.make_jaxpr(lambda x, t: st.jvp(f, (x,), (t,)))(x, t)
         linear, _ = st.linearize_flat(lambda x: [f(x)], [x], [True])
         slope = st.jit(lambda x: st.jvp(f, (x,), (t,))[1])
-        return names(forward), names(linear), st.jvp(slope, (x,), (t,))
+        return {
+            "the derivative of a compiled derivative": st.jvp(slope, (x,), (t,)),
+            "calls in the program of a derivative": names(forward),
+            "calls in the linear program": names(linear),
+        }
 
 
 @pytest.mark.meets("order", "twice", "sizes")
@@ -641,9 +702,13 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         back = st.transposed(program, linear)
         outs = st.eval_jaxpr(back.jaxpr, back.consts, *known, *cotangents)
         length = len(program.eqns)
-    types = [[aval.str_short() for aval in avals] for avals in (back.in_avals, back.out_avals)]
-    names = sorted(eqn.primitive.name for eqn in back.eqns)
-    return types, [np.asarray(out) for out in outs], names, length
+    return {
+        "the types of the new program's inputs": [aval.str_short() for aval in back.in_avals],
+        "the types of the new program's results": [aval.str_short() for aval in back.out_avals],
+        "the cotangents of linear inputs": [np.asarray(out) for out in outs],
+        "operations": sorted(eqn.primitive.name for eqn in back.eqns),
+        "the number of the old program's equations afterwards": length,
+    }
 
 
 @probe(uses=[in_place])
@@ -663,7 +728,13 @@ def called_backwards(mj, siblings, x, t):
         h = st.grad(lambda x: g(x, t)[0].sum())
         program = programs.make_jaxpr(h)(x)  # only an interpreter of this package is staged by it
         staged = programs.eval_jaxpr(program.jaxpr, program.consts, x)
-        return again, h(x), st.vmap(h)(np.stack([x, t])), st.jit(h)(x), staged
+        return {
+            "gradients of calls in turn": again,
+            "the gradient of a gradient": h(x),
+            "a batch of gradients of gradients": st.vmap(h)(np.stack([x, t])),
+            "a compiled gradient of a gradient": st.jit(h)(x),
+            "a staged gradient of a gradient": staged,
+        }
 
 
 BACKWARDS = siblings("stackless.backward_pass")
@@ -761,7 +832,10 @@ def linear_maps(mj, seeds, x, t):
 
         outs, f_lin = st.linearize(f, x, t)
         answers += [outs, f_lin(t, x), f_lin(x, t), st.jvp(f, (x, t), (t, x))]
-    return answers, sorted(seen)
+    return {
+        "values, and tangents by linearize and jvp": answers,
+        "the functions get tracers": sorted(seen),
+    }
 
 
 @probe(uses=[curve])
@@ -776,7 +850,7 @@ def gradients(mj, seeds, x, y):
 
         answers.append(st.value_and_grad(f, (0, 1, 2))(x, y, x))
         answers.append(st.grad(f, 1)(x, y, 2))
-    return answers, sorted(seen)
+    return {"values and gradients": answers, "the functions get tracers": sorted(seen)}
 
 
 @probe(uses=[curve])
@@ -788,11 +862,16 @@ def types_of_derivatives(mj, x, number):
 
     outs, f_vjp = st.vjp(f, x, x)
     cts = (np.float32(2.0), np.zeros(2, "float32"), 0.0, x)
-    answers = [outs, f_vjp(cts), st.linearize(f, x, x)[1](x, x)]
+    single = [outs, f_vjp(cts), st.linearize(f, x, x)[1](x, x)]
     y = st.grad(lambda z: curve(st.lax, 6, [z]))(number)
     z = st.jvp(lambda z: z * 3, (number,), (1.0,))
     mixed = st.grad(lambda z: (x * z).sum())(number)
-    return answers, [(a, a.weak_type) for a in (y, *z, mixed)]
+    return {
+        "values and derivatives of float32": single,
+        "derivatives of numbers, and whether they are weakly typed": [
+            (a, a.weak_type) for a in (y, *z, mixed)
+        ],
+    }
 
 
 @probe(uses=[slope_of])
@@ -813,7 +892,7 @@ def nested_derivatives(mj, seeds, x):
         ]
         answers.append(st.vmap(st.grad(slope))(np.stack([x, -x, x * 0.5])))
         answers.append(st.grad(lambda x, s=slope: st.vmap(s)(np.ones(3) * x).sum())(x))
-    return answers, sorted(seen)
+    return {"derivatives of derivatives": answers, "the functions get tracers": sorted(seen)}
 
 
 @probe
@@ -829,7 +908,11 @@ def compiled(mj, x):
     answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
     answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
     slope = st.jit(st.vmap(st.grad(lambda y: st.jvp(lambda z: y * z * z, (y,), (x,))[1])))
-    return answers, slope(np.stack([x, -x])), slope(np.stack([x, x])), sorted({*seen})
+    return {
+        "derivatives of compiled functions": answers,
+        "compiled derivatives": [slope(np.stack([x, -x])), slope(np.stack([x, x]))],
+        "the functions get tracers": sorted({*seen}),
+    }
 
 
 @probe(uses=[curve])
@@ -853,7 +936,12 @@ def after_failures(mj, x):
 
     caught, seen = [], set()
     answers = st.grad(f)(x), st.jvp(st.grad(f), (x,), (x,))
-    return answers, caught, type(st.context.interpreter).__name__, sorted(seen)
+    return {
+        "derivatives of the function that goes on": answers,
+        "errors that reach it": caught,
+        "the interpreter that is current afterwards": type(st.context.interpreter).__name__,
+        "the functions get tracers": sorted(seen),
+    }
 
 
 @probe
@@ -872,7 +960,10 @@ def kept_tracers(mj, x):
                 answers.append(use(kept[-1]))
             except UnexpectedTracerError:
                 answers.append("escaped")
-    return answers, [isinstance(y, st.Tracer) for y in kept]
+    return {
+        "derivatives, and what becomes of tracers that are used later": answers,
+        "the functions get tracers": [isinstance(y, st.Tracer) for y in kept],
+    }
 
 
 @probe
@@ -890,7 +981,13 @@ def flags_and_numbers(mj, x):
     grads = st.grad(lambda x: f(x, 4)[1] + f(x, 4)[3])(x)
     moved = [np.asarray(t) for t in f_lin(x, zero) if np.asarray(t).dtype.kind == "f"]
     floats = [np.asarray(t) for t in tangents[1] if np.asarray(t).dtype.kind == "f"]
-    return outs, moved, floats, grads, sorted(seen)
+    return {
+        "the values": outs,
+        "the tangents by linearize": moved,
+        "the tangents by jvp": floats,
+        "the gradient": grads,
+        "the functions get tracers": sorted(seen),
+    }
 
 
 @pytest.mark.meets(again="linearize_flat")
