@@ -1,4 +1,4 @@
-"""The rounds of a loop. It runs compiled, so nobody sees them: they are evaluated once more.
+"""The rounds of a loop. It runs compiled, where none can be watched: they are evaluated once more.
 
 Each is a step inside the loop's rule: what it was given, the carry first, and what it returned.
 """

@@ -81,7 +81,7 @@ class Stage:
             self.operation(moment, step)
         elif step.get("kind") == "rule" and step["table"] == "hlo_lowerings":
             self.lowering(step)
-        elif step.get("kind") == "round":
+        elif step.get("kind") == "round" and moment.scene.busy:
             self.round(moment, step)
         elif step.get("kind") == "call" and moment.done and self.kind in ("pairs", "values"):
             self.call(step)
