@@ -97,6 +97,12 @@ def on_post_build(config: MkDocsConfig) -> None:
         assert script.count(old) == 1, f"The theme no longer has {old} in its script."
         script = script.replace(old, new)
     bundle.write_text(script, encoding="utf-8")
+    (sheet,) = (site / "assets" / "stylesheets").glob("main.*.css")
+    rules = sheet.read_text(encoding="utf-8")
+    assert rules.count(_AFTER_TABLES) == 1, (
+        "The theme no longer has a rule for what follows tables."
+    )
+    sheet.write_text(rules.replace(_AFTER_TABLES, ""), encoding="utf-8")
     path = site / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["docs"] = _pruned([*index["docs"], *_values(site, index["docs"])])
@@ -110,6 +116,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 # In the theme's script, and what it becomes.
+_MOVED = 'L(h(window,"scroll",{passive:!0}),h(window,"resize",{passive:!0})'
 _SWITCHING = 'document.body.setAttribute("data-md-color-switching","")'
 _CHANGED = {
     # The index, from the start; or once the search opens, something is typed in it (without focus,
@@ -123,6 +130,24 @@ _CHANGED = {
     _SWITCHING: (
         'document.body.getAttribute("data-md-color-scheme")!==s.color.scheme&&' + _SWITCHING
     ),
+    # What the page needs once it is there, from one task: each part of it in a task of its own, and
+    # what is done for each link, table or fold of the text in tasks for a few of them.
+    "function oi(e,t){let{viewport$:r,target$:o,print$:n}=t;return L(": (
+        "function apart(n,...x){return L(...Array.from({length:Math.ceil(x.length/n)},"
+        "(_,i)=>$(0).pipe(nt(0),b(()=>L(...x.slice(i*n,i*n+n))))))}"
+        "function oi(e,t){let{viewport$:r,target$:o,print$:n}=t;return apart(24,"
+    ),
+    "Ki=ct.pipe(b(()=>$s)": "Ki=ct.pipe(nt(0),b(()=>$s)",
+    "$s=H(()=>L(": "$s=H(()=>apart(1,",
+    "Fi({viewport$:ke,document$:ct})": "Fi({viewport$:ke,document$:ct.pipe(nt(0))})",
+    'Hs=L(...me("consent")': 'Hs=apart(1,...me("consent")',
+    "_i(e,{index$:zi,keyboard$:mo})": "H(()=>_i(e,{index$:zi,keyboard$:mo}))",
+    # Where the page is scrolled to, which has it laid out: not while the script begins.
+    f"{_MOVED}).pipe(m(wn),Q(wn()))": f"{_MOVED},$(0).pipe(nt(0))).pipe(m(wn),Q({{x:0,y:0}}))",
+    # The colours of the browser itself, which have the whole page styled anew: only other ones.
+    "return o.content=a.colorScheme,": (
+        "return o.content!==a.colorScheme&&(o.content=a.colorScheme),"
+    ),
     # A landmark around each button to copy: a page would have dozens of the same name.
     'x("nav",{class:"md-code__nav"})': 'x("div",{class:"md-code__nav"})',
     # The same for the colours of the browser itself: main.html has begun them.
@@ -130,6 +155,11 @@ _CHANGED = {
         "document.querySelector('meta[name=color-scheme]')"
     ),
 }
+
+
+# It is for a table that no script has put into a box. Where a script adds an element, this rule has
+# all elements around it styled anew, with what is in them.
+_AFTER_TABLES = ".md-typeset table:not([class])+*{margin-top:1.5em}"
 
 
 def _compact(data: object) -> str:

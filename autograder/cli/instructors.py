@@ -65,7 +65,9 @@ def nbgrader_init(
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N", click_type=Whole(min=0), help="Of the generated tests; drawn if absent."
+            metavar="N",
+            click_type=Whole(min=0),
+            help="For the generated tests; drawn at random if absent.",
         ),
     ] = None,
     lessons: Annotated[
@@ -103,7 +105,7 @@ def nbgrader_update(
 
     changed = directory.update(folder, names or [])
     for name in changed:
-        print(f"{name} is renewed. Its submissions and grades are as they were.")
+        print(f"{name} is renewed. Its submissions and grades have not changed.")
     if not changed:
         print("What students get is up to date.")
     for sentence in directory.waiting(folder, names or []):
@@ -115,7 +117,7 @@ def nbgrader_update(
         print(sentence)
         if sys.stdin.isatty() and typer.confirm(f"Remove {name} and all of its grades?"):
             directory.remove(folder, name)
-            print(f"{name} is removed. What was handed in is still in submitted/.")
+            print(f"{name} is removed. The submissions are still in submitted/.")
 
 
 @nbgrader_command("nbgrader roster class.csv")
@@ -135,7 +137,8 @@ def nbgrader_extend(
     students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
     days: Annotated[float | None, typer.Option(metavar="N", min=0, help="0 takes it back.")] = None,
     hours: Annotated[
-        float | None, typer.Option(metavar="N", min=0, help="With --days, so many besides.")
+        float | None,
+        typer.Option(metavar="N", min=0, help="Hours, on top of --days if both are given."),
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -258,11 +261,14 @@ def grade(
         typer.Option(
             metavar="N",
             click_type=Whole(min=0),
-            help="Of the generated tests; what --out keeps, or drawn, if absent.",
+            help="For the generated tests; if absent, what --out keeps, or drawn at random.",
         ),
     ] = None,
     on_own: Annotated[
-        bool, typer.Option("--own-base", help="Stand on the students' own earlier modules.")
+        bool,
+        typer.Option(
+            "--own-base", help="Use the students' own earlier modules, not the reference's."
+        ),
     ] = False,
     folder: OfCourse = None,
 ) -> None:
@@ -274,7 +280,9 @@ def grade(
 
     places.adopt(folder or Path.cwd())
     if jobs and scheduler:
-        raise Problem("The cluster has the workers that it has. Give --jobs or --scheduler.")
+        raise Problem(
+            "A cluster has its own number of workers. Give --jobs or --scheduler, not both."
+        )
     chosen = settings.one_lesson(folder, lesson) if folder else names.taught(lesson)
     assignment = settings.find(folder, lesson) if folder else None
     class_run.grade_folder(
@@ -312,7 +320,8 @@ def collect(
         Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where; the course's submitted/ if absent.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Where to put them; the course's submitted/ if absent."),
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -411,7 +420,8 @@ def export(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where; DIR/exports/FORMAT if absent.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Where to write it; DIR/exports/FORMAT if absent."),
     ] = None,
     source: Source = None,
 ) -> None:

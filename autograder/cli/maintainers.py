@@ -64,7 +64,7 @@ def sync(
     for place in unfinished:
         print(place)
     if check and unfinished:
-        raise Problem(f"A lesson is not finished. Replace each {new.MARK} by what it asks for.")
+        raise Problem(f"A lesson is not finished. Replace each {new.MARK} with what it asks for.")
 
 
 @command("audit jvp --quick")

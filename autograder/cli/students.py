@@ -197,7 +197,7 @@ def progress(
     ] = None,
     export: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what is done, for the course's web site."),
+        typer.Option(metavar="FILE", help="Write your progress to a file, for the course's site."),
     ] = None,
 ) -> None:
     """Show which exercises are done, and the points."""

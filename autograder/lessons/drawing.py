@@ -177,6 +177,9 @@ HEADS: dict[str, Callable[[Step], list[str]]] = {
     ],
     "box": lambda step: [f"{step['how']}: {value(step['value'])} -> {results(step)}"],
     "call": lambda step: [f"{called(step)}{ended(step)}"],
+    "round": lambda step: [
+        f"round {step['number']}: {', '.join(values(step['operands']))} -> {results(step)}"
+    ],
     "print": lambda step: [f"prints: {step['text']}"],
     "folded": lambda step: [f"... {step['count']} more inside"],
 }
@@ -350,6 +353,26 @@ def callee(step: Step) -> str:
     return str(step["name"]).removesuffix(".__call__")
 
 
+def of_round(step: Step, scene: Scene) -> Iterator[Moment]:
+    """A round of a loop: what it is given, and what it returns."""
+    given, made = (
+        carried(step, key, name) for key, name in (("operands", "row"), ("results", "y"))
+    )
+    level = scene.busy[-1][0] if scene.busy else None
+    text = f"Round {step['number']} gets {given} and returns {made}."
+    yield Moment(text, scene, level=level, done=True)
+
+
+def carried(step: Step, key: str, other: str) -> str:
+    """The carry in the values of a round, and what else there is."""
+    count, shown = step["carry"], step[key]
+    parts = {"the carry": shown[:count], f"the {other}": shown[count:]}
+    return (
+        " and ".join(f"{name} `{', '.join(values(x))}`" for name, x in parts.items() if x)
+        or "nothing"
+    )
+
+
 def of_print(step: Step, scene: Scene) -> Iterator[Moment]:
     """A line that the program prints."""
     text = step["text"]
@@ -365,6 +388,7 @@ MOMENTS: dict[str, Callable[[Step, Scene], Iterator[Moment]]] = {
     "interpreter": of_interpreter,
     "box": of_box,
     "call": of_call,
+    "round": of_round,
     "print": of_print,
     "folded": lambda step, scene: iter(()),
 }

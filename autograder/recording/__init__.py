@@ -19,6 +19,7 @@ only, since it runs with a student's package and nothing else of ours:
     package    the package that is watched, and its active interpreters
     memory     what arrays take
     wrappers   what takes the place of the package's functions
+    rounds     the rounds of a loop
     patches    where they are put, and how they are taken away
     calls      functions that are watched by name
     program    the recording of a program from its text

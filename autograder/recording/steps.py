@@ -23,7 +23,7 @@ LIMIT = 20_000  # steps in one recording; what happens afterwards is left out
 class Step:
     """Something that began, maybe ended, and what happened between."""
 
-    kind: str  # "operation", "rule", "interpreter", "box", "call" or "print"
+    kind: str  # "operation", "rule", "interpreter", "box", "call", "round" or "print"
     facts: dict[str, Any]
     inside: list["Step"] = field(default_factory=list)
     taker: Any = None  # the interpreter that took an operation

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autograder.recording import rounds
 from autograder.recording.package import type_name
 from autograder.recording.sources import place_of
 from autograder.recording.steps import Record, Step
@@ -140,6 +141,8 @@ def ruled(record: Record, table: str, primitive: Any, rule: Function) -> Functio
             lines = lines_of(args)
             before = len(lines)
             outs = rule(*args, **params)
+            if table == "impl_rules":
+                rounds.note(record, primitive, args, params)
             record.finish(step, outs)
             if len(lines) > before:
                 step.facts["writes"] = [cut(x.strip(), 200) for x in lines[before:]]

@@ -97,7 +97,7 @@ def run(root: Path, script: str, steps: int) -> tuple[dict[str, Any], str]:
                 capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return {}, f"It has not ended after {PATIENCE} seconds."
+            return {}, f"It did not finish within {PATIENCE} seconds."
         if done.returncode != 0:
             return {}, (done.stderr.strip().splitlines() or ["It ends without a word."])[-1]
         return json.loads(saved.read_text(encoding="utf-8")), ""
@@ -131,7 +131,7 @@ def to_do(reason: str) -> str:
 def wrong_elsewhere(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
     """What to say of an exercise that no script needs as it should be."""
     if told := blamed(wrong_exercise(place, lesson, by)):
-        return ["\nThe programs learn as they do on JAX, but they do not need all rules.", *told]
+        return ["\nThe programs learn as they do on JAX, but they do not use every rule.", *told]
     return []
 
 

@@ -135,7 +135,8 @@ def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> R
     if not place.file(lesson).exists():
         taken = shown(place.renamed(lesson))
         print(
-            f"There is no {lesson.module}; {taken} is taken for it. Rename it: graded is its name."
+            f"There is no {lesson.module}, so {taken} is checked. Rename it: "
+            f"only {lesson.module} is graded."
         )
     report = lending.run(lesson, {lesson.module: place.source(lesson)}, exercise)
     if not report.broken or not exercise:
@@ -165,7 +166,7 @@ def check_mine(place: Workspace, base: Report) -> int:
     lost = lost_against(report, base)
     print()
     if not lost:
-        print("With your own earlier modules it is the same.")
+        print("The result is the same with your own earlier modules.")
         return 0 if base.complete else 1
     for suspect in earlier:
         pair = {x.module: own[x.module] for x in (suspect, lesson)}
@@ -182,7 +183,9 @@ def blame(lesson: Lesson, source: bytes, lost: list[str]) -> str:
     exercises = {exercise.id for exercise in lesson.exercises}
     is_python = not checks.syntax_error(lesson.module, source)
     if is_python and exercises & checks.stubs(source, lesson).keys():
-        return f"Your own {lesson.module} has exercises to do, which {', '.join(lost)} may need."
+        return (
+            f"Your own {lesson.module} still has exercises to do, which {', '.join(lost)} may need."
+        )
     return f"Your own {lesson.module} breaks {', '.join(lost)}."
 
 
@@ -255,17 +258,17 @@ def next_step(report: Report, place: Workspace, wrong: Exercise | None) -> list[
     exercise = next((x for x in left if report.status(x) != WAITS), left[0])
     if waits := report.waits_for(exercise) if report.status(exercise) == WAITS else []:
         return [
-            f"{exercise.id} can be right only when {waits[0]} is, and that is not right yet.",
+            f"{exercise.id} needs {waits[0]}, which is not right yet.",
             f"Next: ./jaxprentice check {waits[0]}",
         ]
     if report.status(exercise) == NOT_RUN:
-        return [f"There are no checks of {exercise.id}. Get a complete copy of the course."]
+        return [f"There are no checks for {exercise.id}. Get a complete copy of the course."]
     line = report.stubs[exercise.id].line
     if not line:
         return absent(report, place, exercise)
     return [
         f"Next: {exercise.target} in {shown(place.file(lesson))}: {exercise.todo}",
-        f"Replace line {line}, which raises NotImplementedError, by your code.",
+        f"Replace line {line}, which raises NotImplementedError, with your code.",
         f"Then: ./jaxprentice check {exercise.id}",
     ]
 

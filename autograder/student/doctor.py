@@ -67,7 +67,7 @@ def python() -> Finding:
     """Whether this Python is one that the pins were tried on."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] > NEWEST:
-        return NOTE, f"Python {version} is newer than those that the course is tested on."
+        return NOTE, f"Python {version} is newer than the versions that the course is tested on."
     return OK, f"Python {version}: {sys.executable}"
 
 
@@ -167,7 +167,7 @@ def cluster() -> Finding:
     try:
         encrypts = security.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:  # among them what is no certificate
-        return WRONG, f"Dask's certificates in {', '.join(files)} are of no use: {error}."
+        return WRONG, f"Dask's certificates in {', '.join(files)} cannot be used: {error}."
     if not encrypts or not security.require_encryption:
         return NOTE, f"Dask does not insist on encryption: {_NO_TLS}"
     if _others_can_read(security.tls_client_key):

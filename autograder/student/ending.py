@@ -107,7 +107,7 @@ def work_block(works: Sequence[Work]) -> list[str]:
     own, rows = sum(len(x.own) for x in works), sum(x.lines for x in works)
     given = ", ".join(f"{len(x.given)} of {x.lesson.id}" for x in works if x.given)
     told = [f"Written by yourself: {own} exercises, {rows} lines{ways(works)}."]
-    return [*told, *[f"Not your own are exercises that `give` has taken: {given}."] * bool(given)]
+    return [*told, *[f"Exercises taken with `give` are not your own: {given}."] * bool(given)]
 
 
 def ways(works: Sequence[Work]) -> str:

@@ -128,7 +128,7 @@ def lede(trained: Sequence[Trained], works: Sequence[Work]) -> str:
     steps = sum(len(run.own["losses"]) for run in trained)
     return (
         f"{wrote}. Then I trained on it, {steps:,} steps in all, and after each step the loss "
-        "was the one that JAX finds."
+        "was the same as JAX's."
     )
 
 

@@ -109,7 +109,7 @@ def run(code: str, folder: Path) -> list[str]:
                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=PATIENCE,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return [f"It does not end within {PATIENCE} seconds."]
+            return [f"It did not finish within {PATIENCE} seconds."]
         out.seek(0)
         lines = out.read().splitlines()
     return lines if status == 0 else [f"It does not run yet: {(lines or ['no word of why'])[-1]}"]

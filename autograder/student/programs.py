@@ -123,7 +123,7 @@ def run(place: Workspace, file: Path, on: str | None, options: Sequence[str]) ->
         status = subprocess.call(command(place, file, "minijax", options), env=environment())
         return status if status >= 0 else 1
     if on != "jax":
-        raise Problem(f"There is no {on} to run it on. Write --on jax, or leave it out.")
+        raise Problem(f"A program cannot run on {on}. Write --on jax, or leave it out.")
     if not re.search(r"(?m)^\s*(import|from) +(minijax|jax)\b", program.text):
         raise Problem(
             f"{file} imports neither minijax nor jax, so there is nothing to compare. "

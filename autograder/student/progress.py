@@ -136,7 +136,7 @@ def export(place: Workspace, file: Path) -> None:
     """
     done = {name: True for lesson in all_taught() for name in commands.done_of(place, lesson)}
     workspace.write(file, f"{json.dumps(done, indent=1)}\n".encode())
-    print(f'Which exercises are done is in {file}. The page "Ways through" of the site loads it.')
+    print(f'{file} says which exercises are done. The page "Ways through" of the site loads it.')
 
 
 def line(place: Workspace) -> str:

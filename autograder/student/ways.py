@@ -16,14 +16,14 @@ def choose(place: Workspace, lesson: Lesson, way: str) -> None:
             "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
         )
     if place.identity.get("lesson"):
-        raise Problem("A handout has the way that your teacher chose. It cannot be changed here.")
+        raise Problem("Your teacher chose the way of this handout. It cannot be changed here.")
     if way != place.way(lesson):
         _refuse_begun(place, lesson, way)
         _put(place, lesson, way)
         place.remember(workspace.WAYS, lesson.id, way)
     page = place.page(lesson)
     where = f"{page.file}, from an empty page" if page else lesson.module
-    print_lines([f"The lesson {lesson.id} goes the {way} way: {manifest.WAYS[way]}."])
+    print_lines([f"The {lesson.id} lesson now goes the {way} way: {manifest.WAYS[way]}."])
     print(f"Write it in {where}.")
 
 
@@ -32,7 +32,7 @@ def _refuse_begun(place: Workspace, lesson: Lesson, way: str) -> None:
     untouched = {workspace.skeleton(lesson, x).encode() for x in manifest.WAYS}
     if user_files.is_there(file) and user_files.content(file) not in untouched:
         raise Problem(
-            f"{lesson.id} was begun, so {lesson.module} stays as it is. To begin again, "
+            f"You have begun {lesson.id}, so {lesson.module} stays as it is. To begin again, "
             f"`./jaxprentice reset {lesson.id}` (your file is kept), "
             f"then `./jaxprentice way {lesson.id} {way}`."
         )

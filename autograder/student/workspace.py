@@ -58,7 +58,7 @@ README = """\
 # My own JAX
 
 Read `lessons/{first}/lesson.md`, or open the notebook beside it in Jupyter, which is the same text
-with code to run. Write the functions that it asks for, and look whether they are right:
+with code to run. Write the functions that it asks for, and check whether they are right:
 
     ./jaxprentice list             all lessons, and how far you are
     ./jaxprentice check            check the file that you saved last
@@ -306,7 +306,7 @@ def init(folder: Path, way: str = CONTRACT) -> Workspace:
 def check_way(way: str) -> None:
     """Complain about a way that there is not."""
     if way not in manifest.WAYS:
-        raise Problem(f"There is no way {way!r}. Give one of {', '.join(manifest.WAYS)}.")
+        raise Problem(f"There is no {way!r} way. Give one of {', '.join(manifest.WAYS)}.")
 
 
 def fill(folder: Path, way: str, chosen: Callable[[Lesson], str] | None = None) -> None:

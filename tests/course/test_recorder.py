@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import io
+import itertools
 import json
 import re
 import shutil
@@ -53,6 +54,36 @@ def test_a_second_derivative_is_drawn_level_by_level():
     assert "          pure: 1.0 -> [1.0 | None]₁\n" in text
     assert "\n    -> [[0.1411 | -0.99]₁ | [-0.99 | -0.1411]₁]₂\n" in text
     assert "error" not in document
+
+
+LOOP = """
+from minijax import lax
+print(lax.while_loop(lambda x: x < 40.0, lambda x: x * LESS, 5.0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "carries"), [("2.0", ["5.0", "10.0", "20.0", "40.0"]), ("1.01", [])]
+)
+def test_a_loop_of_few_rounds_tells_each_with_its_carry(factor, carries):
+    text, document = lines(LOOP.replace("LESS", factor))
+    told = [x for x in every(document["steps"]) if x["kind"] == "round"]
+    assert [x["operands"] + x["results"] for x in told] == [
+        list(pair) for pair in itertools.pairwise(carries)
+    ]
+    assert ("round 1: 5.0 -> 10.0" in text) == bool(carries)
+
+
+def test_a_loop_is_recorded_without_rounds_if_its_program_cannot_be_evaluated(monkeypatch):
+    module = importlib.import_module("minijax.jaxpr")
+
+    def broken(jaxpr):
+        raise ValueError
+
+    monkeypatch.setattr(module, "jaxpr_as_fun", broken)
+    _, document = lines(LOOP.replace("LESS", "2.0"))
+    assert "error" not in document
+    assert not [x for x in every(document["steps"]) if x["kind"] == "round"]
 
 
 def test_the_place_of_a_rule_is_where_it_is_defined():

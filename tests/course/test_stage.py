@@ -119,13 +119,30 @@ def test_a_cotangent_that_moves_itself_is_shown_by_its_value():
 def test_a_loop_shows_which_round_reads_and_makes_each_row():
     frames = frames_of("control", "grad-of-scan")
     rows = [x["row"] for f in frames for x in f["floors"] if x["row"] and x["level"] == 0]
-    scans = [row for row in rows if row[0]["text"] == "scan"]
+    done = [row for row in rows if any(x.get("text") == "→" for x in row)]
+    scans = [row for row in done if row[0]["text"] == "scan"]
     forwards, *_, back = [[x for x in row if "parts" in x] for row in scans]
     told = [[(p["cap"], p["text"]) for p in x["parts"]] for x in (forwards[-1], back[-1])]
     assert told == [
         [("round 1", "2"), ("2", "4"), ("3", "12")],
         [("3", "24"), ("2", "16"), ("round 1", "12")],
     ]
+
+
+def test_rounds_of_a_loop_carry_their_values_on_the_bench_of_their_floor():
+    benches = [
+        [(x.get("cap"), x["text"]) for x in floor["bench"]]
+        for frame in frames_of("control", "grad-of-scan")
+        for floor in frame["floors"]
+        if floor["level"] == 0 and any(x.get("cap") == "carry" for x in floor["bench"])
+    ]
+    told = list(dict.fromkeys(map(tuple, benches)))
+    ahead = [("2.0", "2.0", "4.0", "2.0"), ("4.0", "3.0", "12.0", "4.0")]
+    back = [("1.0", "4.0", "12.0", "4.0", "12.0"), ("4.0", "3.0", "4.0", "12.0", "16.0")]
+    for *given, carry, y in [*ahead, *back]:
+        rows = [("row", x) for x in given[1:]]
+        round_ = [("carry", given[0]), *rows, (None, "→"), ("carry", carry), ("y", y)]
+        assert tuple(round_) in told
 
 
 def test_microjax_says_which_interpreter_is_current():

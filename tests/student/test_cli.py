@@ -266,7 +266,7 @@ def test_an_untouched_lesson_says_what_to_do_first(work, say):
     assert status == 1
     assert "to do  hello.greet" in out
     assert "Next: greet in toy/hello.py: Put the name behind the greeting" in out
-    assert "Replace line 22, which raises NotImplementedError, by your code." in out
+    assert "Replace line 22, which raises NotImplementedError, with your code." in out
     line = (work / "toy/hello.py").read_text(encoding="utf-8").splitlines()[21]
     assert line == '    raise NotImplementedError("hello.greet")'
 
@@ -395,7 +395,7 @@ def test_without_the_solution_an_exercise_that_waits_says_for_what(work, say):
     status, out, _ = say("check", "hello.grow")
     assert status == 1
     assert "waits  hello.grow  A box that grows (for hello.greet)\n" in out
-    assert "hello.grow can be right only when hello.greet is, and that is not right yet." in out
+    assert "hello.grow needs hello.greet, which is not right yet." in out
     assert "Next: ./jaxprentice check hello.greet\n" in out
 
 
@@ -517,7 +517,7 @@ def test_mine_names_a_module_that_has_exercises_to_do(work, say):
     solve(work, "toy/bye.py")
     status, out, _ = say("check", "bye", "--mine")
     assert status == 1
-    assert "Your own toy/hello.py has exercises to do, which bye.bye may need." in out
+    assert "Your own toy/hello.py still has exercises to do, which bye.bye may need." in out
 
 
 def test_mine_names_a_module_that_cannot_be_imported(work, say):
@@ -556,7 +556,7 @@ def test_a_name_that_a_browser_made_is_recognized_and_said(work, say, name):
     (work / "toy/hello.py").rename(work / name)
     status, out, _ = say("check", "hello")
     assert status == 0
-    assert out.startswith(f"There is no toy/hello.py; {name} is taken for it. Rename it")
+    assert out.startswith(f"There is no toy/hello.py, so {name} is checked. Rename it")
 
 
 def test_of_several_such_names_none_is_taken(work, say):

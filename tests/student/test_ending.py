@@ -38,7 +38,7 @@ def test_it_ends_with_what_was_reached_and_with_a_page_to_send(place, trained, c
         assert text in said, said
     page = (place.root / ending_page.NAME).read_text(encoding="utf-8")
     for text in (
-        "steps in all, and after each step the loss was the one that JAX finds.",
+        "steps in all, and after each step the loss was the same as JAX's.",
         "A small network saw 1,437 handwritten digits. These are from 360 others, among them some "
         "that it got wrong.",
         "A transformer read six sonnets by Shakespeare, letter by letter. It was given the first "
@@ -65,5 +65,5 @@ def test_an_exercise_that_no_script_needs_is_wrong_all_the_same(
     monkeypatch.setattr(capstone, "wrong_exercise", lambda *_: (jvp, jvp.exercises[0]))
     assert capstone.check(place, LESSON, None) == 1
     said = capsys.readouterr().out
-    assert "The programs learn as they do on JAX, but they do not need all rules." in said
+    assert "The programs learn as they do on JAX, but they do not use every rule." in said
     assert f"Next: ./jaxprentice check {jvp.exercises[0].id}" in said

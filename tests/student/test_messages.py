@@ -147,17 +147,17 @@ class Scene:
 LEAVES = "import minijax, os; os._exit(3)"
 NO_WORKSPACE = "This is not a workspace. Make one with `./jaxprentice init DIR`, and "
 TABLE = [
-    (Scene.nothing, ["init", "other", "--way", "easy"], "There is no way 'easy'. Give one of "),
+    (Scene.nothing, ["init", "other", "--way", "easy"], "There is no 'easy' way. Give one of "),
     (Scene.leave, ["way", "hello", "blank"], NO_WORKSPACE + "work there."),
     (
         Scene.a_handout,
         ["way", "hello", "blank"],
-        "A handout has the way that your teacher chose. It cannot be changed here.",
+        "Your teacher chose the way of this handout. It cannot be changed here.",
     ),
     (
         Scene.begun,
         ["way", "hello", "blank"],
-        "hello was begun, so toy/hello.py stays as it is. To begin again, `./jaxprentice reset ",
+        "You have begun hello, so toy/hello.py stays as it is. To begin again, `./jaxprentice ",
     ),
     (Scene.a_page, ["give", "hello"], "hello is a part of nothing/page.py, which is all your own."),
     (
@@ -183,7 +183,11 @@ TABLE = [
     (Scene.nothing, ["trace"], 'Give a program: the name of a file, or -c "...".'),
     (Scene.nothing, ["trace", "x.py"], "There is no file x.py. Give the name of a program."),
     (Scene.add_package, ["trace", "-c", LEAVES], "The program ended Python (status "),
-    (Scene.nothing, ["run", "toy/bye.py", "--on", "tpu"], "There is no tpu to run it on. Write"),
+    (
+        Scene.nothing,
+        ["run", "toy/bye.py", "--on", "tpu"],
+        "A program cannot run on tpu. Write --on jax, or leave it out.",
+    ),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
     (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
     (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed beside the course."),
@@ -442,7 +446,11 @@ ADVICE = [
     (Finds.renamed, "check hello", ["`./jaxprentice reset hello` begins with a new skeleton, and"]),
     (Finds.not_python, "check hello", ["Python cannot read the file: null bytes"]),
     (Finds.a_random_program, "check hello", ["The smallest program found that shows it:", "x = 1"]),
-    (Finds.solve_both, "check bye --mine", ["With your own earlier modules it is the same."]),
+    (
+        Finds.solve_both,
+        "check bye --mine",
+        ["The result is the same with your own earlier modules."],
+    ),
     (
         Finds.breaks_together,
         "check bye --mine",
@@ -454,7 +462,7 @@ ADVICE = [
         "check bye",
         ["Extra, without points:", "(./jaxprentice check bye.open)"],
     ),
-    (Finds.endless_milestone, "check bye", ["It does not end within 0.3 seconds."]),
+    (Finds.endless_milestone, "check bye", ["It did not finish within 0.3 seconds."]),
     (
         Finds.hints,
         "hint hello.greet",
@@ -475,7 +483,7 @@ ADVICE = [
     (
         Finds.nothing,
         "progress --export x.json",
-        ['Which exercises are done is in x.json. The page "Ways through" of the site loads it.'],
+        ['x.json says which exercises are done. The page "Ways through" of the site loads it.'],
     ),
     (Finds.solve, "give hello", ["What you had is kept in .jaxprentice/backups/toy-hello-1.py."]),
     (
@@ -491,12 +499,16 @@ ADVICE = [
     (
         Finds.endless_script,
         "check end",
-        ["It has not ended after 0.3 seconds.", "Next: ./jaxprentice"],
+        ["It did not finish within 0.3 seconds.", "Next: ./jaxprentice"],
     ),
     (Finds.silent_script, "check end", ["It ends without a word."]),
     (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
     (Finds.right_loss, "check end", ["end: All 1 losses equal JAX's, digit for digit."]),
-    (Finds.right_loss_with_given, "check end", ["exercises that `give` has taken: 2 of hello."]),
+    (
+        Finds.right_loss_with_given,
+        "check end",
+        ["Exercises taken with `give` are not your own: 2 of hello."],
+    ),
     (
         Finds.one_file_alone,
         "check end",
@@ -520,7 +532,7 @@ ADVICE = [
     (
         Finds.new_python,
         "doctor",
-        ["Python 3.99.0 is newer than those that the course is tested on."],
+        ["Python 3.99.0 is newer than the versions that the course is tested on."],
     ),
     (
         Finds.other_packages,
@@ -558,7 +570,7 @@ ADVICE = [
         "doctor",
         ["Dask does not insist on encryption: grade --scheduler accepts no address without it."],
     ),
-    (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem are of no use: no cert"]),
+    (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem cannot be used: no cert"]),
     (
         Finds.certificate,
         "doctor",

@@ -48,7 +48,7 @@ def test_a_lesson_that_was_not_begun_takes_any_way(work, say, way, lines):
     say("way", "hello", "blank")
     status, out, _ = say("way", "hello", way)
     assert (status, out.splitlines()[0]) == (
-        0, f"The lesson hello goes the {way} way: {manifest.WAYS[way]}.",
+        0, f"The hello lesson now goes the {way} way: {manifest.WAYS[way]}.",
     )  # fmt: skip
     assert all(line in module(work) for line in lines)
     rows = [row.split() for row in say("list")[1].splitlines()]
@@ -62,8 +62,8 @@ def test_a_lesson_that_was_begun_is_not_overwritten(work, say):
     status, _, error = say("way", "hello", "blank")
     assert (status, error) == (
         1,
-        "hello was begun, so toy/hello.py stays as it is. To begin again, `./jaxprentice reset "
-        "hello` (your file is kept), then `./jaxprentice way hello blank`.\n",
+        "You have begun hello, so toy/hello.py stays as it is. To begin again, `./jaxprentice "
+        "reset hello` (your file is kept), then `./jaxprentice way hello blank`.\n",
     )
     assert module(work) == mine
     say("reset", "hello")
@@ -79,7 +79,7 @@ def test_after_a_choice_only_ones_own_changes_are_told(work, say):
 
 def test_a_way_is_one_of_three_and_in_a_workspace(work, say, tmp_path, monkeypatch):
     assert say("way", "hello", "easy")[2] == (
-        "There is no way 'easy'. Give one of guided, contract, blank.\n"
+        "There is no 'easy' way. Give one of guided, contract, blank.\n"
     )
     assert say("init", str(tmp_path / "other"), "--way", "easy")[0] == 1
     assert not (tmp_path / "other").exists()

@@ -85,7 +85,7 @@ README = """\
 
 Everything that you need for the lesson `{id}` is in this folder. Read `lessons/{folder}/lesson.md`,
 or open `{id}.ipynb` in Jupyter, which is the same text with code to run. Write the functions that
-it asks for in `{module}`, and look whether they are right:
+it asks for in `{module}`, and check whether they are right:
 
     ./jaxprentice check              check this lesson
     ./jaxprentice watch              the same, again each time you save a file

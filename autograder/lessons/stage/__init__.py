@@ -13,7 +13,17 @@ from typing import Any
 from autograder.lessons import drawing
 from autograder.lessons.drawing import Moment, Step
 from autograder.lessons.stage.backward import Pass, passes
-from autograder.lessons.stage.items import OPAQUE, Item, ids_of, is_tangent, items, readable, words
+from autograder.lessons.stage.items import (
+    OPAQUE,
+    Item,
+    ids_of,
+    is_tangent,
+    item,
+    items,
+    numbered,
+    readable,
+    words,
+)
 
 HEADS = {
     "pairs": ["Done so far", "Value", "Tangent"],
@@ -71,6 +81,8 @@ class Stage:
             self.operation(moment, step)
         elif step.get("kind") == "rule" and step["table"] == "hlo_lowerings":
             self.lowering(step)
+        elif step.get("kind") == "round" and moment.scene.busy:
+            self.round(moment, step)
         elif step.get("kind") == "call" and moment.done and self.kind in ("pairs", "values"):
             self.call(step)
         busy = dict(moment.scene.busy)
@@ -159,6 +171,16 @@ class Stage:
                 if "tip" not in x and x["key"] not in kept:
                     cell = {"key": f"kept{x['key']}", "text": readable(short(x)), "lit": True}
                     middle["cells"].append({**cell, "from": x["key"]})
+
+    def round(self, moment: Moment, step: Step) -> None:
+        """A round of a loop is on the bench of its floor: the carry goes in and comes out."""
+        count, bench = step["carry"], list[Item]()
+        for key, name in (("operands", "row"), ("results", "y")):
+            pairs = numbered(step[key], ids_of(step, key))
+            for n, (x, number) in enumerate(pairs):
+                bench.append({**item(x, number), "cap": "carry" if n < count else name})
+            bench.append({"key": "toround", "text": "→", "role": "plain"})
+        self.benches[moment.scene.busy[-1][0]] = bench[:-1]
 
     def line(self, column: int, text: str, made: list[Item]) -> None:
         """A line at the end of a column, lit for this frame.
