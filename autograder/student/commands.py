@@ -305,11 +305,15 @@ def done_step(report: Report, place: Workspace) -> list[str]:
 
 
 def following(place: Workspace, last: Lesson | None) -> Lesson:
-    """As `latest.following`; a lesson that was complete until its file changed is checked again."""
+    """As `latest.following`; a lesson that was complete until its file changed is checked again.
+
+    So is one that was taken by `give`.
+    """
     while True:
         goal = latest.following(place, last)
         done, current = place.checked(goal)
-        if current or len(done) < len(goal.exercises):
+        complete = len(done) == len(goal.exercises)
+        if current or not (complete or latest.given(place, goal)):
             return goal
         done_of(place, goal)
 
@@ -338,9 +342,9 @@ def stuck(exercise: Exercise, place: Workspace) -> str:
         return f"Stuck? ./jaxprentice hint {exercise.id}"
     module = manifest.get(exercise.lesson).module
     if not (places.SOLUTIONS / module).exists():
-        return "That was the last hint. Ask your teacher."
+        return "There is no further hint. Ask your teacher."
     return (
-        f"That was the last hint. ./jaxprentice give {exercise.lesson} puts the solution of the "
+        f"There is no further hint. ./jaxprentice give {exercise.lesson} puts the solution of the "
         f"whole lesson into {module} (your file is kept)."
     )
 

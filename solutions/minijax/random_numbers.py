@@ -144,8 +144,8 @@ def unit_floats(bits: Value, dtype: Any) -> Value:
     """Floats from 0 (included) to 1 (excluded), one for each element of `bits`.
 
     `bits` are unsigned integers with as many bits as the float type `dtype`. The uppermost of them
-    are the binary digits of the result after the point: as many as the fraction of a float holds.
-    The others do not count.
+    are the binary digits of the result after the point: as many as the fraction of a float holds,
+    23 of a float32. The others do not count.
 
     >>> unit_floats(np.array([0, 2**31, 2**32 - 1], np.uint32), np.float32)
     Array([0.       , 0.5      , 0.9999999], dtype=float32)
@@ -199,7 +199,7 @@ def truncated_floats(words: Value, lower: Value, upper: Value, shape: Any, dtype
     """Normal numbers between two bounds: an array of this shape and float type.
 
     They are made as `normal_floats` makes them, of uniform numbers between other bounds: one for
-    each result. No result is `lower` or `upper`, whatever is rounded. The bounds are numbers or
+    each result. Each result lies strictly between them, even if it is rounded. The bounds are numbers or
     arrays that broadcast to `shape`.
 
     >>> words = np.array([0, 42], np.uint32)
@@ -249,9 +249,9 @@ def drawn_apart(
 ) -> Value:
     """As `drawn`, but no index is drawn twice: all draws together take one noise for each logit.
 
-    The last axes of `shape`, that of the result, are those of `logits` without `axis`, a negative
-    number. The axes before them count the draws, the first one first: it is what `drawn` would
-    draw with this noise, and each other one is what it would draw if those before were not there.
+    `shape` is that of the result: first the axes that count the draws, then those of `logits`
+    without `axis`, a negative number. The first draw is what `drawn` would draw with this noise;
+    each other one is what it would draw if the indices before were not there.
 
     >>> logits = np.log(np.array([0.1, 0.5, 0.4]))
     >>> drawn_apart(np.array([0, 42], np.uint32), logits, -1, (3,), None)

@@ -164,11 +164,11 @@ def dot_cotangent(
 ) -> Value:
     """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `other` is the known operand, the first one if `comes_last`; in the pairs `contract` and `batch`
-    of `dimension_numbers`, the axes of the linear operand come first. `ct` has the axes of the
-    product: batch axes, those kept of the first operand, those kept of the second. All the
-    work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`; what is
-    returned has the operand's.
+    `other` is the known operand; if the linear one `comes_last`, it is the first. In the pairs
+    `contract` and `batch` of `dimension_numbers`, the axes of the linear operand come first. `ct`
+    has the axes of the product: batch axes, those kept of the first operand, those kept of the
+    second. All the work is one product of `ct` and `other`, which may be tracers, in the dtype of
+    `ct`; what is returned has the operand's.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -330,7 +330,8 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
     `jaxpr` is linear in the inputs that `linear` marks. Each result has the type of the input to
-    which it belongs. The same object comes back each time for the same `linear`.
+    which it belongs. The same object comes back each time for the same `linear`, and nothing else
+    that is derived from `jaxpr` does.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
@@ -455,8 +456,8 @@ def value_and_gradients(
 ) -> tuple[Value, ...]:
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
-    A value that is not one float is a `TypeError`. What is pulled back has the value's dtype. With
-    `has_aux`, `fun` returns a pair, whose second part comes third.
+    A value that is not one float is a `TypeError`. What is pulled back is a 1 with the value's
+    dtype, weak if that is. With `has_aux`, `fun` returns a pair, whose second part comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)

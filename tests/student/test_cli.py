@@ -595,7 +595,7 @@ def test_each_hint_says_more_than_the_one_before(work, say):
     assert said[0] == "Hint 1 of 3 for hello.greet: Think of strings.\n"
     assert said[1].startswith("Hint 2 of 3")
     assert said[2].startswith("Hint 3 of 3")
-    assert "That was the last hint. ./jaxprentice give hello puts the solution of" in said[2]
+    assert "There is no further hint. ./jaxprentice give hello puts the solution of" in said[2]
     assert said[3] == said[2]
 
 
@@ -656,6 +656,12 @@ def test_what_was_given_is_marked_and_counts_as_given(work, say):
     assert "done   hello.greet\n  done   hello.grow" in say("progress", "hello")[1]
     say("reset", "hello")
     assert "given" not in say("list")[1]
+
+
+def test_a_lesson_that_was_given_is_not_next(work, say):
+    say("give", "hello")
+    solve(work, "toy/bye.py")
+    assert say("check", "bye")[1].endswith("The lesson bye is complete. That was the last lesson.\n")
 
 
 def test_what_was_given_before_is_still_given_the_second_time(work, say):

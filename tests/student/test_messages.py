@@ -466,7 +466,7 @@ ADVICE = [
     (
         Finds.hints,
         "hint hello.greet",
-        ["That was the last hint. ./jaxprentice give hello puts the"],
+        ["There is no further hint. ./jaxprentice give hello puts the"],
     ),
     (Finds.nothing, "init new", ["Writing the lessons and their notebooks ..."]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),

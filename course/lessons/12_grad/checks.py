@@ -26,6 +26,7 @@ from minijax.core import (
 )
 from minijax.dtypes import float0
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+from minijax.jit import jvp_jaxpr
 from minijax.linearize import linearize_tree
 from minijax.tracing import make_jaxpr
 from minijax.transpose import (
@@ -188,7 +189,7 @@ def test_chain():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_used_twice():
-    """A variable that is an operand and a result, here twice, gets the sum."""
+    """A variable that an equation uses and that is returned, here twice, gets the sum of all."""
     a, b = variables(2)
     jaxpr = Jaxpr([], [a], [b, a, b], [JaxprEqn([a], [b], neg_p, {})])
     (out,) = backward_pass(jaxpr, [], [linear()], [1.0, 10.0, 100.0])
@@ -266,9 +267,14 @@ def test_inputs_and_results():
 
 @pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept():
-    """Asked twice, it returns the same program; for other linear inputs, a different one."""
+    """Asked twice, it returns the same program; for other linear inputs, a different one.
+
+    Nor is it the program of derivatives.
+    """
     closed = make_jaxpr(lambda x, y: (-x, y))(1.0, 2.0)
+    forward = jvp_jaxpr(closed, (True, True))
     first = transposed_jaxpr(closed, (True, True))
+    assert first is not forward
     assert transposed_jaxpr(closed, (True, True)) is first
     assert transposed_jaxpr(closed, (True, False)) is not first
 
