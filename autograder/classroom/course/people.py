@@ -76,6 +76,8 @@ def read(path: Path) -> Roster:
     rows = user_files.rows(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
+    if "participant" not in places and _are_numbered([row[0] for row in rows[1:] if row]):
+        places = {key: place for key, place in places.items() if place} | {"participant": 0}
     if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
     found: dict[str, Student] = {}
@@ -89,6 +91,12 @@ def read(path: Path) -> Roster:
             raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
         found[facts["id"]] = Student(**facts)
     return Roster(found)
+
+
+def _are_numbered(cells: Sequence[str]) -> bool:
+    """Are these Moodle's "Participant 501" in any language, whatever the column is called?"""
+    words = {found and found[1] for found in (re.fullmatch(r"(\D+)\s\d+", x) for x in cells)}
+    return len(words) == 1 and None not in words
 
 
 def _facts(row: list[str], places: dict[str, int]) -> dict[str, str]:
