@@ -361,8 +361,8 @@ def return_(
         from autograder.classroom.reports import report
 
         report.write(results)
-    count = collect.give_back(lesson, out, collected, results, folder)
-    print(f"{out} holds {count} pages, named as the submissions were.")
+    for sentence in collect.give_back(lesson, out, collected, results, folder):
+        print(sentence)
 
 
 _GRADED = "A course directory, or a folder of results."

@@ -19,7 +19,7 @@ from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import release
 from autograder.classroom.intake import files as intake
-from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader import directory, outgoing
 from autograder.classroom.systems import collect, registry
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
@@ -407,6 +407,24 @@ def test_a_name_that_begins_like_a_formula_is_guarded_in_the_list_and_not_in_the
     (tmp_path / "page.html").write_text("Well done.")
     collect._pack(out, CORE.name, lambda student: [tmp_path / "page.html"], tmp_path / "a.zip")
     assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == [f"{name}/page.html"]
+
+
+def test_a_page_of_someone_who_is_in_no_download_is_named(tmp_path, roster):
+    got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
+    collect.take_over(got, "canvas", roster, CORE, tmp_path / "submitted", "ps1")
+    (tmp_path / "course.toml").write_text('[[assignment]]\nname = "ps1"\nlessons = ["core"]\n')
+    pages = [f"feedback/{student}/ps1/core.html" for student in ("ada", "bob")]
+    download(tmp_path, dict.fromkeys(pages, "Well done."))
+    out = tmp_path / "a.zip"
+    holds = f"{out} holds 2 pages, named as the submissions were."
+    assert collect.give_back("ps1", out, None, None, tmp_path) == [holds]
+    download(tmp_path, {"feedback/cy/ps1/core.html": "By e-mail.", "feedback/eve/ps2/x.html": ""})
+    _, said = collect.give_back("ps1", out, None, None, tmp_path)
+    assert said.startswith("No download had a submission of cy, so an LMS cannot take their")
+    assert said.endswith("it is in feedback/STUDENT/ps1.")
+    lms, other = outgoing.elsewhere(tmp_path, "ps1", ["ada", "bob", "cy"])
+    assert "no submission of theirs: ada, bob. `jaxprentice return` packs" in lms
+    assert "No download had a submission of cy," in other
 
 
 @pytest.mark.parametrize(

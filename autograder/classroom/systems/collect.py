@@ -56,8 +56,8 @@ def collect(
 
 def give_back(
     name: str, out: Path, collected: Path | None, reported: Path | None, folder: Path
-) -> int:
-    """Pack the feedback pages of an assignment for the LMS; how many there are."""
+) -> list[str]:
+    """Pack the feedback pages of an assignment for the LMS; what is to be said."""
 
     def pages(student: str) -> list[Path]:
         if reported is not None:
@@ -65,8 +65,35 @@ def give_back(
             return [page] if page.is_file() else []
         return sorted((folder / "feedback" / student / name).glob("*.html"))
 
-    name = _assignment(folder, name).name
-    return _pack(collected or folder / "submitted", name, pages, out)
+    assignment = _assignment(folder, name)
+    name, place = assignment.name, collected or folder / "submitted"
+    said = [f"{out} holds {_pack(place, name, pages, out)} pages, named as the submissions were."]
+    graded = _reported(reported, assignment) if reported else _with_feedback(folder, name)
+    others = [x for x in graded if x not in names(place, name) and pages(x)]
+    where = reported / "students" if reported else f"feedback/STUDENT/{name}"
+    return [*said, *([by_hand(others, where)] if others else [])]
+
+
+def _with_feedback(folder: Path, name: str) -> list[str]:
+    return sorted(page.parent.name for page in (folder / "feedback").glob(f"*/{name}"))
+
+
+def _reported(folder: Path, assignment: Assignment) -> list[str]:
+    """The students with results of an assignment; none if the folder has pages only."""
+    own = {assignment.name, *(lesson.id for lesson in assignment.lessons)}
+    try:
+        found = result_files.by_lesson(folder)
+    except Problem:
+        return []
+    return sorted({each["student"] for name in own & found.keys() for each in found[name]})
+
+
+def by_hand(students: Sequence[str], where: Path | str) -> str:
+    """What to do with the feedback of those of whom no download had a submission."""
+    return (
+        f"No download had a submission of {people.named(students)}, so an LMS cannot take their "
+        f"feedback. Send it yourself: it is in {where}."
+    )
 
 
 def _is_course(folder: Path) -> bool:
@@ -335,6 +362,11 @@ def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
     old = [[row[c] for c in COLUMNS] for row in _rows(out)]
     kept = [row for row in old if row[0] != assignment.name or row[1] not in new]
     result_files.write_text(path, result_files.table([[*COLUMNS], *kept, *rows]))
+
+
+def names(out: Path, assignment: str) -> dict[str, str]:
+    """What the systems call the submissions to an assignment that were collected, by student."""
+    return {x["student"]: x["name"] for x in _rows(out) if x["assignment"] == assignment}
 
 
 def _rows(out: Path) -> list[dict[str, str]]:
