@@ -7,6 +7,7 @@ A group hands in one piece of work, which counts for all of its members.
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,13 @@ class Roster:
     def get(self, student: str) -> Student:
         """What is known of a student."""
         return self.students.get(student, Student(student))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What to call each student by id: the full name, with the id where several have it."""
+        found = {x.id: x.full_name for x in self.students.values()}
+        times = Counter(found.values())
+        return {x: name if times[name] == 1 else f"{name} ({x})" for x, name in found.items()}
 
 
 def read(path: Path) -> Roster:
