@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nbgrader_class import run
+from nbgrader_class import nbgrader, run
 
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
@@ -361,6 +361,14 @@ def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
     place = course / "downloaded" / "core" / "archive"
     place.mkdir(parents=True)
     archive(place / "canvas.zip", files)
-    log = run(course, "zip_collect", "core")
+    by_hand = course / "submitted/b/core/minijax/core.py"
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text("by e-mail")
+    done = nbgrader(course, "zip_collect", "core")
+    (said,) = [x for x in done.stderr.splitlines() if "collected" in x or "ERROR" in x]
+    assert "Nothing is collected, because submitted/ has submissions already: b." in said
+    assert (done.returncode, by_hand.read_text()) == (1, "by e-mail")
+    assert not (course / "submitted/a").exists()
+    log = run(course, "zip_collect", "core", "--force")
     assert (course / "submitted/a/core/minijax/core.py").read_text() == "ada's", log
     assert (course / "submitted/b/core/minijax/core.py").read_text() == "bob's", log
