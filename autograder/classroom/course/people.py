@@ -73,7 +73,7 @@ class Roster:
 
     @property
     def names(self) -> dict[str, str]:
-        """What to call each student by id: the full name, with the id where several have it."""
+        """The full names by id, with the id behind those that several students have."""
         found = {x.id: x.full_name for x in self.students.values()}
         times = Counter(found.values())
         return {x: name if times[name] == 1 else f"{name} ({x})" for x, name in found.items()}

@@ -329,7 +329,7 @@ def _is_by_hand(folder: Path, files: Mapping[str, bytes], old: Mapping[str, str]
 def _renew(
     folder: Path, files: dict[str, bytes], old: Mapping[str, str], kept: _Kept, student: str
 ) -> None:
-    """Write a submission in the place of another, but for a time that is not ours."""
+    """Write a submission over an earlier one, but for a time that is not ours."""
     there = _there(folder)
     stamp = there.get(STAMP)
     if there.keys() - {STAMP} and _hash(there) != _hash(files):
