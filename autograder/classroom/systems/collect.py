@@ -27,6 +27,7 @@ from autograder.classroom.systems import owners, registry
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
+from autograder.grading.result_files import BESIDE
 from autograder.lessons import browser_names, manifest, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import checks, workspace
@@ -67,10 +68,10 @@ def give_back(
 
     assignment = _assignment(folder, name)
     name, place = assignment.name, collected or folder / "submitted"
-    said = [f"{out} holds {_pack(place, name, pages, out)} pages, named as the submissions were."]
     graded = _reported(reported, assignment) if reported else _with_feedback(folder, name)
     others = [x for x in graded if x not in names(place, name) and pages(x)]
     where = reported / "students" if reported else f"feedback/STUDENT/{name}"
+    said = [f"{out} holds {_pack(place, name, pages, out)} pages, named as the submissions were."]
     return [*said, *([by_hand(others, where)] if others else [])]
 
 
@@ -79,12 +80,9 @@ def _with_feedback(folder: Path, name: str) -> list[str]:
 
 
 def _reported(folder: Path, assignment: Assignment) -> list[str]:
-    """The students with results of an assignment; none if the folder has pages only."""
+    """The students with results of an assignment."""
     own = {assignment.name, *(lesson.id for lesson in assignment.lessons)}
-    try:
-        found = result_files.by_lesson(folder)
-    except Problem:
-        return []
+    found = result_files.by_lesson(folder.parent if folder.name == BESIDE else folder)
     return sorted({each["student"] for name in own & found.keys() for each in found[name]})
 
 
