@@ -222,6 +222,7 @@ def test_collecting_again_replaces_only_what_it_wrote_itself(tmp_path, roster):
     assert (out / "ada/timestamp.txt").read_text() == stamp
     assert said[0] == "2 submissions are collected."
     assert said[1].startswith("Kept, because it is not as `collect` left it: bob. To take what")
+    assert said[1].endswith(f"remove {out}/STUDENT and collect again.")
     assert said[2].startswith("Kept, because `collect` did not write it: the timestamp.txt of ada.")
     shutil.rmtree(out / "bob")
     download(got, {numbers["cy"]: "third"})
@@ -422,9 +423,10 @@ def test_a_page_of_someone_who_is_in_no_download_is_named(tmp_path, roster):
     _, said = collect.give_back("ps1", out, None, None, tmp_path)
     assert said.startswith("No download had a submission of cy, so an LMS cannot take their")
     assert said.endswith("it is in feedback/STUDENT/ps1.")
-    lms, other = outgoing.elsewhere(tmp_path, "ps1", ["ada", "bob", "cy"])
-    assert "no submission of theirs: ada, bob. `jaxprentice return` packs" in lms
-    assert "No download had a submission of cy," in other
+    all_, lms, other = outgoing.elsewhere(tmp_path, "ps1", ["ada", "bob", "cy"])
+    assert all_.endswith("no submission of theirs: ada, bob, cy.")
+    assert lms == "`jaxprentice return` packs the feedback of ada, bob for an LMS."
+    assert other == said
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,12 @@ def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path, head, eve
     assert found == {"participant-501": {"minijax/core.py": b"mine"}}
 
 
+@pytest.mark.parametrize("head", ["section,id", "Seat,id"])
+def test_a_column_of_numbers_that_is_no_worksheets_is_none(tmp_path, head):
+    roster = people_of(tmp_path, f"{head}\nGroup 1,ada\nGroup 2,bob\n")
+    assert [(x.id, x.participant) for x in roster.students.values()] == [("ada", ""), ("bob", "")]
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -84,7 +84,7 @@ def read(path: Path) -> Roster:
     rows = user_files.rows(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
-    if "participant" not in places and _are_numbered([row[0] for row in rows[1:] if row]):
+    if "participant" not in places and _is_worksheet(places, rows[1:]):
         places = {key: place for key, place in places.items() if place} | {"participant": 0}
     if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
@@ -101,10 +101,13 @@ def read(path: Path) -> Roster:
     return Roster(found)
 
 
-def _are_numbered(cells: Sequence[str]) -> bool:
-    """Are these Moodle's "Participant 501" in any language, whatever the column is called?"""
+def _is_worksheet(places: dict[str, int], rows: list[list[str]]) -> bool:
+    """Is it Moodle's in some language, with "Participant 501" first, whatever that is called?"""
+    cells = [row[0] for row in rows if row]
     words = {found and found[1] for found in (re.fullmatch(r"(\D+)\s\d+", x) for x in cells)}
-    return len(words) == 1 and None not in words
+    others = {place for key, place in places.items() if key != "id"}
+    is_first = 0 not in others and not places.get("id")
+    return is_first and len(words) == 1 and None not in words and len({*cells}) == len(cells)
 
 
 def _facts(row: list[str], places: dict[str, int]) -> dict[str, str]:

@@ -136,13 +136,10 @@ class Release(ExchangeReleaseFeedback):
 
 
 def elsewhere(root: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
-    """How those get their feedback of whom the exchange has no submission, a sentence each way."""
+    """How those get their feedback of whom the exchange has no submission."""
+    yield f"Left out, because the exchange has no submission of theirs: {', '.join(students)}."
     known = collect.names(root / "submitted", assignment)
     if lms := [x for x in students if x in known]:
-        yield (
-            f"Left out, because the exchange has no submission of theirs: {people.named(lms)}. "
-            "`jaxprentice return` packs their feedback for an LMS."
-        )
+        yield f"`jaxprentice return` packs the feedback of {', '.join(lms)} for an LMS."
     if others := [x for x in students if x not in known]:
-        where = f"feedback/STUDENT/{assignment}"
-        yield f"Left out, because the exchange has none: {collect.by_hand(others, where)}"
+        yield collect.by_hand(others, f"feedback/STUDENT/{assignment}")

@@ -89,7 +89,7 @@ def _reported(folder: Path, assignment: Assignment) -> list[str]:
 def by_hand(students: Sequence[str], where: Path | str) -> str:
     """What to do with the feedback of those of whom no download had a submission."""
     return (
-        f"No download had a submission of {people.named(students)}, so an LMS cannot take their "
+        f"No download had a submission of {', '.join(students)}, so an LMS cannot take their "
         f"feedback. Send it yourself: it is in {where}."
     )
 
@@ -139,7 +139,7 @@ def take_over(
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
     counted, *more = told(found, roster, known[system].caution, len(kept.submissions))
-    return [counted, *kept.said(), *more]
+    return [counted, *kept.said(out / "STUDENT" / below), *more]
 
 
 def owned(
@@ -302,18 +302,18 @@ class _Kept:
     stamps: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
 
-    def said(self) -> Iterator[str]:
+    def said(self, where: Path) -> Iterator[str]:
         if self.replaced:
-            yield f"Replaced by another submission: {people.named(self.replaced)}."
+            yield f"Replaced by another submission: {', '.join(self.replaced)}."
         if self.submissions:
             yield (
-                f"Kept, because it is not as `collect` left it: {people.named(self.submissions)}. "
-                "To take what the download has, remove the student's folder and collect again."
+                f"Kept, because it is not as `collect` left it: {', '.join(self.submissions)}. "
+                f"To take what the download has, remove {where} and collect again."
             )
         if self.stamps:
             yield (
                 f"Kept, because `collect` did not write it: the {STAMP} of "
-                f"{people.named(self.stamps)}. Is it the time of this submission?"
+                f"{', '.join(self.stamps)}. Is it the time of this submission?"
             )
 
 
