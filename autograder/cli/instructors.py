@@ -103,9 +103,11 @@ def nbgrader_update(
     from autograder.classroom.nbgrader import directory
     from autograder.upkeep import new
 
+    known = {path.name for path in (folder / "source").glob("*")}
     changed = directory.update(folder, names or [])
     for name in changed:
-        print(f"{name} is renewed. Its submissions and grades have not changed.")
+        renewed = f"{name} is renewed. Its submissions and grades have not changed."
+        print(renewed if name in known else f"{name} is new in source/, and has no grades.")
     if not changed:
         print("What students get is up to date.")
     for sentence in directory.waiting(folder, names or []):
@@ -116,8 +118,7 @@ def nbgrader_update(
     for name, sentence in ({} if names else directory.taken_out(folder)).items():
         print(sentence)
         if sys.stdin.isatty() and typer.confirm(f"Remove {name} and all of its grades?"):
-            directory.remove(folder, name)
-            print(f"{name} is removed. The submissions are still in submitted/.")
+            print(directory.remove(folder, name))
 
 
 @nbgrader_command("nbgrader roster class.csv")
@@ -361,8 +362,8 @@ def return_(
         from autograder.classroom.reports import report
 
         report.write(results)
-    count = collect.give_back(lesson, out, collected, results, folder)
-    print(f"{out} holds {count} pages, named as the submissions were.")
+    for sentence in collect.give_back(lesson, out, collected, results, folder):
+        print(sentence)
 
 
 _GRADED = "A course directory, or a folder of results."

@@ -24,6 +24,7 @@ from autograder.lessons.problem import Problem
 
 SCHEMA = Path(__file__).with_name("result.json")
 _WRITING = ".writing-"  # begins the names of files that are not whole yet
+BESIDE = "from-results"  # in the results of a course directory, what is not the gradebook's
 MADE = ".made-by-jaxprentice"  # marks folders that are made anew from results
 
 

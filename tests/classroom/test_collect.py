@@ -3,6 +3,7 @@
 import csv
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,7 +19,7 @@ from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import release
 from autograder.classroom.intake import files as intake
-from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader import directory, outgoing
 from autograder.classroom.systems import collect, registry
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
@@ -203,6 +204,57 @@ def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, ros
     assert stamp == "2026-03-01 10:00:00 UTC\n"
 
 
+def test_collecting_again_replaces_only_what_it_wrote_itself(tmp_path, roster):
+    out, got = tmp_path / "out", tmp_path / "got"
+    names = {"ada": "byronada_12345", "bob": "orossrobert_12346", "cy": "youngcy_12347"}
+    numbers = {student: f"{name}_9_core.py" for student, name in names.items()}
+    download(got, dict.fromkeys(numbers.values(), "first"))
+    assert collect.take_over(got, "canvas", roster, CORE, out) == ["3 submissions are collected."]
+    stamp = "2030-05-20 12:00:00 UTC\n"
+    (out / "ada/timestamp.txt").write_text(stamp)
+    (out / "bob/minijax/core.py").write_text("by e-mail")
+    (out / "cy/.ipynb_checkpoints").mkdir()  # a program made it, and no person
+    download(got, {numbers["ada"]: "second", numbers["bob"]: "second", numbers["cy"]: "second"})
+    for _ in range(2):  # what was kept once is kept again
+        said = collect.take_over(got, "canvas", roster, CORE, out)
+    files = {x: (out / x / "minijax/core.py").read_text() for x in names}
+    assert files == {"ada": "second", "bob": "by e-mail", "cy": "second"}
+    assert (out / "ada/timestamp.txt").read_text() == stamp
+    assert said[0] == "2 submissions are collected."
+    assert said[1].startswith("Kept, because it is not as `collect` left it: bob. To take what")
+    assert said[1].endswith(f"remove {out}/STUDENT and collect again.")
+    assert said[2].startswith("Kept, because `collect` did not write it: the timestamp.txt of ada.")
+    shutil.rmtree(out / "bob")
+    download(got, {numbers["cy"]: "third"})
+    said = collect.take_over(got, "canvas", roster, CORE, out)
+    assert said[:2] == ["3 submissions are collected.", "Replaced by another submission: cy."]
+    assert (out / "bob/minijax/core.py").read_text() == "second"
+
+
+def test_a_time_that_the_download_has_is_renewed_and_one_by_hand_is_not(tmp_path, roster):
+    out, got = tmp_path / "out", download(tmp_path / "got", DOWNLOADS["gradescope"])
+    name = "assignment_1_export/submission_metadata.yml"
+    stamp = out / "ada/timestamp.txt"
+    for hour in ("10", "11"):
+        download(got, {name: METADATA.replace("2026-03-01 10", f"2026-03-01 {hour}")})
+        said = collect.take_over(got, "gradescope", roster, CORE, out)
+        assert stamp.read_text() == f"2026-03-01 {hour}:00:00 UTC\n"
+    stamp.write_text("2026-02-28 10:00")
+    assert not any("Kept" in sentence for sentence in said)
+    said = collect.take_over(got, "gradescope", roster, CORE, out)
+    assert stamp.read_text() == "2026-02-28 10:00"
+    assert any("the timestamp.txt of ada." in sentence for sentence in said)
+
+
+def test_a_list_without_the_column_of_contents_still_names_the_submissions(tmp_path, roster):
+    out, got = tmp_path / "out", download(tmp_path / "got", DOWNLOADS["canvas"])
+    collect.take_over(got, "canvas", roster, CORE, out)
+    rows = [row[:-1] for row in csv.reader((out / "collected.csv").open(newline=""))]
+    with (out / "collected.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert [row["student"] for row in collect._rows(out)] == ["ada", "bob"]
+
+
 def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
     got = download(tmp_path / "got", DOWNLOADS["github"])
     when = {"GIT_COMMITTER_DATE": "2026-03-01T12:00:00+0200", "GIT_CONFIG_GLOBAL": os.devnull}
@@ -356,6 +408,25 @@ def test_a_name_that_begins_like_a_formula_is_guarded_in_the_list_and_not_in_the
     (tmp_path / "page.html").write_text("Well done.")
     collect._pack(out, CORE.name, lambda student: [tmp_path / "page.html"], tmp_path / "a.zip")
     assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == [f"{name}/page.html"]
+
+
+def test_a_page_of_someone_who_is_in_no_download_is_named(tmp_path, roster):
+    got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
+    collect.take_over(got, "canvas", roster, CORE, tmp_path / "submitted", "ps1")
+    (tmp_path / "course.toml").write_text('[[assignment]]\nname = "ps1"\nlessons = ["core"]\n')
+    pages = [f"feedback/{student}/ps1/core.html" for student in ("ada", "bob")]
+    download(tmp_path, dict.fromkeys(pages, "Well done."))
+    out = tmp_path / "a.zip"
+    holds = f"{out} holds 2 pages, named as the submissions were."
+    assert collect.give_back("ps1", out, None, None, tmp_path) == [holds]
+    download(tmp_path, {"feedback/cy/ps1/core.html": "By e-mail.", "feedback/eve/ps2/x.html": ""})
+    _, said = collect.give_back("ps1", out, None, None, tmp_path)
+    assert said.startswith("No download had a submission of cy, so an LMS cannot take their")
+    assert said.endswith("it is in feedback/STUDENT/ps1.")
+    all_, lms, other = outgoing.elsewhere(tmp_path, "ps1", ["ada", "bob", "cy"])
+    assert all_.endswith("no submission of theirs: ada, bob, cy.")
+    assert lms == "`jaxprentice return` packs the feedback of ada, bob for an LMS."
+    assert other == said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 import result_documents
 
+from autograder import cli
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import reading
@@ -413,9 +414,32 @@ def test_an_assignment_that_is_taken_out_is_named_until_it_is_removed(course, tm
         book.add_assignment("old")
     (said,) = directory.taken_out(tmp_path).values()
     assert "but in source/ and in the gradebook with 0 submissions, so `nbgrader export`" in said
-    directory.remove(tmp_path, "old")
+    made = [f"{place}/ada/old" for place in ("autograded", "intake", "feedback")]
+    for place in (*made, "results/old", ".jaxprentice/graded/old", "submitted/ada/old"):
+        (tmp_path / place).mkdir(parents=True)
+    assert directory.remove(tmp_path, "old").endswith("are still in submitted/.")
     assert directory.taken_out(tmp_path) == {}
     assert [path.name for path in (tmp_path / "source").iterdir()] == ["ps1"]
+    there = [str(x.relative_to(tmp_path)) for x in tmp_path.rglob("old")]
+    assert there == ["submitted/ada/old"]
+
+
+def test_what_waits_for_a_release_is_named_as_after_an_assignment_is_written_back(course, tmp_path):
+    for student in ("bob", "ada"):
+        (tmp_path / "submitted" / student / "resit").mkdir(parents=True)
+    (said,) = directory.waiting(tmp_path)
+    assert said.startswith("resit is not released, and these have handed in: ada, bob. Run `nbg")
+
+
+def test_an_assignment_that_is_written_back_is_new_and_has_no_grades(tmp_path, capsys):
+    (tmp_path / "nbgrader_config.py").touch()
+    written(tmp_path, ENTRY[ENTRY.index('[[assignment]]\nname = "resit"') :])
+    for said in ("resit is new in source/, and has no grades.", "What students get is up to date."):
+        assert cli.main(["nbgrader", "update", "--course", str(tmp_path)]) == 0
+        assert said in capsys.readouterr().out
+    (tmp_path / "source/resit/core.ipynb").unlink()
+    assert cli.main(["nbgrader", "update", "--course", str(tmp_path)]) == 0
+    assert "resit is renewed. Its submissions and grades have not" in capsys.readouterr().out
 
 
 def test_a_time_that_was_taken_back_or_corrected_is_the_gradebooks_as_well(course, tmp_path):

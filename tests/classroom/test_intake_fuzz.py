@@ -6,6 +6,7 @@ import struct
 import unicodedata
 import zipfile
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import nbformat
 import pytest
@@ -150,11 +151,31 @@ DATES = st.datetimes().map(str) | st.builds(
 @example(text="0001-01-01 00:00:00 +1400")
 def test_any_timestamp_is_a_time_for_nbgrader_or_none(inbox, text):
     (inbox / "ada" / "timestamp.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
-    content = submitted._timestamp(inbox, ["ada"])
+    found = submitted.submitted_at(inbox, ["ada"], ZoneInfo("Europe/Berlin"))
+    content = submitted._timestamp(found)
     if content is not None:
         when = utils.parse_utc(content.decode().strip())
-        assert when == submitted.submitted_at(inbox, ["ada"])
+        assert when == found
         assert datetime(2000, 1, 1) <= when < datetime(2200, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("2030-05-20 11:30", 9),
+        ("2030-05-20T11:30:00.5\n", 9),
+        ("2030-01-20 11:30:00", 10),
+        ("2030-05-20 11:30:00 UTC", 11),
+        ("2030-05-20T11:30Z", 11),
+        ("2030-05-20 11:30:00 -0500", 16),
+        ("2030-05-20T11:30-05:00", 16),
+        ("2030-05-20 11:30:00 Europe/Lisbon", 10),
+    ],
+)
+def test_a_time_without_a_zone_is_the_courses_as_a_due_date_is(inbox, text, hour):
+    (inbox / "ada" / "timestamp.txt").write_text(text)
+    when = submitted.submitted_at(inbox, ["ada"], ZoneInfo("Europe/Berlin"))
+    assert (when.hour, when.minute) == (hour, 30)
 
 
 # ------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nbgrader_class import run
+from nbgrader_class import nbgrader, run
 
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
@@ -194,32 +194,58 @@ def test_moodles_number_tells_two_of_one_name_apart(tmp_path):
     assert "'Ada A_9' is left out: a and a2 have this name." in told
 
 
-@pytest.mark.parametrize("everyone", ["Participant", "Teilnehmer(in)"])
+@pytest.mark.parametrize(
+    "everyone",
+    ["Participant", "Teilnehmerin", "Default group-Participant", "Team 3 - B-Participante"],
+)
 def test_with_blind_marking_moodles_number_is_the_person(tmp_path, everyone):
     roster = people_of(tmp_path, NUMBERED)
     files = {f"{everyone}_{n}_assignsubmission_file_core.py": b"%d" % n for n in (2, 3, 9)}
     found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
     assert found == {"a2": {"minijax/core.py": b"2"}, "b": {"minijax/core.py": b"3"}}
     assert f"'{everyone}_9'" in told[-1]
-    assert "give the grading worksheet as --roster" in told[-1]
+    assert told[-1].endswith("The number is not in its column `participant`.")
 
 
-def test_moodles_number_alone_is_nobody_where_there_are_names(tmp_path):
+def test_without_numbers_in_the_roster_the_worksheet_is_asked_for(tmp_path, roster):
+    names = ("Ada A_1", "Participant_9")
+    got = folder(tmp_path / "g", {f"{x}_assignsubmission_file/core.py": b"" for x in names})
+    assert "give the grading worksheet" in collected(tmp_path / "o", got, "moodle", roster)[1][-1]
+
+
+@pytest.mark.parametrize(("bobs", "whose"), [("3", {"a", "b"}), ("4", {"b"})])
+def test_moodles_number_is_enough_unless_it_is_of_another_assignment(tmp_path, bobs, whose):
     roster = people_of(tmp_path, NUMBERED)
-    places = ("Bob B_3_assignsubmission_file/core.py", "Zoe Z_1_assignsubmission_file/core.py")
+    names = (f"Bob B_{bobs}", "Ada Lovelace_1")
+    places = [f"{name}_assignsubmission_file/core.py" for name in names]
     got = folder(tmp_path / "got", dict.fromkeys(places, b"?"))
-    found, _ = collected(tmp_path / "out", got, "moodle", roster)
-    assert found.keys() == {"b"}
+    found, told = collected(tmp_path / "out", got, "moodle", roster)
+    assert found.keys() == whose
+    assert ("not those of this download" in told[-1]) == (whose == {"b"})
 
 
-def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path):
-    roster = people_of(tmp_path, "Identifier,Status,Grade\nParticipant 501,Submitted,\n")
+@pytest.mark.parametrize("head", ["Identifier", "ID", "Identificador"])
+@pytest.mark.parametrize("everyone", ["Participant", "Teilnehmer/in"])
+def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path, head, everyone):
+    roster = people_of(tmp_path, f"{head},Status,Grade\n{everyone} 501,Submitted,\n")
     got = folder(tmp_path / "got", {"Participant_501_assignsubmission_file/core.py": b"mine"})
     found, _ = collected(tmp_path / "out", got, "moodle", roster)
     assert found == {"participant-501": {"minijax/core.py": b"mine"}}
 
 
-@pytest.mark.parametrize("name", ["Lovelace Ada", "ADA LOVELACE", "Lovelace, Ada", "Ada Lovelace"])
+@pytest.mark.parametrize("head", ["section,id", "Seat,id"])
+def test_a_column_of_numbers_that_is_no_worksheets_is_none(tmp_path, head):
+    roster = people_of(tmp_path, f"{head}\nGroup 1,ada\nGroup 2,bob\n")
+    assert [(x.id, x.participant) for x in roster.students.values()] == [("ada", ""), ("bob", "")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Lovelace Ada", "ADA LOVELACE", "Lovelace, Ada", "Ada Lovelace"),
+        *("Group A-Ada Lovelace", "Default group-Lovelace, Ada", "Team-3-Ada Lovelace"),
+    ],
+)
 def test_moodle_may_write_first_and_last_names_in_either_order(tmp_path, name):
     roster = people_of(tmp_path, "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n")
     got = folder(tmp_path / "got", {f"{name}_1_assignsubmission_file/core.py": b"mine"})
@@ -341,6 +367,14 @@ def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
     place = course / "downloaded" / "core" / "archive"
     place.mkdir(parents=True)
     archive(place / "canvas.zip", files)
-    log = run(course, "zip_collect", "core")
+    by_hand = course / "submitted/b/core/minijax/core.py"
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text("by e-mail")
+    done = nbgrader(course, "zip_collect", "core")
+    (said,) = [x for x in done.stderr.splitlines() if "collected" in x or "ERROR" in x]
+    assert "Nothing is collected, because submitted/ has submissions already: b." in said
+    assert (done.returncode, by_hand.read_text()) == (1, "by e-mail")
+    assert not (course / "submitted/a").exists()
+    log = run(course, "zip_collect", "core", "--force")
     assert (course / "submitted/a/core/minijax/core.py").read_text() == "ada's", log
     assert (course / "submitted/b/core/minijax/core.py").read_text() == "bob's", log

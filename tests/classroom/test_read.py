@@ -70,6 +70,27 @@ def test_a_remark_without_points_leaves_those_that_a_person_gave():
     assert each.lines == ["- Better names."]
 
 
+@pytest.mark.parametrize(
+    ("part", "comment", "manual", "wanted"),
+    [
+        (EXERCISE, None, None, False),
+        (EXERCISE, None, 2.5, True),
+        (EXERCISE, "- Better names.", 2.5, True),
+        (EXERCISE, "- No loop. (-1)", 1.0, False),
+        (EXERCISE, "- No loop. (-1)", 2.5, True),
+        (QUESTION, "- Better names.", 0.0, False),
+        (QUESTION, None, 0.0, True),
+    ],
+)
+def test_points_by_hand_are_known_from_those_of_remarks(part, comment, manual, wanted):
+    assert rubric.by_hand(part, handed(2.0, comment, manual), [LOOP, NAMES]) == wanted
+
+
+@pytest.mark.parametrize("points", ["-1,5", "-1.5"])
+def test_points_may_have_a_comma(points):
+    assert rubric.made("x", points) == Remark("x", -1.5)
+
+
 def test_a_written_question_begins_at_nothing_and_is_unread_again_without_remarks():
     each = handed(auto=0.0)
     rubric.toggle(QUESTION, [each], [GOOD, LOOP], 0)
@@ -157,6 +178,7 @@ def course(tmp_path_factory):
         if student != "cem":
             answer(folder, f"<b>{student}</b> `code`")
     run(course, "autograde", LESSON.id)
+    (course / "roster.csv").write_text("id,name\nada,Maria Silva\nbob,Maria Silva\ncem,Cem\n")
     return course
 
 
@@ -256,8 +278,35 @@ def test_nothing_of_a_students_acts_on_the_pages(course, address, browser):
     tab.close()
     assert SENTENCE in texts[0]
     assert "<b>ada</b> code" in texts[-1]
+    assert "Maria Silva (ada)" in texts[1]
+    assert "Maria Silva (bob)" in texts[1]
+    assert "Cem (cem)" not in texts[1]
     assert "Nothing from cem." in texts[-1]
     assert ran == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [{"do": "add"}, {"do": "change", "index": "0"}])
+def test_a_form_that_is_refused_comes_back_with_what_was_typed(course, address, form):
+    number = len(answers.parts(settings.read(course).get(LESSON.id)))  # its rubric begins with one
+    sent = urllib.parse.urlencode({**form, "text": "A <long> one", "points": "1 1/2"}).encode()
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"{address}{number}", data=sent)
+    shown = error.value.read().decode()
+    assert "&#39;1 1/2&#39; are no points. Write a number, such as -1 or 0.5." in shown
+    assert shown.count('value="A &lt;long&gt; one"') == 1
+    assert shown.count('value="1 1/2"') == 1
+
+
+@pytest.mark.slow
+def test_points_by_hand_are_named_before_a_remark_replaces_them(course, address):
+    number = len(answers.parts(settings.read(course).get(LESSON.id)))
+    with gradebook.opened(course) as book:
+        found = answers.handed(book, settings.read(course).get(LESSON.id), QUESTION)
+        {x.student: x for x in found}["ada"].grade.manual_score = 2.5
+        book.db.commit()
+    shown = urllib.request.urlopen(f"{address}{number}").read().decode()
+    assert "Points by hand: Maria Silva (ada) (2.5). A remark with points replaces" in shown
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ A group hands in one piece of work, which counts for all of its members.
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,12 +71,21 @@ class Roster:
         """What is known of a student."""
         return self.students.get(student, Student(student))
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The full names by id, with the id behind those that several students have."""
+        found = {x.id: x.full_name for x in self.students.values()}
+        times = Counter(found.values())
+        return {x: name if times[name] == 1 else f"{name} ({x})" for x, name in found.items()}
+
 
 def read(path: Path) -> Roster:
     """The roster in a file."""
     rows = user_files.rows(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     places = {key: head.index(x) for key, known in COLUMNS.items() for x in known if x in head}
+    if "participant" not in places and _is_worksheet(places, rows[1:]):
+        places = {key: place for key, place in places.items() if place} | {"participant": 0}
     if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
     found: dict[str, Student] = {}
@@ -89,6 +99,15 @@ def read(path: Path) -> Roster:
             raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
         found[facts["id"]] = Student(**facts)
     return Roster(found)
+
+
+def _is_worksheet(places: dict[str, int], rows: list[list[str]]) -> bool:
+    """Is it Moodle's in some language, with "Participant 501" first, whatever that is called?"""
+    cells = [row[0] for row in rows if row]
+    words = {found and found[1] for found in (re.fullmatch(r"(\D+)\s\d+", x) for x in cells)}
+    others = {place for key, place in places.items() if key != "id"}
+    is_first = 0 not in others and not places.get("id")
+    return is_first and len(words) == 1 and None not in words and len({*cells}) == len(cells)
 
 
 def _facts(row: list[str], places: dict[str, int]) -> dict[str, str]:

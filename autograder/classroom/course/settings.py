@@ -184,7 +184,7 @@ partial = "thirds"  # an exercise keeps at most 2/3 of its points if a test fail
 # timezone = "Europe/Berlin"  # of due dates without one, and of times in messages; else UTC
 
 [students]
-hints = 3  # of the three hints to each exercise
+hints = 3  # of the three to each exercise; its toolbox, a hint too, always comes
 way = "contract"  # how much help the module gives: "guided" has toolboxes, "blank" no stubs
 
 [feedback]

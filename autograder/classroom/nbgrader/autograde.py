@@ -19,7 +19,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -95,15 +95,19 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
     config.ZipCollectApp.collector_plugin = f"{__package__}.zip_collect.Collector"
     config.ExchangeFactory.collect = f"{__package__}.exchange.Collect"
     os.umask(0o077)  # gradebook, submissions and results are for the instructor's eyes
-    _replace_parts()
+    _replace_parts(course.zone)
 
 
-def _replace_parts() -> None:
+def _replace_parts(zone: tzinfo) -> None:
     """Put ours in the places of parts of nbgrader that cannot be configured."""
     Autograde.start = _start
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
-    CourseDirectory.get_existing_timestamp = lambda self, folder: submitted_at(Path(folder), [])
-    NbGraderAPI.get_submitted_timestamp = _submitted_at
+    CourseDirectory.get_existing_timestamp = lambda _, place: submitted_at(Path(place), [], zone)
+    NbGraderAPI.get_submitted_timestamp = lambda grader, name, student: submitted_at(
+        Path(grader.coursedir.format_path(grader.coursedir.submitted_directory, student, name)),
+        [],
+        zone,
+    )
     gradebook.make_alembic_known()
     shown.load_nothing()
 
@@ -118,13 +122,6 @@ def _configure_feedback(config: Config) -> None:
     config.GenerateFeedback.preprocessors = ["nbgrader.preprocessors.GetGrades"]
     config.ExchangeFactory.release_feedback = f"{__package__}.outgoing.Release"
     GenerateFeedback.start = outgoing.start
-
-
-def _submitted_at(grader: NbGraderAPI, assignment: str, student: str) -> datetime | None:
-    course = grader.coursedir
-    return submitted_at(
-        Path(course.format_path(course.submitted_directory, student, assignment)), []
-    )
 
 
 # ------------------------------------------------------------------------------------------
@@ -177,9 +174,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         directory.submitted_directory = usual
     _keep_records(directory, assignment, records)
     with gradebook.opened(folder) as book:
-        gradebook.catch_up(
-            book, assignment, {x.student: submitted_at(folder, [*x.inside]) for x in found}
-        )
+        gradebook.catch_up(book, assignment, {x.student: x.when for x in found})
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in records}

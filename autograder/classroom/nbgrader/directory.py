@@ -20,6 +20,7 @@ from pathlib import Path
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
+from autograder.classroom.intake.files import INTAKE
 from autograder.grading import result_files
 from autograder.lessons import assemble, examples, manifest, user_files
 from autograder.lessons.places import ROOT
@@ -165,6 +166,7 @@ def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
     folder = folder.absolute()
     for assignment in courses.read(folder).chosen(names):
         if not (folder / "release" / assignment.name).exists():
+            yield from _unreleased(folder, assignment.name)
             continue
         due = autograde.due(folder, assignment)
         command = f"`nbgrader autograde {assignment.name}`"
@@ -179,6 +181,15 @@ def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
                 f"{assignment.name}: the grades of {people.named(gone)} are of other points, and "
                 "cannot be made again: nothing of theirs is in submitted/."
             )
+
+
+def _unreleased(folder: Path, name: str) -> Iterator[str]:
+    """That there is something to grade, as after an assignment was taken out and written back."""
+    if there := sorted(x.parent.name for x in (folder / "submitted").glob(f"*/{name}")):
+        yield (
+            f"{name} is not released, and these have handed in: {people.named(there)}. Run "
+            f"`nbgrader generate_assignment {name}`, then `nbgrader autograde {name}`."
+        )
 
 
 def taken_out(folder: Path) -> dict[str, str]:
@@ -206,15 +217,22 @@ def _about_gone(name: str, has_files: bool, submissions: int | None) -> str:
     )
 
 
-def remove(folder: Path, name: str) -> None:
-    """Remove an assignment from source/, release/ and the gradebook; what was handed in stays."""
-    from autograder.classroom.nbgrader import gradebook
+def remove(folder: Path, name: str) -> str:
+    """Remove an assignment, its grades and all that was made from them; what is to be said."""
+    from autograder.classroom.nbgrader import gradebook, regrading
 
-    for place in ("source", "release"):
-        shutil.rmtree(folder / place / name, ignore_errors=True)
+    made = [folder / place / name for place in ("source", "release", "results", regrading.FOLDER)]
+    for place in ("autograded", INTAKE, "feedback"):
+        made += (folder / place).glob(f"*/{name}")
+    for path in made:
+        shutil.rmtree(path, ignore_errors=True)
     if user_files.is_there(folder / gradebook.FILE):
         with gradebook.opened(folder) as book, contextlib.suppress(gradebook.MissingEntry):
             book.remove_assignment(name)
+    return (
+        f"{name}, its grades, results and feedback are removed. The submissions are still in "
+        "submitted/."
+    )
 
 
 def renew_feedback(folder: Path, name: str) -> Iterator[str]:

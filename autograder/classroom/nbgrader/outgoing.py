@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from autograder.classroom.course.settings import Course
 from autograder.classroom.intake import look_again
 from autograder.classroom.nbgrader import gradebook, regrading
 from autograder.classroom.nbgrader.results import read_results
+from autograder.classroom.systems import collect
 from autograder.lessons.problem import Problem
 
 _MARK = re.compile(r'<meta name="made-from" content="([0-9a-f]*)">')
@@ -128,8 +130,16 @@ class Release(ExchangeReleaseFeedback):
             self.coursedir.student_id_exclude = ",".join(
                 [*filter(None, [self.coursedir.student_id_exclude]), *students]
             )
-            self.log.warning(
-                "Left out, because the exchange has no submission of theirs: %s. "
-                "`jaxprentice return` packs their feedback for an LMS.",
-                people.named(students),
-            )
+            root, name = Path(self.coursedir.root), self.coursedir.assignment_id
+            for sentence in elsewhere(root, name, students):
+                self.log.warning(sentence)
+
+
+def elsewhere(root: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
+    """How those get their feedback of whom the exchange has no submission."""
+    yield f"Left out, because the exchange has no submission of theirs: {', '.join(students)}."
+    known = collect.names(root / "submitted", assignment)
+    if lms := [x for x in students if x in known]:
+        yield f"`jaxprentice return` packs the feedback of {', '.join(lms)} for an LMS."
+    if others := [x for x in students if x not in known]:
+        yield collect.by_hand(others, f"feedback/STUDENT/{assignment}")

@@ -136,8 +136,13 @@ def _request(book: Any, place: Place, each: Request) -> dict[str, Any] | None:
     }
 
 
-def page(place: Place, number: int, part: Part, nonce: str) -> str:
-    """All answers to a question, equal ones together, with the rubric."""
+def page(
+    place: Place, number: int, part: Part, nonce: str, refused: tuple[str, Form] = ("", {})
+) -> str:
+    """All answers to a question, equal ones together, with the rubric.
+
+    `refused` is a form of this page that was not taken, which is shown again, and why.
+    """
     known = _rubric(rubric.read(place.root, place.assignment.name), place, part)
     roster = people.roster(place.root)
     with gradebook.opened(place.root) as book:
@@ -157,9 +162,11 @@ def page(place: Place, number: int, part: Part, nonce: str) -> str:
             if part.id.endswith(".question")
             else "",
             rubric=[(x, len(rubric.having(x, everyone))) for x in known],
+            why=refused[0],
+            typed={"do": "", "index": "", "text": "", "points": "", **refused[1]},
             answers=[_shown(part, answer, known) for answer in found],
             missing=[x.student for x in everyone if all(x.student not in _ids(y) for y in found)],
-            names={x.id: x.full_name for x in roster.students.values() if x.full_name != x.id},
+            names=roster.names,
             asked=asked,
             keys=KEYS,
             styles=Markup(STYLES.get_style_defs()),
@@ -188,6 +195,7 @@ def _shown(part: Part, answer: Answer, known: rubric.Rubric) -> dict[str, Any]:
         "who": answer.who,
         "said": answer.said,
         "is_read": answer.is_read,
+        "by_hand": [x for x in answer.who if rubric.by_hand(part, x, known)],
         "marks": [len(rubric.having(remark, answer.who)) for remark in known],
         "other": sorted({x for each in answer.who for x in _own_words(each.lines, known)}),
     }
@@ -243,7 +251,7 @@ def _edited(own: rubric.Rubric, form: Form) -> rubric.Rubric:
     remark = rubric.made(form.get("text", ""), form.get("points", ""))
     index = len(own) if form["do"] == "add" else int(form["index"])
     if remark.line in [x.line for i, x in enumerate(own) if i != index]:
-        raise Problem("The rubric has this remark already. Go back, and change that one.")
+        raise Problem("The rubric has this remark already. Change that one.")
     return [*own[:index], remark, *own[index + 1 :]]
 
 
@@ -273,7 +281,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Do what a form asks for, and send the browser back to its page."""
-        self._answer(lambda number, nonce: self._go(act(self.place, number, self._form())))
+        self._answer(self._act)
+
+    def _act(self, number: str, nonce: str) -> None:
+        form = self._form()
+        try:
+            where = act(self.place, number, form)
+        except Problem as problem:
+            if form.get("do") not in ("add", "change"):
+                raise
+            part = self.place.part(number)
+            self._send(400, page(self.place, *part, nonce, (str(problem), form)), nonce)
+        else:
+            self._go(where)
 
     def _form(self) -> Form:
         size = min(max(int(self.headers["Content-Length"]), 0), LONGEST)

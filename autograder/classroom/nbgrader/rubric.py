@@ -41,11 +41,11 @@ def made(text: str, points: str) -> Remark:
     """The remark that a person has written."""
     words = " ".join(text.split())
     try:
-        worth = float(points or 0)
+        worth = float(points.replace(",", ".") or 0)
     except ValueError:
         worth = math.nan
     if not words or len(words) > LONGEST:
-        raise Problem(f"A remark has 1 to {LONGEST} characters. Write it anew.")
+        raise Problem(f"A remark has 1 to {LONGEST} characters. Change it, and save it again.")
     if not abs(worth) <= MOST:
         raise Problem(f"{points!r} are no points. Write a number, such as -1 or 0.5.")
     return Remark(words, worth)
@@ -94,15 +94,27 @@ def put(part: Part, each: Handed, old: Rubric, new: Rubric) -> None:
     had = {remark.line for remark in old}
     rest = [line for line in each.lines if line not in had]
     each.comment.manual_comment = "\n".join([*rest, *(x.line for x in new)]) or None
-    counted = new if part.by_hand else [x for x in new if x.points]
-    if counted:
-        begin = 0.0 if part.by_hand else each.grade.auto_score or 0.0
-        score = begin + sum(remark.points for remark in counted)
-        each.grade.manual_score = min(max(round(score, 2), 0.0), each.grade.max_score)
+    score = _score(part, each, new)
+    if score is not None:
+        each.grade.manual_score = score
         each.grade.needs_manual_grade = False
-    elif [x for x in old if x.points or part.by_hand]:  # the points were the remarks'
+    elif _score(part, each, old) is not None:  # the points were the remarks'
         each.grade.manual_score = None
         each.grade.needs_manual_grade = part.by_hand
+
+
+def _score(part: Part, each: Handed, remarks: Rubric) -> float | None:
+    """The points that remarks make; None if they make none."""
+    counted = remarks if part.by_hand else [x for x in remarks if x.points]
+    begin = 0.0 if part.by_hand else each.grade.auto_score or 0.0
+    score = begin + sum(remark.points for remark in counted)
+    return min(max(round(score, 2), 0.0), each.grade.max_score) if counted else None
+
+
+def by_hand(part: Part, each: Handed, rubric: Rubric) -> bool:
+    """Has a student points that are not the remarks'? The next remark with points replaces them."""
+    own = [x for x in rubric if x.line in each.lines]
+    return each.grade.manual_score not in (None, _score(part, each, own))
 
 
 def renew(part: Part, who: Iterable[Handed], old: Rubric, new: Sequence[Remark | None]) -> None:

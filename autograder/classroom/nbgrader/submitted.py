@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Submitted:
 
     student: str
     by: str  # who handed it in: the student, or another member of the group
+    when: datetime | None  # in UTC
     inside: tuple[str, ...]  # the folder of that, below the course directory
     modules: Mapping[str, bytes | None]  # by lesson
     reasons: Mapping[str, str]  # why there is no module, by lesson; "" where there is one
@@ -52,7 +53,7 @@ def found(
 ) -> Iterator[Submitted]:
     """What counts of every submission that is asked for."""
     known = people.roster(Path(course.root)).students
-    for student, by, folder in _sources(course, assignment, log):
+    for student, by, folder in _sources(course, settings, assignment, log):
         if known and student not in known:
             log.warning("%s is not in the roster, and is graded all the same", student)
         inside = folder.relative_to(course.root).parts
@@ -74,7 +75,7 @@ def copy(course: CourseDirectory, assignment: Assignment, release: Any, each: Su
         _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
         _write(clean / lesson.module, each.modules[lesson.id])
     root, inside = Path(course.root), list(each.inside)
-    _write(clean / "timestamp.txt", _timestamp(root, inside))
+    _write(clean / "timestamp.txt", _timestamp(each.when))
     _write(clean / _SECRET, _secret(root, inside) if each.by == each.student else None)
 
 
@@ -106,8 +107,9 @@ def _read(
             task = assignment.open_task(lesson, by)
             answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
     bases = own_base.of_course(root, settings, assignment, by, modules)
+    when = submitted_at(root, inside, settings.zone)
     said = {name: text for name, text in answers.items() if text}
-    return Submitted(student, by, parts, modules, reasons, remarks, said, bases)
+    return Submitted(student, by, when, parts, modules, reasons, remarks, said, bases)
 
 
 def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
@@ -159,7 +161,7 @@ def read_release(folder: Path, assignment: Assignment) -> dict[str, Any]:
 
 
 def _sources(
-    course: CourseDirectory, assignment: Assignment, log: logging.Logger
+    course: CourseDirectory, settings: Course, assignment: Assignment, log: logging.Logger
 ) -> Iterator[tuple[str, str, Path]]:
     """Each student who is to be graded, who handed in for this one, and the folder of that."""
     folders = dict(_submitted(course, assignment.name, log))
@@ -169,7 +171,7 @@ def _sources(
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue
-        ages = {x: _age(course, folders[x]) for x in group}
+        ages = {x: _age(course, folders[x], settings.zone) for x in group}
         by = _counts(group, ages)
         if len(group) > 1 and student == by:
             why = "is the newest" if _tells(ages, by) else "is named first; times do not tell"
@@ -193,9 +195,9 @@ def _counts(group: list[str], ages: Mapping[str, datetime]) -> str:
     return max(group, key=lambda x: (ages[x], -group.index(x)))
 
 
-def _age(course: CourseDirectory, folder: Path) -> datetime:
+def _age(course: CourseDirectory, folder: Path, zone: tzinfo) -> datetime:
     inside = list(folder.relative_to(course.root).parts)
-    return submitted_at(Path(course.root), inside) or datetime.min
+    return submitted_at(Path(course.root), inside, zone) or datetime.min
 
 
 def _submitted(
@@ -217,26 +219,34 @@ def _submitted(
 # What nbgrader writes beside a submission
 
 
-def _timestamp(root: Path, inside: list[str]) -> bytes | None:
-    """The time of submission, if the student's folder has one; in our words, not in the student's.
+def _timestamp(when: datetime | None) -> bytes | None:
+    """The time of submission, if there is one; in our words, not in the student's.
 
     What nbgrader reads of it is then a date whatever the file held.
     """
-    when = submitted_at(root, inside)
     return f"{when:%Y-%m-%d %H:%M:%S.%f} UTC\n".encode() if when else None
 
 
-def submitted_at(root: Path, inside: list[str]) -> datetime | None:
-    """The time in the `timestamp.txt` of a folder; None if it has none that can be a time."""
+def submitted_at(root: Path, inside: list[str], zone: tzinfo) -> datetime | None:
+    """The time in the `timestamp.txt` of a folder, in UTC; None if it has none that can be a time.
+
+    One that names no zone is the course's, as a due date is; nbgrader would take it for UTC.
+    """
     try:
         text = files.read(root, [*inside, "timestamp.txt"], 200, "timestamp.txt").decode().strip()
-        when = utils.parse_utc(text) if _DATE.match(text) else None
+        # Of a lone "-0500" nbgrader makes seconds.
+        when = utils.parse_utc(_OFFSET.sub(r"\1", text)) if _DATE.match(text) else None
+        if when and _BARE.fullmatch(text):
+            when = when.replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
     except Exception:
         return None
     return when if when and 2000 <= when.year < 2200 else None
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # else today's date would fill the gaps
+
+_OFFSET = re.compile(r" ([+-]\d{4})$")
+_BARE = re.compile(r"[\d-]+[ T][\d:.]+")
 
 
 _SECRET = "submission_secret.txt"

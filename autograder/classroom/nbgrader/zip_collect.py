@@ -5,6 +5,7 @@ has made look like those that a student has made. Ours puts what is wanted of ea
 `extracted/STUDENT/`. If the instructor has set a `named_regexp`, nbgrader's own plugins do both.
 """
 
+import shutil
 from pathlib import Path
 
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
@@ -31,8 +32,27 @@ class Extractor(ExtractorPlugin):
             said = extract(Path(archive_path), Path(extracted_path), root, name)
         except Problem as problem:
             self.parent.fail(str(problem))
+        self._check_places(Path(extracted_path))
         for sentence in said:
             self.log.warning(sentence)
+
+    def _check_places(self, extracted: Path) -> None:
+        """Stop before anything is said to be collected, as nbgrader would stop at the first."""
+        course = self.parent.coursedir
+        step, name = course.submitted_directory, course.assignment_id
+        found = sorted(extracted.iterdir())
+        there = [x.name for x in found if _has_files(Path(course.format_path(step, x.name, name)))]
+        if there and not self.parent.force:
+            for folder in found:
+                shutil.rmtree(folder)
+            self.parent.fail(
+                f"Nothing is collected, because {step}/ has submissions already: "
+                f"{people.named(there)}. --force replaces them, with their times."
+            )
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:

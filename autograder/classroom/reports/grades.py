@@ -16,7 +16,6 @@ from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons.problem import Problem
 
 GRADEBOOK, RESULTS = "gradebook", "results"
-BESIDE = "from-results"  # in the results of a course directory
 
 
 def directory(folder: Path) -> Path | None:
@@ -35,7 +34,7 @@ def place(folder: Path) -> Path:
 def written_to(folder: Path, source: str | None) -> Path:
     """The same; what is not the gradebook's does not take the place of what is."""
     beside = source == RESULTS and directory(folder) is not None
-    return place(folder) / BESIDE if beside else place(folder)
+    return place(folder) / result_files.BESIDE if beside else place(folder)
 
 
 def read(folder: Path, source: str | None = None) -> Class:

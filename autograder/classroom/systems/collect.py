@@ -4,13 +4,14 @@
 the submissions says which file of the download each one was.
 """
 
+import hashlib
 import io
 import os
 import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,12 +27,13 @@ from autograder.classroom.systems import owners, registry
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
+from autograder.grading.result_files import BESIDE
 from autograder.lessons import browser_names, manifest, user_files
 from autograder.lessons.problem import Problem
 from autograder.student import checks, workspace
 
-LIST, ARCHIVE = "collected.csv", "submission.zip"
-COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time")
+LIST, ARCHIVE, STAMP = "collected.csv", "submission.zip", "timestamp.txt"
+COLUMNS = ("assignment", "student", "system", "name", "attempt", "late", "time", "content")
 
 
 # ------------------------------------------------------------------------------------------
@@ -55,8 +57,8 @@ def collect(
 
 def give_back(
     name: str, out: Path, collected: Path | None, reported: Path | None, folder: Path
-) -> int:
-    """Pack the feedback pages of an assignment for the LMS; how many there are."""
+) -> list[str]:
+    """Pack the feedback pages of an assignment for the LMS; what is to be said."""
 
     def pages(student: str) -> list[Path]:
         if reported is not None:
@@ -64,8 +66,32 @@ def give_back(
             return [page] if page.is_file() else []
         return sorted((folder / "feedback" / student / name).glob("*.html"))
 
-    name = _assignment(folder, name).name
-    return _pack(collected or folder / "submitted", name, pages, out)
+    assignment = _assignment(folder, name)
+    name, place = assignment.name, collected or folder / "submitted"
+    graded = _reported(reported, assignment) if reported else _with_feedback(folder, name)
+    others = [x for x in graded if x not in names(place, name) and pages(x)]
+    where = reported / "students" if reported else f"feedback/STUDENT/{name}"
+    said = [f"{out} holds {_pack(place, name, pages, out)} pages, named as the submissions were."]
+    return [*said, *([by_hand(others, where)] if others else [])]
+
+
+def _with_feedback(folder: Path, name: str) -> list[str]:
+    return sorted(page.parent.name for page in (folder / "feedback").glob(f"*/{name}"))
+
+
+def _reported(folder: Path, assignment: Assignment) -> list[str]:
+    """The students with results of an assignment."""
+    own = {assignment.name, *(lesson.id for lesson in assignment.lessons)}
+    found = result_files.by_lesson(folder.parent if folder.name == BESIDE else folder)
+    return sorted({each["student"] for name in own & found.keys() for each in found[name]})
+
+
+def by_hand(students: Sequence[str], where: Path | str) -> str:
+    """What to do with the feedback of those of whom no download had a submission."""
+    return (
+        f"No download had a submission of {', '.join(students)}, so an LMS cannot take their "
+        f"feedback. Send it yourself: it is in {where}."
+    )
 
 
 def _is_course(folder: Path) -> bool:
@@ -88,7 +114,8 @@ def take_over(
 ) -> list[str]:
     """Write `out/STUDENT/below/...` for each student of the roster; what is to be said.
 
-    Of several attempts the last counts. A student's earlier collection is replaced.
+    Of several attempts the last counts. A student's earlier collection is replaced; what `collect`
+    did not write stays.
     """
     known = registry.collecting()
     if system not in known:
@@ -96,14 +123,23 @@ def take_over(
     found = owned([downloads.read(download)], [known[system]], roster, assignment)
     if not found.students:
         raise Problem(_none_found(download, system, known[system], assignment, found))
-    rows = []
+    before = {row["student"]: row for row in _rows(out) if row["assignment"] == assignment.name}
+    rows, kept = [], _Kept()
     for student, own in found.students.items():
-        main = write(out / student / below, own, assignment)
+        main, files = _chosen(own, assignment)
+        folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
+        if _is_by_hand(folder, files, old):
+            kept.submissions.append(student)
+            facts = [old[x] for x in ("attempt", "late", "time", "content")]
+        else:
+            _renew(folder, files, old, kept, student)
+            late, time = "late" if main.late else "", str(main.time or "")
+            facts = [str(main.attempt), late, time, _hash(files)]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
-        facts = [main.attempt, "late" if main.late else "", str(main.time or "")]
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    return list(told(found, roster, known[system].caution))
+    counted, *more = told(found, roster, known[system].caution, len(kept.submissions))
+    return [counted, *kept.said(out / "STUDENT" / below), *more]
 
 
 def owned(
@@ -148,7 +184,7 @@ def _given(assignment: Assignment) -> set[str]:
         names |= {notebooks.checks_name(lesson, assignment), f"setup_{lesson.id}.py"}
         names |= {path.name for path in lesson.folder.iterdir()}
     helpers = {path.name for path in (*checks.HELPERS, checks.EXAMPLES)}
-    more = {"__init__.py", "conftest.py", "README.md", "glossary.md", "timestamp.txt"}
+    more = {"__init__.py", "conftest.py", "README.md", "glossary.md", STAMP}
     return names | helpers | more | {"jaxprentice"}
 
 
@@ -200,22 +236,34 @@ def _place(name: str, wanted: dict[str, str]) -> str | None:
     return wanted.get(name) or wanted.get(next(made, ""))
 
 
-def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> Claim:
-    """Write one submission; what the system says of its main file."""
-    shutil.rmtree(folder, ignore_errors=True)
+def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> None:
+    """Write one submission."""
+    _put(folder, _chosen(own, assignment)[1])
+
+
+def _chosen(own: Sequence[Owned], assignment: Assignment) -> tuple[Claim, dict[str, bytes]]:
+    """What the system says of the main file of a submission, and the files that it is to have."""
     files = wanted(assignment)
     last = _last([file for claim, entry in own for file in _taken(claim, entry, files)])
-    for goal, file in last.items():
-        (folder / goal).parent.mkdir(parents=True, exist_ok=True)
-        # One byte too many stays too many: the intake says so to the student.
-        (folder / goal).write_bytes(file.source(intake.ARCHIVE_LIMIT + 1))
+    # One byte too many stays too many: the intake says so to the student.
+    found = {goal: file.source(intake.ARCHIVE_LIMIT + 1) for goal, file in last.items()}
     main = max(
         last.values(), key=lambda file: (file.inside.endswith(".py"), file.newest(), file.order())
     ).claim
     if main.time:
-        stamp = f"{main.time:%Y-%m-%d %H:%M:%S} UTC\n"
-        (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
-    return main
+        found[STAMP] = _stamp(str(main.time))
+    return main, found
+
+
+def _stamp(time: str) -> bytes:
+    return f"{time[: len('2030-05-20 12:00:00')]} UTC\n".encode()
+
+
+def _put(folder: Path, files: Mapping[str, bytes]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for goal, content in files.items():
+        (folder / goal).parent.mkdir(parents=True, exist_ok=True)
+        (folder / goal).write_bytes(content)
 
 
 def _last(taken: Sequence[_File]) -> dict[str, _File]:
@@ -242,17 +290,90 @@ def _newest(taken: Sequence[_File]) -> list[_File]:
     return [file for file in taken if file.newest() == newest[file.place]]
 
 
+# ------------------------------------------------------------------------------------------
+# What lies there already
+
+
+@dataclass
+class _Kept:
+    """The students whose files `collect` did not write and left, or replaced by others."""
+
+    submissions: list[str] = field(default_factory=list)
+    stamps: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+
+    def said(self, where: Path) -> Iterator[str]:
+        if self.replaced:
+            yield f"Replaced by another submission: {', '.join(self.replaced)}."
+        if self.submissions:
+            yield (
+                f"Kept, because it is not as `collect` left it: {', '.join(self.submissions)}. "
+                f"To take what the download has, remove {where} and collect again."
+            )
+        if self.stamps:
+            yield (
+                f"Kept, because `collect` did not write it: the {STAMP} of "
+                f"{', '.join(self.stamps)}. Is it the time of this submission?"
+            )
+
+
+def _is_by_hand(folder: Path, files: Mapping[str, bytes], old: Mapping[str, str]) -> bool:
+    """Is there something that neither the download has nor `collect` has written?"""
+    there = _there(folder)
+    content = _hash(there)
+    return bool(there.keys() - {STAMP}) and content not in (old["content"], _hash(files))
+
+
+def _renew(
+    folder: Path, files: dict[str, bytes], old: Mapping[str, str], kept: _Kept, student: str
+) -> None:
+    """Write a submission over an earlier one, but for a time that is not ours."""
+    there = _there(folder)
+    stamp = there.get(STAMP)
+    if there.keys() - {STAMP} and _hash(there) != _hash(files):
+        kept.replaced.append(student)
+    if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
+        _put(folder, files)
+    else:
+        kept.stamps.append(student)
+        _put(folder, {**files, STAMP: stamp})
+
+
+def _there(folder: Path) -> dict[str, bytes]:
+    """The files in a student's folder, but for those that programs make."""
+    ignored = [".*", *_MADE]
+    found = {"/".join(x): x for x in downloads.paths(folder, ignored)}
+    limit = intake.ARCHIVE_LIMIT + 1
+    return {path: downloads.beginning(folder, parts, limit) for path, parts in found.items()}
+
+
+def _hash(files: Mapping[str, bytes]) -> str:
+    """Of a submission's files; its time is not one of them."""
+    return hashlib.sha256(
+        repr(sorted((x, files[x]) for x in files if x != STAMP)).encode()
+    ).hexdigest()
+
+
 def _list(out: Path, assignment: Assignment, rows: list[list[Any]]) -> None:
     path = out / LIST
     new = {row[1] for row in rows}
-    old = [[row[c] for c in COLUMNS] for row in _rows(out)] if user_files.is_there(path) else []
+    old = [[row[c] for c in COLUMNS] for row in _rows(out)]
     kept = [row for row in old if row[0] != assignment.name or row[1] not in new]
     result_files.write_text(path, result_files.table([[*COLUMNS], *kept, *rows]))
 
 
+def names(out: Path, assignment: str) -> dict[str, str]:
+    """What the systems call the submissions to an assignment that were collected, by student."""
+    return {x["student"]: x["name"] for x in _rows(out) if x["assignment"] == assignment}
+
+
 def _rows(out: Path) -> list[dict[str, str]]:
-    """The rows of the list in a folder, by the names of its columns."""
+    """The rows of the list in a folder, by the names of its columns; none if there is no list."""
+    if not user_files.is_there(out / LIST):
+        return []
     head, *rows = user_files.rows(out / LIST) or [[]]
+    if tuple(head) == COLUMNS[:-1]:  # as it was before there was `content`
+        head, rows = [*COLUMNS], [[*row, ""] for row in rows]
     if tuple(head) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
         raise Problem(f"{out / LIST} is not what `collect` wrote. Remove it, and collect again.")
     return [dict(zip(COLUMNS, map(result_files.as_written, row), strict=True)) for row in rows]
@@ -262,9 +383,12 @@ def _rows(out: Path) -> list[dict[str, str]]:
 # What is said
 
 
-def told(found: Owners, roster: Roster, caution: str = "") -> Iterator[str]:
-    """What is to be said of a download; with `caution` if there are times in it."""
-    yield f"{len(found.students)} submissions are collected."
+def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Iterator[str]:
+    """What is to be said of a download; with `caution` if there are times in it.
+
+    So many as `kept` were not collected, because there is something else.
+    """
+    yield f"{len(found.students) - kept} submissions are collected."
     for student, own in found.students.items():
         attempts = {(claim.file, claim.attempt) for claim, _ in own}
         several = max(Counter(file for file, _ in attempts).values())

@@ -3,9 +3,11 @@
 See mod/assign/locallib.php in its source: of a name `_` becomes a blank, so that the first `_` ends
 it; a number for each participant and the kind of the submission follow. Whether first or last names
 come first is a setting. With blind marking everyone's name is "Participant", in Moodle's language.
+If students hand in as teams, the team's name and "-" are before it ("Default group" if none).
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,6 @@ _NAME = re.compile(
 
 
 def _reader(download: Download, assignment: str) -> Reader:
-    matches = filter(None, map(_NAME.fullmatch, download.entries))
-    blind = len({found["who"] for found in matches}) == 1  # all are called "Participant"
-
     def read(entry: Entry) -> Readings:
         found = _NAME.fullmatch(entry.name)
         if not found or bool(found["file"]) != entry.is_file:
@@ -43,11 +42,19 @@ def _reader(download: Download, assignment: str) -> Reader:
         person, who, number = found["person"], found["who"], found["number"]
         as_it_is = found["kind"] == "file" and not entry.is_file
         name = entry.name if as_it_is else f"{person}_assignsubmission_file"
-        called: Called = ((who, ("full_name",)), (people.in_any_order(who), ("words",)))
-        called += ((number, ("participant",)),) if blind else ()
+        called: Called = (*_names(who), (number, ("participant",)))
         return [[Claim(person, called, name, found["file"] or "", participant=number)]]
 
     return read
+
+
+def _names(who: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names that a person may have: all of it, or what follows the name of a team."""
+    parts = who.split("-")
+    for first in range(len(parts)):
+        name = "-".join(parts[first:])
+        yield name, ("full_name",)
+        yield people.in_any_order(name), ("words",)
 
 
 def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
@@ -67,8 +74,9 @@ SYSTEM = System(
         download="*Download all submissions*, in folders or flat",
         note=(
             "students are found by their full names, in either order, which they must not be able "
-            "to change. The number is the participant's in this assignment: as `participant` in "
-            "the roster it tells two people with the same name apart, who are left out and named "
+            "to change; the name of a team and a hyphen may be before it. The number is the "
+            "participant's in this assignment: if the roster has it as `participant`, it is "
+            "enough. It tells two people with the same name apart, who are left out and named "
             "without it, and it is all that there is [with blind marking](#blind)"
         ),
         unknown=(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
 from autograder.classroom.intake.downloads import NOT_STUDENTS, Download, Entry
-from autograder.classroom.systems.system import Claim, Collects, Readings
+from autograder.classroom.systems.system import Called, Claim, Collects, Readings
 
 NAMED = 5  # files of an entry, in a sentence
 
@@ -61,9 +61,10 @@ def find(
 
     `sort` says whether an entry has something that was asked for, and which files were not.
     """
-    advice = systems[0].unknown if len(systems) == 1 else ""
-    found, known = Owners(advice=advice), _Known(roster)
-    for entry, readings in _entries(downloads, systems, assignment):
+    entries = list(_entries(downloads, systems, assignment))
+    known = _Known(roster, [claim for _, readings in entries for x in readings for claim in x])
+    found = Owners(advice=known.advice or (systems[0].unknown if len(systems) == 1 else ""))
+    for entry, readings in entries:
         if not readings and entry.name not in NOT_STUDENTS and not entry.name.startswith("."):
             found.unnamed.append(entry.name)
         claims = [claim for reading in readings for claim in reading]
@@ -123,16 +124,33 @@ def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
 class _Known:
     """The students of a roster by what they are called in its columns."""
 
-    def __init__(self, roster: Roster) -> None:
+    def __init__(self, roster: Roster, claims: Sequence[Claim]) -> None:
         self._students = roster.students.values()
         self._columns: dict[str, dict[str, list[str]]] = {}
+        self._other = any(map(self._contradicts, claims))
+        self.advice = ""  # for those who are not in it, if it has numbers
+        if self._other:
+            self.advice = "The numbers in its column `participant` are not those of this download."
+        elif self._column("participant"):
+            self.advice = "The number is not in its column `participant`."
+
+    def _contradicts(self, claim: Claim) -> bool:
+        """Has the person of this name other numbers? Then they are those of another assignment."""
+        named = [x for x in claim.called if x[1] != ("participant",)]
+        own = set(self._of(named, claim.participant)) if claim.participant else set()
+        numbers = {x.participant for x in self._students if x.id in own} - {""}
+        return bool(numbers) and claim.participant not in numbers
 
     def called(self, claim: Claim) -> list[str]:
         """Who is meant: one student if all is well."""
-        for text, columns in claim.called:
+        texts = [x for x in claim.called if not (self._other and x[1] == ("participant",))]
+        return self._of(texts, claim.participant)
+
+    def _of(self, called: Called, participant: str) -> list[str]:
+        for text, columns in called:
             column = next(filter(None, map(self._column, columns)), {})
             if own := column.get(_plain(text)):
-                return self._told_apart(own, claim.participant)
+                return self._told_apart(own, participant)
         return []
 
     def _told_apart(self, students: list[str], participant: str) -> list[str]:

@@ -18,7 +18,7 @@ from autograder.lessons.problem import Problem
 
 # What a person is called: texts and, for each, the columns of the roster where it is looked up. The
 # first of these that the roster has at all decides; the first text that is there counts.
-Called = tuple[tuple[str, tuple[str, ...]], ...]
+Called = Sequence[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
