@@ -119,6 +119,11 @@ LINEAR = {
     "all_to_all tiled": (L, lambda lax, x: lax.all_to_all(x, "i", 1, 0, tiled=True)),
     "all_to_all tiled, one axis": (L, lambda lax, x: lax.all_to_all(x, "i", 1, 1, tiled=True)),
     "psum_scatter": (K, lambda lax, x: lax.psum_scatter(x, "i")),
+    "psum_scatter, second axis": (
+        K.swapaxes(1, 2),
+        lambda lax, x: lax.psum_scatter(x, "i", scatter_dimension=1),
+    ),
+    "psum_scatter tiled, first axis": (K, lambda lax, x: lax.psum_scatter(x, "i", tiled=True)),
     "psum_scatter tiled": (
         L,
         lambda lax, x: lax.psum_scatter(x, "i", scatter_dimension=1, tiled=True),
