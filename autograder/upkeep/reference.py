@@ -124,8 +124,13 @@ def _replace(path: Path, source: str) -> None:
 
 
 def calling(function: str, touching: Touching) -> dict[str, float]:
-    """The seconds of each test that calls a function, or whose file does when it is imported."""
+    """The seconds of each test that calls a function, or whose file does when it is imported.
+
+    If there is none, it may be called in processes that tests start: then the tests of the file
+    that is named after the module.
+    """
     own = [name for name, (_, called) in touching.items() if function in called]
+    own = own or [f"{TESTS}/test_{Path(function.partition(':')[0]).stem}.py"]
     if not any("::" in name for name in own):
         own = [test for test in touching if test.partition("::")[0] in own]
     return {test: touching[test][0] for test in own if "::" in test}
