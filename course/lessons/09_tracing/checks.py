@@ -135,7 +135,8 @@ def test_an_array_is_noted_once(builder):
 @pytest.mark.exercise("tracing.constant")
 def test_equal_arrays_are_two_constants(builder):
     """Another object is another variable, even if the two arrays are equal."""
-    first, second = (builder.constant(np.array([1.0, 2.0])) for _ in range(2))
+    arrays = [np.array([1.0, 2.0]) for _ in range(2)]
+    first, second = map(builder.constant, arrays)
     assert (first is second) is False
 
 
@@ -147,13 +148,13 @@ def test_arrays_that_their_owner_has_dropped(builder):
 
 
 @pytest.mark.exercise("tracing.constant")
-def test_what_is_noted(builder):
-    """The note has the variable, the array itself, and a copy of it."""
+def test_arrays_that_change(builder):
+    """The program means the same when the owner writes into the array."""
     x = np.array([1.0, 2.0])
     atom = builder.constant(x)
-    (note,) = builder.consts.values()
     x[0] = 99.0
-    assert (note.var is atom, note.value is x) == (True, True)
+    (note,) = builder.consts.values()
+    assert (note.var is atom) is True
     assert note.kept.tolist() == [1.0, 2.0]
 
 
