@@ -192,9 +192,9 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
 def mixed_derivatives(f: Callable[[Any, Any], Any], x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
     """The value of `f(x, y)`, its derivatives by x and by y, and the derivative by both.
 
-    The last one says how fast the derivative by y moves when x moves at speed 1.0. `f` runs once,
-    and calls may be nested. The interpreter that was current does the arithmetic, and is current
-    again afterwards, even if `f` raises.
+    The last one is the derivative by x of the derivative by y. `f` runs once, and calls may be
+    nested. The interpreter that was current does the arithmetic, and is current again afterwards,
+    even if `f` raises.
 
     >>> def f(x, y):
     ...     return mul(mul(x, x), y)

@@ -142,8 +142,8 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, in a box of this trace.
 
-        If an operand moves, the primitive's rule in `jvp_rules` gives value and tangent. No rule is
-        ever called with tangents that are all `None`. A primitive without a rule is a
+        If an operand moves, the primitive's rule in `jvp_rules` returns value and tangent. No rule
+        is ever called with tangents that are all `None`. A primitive without a rule is a
         `NotImplementedError` that names it, but only if the derivative needs the rule. With
         `multiple_results`, returns a list of boxes.
 
