@@ -131,7 +131,7 @@ def test_operand_of_another_interpreter(monkeypatch):
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_who_applies_the_rule(monkeypatch):
-    """The rule runs under the interpreter before this one, which need not be evaluation."""
+    """The rule runs under the interpreter before this one, which does not have to be evaluation."""
     before, seen = Watch(), []
 
     def toy(primals, tangents):
