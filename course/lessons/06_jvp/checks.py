@@ -249,7 +249,8 @@ def test_sum_with_a_constant():
             main.global_data.clear()
             _, tangent = sum_jvp(primitive, [x, 4.0], tangents)
             assert tangent.val == 0.5
-            assert main.global_data == [primitive.name]
+            sums = [name for name in main.global_data if name in ("add", "sub")]
+            assert sums == [primitive.name]
 
 
 # jvp_flat -----------------------------------------------------------------------------------------
