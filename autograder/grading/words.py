@@ -56,5 +56,8 @@ def tidy(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """A text of bearable length, with a sign where it was cut."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} {CUT}"
+    """A text of bearable length, with a sign where it was cut: between words, if they are short."""
+    if len(text) <= LONGEST:
+        return text
+    end = text.rfind(" ", LONGEST - 40, LONGEST)
+    return f"{text[: end if end > 0 else LONGEST]} {CUT}"

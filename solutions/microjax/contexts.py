@@ -106,7 +106,7 @@ def bind(primitive: Primitive, *args: Any, **params: Any) -> Any:
     Array(0., dtype=float64, weak_type=True)
     >>> bind(core.reduce_sum_p, np.ones(3), axes=(1,))
     Traceback (most recent call last):
-    TypeError: reduce_sum of float64[3]: float64[3] does not have the axes (1,).
+    TypeError: reduce_sum of float64[3]: float64[3] does not have the axes (1,), each once.
     """
     avals = [get_aval(x) for x in args]
     try:

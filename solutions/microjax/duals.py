@@ -5,8 +5,8 @@ moves by some multiple of eps too: it becomes p + t * eps. Two such sums add up 
 
     (p + t eps) + (q + u eps) = (p + q) + (t + u) eps
 
-and the smaller eps is, the better a product of two has this form, too. So it is enough to know the
-pair (p, t), the *dual number* of *primal* p and *tangent* t, of every intermediate value.
+and a product of two has this form, too, once eps is tiny. So it is enough to know the pair (p, t),
+the *dual number* of *primal* p and *tangent* t, of every intermediate value.
 
 An interpreter that computes with such pairs differentiates any program, and it needs no more than
 a rule for each operation. Counterpart: `jax.jvp`; the name stands for Jacobian-vector product.
@@ -72,8 +72,8 @@ def mul_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, A
     """The rule of products: the product of two operands, and how fast it moves.
 
     `primals` holds the operands, `tangents` how fast each of them moves. All are values of the
-    current interpreter, of any kind, and it does all the arithmetic: four operations, whatever the
-    values are.
+    current interpreter, of any kind, and it does all the arithmetic, in exactly four operations: no
+    shortcut for a tangent of 0.0.
 
     >>> mul_jvp((3.0, 4.0), (1.0, 10.0))
     (12.0, 34.0)
@@ -101,7 +101,7 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter: its value, and how fast it moves.
 
-        What is one already comes back unchanged. Of anything else, nothing is lost.
+        A dual number of this interpreter comes back unchanged. Of any other value, nothing is lost.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> interpreter.lift(3.0)
@@ -114,9 +114,8 @@ class JVPInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> DualNumber:
         """The result of an operation, as a dual number of this interpreter.
 
-        Operands are its own dual numbers, or constants of any kind. The operation's rule runs once,
-        under the interpreter that can compute with the parts of the pairs. Afterwards the same
-        interpreter is current as before, even if the rule raises.
+        Operands are its own dual numbers, or constants of any kind. The operation's rule runs once.
+        Afterwards the same interpreter is current as before, even if the rule raises.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> x = DualNumber(interpreter, 3.0, 1.0)
@@ -193,9 +192,9 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
 def mixed_derivatives(f: Callable[[Any, Any], Any], x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
     """The value of `f(x, y)`, its derivatives by x and by y, and the derivative by both.
 
-    The last one says how fast the derivative by y moves when x moves at speed 1.0. `f` runs once,
-    and calls may be nested. The interpreter that was current does the arithmetic, and is current
-    again afterwards, even if `f` raises.
+    The last one is the derivative by x of the derivative by y. `f` runs once, and calls may be
+    nested. The interpreter that was current does the arithmetic, and is current again afterwards,
+    even if `f` raises.
 
     >>> def f(x, y):
     ...     return mul(mul(x, x), y)

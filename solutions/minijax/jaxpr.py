@@ -282,9 +282,9 @@ def transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArr
 
 
 def check_axes(x: ShapedArray, axes: tuple[int, ...]) -> None:
-    """`TypeError` unless `axes` are different axes of `x`, counted from 0."""
+    """Raise `TypeError` unless `axes` are different axes of `x`, counted from 0."""
     if not set(axes) <= set(range(len(x.shape))) or len(set(axes)) < len(axes):
-        raise TypeError(f"{axes} are not different axes of {x}")
+        raise TypeError(f"{x} does not have the axes {axes}, each once")
 
 
 def dot_general_type(
@@ -292,9 +292,10 @@ def dot_general_type(
 ) -> ShapedArray:
     """The type of the product that `dot_general_p` computes of operands of these types.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Axes at the same
-    place go together and have the same size, and no axis is missing or listed twice; the dtypes are
-    the same, unless there is a `preferred_element_type` (else `TypeError`).
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Each list holds
+    numbers of axes of its operand, no axis twice in both lists together. x and y list equally many,
+    and axes at the same place have the same size. The dtypes are the same, unless there is a
+    `preferred_element_type`. All else is a `TypeError`.
 
     The dtype of the result is `preferred_element_type`, or the operands' if that is None. It is
     weakly typed if both operands are.
@@ -329,8 +330,7 @@ def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     >>> print(reduce_sum_type(ShapedArray((2, 3, 5), np.dtype("int8")), axes=(2, 0)))
     int8[3]
     """
-    if not set(axes) <= set(range(len(x.shape))):
-        raise TypeError(f"{x} does not have the axes {axes}")
+    check_axes(x, axes)
     shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
     return ShapedArray(shape, x.dtype, x.weak_type)
 
@@ -448,10 +448,8 @@ class TypeChecker:
     def check_equation(self, eqn: JaxprEqn) -> None:
         """Bind the results of an equation that is right, else raise a `TypeError` that says where.
 
-        Its operands may be used here, and its own results are not among them. The programs in its
-        parameters are right. The rule of its primitive accepts the types of the operands, and
-        returns one type for each result, with the shape and dtype of the variable; the weak type
-        does not matter.
+        It is right if the rule of its primitive returns the types of its results, weak or not, and
+        all that it uses is right as well: operands, and programs in parameters.
 
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))

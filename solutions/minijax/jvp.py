@@ -142,9 +142,10 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, in a box of this trace.
 
-        The derivatives are those of the rules in `jvp_rules`. No rule is ever called with tangents
-        that are all `None`. A primitive without a rule is a `NotImplementedError` that names it,
-        but only if the derivative needs the rule. With `multiple_results`, returns a list of boxes.
+        If an operand moves, the primitive's rule in `jvp_rules` returns value and tangent. No rule
+        is ever called with tangents that are all `None`. A primitive without a rule is a
+        `NotImplementedError` that names it, but only if the derivative needs the rule. With
+        `multiple_results`, returns a list of boxes.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -249,7 +250,7 @@ def bilinear_jvp(
 
     While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
     are. Nothing is computed for a tangent that is `None`; at least one is a number, an array or a
-    tracer, and so are the operands. A scalar factor may meet an array.
+    tracer, and so are the operands. One operand may be a scalar and the other an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -335,10 +336,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first list has the results of `f`, which is called once, and the second their tangents. The
-    tangent of an integer or a boolean, of dtype `float0`, goes into the box as `None`. A result
-    that does not depend on the inputs, even a tracer from outside, has a tangent of zeros, never
-    `None`.
+    The first list has the results of `f`, which is called once, and the second their tangents: each
+    an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
+    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)
@@ -365,11 +365,11 @@ def check_tangent(primal: Value, tangent: Tangent) -> None:
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:
+        names = ["float0" if d == dtypes.float0 else d for d in (want.dtype, dtype, got.dtype)]
         hint = " Only floats have derivatives: 3.0, not 3." if dtype == dtypes.float0 else ""
         raise TypeError(
             "primal and tangent arguments to jvp do not match: a primal of dtype "
-            f"{want.dtype} needs a tangent of dtype {dtypes.short_name(dtype)}, not {got.dtype}."
-            f"{hint}"
+            f"{names[0]} needs a tangent of dtype {names[1]}, not {names[2]}.{hint}"
         )
     if got.shape != want.shape:
         raise ValueError(

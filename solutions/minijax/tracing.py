@@ -49,9 +49,9 @@ from minijax.tree import PyTreeDef, flatten_fun, tree_flatten, tree_unflatten
 class Constant(NamedTuple):
     """An array or a tracer that a program uses and that is not among its inputs."""
 
-    var: Var  # what stands for it in the program
-    value: Any  # the object that was met
-    kept: Any  # what the program computes with
+    var: Var  # what equations refer to
+    value: Any  # what was met
+    kept: Any  # what `build` returns among the constants
 
 
 class JaxprBuilder:
@@ -66,8 +66,8 @@ class JaxprBuilder:
 
         The variable is the same whenever this very object is met, and a new one for any other, even
         an equal array. `self.consts` has a `Constant` for each object with a variable. The program
-        computes with the value that it has now, whatever happens to it later. What is not an array
-        or a tracer is a `TypeError`.
+        computes with the value that the object has now. Only numbers, arrays and tracers have an
+        atom; anything else is a `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -222,10 +222,10 @@ def trace_with(
 ) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types, as `builder` recorded it.
 
-    `f` takes an input for each of `avals`, used or not, and returns a list of tracers, arrays and
-    numbers (else `TypeError`). It runs once, and every operation in it is recorded, even one
-    without a tracer. It may trace other functions. When it has ended, even by an exception, the
-    interpreters are as before.
+    `f` takes an input for each of `avals`: one that it does not use is still an input. It returns a
+    list of tracers, arrays and numbers; an element that is none of these is a `TypeError`. It runs
+    once, and every operation in it is recorded, even one without a tracer. It may trace other
+    functions. When it has ended, even by an exception, the interpreters are as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         impl_rules,
         mul_p,
         neg_p,
-        new_main,
         sin_p,
         sub_p,
         trace_state,
@@ -43,16 +42,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         UnexpectedTracerError,
     )
     from minijax.jaxpr import (
-        Jaxpr,
-        Literal,
-        Var,
         eval_jaxpr,
         typecheck_jaxpr,
-    )
-    from minijax.tracing import (
-        JaxprBuilder,
-        JaxprTrace,
-        JaxprTracer,
     )
 
 ROW = np.array([0.5, -2.0, 3.0])
@@ -63,204 +54,7 @@ MATRIX = ((2, 3), "float32", False)
 
 
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
-ALL_BUT_TRACE_WITH = siblings("tracing.record", "tracing.constant")
-
-
-exercise("tracing.record")
-
-
-@probe
-def recorded(mj, name, operands, params):
-    """One operation on new variables of these types: the results, and what was written."""
-    builder, primitive = JaxprBuilder(), getattr(core, name)
-    with core.new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        types = [core.ShapedArray(s, np.dtype(d), weak) for s, d, weak in operands]
-        tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
-        outs = trace.record(primitive, tracers, params)
-    (eqn,) = builder.eqns
-    kinds = (type(outs).__name__, type(eqn.invars).__name__, type(eqn.outvars).__name__)
-    return {
-        "the types of the results' list, of invars and of outvars": kinds,
-        "the classes of the results": [type(out).__name__ for out in outs],
-        "the shapes and dtypes of the results": [out.aval.str_short() for out in outs],
-        "a result is weakly typed": [out.weak_type for out in outs],
-        "a result belongs to this interpreter": [out._trace.main is main for out in outs],
-        "a result's atom is the equation's outvar": [
-            out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)
-        ],
-        "the equation's invars are the operands' atoms": [
-            var is tracer.atom for var, tracer in zip(eqn.invars, tracers, strict=True)
-        ],
-        "the equation has the primitive itself": eqn.primitive is primitive,
-        "the equation's params": eqn.params,
-        "the text of the equation": str(eqn),
-        "the number of constants": len(builder.consts),
-    }
-
-
-@probe
-def several(mj, steps):
-    """A program of several operations on two variables and a literal.
-
-    A step is a primitive's name and the numbers of its operands among what there is so far.
-    """
-    vector = core.ShapedArray((3,), np.dtype(float))
-    scalar = core.ShapedArray((), np.dtype(float))
-    a, b, ten = Var(vector), Var(vector), Literal(10.0, scalar)
-    builder = JaxprBuilder()
-    with core.new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        have = [JaxprTracer(trace, atom) for atom in (a, b, ten)]
-        for name, *numbers in steps:
-            have += trace.record(getattr(core, name), [have[i] for i in numbers], {})
-    jaxpr = Jaxpr([], [a, b], [x.atom for x in have[3:]], builder.eqns)
-    return {"the text of the program": str(jaxpr)}
-
-
-@probe
-def many_results(mj, count, shape, alike=False):
-    """A primitive with so many results, of different types or of one."""
-    many_p = Primitive("many", multiple_results=True)
-    abstract_eval_rules[many_p] = lambda x, *, times: tuple(
-        ShapedArray((*x.shape, 0 if alike else i), x.dtype) for i in range(times)
-    )
-    builder = JaxprBuilder()
-    with new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        box = JaxprTracer(trace, Var(ShapedArray(shape, np.dtype("float32"))))
-        outs = trace.record(many_p, [box], {"times": count})
-    (eqn,) = builder.eqns
-    same = [out.atom is var for out, var in zip(outs, eqn.outvars, strict=True)]
-    return {
-        "the type of the list of results": type(outs).__name__,
-        "the types of the results": [out.aval.str_short() for out in outs],
-        "a result's atom is the equation's outvar": same,
-        "the number of different outvars": len({id(var) for var in eqn.outvars}),
-        "the text of the equation": str(eqn),
-    }
-
-
-@probe
-def evaluated(mj, times):
-    """How often a primitive was evaluated or bound while it was written down so many times."""
-    runs, typed = [], []
-
-    class Watched(Primitive):
-        def bind(self, *args, **params):
-            runs.append("bound")
-            return super().bind(*args, **params)
-
-    def type_of(x):
-        typed.append(str(x))
-        return x
-
-    same_p = Watched("same")
-    impl_rules[same_p] = lambda x: runs.append("evaluated") or x
-    abstract_eval_rules[same_p] = type_of
-    builder, other, scalar = JaxprBuilder(), JaxprBuilder(), ShapedArray((), np.dtype(float))
-    with new_main(JaxprTrace, other) as outer, new_main(JaxprTrace, builder) as main:
-        trace, trace_state.dynamic_trace = JaxprTrace(main), outer
-        try:
-            for atom in (Var(scalar), Literal(2.0, scalar)):
-                box = JaxprTracer(trace, atom)
-                for _ in range(times):
-                    (box,) = trace.record(same_p, [box], {})
-        finally:
-            trace_state.dynamic_trace = None
-    return {
-        "calls of bind and of impl rules": len(runs),
-        "the number of equations": len(builder.eqns),
-        "the number of equations of another program that is recorded": len(other.eqns),
-        "the abstract rule gets the operand's type": set(typed) == {"float64[]"},
-    }
-
-
-@probe
-def refused(mj, shapes, has_rule):
-    """A sum of arrays that do not fit, or a primitive without a rule: the error, and the rest."""
-    builder = JaxprBuilder()
-    primitive = add_p if has_rule else Primitive("unheard_of")
-    with new_main(JaxprTrace, builder) as main:
-        trace = JaxprTrace(main)
-        types = [ShapedArray(shape, np.dtype(float)) for shape in shapes]
-        tracers = [JaxprTracer(trace, Var(aval)) for aval in types]
-        name, tells = "nothing", False
-        try:
-            trace.record(primitive, tracers, {})
-        except (TypeError, NotImplementedError) as error:
-            name, tells = type(error).__name__, "unheard_of" in str(error)
-            if name == "NotImplementedError" and not tells:
-                raise
-    written = len(builder.eqns)
-    return {
-        "error": name,
-        "the error names the primitive": tells,
-        "the number of equations": written,
-    }
-
-
-@pytest.mark.meets("order")
-def test_record_one(student):
-    """An operation becomes an equation on its operands' variables, and its result is boxed."""
-    student.agrees(recorded, "sin_p", [VECTOR], {})
-    student.agrees(recorded, "sub_p", [MATRIX, MATRIX], {})
-
-
-@pytest.mark.meets("weak_type", "float32")
-def test_record_types(student):
-    """The type of a result is what the primitive's rule says, not that of an operand."""
-    student.agrees(recorded, "lt_p", [VECTOR, VECTOR], {})
-    student.agrees(recorded, "mul_p", [((), "float32", True), MATRIX], {})
-    student.agrees(recorded, "sub_p", [((), "float64", True), ((), "float64", True)], {})
-    student.agrees(recorded, "reduce_sum_p", [MATRIX], {"axes": (1,)})
-
-
-@pytest.mark.meets("keys", "axes")
-def test_record_params(student):
-    """The params of an operation are in its equation."""
-    student.agrees(recorded, "reduce_sum_p", [VECTOR], {"axes": ()})
-    student.agrees(recorded, "transpose_p", [((2, 3), "int8", False)], {"permutation": (1, 0)})
-
-
-def test_record_order(student):
-    """Equations are in the order of the operations, and later ones use earlier results."""
-    student.agrees(several, [("sub_p", 0, 1), ("sin_p", 3), ("div_p", 4, 3)])
-    student.agrees(several, [("exp_p", 1), ("mul_p", 2, 3), ("sub_p", 4, 0)])
-
-
-@pytest.mark.meets("twice", "again", "caching")
-def test_record_again(student):
-    """An operation that comes twice is written twice, with two results."""
-    student.agrees(several, [("mul_p", 0, 0), ("mul_p", 0, 0), ("sub_p", 3, 4)])
-    student.agrees(several, [("neg_p", 2), ("neg_p", 2)])
-
-
-@pytest.mark.meets("more_than_two", "sizes")
-def test_record_several_results(student):
-    """There is a box and a variable for each result, even if there are several or none."""
-    student.agrees(many_results, 3, (2,))
-    student.agrees(many_results, 1, ())
-    student.agrees(many_results, 0, (2,))
-
-
-@pytest.mark.meets("order", "twice")
-def test_record_results_of_one_type(student):
-    """Results with the same type have a variable each."""
-    student.agrees(many_results, 3, (2,), True)
-
-
-def test_record_computes_nothing(student):
-    """While an operation is written down, nothing is computed, even if its operands are known."""
-    student.agrees(evaluated, 1)
-    student.agrees(evaluated, 3)
-
-
-@pytest.mark.meets("exception")
-def test_record_refuses(student):
-    """An operation that its rule refuses is an error, and leaves no equation behind."""
-    student.agrees(refused, [(3,), (2,)], True)
-    student.agrees(refused, [(3,)], False)
+ALL_BUT_TRACE_WITH = siblings("tracing.constant")
 
 
 exercise("tracing.constant")
@@ -871,17 +665,6 @@ def program_of_derivative(mj, f, xs, ts):
     }
 
 
-exercise("tracing.record")
-
-
-def test_operations_of_programs(student):
-    """Each operation of a random program is written down as it should be."""
-    student.agrees_on_programs(program_and_values)
-
-
-exercise("tracing.trace_with")
-
-
 def test_random_programs(student):
     """A random program is written down rightly, and so is the program of its derivative."""
     student.agrees_on_programs(program_and_values)
@@ -1034,7 +817,6 @@ def test_whole_inside_transformations(student):
     student.agrees_on_programs(program_within, dtypes=["float64"])
 
 
-@pytest.mark.meets(nested="record")
 def test_whole_around_transformations(student):
     """What transformations do inside a function that is traced becomes a program."""
     student.agrees_on_programs(transformed_within, dtypes=["float64"])
@@ -1053,7 +835,6 @@ def test_whole_after_errors(student, error):
     student.agrees(after_errors, 2.0, error)
 
 
-@pytest.mark.meets(some_results="record")
 def test_whole_several_results(student):
     """Operations with several results, of which some are used, or with none."""
     student.agrees(several_results, 2.0)

@@ -88,9 +88,9 @@ def test_dual_number_of_another_interpreter():
     interpreter = JVPInterpreter(current_interpreter())
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
     dual = interpreter.lift(foreign)
+    assert dual.interpreter is interpreter
     assert dual.primal is foreign
     assert dual.tangent == 0.0
-    assert dual.interpreter is interpreter
 
 
 # JVPInterpreter.interpret_op ----------------------------------------------------------------------
@@ -114,8 +114,24 @@ def test_what_the_rule_gets_and_gives(monkeypatch):
 
 
 @pytest.mark.exercise("duals.interpret_op")
+def test_operand_of_another_interpreter(monkeypatch):
+    """A dual number of another interpreter is a constant operand: it does not move here."""
+    calls = []
+
+    def toy(primals, tangents):
+        calls.append((primals, tangents))
+        return 5.0, 7.0
+
+    monkeypatch.setitem(jvp_rules, Op.mul, toy)
+    interpreter = JVPInterpreter(current_interpreter())
+    foreign = DualNumber(JVPInterpreter(current_interpreter()), 4.0, 10.0)
+    interpreter.interpret_op(Op.mul, (DualNumber(interpreter, 3.0, 1.0), foreign))
+    assert calls == [((3.0, foreign), (1.0, 0.0))]
+
+
+@pytest.mark.exercise("duals.interpret_op")
 def test_who_applies_the_rule(monkeypatch):
-    """The rule runs under another interpreter; after it, the one from before is current again."""
+    """The rule runs under the interpreter before this one, which does not have to be evaluation."""
     before, seen = Watch(), []
 
     def toy(primals, tangents):
@@ -126,8 +142,20 @@ def test_who_applies_the_rule(monkeypatch):
     interpreter = JVPInterpreter(before)
     with set_interpreter(interpreter):
         interpreter.interpret_op(Op.add, (3.0, 4.0))
-        assert current_interpreter() is interpreter
     assert seen[0] is before
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_who_is_current_after_the_rule(monkeypatch):
+    """The interpreter that was current is current again, even if the rule raises."""
+    around = Watch()
+    with set_interpreter(around):
+        JVPInterpreter(Watch()).interpret_op(Op.add, (3.0, 4.0))
+        assert current_interpreter() is around
+        monkeypatch.setitem(jvp_rules, Op.add, lambda primals, tangents: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            JVPInterpreter(Watch()).interpret_op(Op.add, (3.0, 4.0))
+        assert current_interpreter() is around
 
 
 # jvp ----------------------------------------------------------------------------------------------
@@ -224,3 +252,13 @@ def test_how_the_four_numbers_move():
         return mixed_derivatives(lambda x, y: mul(z, mul(x, y)), z, 1.0)[3]
 
     assert derivative(by_both, 4.0) == 1.0
+
+
+@pytest.mark.exercise("duals.mixed")
+def test_mixed_derivatives_of_a_function_that_fails():
+    """The interpreter that was current is current again, even if the function raises."""
+    before = Watch()
+    with set_interpreter(before):
+        with pytest.raises(ZeroDivisionError):
+            mixed_derivatives(lambda x, y: 1 // 0, 3.0, 5.0)
+        assert current_interpreter() is before

@@ -54,56 +54,6 @@ def box(trace, aval):
     return JaxprTracer(trace, Var(aval))
 
 
-# JaxprTrace.record --------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("tracing.record")
-def test_an_operation_becomes_an_equation(trace):
-    """A comparison of two vectors becomes one equation, and returns a list with one box."""
-    x, y = box(trace, typed((3,))), box(trace, typed((3,)))
-    outs = trace.record(lt_p, [x, y], {})
-    assert type(outs) is list
-    assert [out.aval for out in outs] == [typed((3,), "bool")]
-    assert [str(eqn) for eqn in trace.builder.eqns] == ["a:bool[3] = lt b c"]
-
-
-@pytest.mark.exercise("tracing.record")
-def test_variables_are_shared(trace):
-    """Operands and results of the equation are the variables in the boxes."""
-    x = box(trace, typed((2, 3)))
-    (out,) = trace.record(reduce_sum_p, [x], {"axes": (0,)})
-    (eqn,) = trace.builder.eqns
-    assert (eqn.invars[0] is x.atom, eqn.outvars[0] is out.atom) == (True, True)
-    assert eqn.params == {"axes": (0,)}
-
-
-@pytest.mark.exercise("tracing.record")
-def test_equations_in_order(trace):
-    """Equations are in the order of the operations, and operands in their own."""
-    x = box(trace, typed(()))
-    (y,) = trace.record(sin_p, [x], {})
-    trace.record(mul_p, [y, x], {})
-    assert [eqn.primitive.name for eqn in trace.builder.eqns] == ["sin", "mul"]
-    assert [atom is y.atom for atom in trace.builder.eqns[1].invars] == [True, False]
-
-
-@pytest.mark.exercise("tracing.record")
-def test_an_operation_that_is_not_allowed(trace):
-    """The error of the type rule comes out, and no equation is written."""
-    with pytest.raises(TypeError):
-        trace.record(mul_p, [box(trace, typed((2,))), box(trace, typed((3,)))], {})
-    assert trace.builder.eqns == []
-
-
-@pytest.mark.exercise("tracing.record")
-def test_several_results(trace):
-    """An operation with two results returns two boxes, each with a type of its own."""
-    pair_p = Primitive("pair", multiple_results=True)
-    abstract_eval_rules[pair_p] = lambda x: [x, typed(())]
-    outs = trace.record(pair_p, [box(trace, typed((3,)))], {})
-    assert [out.aval for out in outs] == [typed((3,)), typed(())]
-
-
 # JaxprBuilder.constant ----------------------------------------------------------------------------
 
 
@@ -135,7 +85,8 @@ def test_an_array_is_noted_once(builder):
 @pytest.mark.exercise("tracing.constant")
 def test_equal_arrays_are_two_constants(builder):
     """Another object is another variable, even if the two arrays are equal."""
-    first, second = (builder.constant(np.array([1.0, 2.0])) for _ in range(2))
+    arrays = [np.array([1.0, 2.0]) for _ in range(2)]
+    first, second = map(builder.constant, arrays)
     assert (first is second) is False
 
 
@@ -147,13 +98,13 @@ def test_arrays_that_their_owner_has_dropped(builder):
 
 
 @pytest.mark.exercise("tracing.constant")
-def test_what_is_noted(builder):
-    """The note has the variable, the array itself, and a copy of it."""
+def test_arrays_that_change(builder):
+    """The program means the same when the owner writes into the array."""
     x = np.array([1.0, 2.0])
     atom = builder.constant(x)
-    (note,) = builder.consts.values()
     x[0] = 99.0
-    assert (note.var is atom, note.value is x) == (True, True)
+    (note,) = builder.consts.values()
+    assert (note.var is atom) is True
     assert note.kept.tolist() == [1.0, 2.0]
 
 
