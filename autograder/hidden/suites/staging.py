@@ -376,6 +376,7 @@ def after_another_program(mj, x):
     jaxpr, base, inside = mj.Jaxpr((a,), lines, c), mj.current_interpreter(), [x]
     value = mj.eval_jaxpr(jaxpr, (x,))
     kept = [mj.eval_jaxpr(mj.Jaxpr((d,), (), var), (1.5,)) is var for var in (a, b, c)]
+    swapped = mj.eval_jaxpr(mj.Jaxpr((a, d), (), a), (d, 7.0)) is d
     with mj.set_interpreter(Again()):
         outside = mj.eval_jaxpr(jaxpr, (x,))
     with mj.set_interpreter(Fail()):
@@ -387,6 +388,7 @@ def after_another_program(mj, x):
         "value": value,
         "error": came,
         "a variable of a program that has run stands for itself in a different one": kept,
+        "a value that is a variable of the program stays that variable": swapped,
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
     }
