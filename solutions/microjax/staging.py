@@ -37,8 +37,8 @@ class Var:
         return self.name
 
 
-# An operand, or a result: a variable of the program, or a constant. A constant can be hashed, and is
-# usually a float. In a program that is written while a different interpreter is at work outside, it
+# An operand, or a result: a variable of the program, or a constant. A constant can be hashed. It is
+# usually a float; in a program that is written while a different interpreter is at work outside, it
 # may be a value of that one too: a dual number, or a variable of the program outside.
 Atom = Any
 
