@@ -661,7 +661,9 @@ def test_what_was_given_is_marked_and_counts_as_given(work, say):
 def test_a_lesson_that_was_given_is_not_next(work, say):
     say("give", "hello")
     solve(work, "toy/bye.py")
-    assert say("check", "bye")[1].endswith("The lesson bye is complete. That was the last lesson.\n")
+    assert say("check", "bye")[1].endswith(
+        "The lesson bye is complete. That was the last lesson.\n"
+    )
 
 
 def test_what_was_given_before_is_still_given_the_second_time(work, say):
