@@ -16,6 +16,7 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    from minijax.array import ArrayImpl
     from minijax.core import (
         MainTrace,
         Primitive,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         full_raise,
         get_aval,
         gt_p,
+        hidden,
         impl_rules,
         lt_p,
         mul_p,
@@ -61,13 +63,31 @@ def aval_of(mj, value):
 
 @probe
 def aval_of_tracer(mj, shape, dtype, weak_type):
-    """Whether a tracer's own abstract value is returned."""
+    """Whether a tracer's own abstract value is returned, also if its class is in the table."""
     own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
     class Box(Tracer):
         aval = own
 
-    return {"the tracer's own abstract value is returned": get_aval(Box()) is own}
+    found = [get_aval(Box()) is own]
+    aval_makers[Box] = lambda x: ShapedArray((7,), np.dtype("int8"))
+    try:
+        found.append(get_aval(Box()) is own)
+    finally:
+        del aval_makers[Box]
+    return {"the tracer's own abstract value is returned": found}
+
+
+@probe
+def aval_of_our_array(mj, value, weak_type):
+    """The abstract value of an array of our own."""
+    array = ArrayImpl(value, weak_type)
+    aval = get_aval(array)
+    return {
+        "the class of the abstract value": type(aval).__name__,
+        "the abstract value": str(aval),
+        "it holds the array itself": getattr(aval, "val", None) is array,
+    }
 
 
 @probe
@@ -95,6 +115,37 @@ def aval_of_registered(mj):
         return {f"the abstract value of {x}": y for x, y in zip(names, found, strict=True)}
     finally:
         del aval_makers[Celsius], aval_makers[Matrix]
+
+
+@probe
+def avals_of_heirs(mj):
+    """The abstract values of classes for which several entries fit, whichever was made first."""
+
+    class Celsius:
+        pass
+
+    class Weather(Celsius):
+        pass
+
+    class Station:
+        pass
+
+    class Report(Station, Weather):
+        pass
+
+    class Forecast(Weather, Station):
+        pass
+
+    entries, found = [(Weather, 1), (Station, 2), (Celsius, 3)], []
+    for order in (entries, entries[::-1]):
+        for cls, n in order:
+            aval_makers[cls] = lambda x, n=n: ShapedArray((n,), np.dtype("int8"))
+        try:
+            found.append([str(get_aval(cls())) for cls in (Weather, Report, Forecast)])
+        finally:
+            for cls, _ in order:
+                del aval_makers[cls]
+    return {"the abstract values, after the entries were made in two orders": found}
 
 
 @probe
@@ -149,7 +200,7 @@ def errors_of_makers(mj):
         try:
             errors.append(str(get_aval(value)))
         except Exception as error:
-            errors.append(type(error).__name__)
+            errors.append([type(error).__name__, *error.args])
     del aval_makers[Odd], aval_makers[Own]
     return errors
 
@@ -203,6 +254,8 @@ def test_arrays(student):
     """An array's abstract value has its shape and dtype, is not weakly typed, and holds it."""
     for dtype in ("float32", "float64", "int32", "bool", "uint8"):
         student.agrees(aval_of, np.array([[1, 0, 2], [3, 0, 5]], dtype))
+    for weak_type in (False, True):
+        student.agrees(aval_of_our_array, np.array(2.5), weak_type)
 
 
 @pytest.mark.meets("sizes")
@@ -234,6 +287,7 @@ def test_array_subclass(student):
 def test_registered_classes(student):
     """A class that is put into the table later is known, and a subclass counts as its nearest."""
     student.agrees(aval_of_registered)
+    student.agrees(avals_of_heirs)
 
 
 @pytest.mark.meets("again", "caching")
@@ -302,8 +356,11 @@ def top_of(mj, levels, height, dynamic):
 
 
 @probe
-def top_of_escaped(mj, height, escaped_level, other_level):
-    """The error for a tracer whose interpreter has left the stack, beside one that is active."""
+def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
+    """The error for a tracer whose interpreter has left the stack, beside one that is active.
+
+    `dynamic` is the level of the dynamic trace, or None.
+    """
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -314,13 +371,40 @@ def top_of_escaped(mj, height, escaped_level, other_level):
     trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
     operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
     answers = []
-    for args in (operands, operands[::-1], operands[:1]):
-        try:
-            find_top_trace(args)
-            answers.append(False)
-        except UnexpectedTracerError:
-            answers.append(True)
+    trace_state.dynamic_trace = None if dynamic is None else trace_state.stack[dynamic]
+    try:
+        for args in (operands, operands[::-1], operands[:1]):
+            try:
+                find_top_trace(args)
+                answers.append(False)
+            except UnexpectedTracerError:
+                answers.append(True)
+    finally:
+        trace_state.dynamic_trace = None
     return {"the tracer is rejected by UnexpectedTracerError": answers}
+
+
+@probe
+def error_of_hidden(mj, raises, level, reason):
+    """The error of find_top_trace or full_raise for a tracer whose interpreter is hidden."""
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    trace_state.stack[1:] = [MainTrace(i, Trace) for i in range(1, 5)]
+    main, top, message = trace_state.stack[level], trace_state.stack[4], None
+    with hidden([main], reason):
+        try:
+            full_raise(Trace(top), Box(main)) if raises else find_top_trace([1.0, Box(main)])
+        except UnexpectedTracerError as error:
+            message = str(error)
+    return {
+        "the tracer is rejected by UnexpectedTracerError": message is not None,
+        "the error gives the reason": reason in str(message),
+    }
 
 
 @pytest.mark.meets("sizes")
@@ -378,9 +462,11 @@ def test_lower_dynamic_trace(student):
 
 @pytest.mark.meets("another_box", "exception")
 def test_escaped_tracers(student):
-    """A tracer whose transformation has ended is rejected, beside any other operand."""
+    """A tracer whose interpreter has ended or is hidden is rejected, beside any other operand."""
     for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
         student.agrees(top_of_escaped, height, escaped, other)
+    student.agrees(top_of_escaped, 4, 1, 2, 3)
+    student.agrees(error_of_hidden, False, 1, "It was put aside.")
 
 
 exercise("core.full_raise")
@@ -415,8 +501,11 @@ def constant_boxed(mj, values):
 
 
 @probe
-def tracer_boxed(mj, level, own_level, same_type, ended=False):
-    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
+def tracer_boxed(mj, level, own_level, same_type, ended=False, own_ended=False):
+    """How a tracer of `level` is boxed for another interpreter at `own_level`.
+
+    `ended` and `own_ended` say which of the two interpreters are not active.
+    """
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -441,7 +530,9 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
     upper = [MainTrace(i, Toy) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    upper[own_level - 1] = main = MainTrace(own_level, Toy)
+    main = MainTrace(own_level, Toy)
+    if not own_ended:
+        upper[own_level - 1] = main
     trace_state.stack[1:] = upper
     try:
         out = full_raise(Toy(main), tracer)
@@ -457,15 +548,22 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
 
 
 @probe
-def own_tracer_boxed(mj, level, data):
-    """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
+def own_tracer_boxed(mj, level, data, ended=False):
+    """Whether tracers of the same use of an interpreter, from two traces, are left as they are.
+
+    `ended` says whether the use is over.
+    """
 
     class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
         def __init__(self, trace):
             self._trace = trace
 
     main = MainTrace(level, Trace, data)
     trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
+    if ended:
+        trace_state.stack.pop()
     trace = Trace(main)
     tracers = [Box(trace), Box(Trace(main))]
     own, other = [full_raise(trace, tracer) is tracer for tracer in tracers]
@@ -484,9 +582,10 @@ def test_constants_are_pure(student):
 
 @pytest.mark.meets("twice")
 def test_own_tracer_is_left_alone(student):
-    """A tracer of the same use of the interpreter is returned itself, even if its Trace is not."""
+    """A tracer of the same use of the interpreter is returned itself, whatever its Trace."""
     student.agrees(own_tracer_boxed, 1, None)
     student.agrees(own_tracer_boxed, 3, {"log": []})
+    student.agrees(own_tracer_boxed, 2, None, True)
 
 
 @pytest.mark.meets("nested", "closure")
@@ -499,9 +598,10 @@ def test_tracer_from_below_is_lifted(student, same_type):
 
 @pytest.mark.meets("another_box", "exception")
 def test_tracer_from_below_has_escaped(student):
-    """A tracer of a lower level is rejected if its interpreter has ended."""
+    """A tracer of a lower level is rejected if its interpreter has ended or is hidden."""
     for level, own_level, same_type in [(1, 2, True), (2, 5, True), (1, 4, False)]:
         student.agrees(tracer_boxed, level, own_level, same_type, True)
+    student.agrees(error_of_hidden, True, 2, "It was put aside.")
 
 
 @pytest.mark.meets("another_box", "exception")
@@ -517,6 +617,7 @@ def test_another_use_at_the_same_level(student, same_type):
     """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
     for level in (1, 2, 5):
         student.agrees(tracer_boxed, level, level, same_type)
+        student.agrees(tracer_boxed, level, level, same_type, False, True)
 
 
 exercise("core.counted")

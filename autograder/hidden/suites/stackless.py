@@ -85,14 +85,14 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
             return x
         return [type(x).__name__, x.interpreter is toys, x.value, x.extra]
 
-    watch = Watch()
+    watch, other = Watch(), st.Interpreter()
     with st.set_interpreter(watch):
         toys = Toys()
     types = {toy: lambda *avals, **params: [avals[0]] if several else avals[0]}
     boxes = [toys.box(*pair) for pair in zip(values, extras, strict=True)]
-    with patch.dict(core.abstract_eval_rules, types), st.set_interpreter(toys):
+    with patch.dict(core.abstract_eval_rules, types), st.set_interpreter(other):
         out = toys.interpret_op(toy, boxes, {"scale": 3.0})
-        after = st.context.interpreter is toys
+        after = st.context.interpreter is other
     return {
         "the boxes of results": [told(x) for x in out] if several else told(out),
         "calls of the rule": len(seen),
@@ -100,7 +100,7 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         "parameters that the rule gets": [call[2] for call in seen],
         "the previous interpreter is current while the rule runs": [call[3] for call in seen],
         "operations that the previous interpreter gets": below,
-        "the interpreter is current again afterwards": after,
+        "the interpreter that was current before is current afterwards": after,
     }
 
 
@@ -382,11 +382,39 @@ def test_linearize_integers(student):
     student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
 
 
+@probe(uses=[in_place])
+def kept_by_function(mj, siblings, x):
+    """Whether a tracer of the function is rejected once the function has returned, or raised."""
+    kept, caught, rejected = [], [], []
+
+    def f(x):
+        kept.append(x)
+        return [x] if len(kept) == 1 else {}["out"]
+
+    with in_place("microjax.stackless", siblings):
+        for _ in range(2):
+            try:
+                st.linearize_flat(f, [x], [True])
+            except KeyError as error:
+                caught.append(error.args[0])
+        for y in kept:
+            try:
+                jvp(lambda x, y=y: y, (x,), (x,))
+                rejected.append(False)
+            except UnexpectedTracerError:
+                rejected.append(True)
+    return {
+        "the error of a function that raises": caught,
+        "a tracer that was kept is rejected by UnexpectedTracerError": rejected,
+    }
+
+
 @pytest.mark.meets("another_box", "nested", "closure")
 def test_linearize_inside(student):
-    """A linearization can be differentiated, batched and staged."""
+    """A linearization can be differentiated, batched and staged, and its tracers end with it."""
     student.agrees(linearized_inside, FORWARD, np.array(0.7))
     student.agrees(linearized_inside, FORWARD, ROW)
+    student.agrees(kept_by_function, FORWARD, 0.7)
 
 
 exercise("stackless.backward_pass")
@@ -408,7 +436,7 @@ def backwards(mj, case, args, cotangents):
         ],
         "shapes": lambda t: [m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))],
         "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
-        "outputs": lambda t, u: [u, 7.0, t, u],
+        "outputs": lambda t, u: [u, 7.0, t, u, k],
     }
     program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
     return st.backward_pass(program, cotangents)
@@ -482,10 +510,31 @@ def cotangents_kept(mj, x):
     }
 
 
-@pytest.mark.meets("again", "mutation")
+@probe
+def after_failure(mj, ct):
+    """The result of a pass, after one through the same program in which a rule failed."""
+
+    def fail(ct, x):
+        raise KeyError("out")
+
+    program = st.make_jaxpr(lambda t: [lax.add(lax.neg(t), t), t])(ct)
+    error = "nothing"
+    with patch.dict(st.transpose_rules, {core.neg_p: fail}):
+        try:
+            st.backward_pass(program, [ct, ct])
+        except KeyError:
+            error = "KeyError"
+    return {
+        "the error of the rule that fails": error,
+        "the result of a pass after it": st.backward_pass(program, [ct, ct]),
+    }
+
+
+@pytest.mark.meets("again", "mutation", "exception")
 def test_backward_given_arrays(student):
-    """The cotangents that are given stay as they are, and serve again."""
+    """The cotangents that are given stay as they are; each pass begins anew."""
     student.agrees(cotangents_kept, ROW)
+    student.agrees(after_failure, ROW)
 
 
 @probe
@@ -510,10 +559,10 @@ def test_backward_long(student):
 @probe
 def backwards_staged(mj, x):
     """The program that a backward pass writes, the derivative of one, and its values."""
-    linear = st.make_jaxpr(lambda t: [lax.mul(lax.neg(t), x), lax.mul(t, x)])(x)
+    linear = st.make_jaxpr(lambda t: [lax.mul(lax.neg(t), x), lax.mul(t, x), lax.mul(t, x)])(x)
 
     def back(ct):
-        return st.backward_pass(linear, [ct, None])
+        return st.backward_pass(linear, [ct, None, ct])
 
     program = st.make_jaxpr(back)(x)
     return {
@@ -535,7 +584,7 @@ def test_backward_chain(student):
 def test_backward_sums(student):
     """A variable that is used in several places gets the sum."""
     student.agrees(backwards, "shared", [ROW], [STEP, ROW, STEP * 2.0])
-    student.agrees(backwards, "outputs", [ROW, STEP], [ROW, 3.0, STEP, ROW * 4.0])
+    student.agrees(backwards, "outputs", [ROW, STEP], [ROW, 3.0, STEP, ROW * 4.0, ROW])
     student.agrees(backwards, "shapes", [ROW], [np.array([2.0, 11.0]), 0.5, GRID])
 
 
@@ -544,7 +593,7 @@ def test_backward_zeros(student):
     """An input without a cotangent gets zeros of its type."""
     student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
     student.agrees(backwards, "two", [ROW, STEP], [None, ROW])
-    student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None])
+    student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None, None])
 
 
 @pytest.mark.meets("float32")
@@ -687,7 +736,7 @@ exercise("stackless.transposed")
 @probe(uses=[in_place])
 def run_backwards(mj, siblings, case, args, linear, known, cotangents):
     """Types and values of a program that runs backwards, and what it does with known values."""
-
+    k = np.array([2.0, -3.0, 5.0])
     cases = {
         "product": lambda x, t: (lax.mul(lax.sin(x), t),),
         "before": lambda t, x: (lax.mul(t, lax.exp(x)), t, lax.neg(t)),
@@ -696,6 +745,7 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         "shapes": lambda m, t: (m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))),
         "unused": lambda x, t, u: (lax.mul(lax.cos(x), u),),
         "several": lambda x, t: (lax.mul(lax.mul(t, lax.cos(x)), lax.cos(x)), lax.mul(t, 2.0)),
+        "constants": lambda x, t: (lax.mul(lax.mul(t, k), lax.mul(x, k)), lax.mul(t, k)),
     }
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(cases[case])(*args)
@@ -709,6 +759,18 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         "operations": sorted(eqn.primitive.name for eqn in back.eqns),
         "the number of the old program's equations afterwards": length,
     }
+
+
+@probe(uses=[in_place])
+def each_backwards(mj, siblings, x, y):
+    """Cotangents by programs that run one program backwards, in this input and in that one."""
+    with in_place("microjax.stackless", siblings):
+        program = st.make_jaxpr(lambda x, y: (lax.mul(x, y.sum()),))(x, y)
+        found = []
+        for linear, known in (([False, True], x), ([True, False], y)):
+            back = st.transposed(program, linear)
+            found.append(st.eval_jaxpr(back.jaxpr, back.consts, known, x))
+    return {"cotangents of this input and of that one": found}
 
 
 @probe(uses=[in_place])
@@ -754,11 +816,12 @@ def test_transposed_values(student):
 
 @pytest.mark.meets("more_than_two", "order", "keys")
 def test_transposed_mixed_inputs(student):
-    """Linear and known inputs may come in any order."""
+    """Linear and known inputs may come in any order, and change places."""
     args = [ROW, STEP, GRID[0], GRID[1]]
     known, cts = [STEP, GRID[1]], [ROW, GRID[0]]
     student.agrees(run_backwards, BACKWARDS, "two", args, [True, False, True, False], known, cts)
     student.agrees(run_backwards, BACKWARDS, "linear", [ROW, STEP], [True, True], [], [GRID[0]])
+    student.agrees(each_backwards, BACKWARDS, ROW, STEP)
 
 
 @pytest.mark.meets("some_results", "zeros", "none")
@@ -783,11 +846,12 @@ def test_transposed_types(student):
 
 @pytest.mark.meets("moment", "twice", "mutation")
 def test_transposed_other_values(student):
-    """What depends on known inputs is computed in the new program, for the values given there."""
+    """What depends on known inputs is computed for the values given; constants keep theirs."""
     known = [ROW * 2.0], [STEP, ROW]
     student.agrees(run_backwards, BACKWARDS, "several", [ROW, STEP], [False, True], *known)
     known = [STEP], [STEP, ROW]
     student.agrees(run_backwards, BACKWARDS, "several", [ROW, STEP], [False, True], *known)
+    student.agrees(run_backwards, BACKWARDS, "constants", [ROW, STEP], [False, True], *known)
 
 
 @pytest.mark.meets("another_box", "nested", "closure", "caching")
