@@ -702,7 +702,10 @@ def counts_of_itself(mj, siblings, depth):
         if left[0] == 0:
             return x
         left[0] -= 1
-        value, count = g(sub_p.bind(x, 1.0))
+        try:
+            value, count = g(sub_p.bind(x, 1.0))
+        finally:
+            left[0] += 1
         counts.append(count)
         return mul_p.bind(value, mul_p.bind(value, 0.5))
 
@@ -727,7 +730,7 @@ def counts_of_itself(mj, siblings, depth):
     return {
         "the function's value": float(value),
         "the count": count,
-        "the counts of the calls inside": counts,
+        "the counts of the calls inside": counts[-depth:],
         "the error of a function that fails": error,
         "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
         "the height of the stack in the end": len(trace_state.stack),
