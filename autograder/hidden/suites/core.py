@@ -693,7 +693,16 @@ def counts_of_branches(mj, siblings, values):
     }
 
 
-@probe(uses=[in_place])
+def error_of(f, *args):
+    """The name of the error that a call raises."""
+    try:
+        f(*args)
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
+
+
+@probe(uses=[error_of, in_place])
 def counts_of_itself(mj, siblings, depth):
     """A function that counts its own operations, one level less deep; one that fails in between."""
     counts, left, kept = [], [depth], []
@@ -717,16 +726,8 @@ def counts_of_itself(mj, siblings, depth):
     with in_place("minijax.core", siblings):
         g = counted(f)
         value, count = g(5.5)
-        try:
-            counted(broken)(2.0)
-            error = "nothing"
-        except KeyError:
-            error = "KeyError"
-        try:
-            sub_p.bind(kept[0], 1.0)
-            escaped = False
-        except UnexpectedTracerError:
-            escaped = True
+        error = error_of(counted(broken), 2.0)
+        escaped = error_of(sub_p.bind, kept[0], 1.0) == "UnexpectedTracerError"
     return {
         "the function's value": float(value),
         "the count": count,
