@@ -144,8 +144,8 @@ def unit_floats(bits: Value, dtype: Any) -> Value:
     """Floats from 0 (included) to 1 (excluded), one for each element of `bits`.
 
     `bits` are unsigned integers with as many bits as the float type `dtype`. The uppermost of them
-    are the binary digits of the result after the point: as many as the fraction of a float holds,
-    23 of a float32. The others do not count.
+    are the binary digits of the result after the point: as many as the fraction of a float holds.
+    The others do not count.
 
     >>> unit_floats(np.array([0, 2**31, 2**32 - 1], np.uint32), np.float32)
     Array([0.       , 0.5      , 0.9999999], dtype=float32)

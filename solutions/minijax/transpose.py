@@ -330,8 +330,7 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
     `jaxpr` is linear in the inputs that `linear` marks. Each result has the type of the input to
-    which it belongs. The same object comes back each time for the same `linear`, and nothing else
-    that is derived from `jaxpr` does.
+    which it belongs. The same object comes back each time for the same `linear`.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr

@@ -94,7 +94,7 @@ def test_it_is_released_and_graded_and_this_copy_stays_as_it_is(tmp_path, monkey
     with (course / settings.FILE).open("a") as file:
         file.write(ENTRY)
     updated = command(course, "nbgrader", "update", "fusion")
-    assert updated.startswith("fusion is renewed.")
+    assert updated.startswith("fusion is new in source/, and has no grades.")
     assert "marks are left in lessons, and students get them" in updated
     released = command(course, "release", "fusion", "--out", "handouts")
     assert "With it you publish the solutions of: core.\n" in released

@@ -88,7 +88,7 @@ def test_what_is_left_is_listed_by_file_and_line(begun):
     assert re.search(r"^solutions/minijax/fusion.py, line 1: FILL IN: what this", left, re.M)
     marks = sum(path.read_text().count(new.MARK) for path in copy.files())
     assert len(re.findall(r"fusion\S*, line \d+: FILL IN: ", left)) == marks
-    assert left.endswith("A lesson is not finished. Replace each FILL IN by what it asks for.\n")
+    assert left.endswith("A lesson is not finished. Replace each FILL IN with what it asks for.\n")
 
 
 @pytest.mark.parametrize(

@@ -317,7 +317,7 @@ def test_nobody_is_asked_for_what_he_was_shown(asked):
 
 
 @needs_isolation
-@pytest.mark.parametrize(("kind", "starts"), [("right", 2), ("untouched", 4), ("half", 2)])
+@pytest.mark.parametrize(("kind", "starts"), [("right", 2), ("untouched", 3), ("half", 3)])
 def test_a_worker_is_kept_until_it_was_shown_what_is_asked(asked, kind, starts):
     graded(of_kind(kind), shrink=False)
     assert len({worker for worker, _, _ in asked}) == starts

@@ -584,7 +584,7 @@ DEFECTS = {
     "axis that is not there": (
         lambda p: p.eqns[2].params.update(axes=(1,)),
         "In equation 3, `e:f64[] = reduce_sum[axes=(1,) out_sharding=None] d`: float64[3] does not "
-        "have the axes (1,).",
+        "have the axes (1,), each once.",
     ),
     "number of operands": (
         lambda p: p.eqns[1].invars.append(p.invars[0]),

@@ -176,7 +176,7 @@ def test_without_jax_it_says_how_to_get_it(work, say, monkeypatch):
     status, out, err = say("run", "program.py", "--on", "jax")
     assert (status, out) == (1, "")
     assert re.search(r"-m pip install jax==0\.1\d\.\d+\n$", err)
-    assert say("run", "program.py", "--on", "tpu")[2].startswith("There is no tpu to run it on.")
+    assert say("run", "program.py", "--on", "tpu")[2].startswith("A program cannot run on tpu.")
 
 
 def test_lines_are_compared_by_their_numbers():
