@@ -254,7 +254,11 @@ def function_of(lib, name):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [*UNARY, *BINARY, *ALONG])
 def test_the_ends_of_numbers_are_those_of_jax(name, dtype):
-    assert differences(name, operands(name, dtype)) == {}
+    found = differences(name, operands(name, dtype))
+    # Without fusion emitters, as `conftest.py` has it, XLA cannot compile JAX's clamp of booleans.
+    if (name, dtype) == ("clamp", "bool"):
+        found = {x: both for x, both in found.items() if both[1] != "JaxRuntimeError"}
+    assert found == {}
 
 
 @pytest.mark.slow
