@@ -63,7 +63,7 @@ def aval_of(mj, value):
 
 @probe
 def aval_of_tracer(mj, shape, dtype, weak_type):
-    """Whether a tracer's own abstract value is returned, also if its class is in the table."""
+    """Whether a tracer's own abstract value is returned, even if its class is in the table."""
     own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
     class Box(Tracer):
