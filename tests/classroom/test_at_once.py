@@ -11,7 +11,7 @@ import yaml
 from test_exports import FORGETFUL, exported, load, machine_of, run_autograder, run_image
 
 from autograder.classroom.reports import exports
-from autograder.classroom.systems import at_once, github, gradescope
+from autograder.classroom.systems import at_once, github, gradescope, prairielearn
 from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, skeleton
 
@@ -116,6 +116,11 @@ def test_an_exercise_that_waits_for_another_says_for_which():
     said = {x["id"]: x["message"] or "" for x in at_once.checked(lesson, without, "")["exercises"]}
     assert said["core.find_top_trace"].startswith("This exercise is not begun.")
     assert said["core.counted"].startswith("This exercise needs core.find_top_trace first.")
+
+
+def test_a_missing_module_costs_no_attempt_in_prairielearn():
+    found = at_once.checked(manifest.get("core"), None, "Nothing was handed in.")
+    assert prairielearn.document(found)["format_errors"] == ["Nothing was handed in."]
 
 
 # ------------------------------------------------------------------------------------------

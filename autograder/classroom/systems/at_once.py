@@ -41,11 +41,12 @@ def files(lesson: Lesson) -> dict[str, bytes]:
 def checked(lesson: Lesson, source: bytes | None, reason: str) -> Result:
     """What the visible checks say of a module, as a result: an exercise has its points or none."""
     if source is None:
-        report, remarks = checks.Report(lesson, lesson.exercises), [reason]
+        missing = checks.Error("", reason, frames=())
+        report = checks.Report(lesson, lesson.exercises, broken=missing)
     else:
         report = checks.run(lesson, {lesson.module: source})
-        remarks = [reason] if reason else []
-        remarks += [report.broken.message] if report.broken else []
+    broken = report.broken.message if report.broken else ""
+    remarks = [*dict.fromkeys(filter(None, [reason, broken]))]
     exercises = [_verdict(report, exercise) for exercise in lesson.exercises if exercise.points]
     return {
         "lesson": lesson.id,
