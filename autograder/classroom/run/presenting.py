@@ -32,8 +32,9 @@ class Submission:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What has to be graded."""
-        return (self.task, self.credit) if self.credit else (self.task,)
+        """What has to be graded; without earlier modules of one's own both are one."""
+        both = (self.task, self.credit) if self.credit else (self.task,)
+        return tuple({task.key: task for task in both}.values())
 
 
 def presented(each: Submission, verdicts: Mapping[str, Result]) -> Result:
@@ -83,9 +84,8 @@ def _compared(result: Result, credit: Result, each: Submission) -> Result:
 def _blame(base: Base, module: str) -> str:
     """Why a module cannot be imported on these earlier ones, where it can on the course's own."""
     for name, source in sorted(base.items()):
-        if why := module_rules.unreadable(source, name) or module_rules.import_complaint(
-            source, name
-        ):
+        why = module_rules.unreadable(source, name) or module_rules.import_complaint(source, name)
+        if why:
             return f"{why} So {module} cannot be imported."
     own = ", ".join(sorted(base))
     return f"{module} cannot be imported on your own {own}; on the course's own modules it can."

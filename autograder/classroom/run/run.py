@@ -43,10 +43,10 @@ def graded(
     waiting: dict[str, list[Submission]] = defaultdict(list)
     missing: dict[str, Task] = {}
     for each in work:
-        for key, task in {task.key: task for task in each.tasks}.items():  # both may be one
-            if key not in known:
-                waiting[key].append(each)
-                missing[key] = task
+        for task in each.tasks:
+            if task.key not in known:
+                waiting[task.key].append(each)
+                missing[task.key] = task
         if is_known(each, known):
             yield each, presented(each, found)
     with contextlib.closing(execute(list(missing.values()))) as made:
