@@ -128,11 +128,12 @@ def take_over(
     for student, own in found.students.items():
         main, files = _chosen(own, assignment)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
-        if _is_by_hand(folder, files, old):
+        there = _there(folder)
+        if _is_by_hand(there, files, old):
             kept.submissions.append(student)
             facts = [old[x] for x in ("attempt", "late", "time", "content")]
         else:
-            _renew(folder, files, old, kept, student)
+            _put(folder, {**files, **kept.note(student, there, files, old)})
             late, time = "late" if main.late else "", str(main.time or "")
             facts = [str(main.attempt), late, time, _hash(files)]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
@@ -302,6 +303,22 @@ class _Kept:
     stamps: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
 
+    def note(
+        self,
+        student: str,
+        there: Mapping[str, bytes],
+        files: Mapping[str, bytes],
+        old: Mapping[str, str],
+    ) -> dict[str, bytes]:
+        """Note what a submission takes the place of; a time that is not ours, which stays."""
+        if there.keys() - {STAMP} and _hash(there) != _hash(files):
+            self.replaced.append(student)
+        stamp = there.get(STAMP)
+        if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
+            return {}
+        self.stamps.append(student)
+        return {STAMP: stamp}
+
     def said(self, where: Path) -> Iterator[str]:
         if self.replaced:
             yield f"Replaced by another submission: {', '.join(self.replaced)}."
@@ -317,26 +334,11 @@ class _Kept:
             )
 
 
-def _is_by_hand(folder: Path, files: Mapping[str, bytes], old: Mapping[str, str]) -> bool:
+def _is_by_hand(
+    there: Mapping[str, bytes], files: Mapping[str, bytes], old: Mapping[str, str]
+) -> bool:
     """Is there something that neither the download has nor `collect` has written?"""
-    there = _there(folder)
-    content = _hash(there)
-    return bool(there.keys() - {STAMP}) and content not in (old["content"], _hash(files))
-
-
-def _renew(
-    folder: Path, files: dict[str, bytes], old: Mapping[str, str], kept: _Kept, student: str
-) -> None:
-    """Write a submission over an earlier one, but for a time that is not ours."""
-    there = _there(folder)
-    stamp = there.get(STAMP)
-    if there.keys() - {STAMP} and _hash(there) != _hash(files):
-        kept.replaced.append(student)
-    if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
-        _put(folder, files)
-    else:
-        kept.stamps.append(student)
-        _put(folder, {**files, STAMP: stamp})
+    return bool(there.keys() - {STAMP}) and _hash(there) not in (old["content"], _hash(files))
 
 
 def _there(folder: Path) -> dict[str, bytes]:
