@@ -6,7 +6,7 @@ The same is done on the reference. See `run_repeated.py` for what comes before a
 import ast
 import functools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.grading import generated, run_repeated, suite, telling
@@ -15,7 +15,7 @@ from autograder.grading.calls import Call, Calls
 from autograder.grading.compare import compare
 from autograder.grading.lending import Lending
 from autograder.grading.oracle import Oracle
-from autograder.grading.questions import Given, Right, Tolerance
+from autograder.grading.questions import Given, Question, Right, Tolerance
 from autograder.grading.suite import Disagreement
 from autograder.lessons import assemble, skeleton
 from autograder.lessons.manifest import Lesson
@@ -24,17 +24,15 @@ from autograder.sandbox.session import Reply
 CALLS = 5  # of a function where it is called once
 
 
+@dataclass(frozen=True)
 class Repeating:
     """Asks a submission, and the reference, with each call made again."""
 
-    def __init__(
-        self, oracle: Oracle, asking: Asking, lending: Lending, calls: Calls, stubs: Collection[str]
-    ) -> None:
-        self.oracle = oracle
-        self.asking = asking
-        self.lending = lending
-        self.calls = calls
-        self.stubs = stubs
+    oracle: Oracle
+    asking: Asking
+    lending: Lending
+    calls: Calls
+    stubs: Collection[str]
 
     def ask(
         self, exercise: str, given: Given, asked: Sequence[Right]
@@ -71,25 +69,29 @@ class Repeating:
         arguments = self._arguments(exercise, [one], one.question.siblings)
         replies = generated.replies(self.oracle.ask(run_repeated.answers, arguments)[0])
         want = next((reply for reply in replies if reply.kind == "value"), None)
-        if want is None or not isinstance(want.value, list) or not isinstance(want.value[0], dict):
-            return want
-        once = self.oracle.ask(one.question.probe, one.question.arguments(one.question.siblings))[
-            0
-        ].value
-        record, *seen = want.value
-        steady = {
-            key: part
-            for key, part in record.items()
-            if compare(Reply("value", part), Reply("value", once[key]), (), *one.question.tolerance)
-            is None
-        }
-        return replace(want, value=[steady, *seen])
+        return want and _steady(want, one.question)
 
     def _arguments(self, exercise: str, chosen: Sequence[Right], given: Given) -> tuple[Any, ...]:
         questions = [one.question for one in chosen]
         sent = [(q.probe.name, q.probe.source, q.arguments(given)) for q in questions]
         target = self.lending.targets[exercise]
         return self.lending.module, target, promised(self.lending.lesson, target), sent
+
+
+def _steady(want: Reply, question: Question) -> Reply:
+    """The answer without the parts of a record that are others than when it is asked once."""
+    once = question.want.value
+    match want.value:
+        case [dict(record), *seen] if isinstance(once, dict):
+            parts = {
+                key: part
+                for key, part in record.items()
+                if not compare(
+                    Reply("value", part), Reply("value", once[key]), (), *question.tolerance
+                )
+            }
+            return replace(want, value=[parts, *seen])
+    return want
 
 
 @functools.cache
