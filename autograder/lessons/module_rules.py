@@ -47,9 +47,12 @@ def unreadable(source: bytes, label: str) -> str:
         ast.parse(source)
     except SyntaxError as error:
         return f"{label}, line {error.lineno}, is no valid Python: {error.msg}."
-    except (ValueError, RecursionError, MemoryError):
+    except NOT_PARSED:
         return f"{label} is no valid Python."
     return ""
+
+
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def _as_python_reads(source: bytes) -> str | None:
@@ -88,9 +91,10 @@ def import_complaint(source: bytes, label: str) -> str:
 
 def imported(source: bytes) -> list[tuple[int, str]]:
     """The packages that a module imports, with the lines; not those that it can do without."""
-    if unreadable(source, ""):
+    try:
+        return sorted(_imports_in(ast.parse(source)))
+    except NOT_PARSED:
         return []  # told elsewhere
-    return sorted(_imports_in(ast.parse(source)))
 
 
 def _imports_in(node: ast.AST) -> Iterator[tuple[int, str]]:

@@ -228,9 +228,9 @@ def _lesson(name: str, given: list[Result], roster: Roster) -> dict[str, Any]:
 
 def _with_one_fault(result: Result) -> Result:
     """The result; what is at fault in the module as a whole is no failure of each exercise."""
+    faults = feedback.faults(result)
     verdicts: list[Any] = [
-        {**x, "class": NO_MODULE} if x["message"] in result["remarks"] else x
-        for x in result["exercises"]
+        {**x, "class": NO_MODULE} if x["message"] in faults else x for x in result["exercises"]
     ]
     return {**result, "exercises": verdicts}
 
