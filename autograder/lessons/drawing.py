@@ -353,11 +353,13 @@ def callee(step: Step) -> str:
     return str(step["name"]).removesuffix(".__call__")
 
 
+# Where a round's values are in its step, and what those after the carry are called.
+IN_A_ROUND = (("operands", "row"), ("results", "y"))
+
+
 def of_round(step: Step, scene: Scene) -> Iterator[Moment]:
     """A round of a loop: what it is given, and what it returns."""
-    given, made = (
-        carried(step, key, name) for key, name in (("operands", "row"), ("results", "y"))
-    )
+    given, made = (carried(step, key, name) for key, name in IN_A_ROUND)
     level = scene.busy[-1][0] if scene.busy else None
     text = f"Round {step['number']} gets {given} and returns {made}."
     yield Moment(text, scene, level=level, done=True)

@@ -175,7 +175,7 @@ class Stage:
     def round(self, moment: Moment, step: Step) -> None:
         """A round of a loop is on the bench of its floor: the carry goes in and comes out."""
         count, bench = step["carry"], list[Item]()
-        for key, name in (("operands", "row"), ("results", "y")):
+        for key, name in drawing.IN_A_ROUND:
             pairs = numbered(step[key], ids_of(step, key))
             for n, (x, number) in enumerate(pairs):
                 bench.append({**item(x, number), "cap": "carry" if n < count else name})
