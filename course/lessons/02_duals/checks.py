@@ -96,16 +96,21 @@ def test_dual_number_of_another_interpreter():
 # JVPInterpreter.interpret_op ----------------------------------------------------------------------
 
 
-@pytest.mark.exercise("duals.interpret_op")
-def test_what_the_rule_gets_and_gives(monkeypatch):
-    """The rule gets primals and tangents, even of constants; its two results become one pair."""
-    calls = []
+def noting(calls):
+    """A rule that notes what it is called with."""
 
     def toy(primals, tangents):
         calls.append((primals, tangents))
         return 5.0, 7.0
 
-    monkeypatch.setitem(jvp_rules, Op.mul, toy)
+    return toy
+
+
+@pytest.mark.exercise("duals.interpret_op")
+def test_what_the_rule_gets_and_gives(monkeypatch):
+    """The rule gets primals and tangents, even of constants; its two results become one pair."""
+    calls = []
+    monkeypatch.setitem(jvp_rules, Op.mul, noting(calls))
     interpreter = JVPInterpreter(current_interpreter())
     out = interpreter.interpret_op(Op.mul, (DualNumber(interpreter, 3.0, 1.0), 4.0))
     assert calls == [((3.0, 4.0), (1.0, 0.0))]
@@ -117,12 +122,7 @@ def test_what_the_rule_gets_and_gives(monkeypatch):
 def test_operand_of_another_interpreter(monkeypatch):
     """A dual number of another interpreter is a constant operand: it does not move here."""
     calls = []
-
-    def toy(primals, tangents):
-        calls.append((primals, tangents))
-        return 5.0, 7.0
-
-    monkeypatch.setitem(jvp_rules, Op.mul, toy)
+    monkeypatch.setitem(jvp_rules, Op.mul, noting(calls))
     interpreter = JVPInterpreter(current_interpreter())
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 4.0, 10.0)
     interpreter.interpret_op(Op.mul, (DualNumber(interpreter, 3.0, 1.0), foreign))
