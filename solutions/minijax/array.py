@@ -200,7 +200,7 @@ class ArrayImpl(Array):
     def copy(self) -> ArrayImpl:
         """The same values in memory of their own."""
         array = ArrayImpl(np.array(self.value), self.weak_type)
-        return array_methods["_beside"](array, [self]) if self.committed else array
+        return array_methods["_placed_with"]([self], array) if self.committed else array
 
     def __reduce__(self) -> Any:
         return ArrayImpl, (np.array(self.value), self.weak_type)

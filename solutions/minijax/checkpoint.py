@@ -272,8 +272,8 @@ def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:
 
     From the inputs and these results, the outputs can be computed again by equations for which
     `policy(primitive, *types of the operands, **params)` is false. None of the results could be
-    left out. The policy is asked once for each equation whose results are
-    needed, and for no other. Nothing is kept if `policy` is None.
+    left out. The policy is asked once for each equation whose results are needed, and for no other.
+    Nothing is kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

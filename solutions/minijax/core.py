@@ -495,8 +495,8 @@ class EvalTrace(Trace):
         outs = computed(rule, primitive, tracers, params)
         weak_type = weak_result(primitive, tracers, params)
         if primitive.multiple_results:
-            return [beside(tracers, as_result(out, weak_type)) for out in outs]
-        return beside(tracers, as_result(outs, weak_type))
+            return [placed_with(tracers, as_result(out, weak_type)) for out in outs]
+        return placed_with(tracers, as_result(outs, weak_type))
 
 
 @np.errstate(all="ignore")
@@ -524,11 +524,11 @@ def as_result(out: Value, weak_type: bool = False) -> Value:
     return out
 
 
-def beside(operands: Values, result: Value) -> Value:
+def placed_with(operands: Values, result: Value) -> Value:
     """A result of evaluation, on the devices where the user put operands, if any are (`jit`)."""
     for x in operands:
         if type(x) is ArrayImpl and x.kind is not None and x.kind.committed:
-            return array_methods["_beside"](result, operands)
+            return array_methods["_placed_with"](operands, result)
     return result
 
 

@@ -165,7 +165,7 @@ def array_of(aval: ShapedArray, buffer: Value, on: xla.Devices, committed: bool 
     return kind_of(aval, on, committed).result_maker()(buffer)
 
 
-def beside(result: Value, operands: Values) -> Value:
+def placed_with(operands: Values, result: Value) -> Value:
     """A new array with the values of `result`, on the devices to which operands are committed."""
     on = committed_devices(operands)
     if on is None or type(result) is not ArrayImpl or result.kind is not None:
@@ -176,7 +176,7 @@ def beside(result: Value, operands: Values) -> Value:
     return array
 
 
-array_methods["_beside"] = beside
+array_methods["_placed_with"] = placed_with
 
 
 # What users ask an array about its place ----------------------------------------------------------

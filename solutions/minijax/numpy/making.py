@@ -15,10 +15,10 @@ from minijax.core import (
     Tracer,
     Value,
     Values,
-    beside,
     convert_element_type_p,
     get_aval,
     impl_rules,
+    placed_with,
     trace_state,
 )
 from minijax.errors import ConcretizationTypeError
@@ -192,7 +192,7 @@ def stacked(a: Value, dtype: Any) -> Value:
         parts = [np.asarray(asarray(x, dtype)) for x in a]
         if len({x.shape for x in parts}) > 1:
             raise TypeError("Elements of a list must have the same shape to become an array.")
-        return beside(leaves_of(a), constant(np.stack(parts)))
+        return placed_with(leaves_of(a), constant(np.stack(parts)))
     try:
         from minijax.numpy import concatenate, expand_dims
     except ImportError:
