@@ -3,16 +3,12 @@
 What JAX prints is kept beside each. JAX itself is asked for the first, and with `--full` for all.
 """
 
-import os
-import subprocess
-import sys
 import tomllib
 
 import pytest
+from run_on import printed
 
 from autograder.lessons import places
-from autograder.sandbox import launch
-from autograder.student import run_program
 
 GALLERY = sorted((places.COURSE / "capstones" / "gallery").glob("*.py"))
 LINES = 80
@@ -47,15 +43,3 @@ def test_a_program_prints_the_same_on_both(backend, file):
 def test_every_program_is_on_the_page():
     lessons = tomllib.loads((GALLERY[0].parent / "lessons.toml").read_text(encoding="utf-8"))
     assert sorted(name for names in lessons.values() for name in names) == [x.stem for x in GALLERY]
-
-
-def printed(file, backend):
-    """What a program prints."""
-    quick = {**os.environ, "XLA_FLAGS": launch.xla_flags()}
-    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend, ""]
-    run = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", *words],
-        env=quick, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (run.returncode, run.stderr) == (0, "")
-    return run.stdout

@@ -4,15 +4,8 @@ The program runs twice, in processes of its own: `import jax` means minijax in t
 the second. Of JAX's internal modules, `optimizers` takes three functions, which are defined here.
 """
 
-import os
-import subprocess
-import sys
-
 import pytest
-
-from autograder.lessons import places
-from autograder.sandbox import launch
-from autograder.student import run_program
+from run_on import printed
 
 PROGRAM = """
 import importlib.metadata
@@ -84,15 +77,3 @@ def test_stax_and_the_optimizers_train_as_they_do_on_jax(tmp_path):
     ours, theirs = (printed(file, backend) for backend in ("minijax", "jax"))
     assert len(ours.splitlines()) == 5
     assert ours == theirs
-
-
-def printed(file, backend):
-    """What the program prints."""
-    quick = {**os.environ, "XLA_FLAGS": launch.xla_flags()}
-    words = [run_program.__file__, str(places.SOLUTIONS), str(file), backend, ""]
-    run = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", *words],
-        env=quick, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (run.returncode, run.stderr) == (0, "")
-    return run.stdout
