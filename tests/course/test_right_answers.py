@@ -9,8 +9,11 @@ import sys
 import pytest
 
 from autograder.grading import answers, submission, under_pytest
+from autograder.grading.laws import Generating
+from autograder.grading.rehearsal import rehearse
 from autograder.grading.task import Task
 from autograder.lessons import manifest
+from autograder.sandbox import isolation
 from autograder.upkeep import audit, cases
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
@@ -18,6 +21,13 @@ LONG = {"random"}  # takes a minute and a half
 CASES = [
     pytest.param(x, id=x.id, marks=[pytest.mark.full] if x.id in LONG else []) for x in LESSONS
 ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_the_suite_runs_on_the_reference(lesson):
+    """Otherwise nobody's submission can be graded."""
+    suite = under_pytest.suite_of(lesson)
+    rehearse(lesson, suite, isolation.choose(), Generating(0, None, shrink=False), None)
 
 
 @pytest.mark.sampled  # `audit` grades them all
