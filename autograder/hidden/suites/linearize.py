@@ -499,7 +499,7 @@ def program_of(mj, siblings, name, vals, consts, later):
         "the types of the inputs and results of the program": types,
         "the operations of the program": names,
         "the number of constants": len(program.consts),
-        "what the program computes": outs,
+        "the results of the program": outs,
     }
 
 
@@ -537,7 +537,7 @@ def two_results(mj, siblings, x):
                     "the number of equations": len(program.eqns),
                     "the numbers of the equations' results": [len(e.outvars) for e in program.eqns],
                     "the params of the equations": [eqn.params for eqn in program.eqns],
-                    "what the program computes": eval_jaxpr(program.jaxpr, program.consts, x),
+                    "the results of the program": eval_jaxpr(program.jaxpr, program.consts, x),
                 }
             )
         return told
@@ -696,7 +696,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "the classes of the results' types": [type(p.aval).__name__ for p in pvals_out],
         "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
         "the number of constants": len(program.consts),
-        "what the program computes": outs,
+        "the results of the program": outs,
         "the height of the stack before, during and after the call": sizes,
     }
 
@@ -1224,7 +1224,7 @@ def call_of_twins(mj, siblings, places, vals):
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
         return {
-            "what the program computes": eval_jaxpr(program.jaxpr, program.consts, *vals[:2]),
+            "the results of the program": eval_jaxpr(program.jaxpr, program.consts, *vals[:2]),
         }
 
 
