@@ -31,7 +31,8 @@ def stop(*args):
     raise error
 
 result = []
-for kind in (TypeError, ValueError, KeyError, IndexError, AttributeError, KeyboardInterrupt, {more}):
+kinds = [TypeError, ValueError, KeyError, IndexError, AttributeError, KeyboardInterrupt, {more}]
+for kind in kinds:
     error, calls = kind("own"), []
     try:
         {call}
@@ -456,7 +457,9 @@ def test_leaves_of_any_kind(student):
 @pytest.mark.meets("exception")
 def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
-    made = "node_types[Shape] = NodeType(stop, stop); shape = PyTreeDef(Shape, None, (leaf, leaf)); "
+    made = (
+        "node_types[Shape] = NodeType(stop, stop); shape = PyTreeDef(Shape, None, (leaf, leaf)); "
+    )
     student.agrees(run, NOTHING, raising(made + "tree_unflatten(lst(leaf, shape), [1, 2, 3])"))
     student.agrees(run, NOTHING, raising(made + "tree_unflatten(shape, [1, 2])", "StopIteration"))
 

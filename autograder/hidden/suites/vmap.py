@@ -308,7 +308,7 @@ def test_batch_axis_between(student):
 def test_axes_in_any_order(student):
     """The order in which the summed axes are listed does not matter."""
     for axes in [(1, 0), (2, 0), (2, 1), (2, 0, 1), (1, 2, 0)]:
-        for dim in range(4):
+        for dim in (1, 2):
             sums(student, BLOCK, dim, axes)
 
 
