@@ -150,7 +150,7 @@ def told(result):
     """A result in parts: structures and other containers as texts, which tell all of them apart."""
     from minijax.tree import PyTreeDef
 
-    if result == "ValueError":
+    if type(result) is str and result == "ValueError":  # anything else may claim to equal it
         return {"error": "ValueError"}
     match result:
         case (list() as leaves, PyTreeDef()):
