@@ -153,9 +153,9 @@ def _reply(item: Any) -> Reply:
     match item:
         case ("value", value):
             return Reply("value", value)
-        case ("raised", str(name), str(message)):
+        case ("raised", str(name), str(message), *seen):
             known = f"errors.{name}" if not is_exception(name) else name
-            return Reply("raised", name=known, message=message[: wire.MAX_ERROR])
+            return Reply("raised", seen or None, known, message[: wire.MAX_ERROR])
         case ("changed",):
             return Reply("changed")
     return Reply("crashed")

@@ -107,16 +107,16 @@ def compared(
 ) -> Disagreement | None:
     """How an answer differs, or what else is seen of a call and not of the reference's."""
     answer, *usual = _parts(want)
-    if got.kind != "value":
-        return compare(got, Reply("value", answer), stubs, *near)
     value, *seen = _parts(got)
-    if isinstance(answer, dict) and isinstance(value, dict):
-        value = {key: part for key, part in value.items() if key in answer}
     for what, more, usually in zip(_SAID, seen, usual, strict=True):
         for new, (kind, message) in what.items():
             if new in more - usually:
                 return Disagreement(kind, message)
-    return compare(Reply("value", value), Reply("value", answer), stubs, *near)
+    if got.kind == "value":
+        if isinstance(answer, dict) and isinstance(value, dict):
+            value = {key: part for key, part in value.items() if key in answer}
+        got = Reply("value", value)
+    return compare(got, Reply("value", answer), stubs, *near)
 
 
 # What is said of a call that the reference does not do.

@@ -8,6 +8,7 @@ again, inside the probe.
 
 import contextlib
 import functools
+import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -230,8 +231,9 @@ def plain_function(repeated: Repeated) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def repeating(home: Any, target: str, promised: str) -> Iterator[Seen]:
+def repeating(module: str, target: str, promised: str) -> Iterator[Seen]:
     """Have each call of a function made again, and get what is seen of it."""
+    home = importlib.import_module(module)  # a probe may be what imports it first
     *owner, name = target.split(".")
     place = functools.reduce(lambda found, part: vars(found)[part], owner, home)
     function, seen = vars(place)[name], Seen(home.__name__.split(".")[0], promised)
@@ -251,9 +253,9 @@ def answers(mj: Any, module: str, target: str, promised: str, questions: list[An
     for name, source, args in questions:
         space: dict[str, Any] = {"np": np, "__name__": "probe"}
         exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
-        with repeating(sys.modules[module], target, promised) as seen:
+        with repeating(module, target, promised) as seen:
             try:
                 found.append(("value", [plain(space[name](mj, *args)), *seen.facts()]))
             except BaseException as error:
-                found.append(("raised", error_name(mj, error), str(error)))
+                found.append(("raised", error_name(mj, error), str(error), None, *seen.facts()))
     return found

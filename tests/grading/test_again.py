@@ -66,6 +66,7 @@ def spread_of(tiny, x):
 WRONG_CALLS = {
     "not when the same call is made again": "return _kept.setdefault(f, [f(x) for x in xs])",
     "changes an argument": "return [f(xs.pop(0)) for _ in range(len(xs))]",
+    "an argument, which": "xs.append('')\n    return [f(x) for x in xs[:-1]]",  # and fails then
     "should return a list": "return tuple(f(x) for x in xs)",
     "raises nothing": "import contextlib\n    with contextlib.suppress(KeyError):\n        "
     "return [f(x) for x in xs]\n    return []",

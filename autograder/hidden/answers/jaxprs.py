@@ -260,6 +260,16 @@ mistake(
 )
 
 
+# The constants of the first run are kept.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = dict(kept(jaxpr, 'constants', lambda: dict(zip(jaxpr.constvars, consts, strict=True))))",
+    },
+    fails="test_eval_constants",
+)
+
+
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     contract, batch = dimension_numbers
@@ -436,6 +446,17 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
     dtype = np.dtype(preferred_element_type or x.dtype)
     return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
+
+
+# Sizes are compared before it is known that y has the axes.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "check_axes(y, (*y_contract, *y_batch))": "",
+        "if x.dtype != y.dtype and preferred_element_type is None:": "check_axes(y, (*y_contract, *y_batch))\nif x.dtype != y.dtype and preferred_element_type is None:",
+    },
+    fails="test_product_refuses_axes",
+)
 
 
 @right("jaxprs.check_equation")
@@ -686,3 +707,14 @@ def check_equation(self, eqn):
         if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
             self.fail("the result is {} and not {}", str(aval), str(var.aval))
     self.bind(eqn.outvars)
+
+
+# Programs inside are checked when the results are bound already.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "",
+        "self.bind(eqn.outvars)": "self.bind(eqn.outvars)\nself.check_inner(eqn)",
+    },
+    fails="test_equation_binds_all_or_nothing",
+)

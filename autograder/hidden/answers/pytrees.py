@@ -167,6 +167,16 @@ mistake(
 )
 
 
+# A dict is never a leaf.
+mistake(
+    "pytrees.flatten",
+    {
+        "is_leaf(tree)": "is_leaf(tree) and type(tree) is not dict",
+    },
+    fails="test_leaves_by_choice",
+)
+
+
 @right("pytrees.unflatten")
 def tree_unflatten(treedef, leaves):
     leaves = tuple(leaves)
@@ -391,6 +401,17 @@ def tree_unflatten(treedef, leaves):
     return build(treedef, leaves)
 
 
+# A StopIteration of a container's own function is taken for too few leaves.
+mistake(
+    "pytrees.unflatten",
+    {
+        "if len(leaves) != treedef.num_leaves:": "if len(leaves) > treedef.num_leaves:",
+        "return build(treedef, build)": "try:\n    return build(treedef, build)\nexcept StopIteration:\n    raise ValueError('too few leaves') from None",
+    },
+    fails="test_errors_when_put_together",
+)
+
+
 @right("pytrees.flatten_up_to")
 def flatten_up_to(treedef, tree):
     found = []
@@ -591,6 +612,16 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
+# An instance of a subclass fits.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:",
+    },
+    fails="test_containers_of_another_class",
+)
+
+
 @right("pytrees.map")
 def tree_map(f, tree, *rest, is_leaf=None):
     first, treedef = tree_flatten(tree, is_leaf)
@@ -702,6 +733,16 @@ def tree_map(f, tree, *rest, is_leaf=None):
         return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
     except (TypeError, AttributeError) as error:
         raise ValueError("the trees do not fit") from error
+
+
+# Without leaves, the other trees are not looked at.
+mistake(
+    "pytrees.map",
+    {
+        "columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,",
+    },
+    fails="test_map_of_trees_that_differ",
+)
 
 
 @right("pytrees.flatten_fun")
@@ -947,3 +988,23 @@ def flatten_fun(f, in_tree):
         return kept[0]
 
     return flat_f, out_tree
+
+
+# A call that fails loses the structure of the last result.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_leaves, structure =": "out_trees.clear()\nout_leaves, structure =",
+    },
+    fails="test_several_calls",
+)
+
+
+# Two wrappers of one function share a structure.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])",
+    },
+    fails="test_wrappers_side_by_side",
+)

@@ -143,6 +143,17 @@ def move_batch_axis(axis_size, src, dst, x):
     return transpose(x, [src, *others] if dst == 0 else [*others, src])
 
 
+# A value is repeated along a leading axis, which moves afterwards.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "batched = (*shape[:dst], axis_size, *shape[dst:])": "batched = (axis_size, *shape)",
+        "return broadcast_in_dim(x, batched, [i for i in range(len(batched)) if i != dst])": "return move_batch_axis(axis_size, 0, dst, broadcast_in_dim(x, batched, range(1, len(batched))))",
+    },
+    fails="test_work_of_a_move",
+)
+
+
 @right("vmap.align_operand")
 def align_operand(axis_size, dim, x, rank):
     example = [n for i, n in enumerate(get_aval(x).shape) if i != dim]
@@ -269,6 +280,16 @@ def align_operand(axis_size, dim, x, rank):
     if len(rest) == rank:
         return x
     return np.reshape(np.asarray(x), (size, *[1] * (rank - len(rest)), *rest))
+
+
+# An array of one entry is taken for a number.
+mistake(
+    "vmap.align_operand",
+    {
+        "if dim is not_mapped and not get_aval(x).shape:": "if dim is not_mapped and math.prod(get_aval(x).shape) == 1:",
+    },
+    fails="test_arrays_that_are_not_mapped",
+)
 
 
 @right("vmap.reduce_sum_rule")
@@ -575,6 +596,16 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
     return out, axis_in_product(vals, numbers, side, dims[side])
 
 
+# If both are mapped, the dtype that is asked for is lost.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "out_dim = 0": "out_dim, preferred_element_type = 0, None",
+    },
+    fails="test_element_type",
+)
+
+
 @right("vmap.jacobian")
 def jacobian_of_input(f, xs, i):
     shape = get_aval(xs[i]).shape
@@ -675,3 +706,13 @@ def jacobian_of_input(f, xs, i):
     for k in range(len(aval.shape)):
         push = vmap(push, in_axes=k, out_axes=(None, -1))
     return push(basis(ShapedArray(aval.shape, aval.dtype)))
+
+
+# A number moves by a Python float, whatever its dtype.
+mistake(
+    "vmap.jacobian",
+    {
+        "for axis in range": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in range",
+    },
+    fails="test_jacobian_keeps_the_dtype",
+)

@@ -79,6 +79,7 @@ def with_literals(mj, x):
     return {
         "the outputs": out,
         "the literal's own value is an output": out[1] is two.val,
+        "an output is weakly typed": [get_aval(value).weak_type for value in out],
     }
 
 
@@ -494,7 +495,8 @@ def test_product_refuses_axes(student):
             student.agrees(type_of_product, x, x, numbers, "float32")
     for batch in ((1,), (1,)), ((2,), (1,)), ((1,), (2,)):  # contracted and batched, in x or in y
         student.agrees(type_of_product, x, x, (((1,), (1,)), batch))
-    for pair in (((1, 1), (1, 2)), ((1, 2), (1, 1)), ((1, 2), (2, 1))):  # one wrong, or none
+    one_wrong = [((3,), (1,)), ((1,), (3,)), ((-1,), (1,)), ((1,), (-1,)), ((1, 1), (1, 2))]
+    for pair in (*one_wrong, ((1, 2), (1, 1)), ((1, 2), (2, 1))):  # or none
         student.agrees(type_of_product, x, x, (pair, ((), ())))
         student.agrees(type_of_product, x, x, (((), ()), pair))
 
@@ -665,6 +667,8 @@ def test_equation_binds_all_or_nothing(student, wrong):
     student.agrees(equation, [0], [1, 2, 3], types, [0])
     types = [((3,), "float64", False) if i == wrong else VECTOR for i in range(3)]
     student.agrees(equation, [0], [1, 2, 3], types, [0], None, "jaxpr", True)
+    student.agrees(equation, [0], [1, 2, 3], [VECTOR] * (1 + wrong), [0], None, "jaxpr", True)
+    student.agrees(equation, [0], [wrong], [VECTOR], [0], "wrong", "jaxpr", True)
 
 
 def test_equation_dtypes(student):
