@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import threading
 
     from microjax.interpreters import (
-        CountingInterpreter,
         Interpreter,
         IntervalInterpreter,
         Op,
@@ -313,15 +312,15 @@ def remembered_answers(mj, answers):
 def two_that_remember(mj):
     """Two interpreters, which know nothing of each other, and one above the other."""
     x, y = object(), object()
-    below = CountingInterpreter(telling_before())
+    below = telling_before()
     first, second = RememberingInterpreter(below), RememberingInterpreter(below)
-    for interpreter in (first, first, second, first, second):
+    upper = RememberingInterpreter(first)
+    counts = []
+    for interpreter in (first, first, second, first, upper, second, upper):
         interpreter.interpret_op(Op.mul, (x, y))
-    counts = [below.count]
-    upper = CountingInterpreter(RememberingInterpreter(below))
-    for _ in range(3):
         upper.interpret_op(Op.mul, (y, y))
-    return [*counts, below.count, upper.count]
+        counts.append(len(below.asked))
+    return counts
 
 
 @probe
