@@ -128,12 +128,12 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     if len(args) != len(jaxpr.parameters):
         raise TypeError(f"the program takes {len(jaxpr.parameters)} values, not {len(args)}.")
     env = dict(zip(jaxpr.parameters, args, strict=True))
-    last_use = {atom: i for i, eqn in enumerate(jaxpr.equations) for atom in (eqn.var, *eqn.args)}
-    last_use[jaxpr.return_val] = len(jaxpr.equations)
+    last_use = {atom: i for i, eqn in enumerate(jaxpr.equations) for atom in {eqn.var, *eqn.args}}
+    last_use.pop(jaxpr.return_val, None)
     for i, equation in enumerate(jaxpr.equations):
         env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))
-        for atom in (equation.var, *equation.args):
-            if last_use[atom] == i:
+        for atom in {equation.var, *equation.args}:
+            if last_use.get(atom) == i:
                 env.pop(atom, None)
     return env.get(jaxpr.return_val, jaxpr.return_val)
 

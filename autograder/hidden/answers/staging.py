@@ -292,10 +292,10 @@ mistake(
     {
         "zip(jaxpr.parameters": "zip(map(str, jaxpr.parameters)",
         "{atom: i": "{str(atom): i",
-        "last_use[jaxpr.return_val]": "last_use[str(jaxpr.return_val)]",
+        "last_use.pop(jaxpr.return_val,": "last_use.pop(str(jaxpr.return_val),",
         "env[equation.var]": "env[str(equation.var)]",
         "env.get(arg, arg)": "(env.get(str(arg), arg) if isinstance(arg, Var) else arg)",
-        "last_use[atom]": "last_use[str(atom)]",
+        "last_use.get(atom)": "last_use.get(str(atom))",
         "env.pop(atom, None)": "env.pop(str(atom), None)",
         "return env.get(jaxpr.return_val, jaxpr.return_val)": "out = jaxpr.return_val\nreturn env.get(str(out), out) if isinstance(out, Var) else out",
     },
@@ -332,13 +332,13 @@ mistake(
 # results that nothing uses are kept
 mistake(
     "staging.eval_jaxpr",
-    {"for atom in (equation.var, *equation.args):": "for atom in equation.args:"},
+    {"for atom in {equation.var, *equation.args}:": "for atom in equation.args:"},
     fails="test_results_that_nothing_needs",
 )
 # what the program returns is let go, too
 mistake(
     "staging.eval_jaxpr",
-    {"last_use[jaxpr.return_val] = len(jaxpr.equations)": "pass"},
+    {"last_use.pop(jaxpr.return_val, None)": "pass"},
     fails="test_values_of_programs",
 )
 # plain slip: zip without a count

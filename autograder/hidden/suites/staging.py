@@ -39,7 +39,7 @@ def built(mj, number, lines, result):
 
     def f(*xs):
         runs.append(len(xs))
-        values.extend(xs)
+        values[:] = xs
         for name, *operands in lines:
             values.append(getattr(mj, name)(*(atom(a) for a in operands)))
         return atom(result)
@@ -642,9 +642,10 @@ def chains(mj, seeds, inputs):
 @probe(uses=[grown])
 def written(mj, seeds, number):
     """Random programs as strings, and those of a constant function and of an argument."""
-    texts = [str(mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number)) for s in seeds]
+    jaxprs = [mj.build_jaxpr(lambda *xs, s=s: grown(mj, s, xs), number) for s in seeds]
     return {
-        "the texts of random programs": texts,
+        "the texts of random programs": list(map(str, jaxprs)),
+        "the texts of the cleaned programs": [str(mj.dce_jaxpr(jaxpr)) for jaxpr in jaxprs],
         "the text of a program that returns an argument": str(
             mj.build_jaxpr(lambda *xs: xs[0], number)
         ),
@@ -654,15 +655,17 @@ def written(mj, seeds, number):
 
 @probe(uses=[grown])
 def written_derivatives(mj, seeds, order):
-    """The programs of derivatives of random programs."""
-    texts = []
+    """The programs of derivatives of random programs, and their values."""
+    texts, values = [], []
     for seed in seeds:
 
         def f(x, seed=seed):
             return grown(mj, seed, [x], 4)
 
-        texts.append(str(mj.build_jaxpr(lambda x, f=f: mj.nth_order_derivative(order, f, x), 1)))
-    return texts
+        jaxpr = mj.build_jaxpr(lambda x, f=f: mj.nth_order_derivative(order, f, x), 1)
+        texts.append(str(jaxpr))
+        values.append(repr(mj.eval_jaxpr(jaxpr, (1.5,))))
+    return {"the texts of the derivatives": texts, "the values of the derivatives": values}
 
 
 @probe(uses=[grown])
@@ -776,9 +779,10 @@ def after_failures(mj, seed):
             errors.append(error.args[0])
         return grown(mj, seed, [x, y], 3)
 
-    text, back = str(mj.build_jaxpr(f, 1)), mj.current_interpreter() is before
+    jaxpr, back = mj.build_jaxpr(f, 1), mj.current_interpreter() is before
     return {
-        "the text of the program": text,
+        "the text of the program": str(jaxpr),
+        "the program's value": repr(mj.eval_jaxpr(jaxpr, (1.5,))),
         "the errors that come out": errors,
         "the interpreter before is back": back,
     }
