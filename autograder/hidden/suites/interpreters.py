@@ -615,9 +615,12 @@ def telling(mj, name=""):
 
 @probe(uses=[grown])
 def programs(mj, seeds, inputs):
-    """The values of random programs."""
+    """The values of random programs, and the intervals of short ones; a zero has no sign there."""
+    with mj.set_interpreter(IntervalInterpreter()):
+        pairs = [grown(mj, seed, [(-1.0, 2.0), (0.5, 3.0)], 4) for seed in seeds]
     return {
         "the values of the programs": [repr(grown(mj, seed, inputs)) for seed in seeds],
+        "the intervals of the programs": [tuple(bound + 0.0 for bound in x) for x in pairs],
     }
 
 
@@ -634,27 +637,32 @@ def refused_in_programs(mj, values):
                     answers.append("TypeError")
     return {
         "what comes of each operation": answers,
-        "the value of a program afterwards": repr(mj.mul(mj.add(1.5, 2.0), 2.0)),
+        "the value of a program afterwards, and its count": repr(
+            count_ops(lambda x: mj.mul(mj.add(x, 2.0), 2.0), 1.5)
+        ),
     }
 
 
 @probe(uses=[grown, telling])
 def told(mj, seeds, inputs):
-    """Random programs as strings, one after the other, and who was asked."""
+    """Random programs as strings, one after the other, and who was asked; and all once more."""
     tellers = [telling(mj) for _ in seeds]
-    outs = []
+    outs, again = [], []
     for teller, seed in zip(tellers, seeds, strict=True):
         with mj.set_interpreter(teller):
             outs.append(grown(mj, seed, inputs))
+        with mj.set_interpreter(RememberingInterpreter(teller)):
+            again += [grown(mj, seed, inputs) for _ in range(2)]
     return {
         "the results of the programs": outs,
+        "the results where nothing is asked twice": again,
         "what each interpreter is asked": [teller.asked for teller in tellers],
     }
 
 
 @probe(uses=[grown, telling])
 def told_by_turns(mj, seeds):
-    """Nested blocks, some of which fail; the program goes on around them."""
+    """Nested blocks, some of which fail; the program goes on around them, and is counted."""
     first, second = telling(mj, "a"), telling(mj, "b")
     outs = []
 
@@ -668,7 +676,7 @@ def told_by_turns(mj, seeds):
                 outs.append(grown(mj, seeds[0], ["x", "y"]))
                 if len(seeds) > 2:
                     raise
-            outs.append(grown(mj, seeds[0], ["z"], 3))
+            outs.append(count_ops(lambda: grown(mj, seeds[0], ["z"], 3)))
 
     nest(seeds)
     return {
