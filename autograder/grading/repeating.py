@@ -53,7 +53,8 @@ class Repeating:
             found = compared(got, want, self.stubs, near)
             if found is not None:
                 about = one.test, run_repeated.answers, self._arguments(exercise, [one], given)
-                self.calls.keep(exercise, Call(*about, got, want, *near, found))
+                whole = Reply("value", [("value", got.value)]) if got.kind == "value" else got
+                self.calls.keep(exercise, Call(*about, whole, want, *near, found))
                 shown = telling.by_kind(found, exercise) if self.lending.shown else found
                 apart = found.message in telling.OF_CALLS
                 yield one.test, found if apart else telling.repeated(shown)

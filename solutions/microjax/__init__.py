@@ -15,16 +15,7 @@ from microjax.interpreters import (
     mul,
     set_interpreter,
 )
-from microjax.staging import (
-    Equation,
-    Jaxpr,
-    StagingInterpreter,
-    Var,
-    build_jaxpr,
-    dce_jaxpr,
-    eval_jaxpr,
-    staged,
-)
+from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr, staged
 
 __all__ = [
     "DualNumber",
@@ -34,7 +25,6 @@ __all__ = [
     "JVPInterpreter",
     "Jaxpr",
     "Op",
-    "StagingInterpreter",
     "Var",
     "add",
     "build_jaxpr",

@@ -11,8 +11,8 @@ interpreter*. One interpreter computes numbers, a second counts operations; the 
 that computes derivatives as well, and one that writes the operations down. `foo` stays as it is.
 
 This file reads from top to bottom: the operations, what an interpreter is, the one that evaluates,
-the place where the current one is kept, what users call, an interpreter with values of its own, and
-two that watch another.
+the place where the current one is kept, what users call, an interpreter with values of its own, one
+that watches another, and a transformation.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class IntervalInterpreter(Interpreter):
     """Computes with intervals: pairs of bounds, between which a number lies."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> tuple[float, float]:
-        """The smallest interval that holds the result, wherever the operands are in theirs.
+        """The smallest interval that holds the result for every choice of operands.
 
         An operand is an interval, the pair `(low, high)` of finite floats, or a float, which is
         known exactly. What is known of one operand says nothing of the other.
@@ -197,27 +197,7 @@ def as_interval(value: Any) -> tuple[float, float]:
     return (value, value) if isinstance(value, float) else value
 
 
-# Interpreters that watch another ------------------------------------------------------------------
-
-
-class CountingInterpreter(Interpreter):
-    """Counts operations, and leaves the work to the interpreter that was current before it."""
-
-    def __init__(self, prev_interpreter: Interpreter) -> None:
-        self.prev_interpreter = prev_interpreter
-        self.count = 0
-
-    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The result of the operation, which counts as one more in `count`.
-
-        >>> counting = CountingInterpreter(EvalInterpreter())
-        >>> counting.interpret_op(Op.add, (2.0, 3.0)), counting.interpret_op(Op.mul, (2.0, 3.0))
-        (5.0, 6.0)
-        >>> counting.count
-        2
-        """
-        self.count += 1
-        return self.prev_interpreter.interpret_op(op, args)
+# An interpreter that watches another --------------------------------------------------------------
 
 
 class RememberingInterpreter(Interpreter):
@@ -231,13 +211,17 @@ class RememberingInterpreter(Interpreter):
         """The result of the operation, which the interpreter before this one has computed.
 
         If it was asked for the same operation on the same operands before, its answer is returned
-        again. Operands are the same if they are the same objects in the same order; equal ones, of
-        which `1.0` and `True` are an example, are not. They may be of any kind.
+        again. Operands, of any kind, are the same if they are the same objects in the same order.
+        Equal is not enough: `1.0 == True`.
 
-        >>> counting = CountingInterpreter(EvalInterpreter())
-        >>> remembering, x = RememberingInterpreter(counting), 1.5
-        >>> [remembering.interpret_op(Op.mul, (x, x)) for _ in range(3)], counting.count
-        ([2.25, 2.25, 2.25], 1)
+        >>> class Loud(EvalInterpreter):
+        ...     def interpret_op(self, op, args):
+        ...         print(op, *args)
+        ...         return super().interpret_op(op, args)
+        >>> remembering, x = RememberingInterpreter(Loud()), 1.5
+        >>> [remembering.interpret_op(Op.mul, (x, x)) for _ in range(3)]
+        mul 1.5 1.5
+        [2.25, 2.25, 2.25]
         """
         key = (op, *map(id, args))
         if key not in self.known:  # operands are kept: nothing else can get their ids
@@ -246,18 +230,28 @@ class RememberingInterpreter(Interpreter):
         return answer
 
 
-def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and how many operations that asks of the interpreter in charge.
+# A transformation ---------------------------------------------------------------------------------
 
-    `f` runs once. The interpreter that was current does the work and sees each operation. It is
-    current again afterwards, even if `f` raises.
+
+def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
+    """The result of `f(*args)`, and how many operations reach the current interpreter meanwhile.
+
+    It does the work, whatever its values are. `f` runs once. Afterwards the interpreter that was
+    current is current again, even if `f` raises.
 
     >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
     (10.0, 2)
     >>> count_ops(lambda x: count_ops(lambda y: mul(y, y), add(x, 3.0)), 2.0)
     ((25.0, 1), 2)
     """
-    interpreter = CountingInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
+    before, count = current_interpreter(), 0
+
+    class Counting(Interpreter):
+        def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
+            nonlocal count
+            count += 1
+            return before.interpret_op(op, args)
+
+    with set_interpreter(Counting()):
         result = f(*args)
-    return result, interpreter.count
+    return result, count

@@ -8,14 +8,15 @@ at once, as a data structure.
 An interpreter can make one: it computes nothing, and writes each operation down. What it writes is
 called a *jaxpr* (for JAX expression). There are no types in it yet; the `jaxprs` lesson adds them.
 
-This file reads from top to bottom: the data structure, the interpreter that writes it, the way back
-from data to a function, and a transformation that goes through the program backwards.
+This file reads from top to bottom: the data structure, the way from a function to its program, the
+way back, and a transformation that needs the whole program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from microjax.interpreters import Interpreter, Op, bind, set_interpreter
@@ -72,51 +73,13 @@ class Jaxpr:
 # From a function to its program -----------------------------------------------------------------
 
 
-class StagingInterpreter(Interpreter):
-    """Writes the operations down, in the order in which they come; its values are variables."""
-
-    def __init__(self) -> None:
-        self.equations: list[Equation] = []
-        self.name_counter = 0
-
-    def fresh_var(self) -> Var:
-        """A new variable of the program that is being written, with the next name.
-
-        >>> interpreter = StagingInterpreter()
-        >>> interpreter.fresh_var(), interpreter.fresh_var()
-        (v_1, v_2)
-        """
-        self.name_counter += 1
-        return Var(f"v_{self.name_counter}")
-
-    def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
-        """What stands for the result of the operation in the program that is being written.
-
-        `equations` tells each operation that was applied, in order, with its operands as they are,
-        variables or constants. Nothing is computed. The same operation twice is two equations.
-
-        >>> interpreter = StagingInterpreter()
-        >>> x = interpreter.fresh_var()
-        >>> interpreter.interpret_op(Op.add, (x, 3.0))
-        v_2
-        >>> interpreter.interpret_op(Op.mul, (2.0, 3.0))
-        v_3
-        >>> for equation in interpreter.equations:
-        ...     print(equation)
-        v_2 = add(v_1, 3.0)
-        v_3 = mul(2.0, 3.0)
-        """
-        var = self.fresh_var()
-        self.equations.append(Equation(var, op, args))
-        return var
-
-
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
     Run on any arguments, it applies the operations that `f` applies to them, in order, and returns
-    what `f` returns. Its parameters are its first variables. `f` runs once, here. The interpreter
-    that was current is asked nothing, and is current again afterwards, even if `f` raises.
+    what `f` returns. Its variables are `v_1`, `v_2` and so on, the parameters first. `f` runs once,
+    here. The interpreter that was current is asked nothing, and is current again afterwards, even
+    if `f` raises.
 
     >>> from microjax.interpreters import add, mul
     >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))
@@ -128,11 +91,19 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     v_1, v_2 ->
     v_2
     """
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
+    names = (f"v_{number}" for number in count(1))
+    parameters = tuple(Var(next(names)) for _ in range(num_args))
+    equations: list[Equation] = []
+
+    class StagingInterpreter(Interpreter):
+        def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Var:
+            var = Var(next(names))
+            equations.append(Equation(var, op, args))
+            return var
+
+    with set_interpreter(StagingInterpreter()):
         result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
+    return Jaxpr(parameters, tuple(equations), result)
 
 
 # And back: running a program --------------------------------------------------------------------
@@ -141,8 +112,9 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """The value that a program returns for `args`.
 
-    The current interpreter applies each operation once, in order. An atom that is not a variable of
-    this program stands for itself, even a variable of another program with the same name. Raises
+    The current interpreter applies each operation once, in order. Constants may be of any kind,
+    among them variables of another program with the same names. Results that nothing needs any more
+    are not kept: of a chain of a thousand operations, only a few exist at a time. Raises
     `TypeError` unless there is one value for each parameter.
 
     >>> from microjax.duals import jvp
@@ -156,9 +128,13 @@ def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     if len(args) != len(jaxpr.parameters):
         raise TypeError(f"the program takes {len(jaxpr.parameters)} values, not {len(args)}.")
     env = dict(zip(jaxpr.parameters, args, strict=True))
-    for equation in jaxpr.equations:
-        values = (env.get(arg, arg) for arg in equation.args)
-        env[equation.var] = bind(equation.op, *values)
+    last_use = {atom: i for i, eqn in enumerate(jaxpr.equations) for atom in {eqn.var, *eqn.args}}
+    last_use.pop(jaxpr.return_val, None)
+    for i, equation in enumerate(jaxpr.equations):
+        env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))
+        for atom in {equation.var, *equation.args}:
+            if last_use.get(atom) == i:
+                env.pop(atom, None)
     return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
@@ -181,7 +157,7 @@ def staged(f: Callable[..., Any], num_args: int) -> Callable[..., Any]:
     return lambda *args: eval_jaxpr(jaxpr, args)
 
 
-# From bottom to top -----------------------------------------------------------------------------
+# Dead code --------------------------------------------------------------------------------------
 
 
 def dce_jaxpr(jaxpr: Jaxpr) -> Jaxpr:

@@ -5,6 +5,7 @@ import pytest
 from graded_course import MISTAKES, MODULE, changed, graded
 
 from autograder.grading import answers
+from autograder.lessons import manifest
 from autograder.lessons.problem import Problem
 
 needs_isolation = pytest.mark.isolated
@@ -170,6 +171,15 @@ RECOGNISED = [
 @pytest.mark.parametrize(("old", "new", "exercise", "name"), RECOGNISED)
 def test_a_mistake_is_recognised_by_what_it_does(lesson, old, new, exercise, name):
     assert labels(graded(lesson, changed(old, new))) == {exercise: name}
+
+
+@needs_isolation
+def test_a_mistake_is_recognised_where_it_shows_in_calls_that_are_made_again():
+    known = answers.mistakes("interpreters")
+    (mistake,) = [x for x in known if x.name == "Equal operands count as the same"]
+    source = answers.variant_source(mistake).encode()
+    result = graded(manifest.get("interpreters"), source, only=mistake.exercise)
+    assert labels(result) == {mistake.exercise: mistake.name}
 
 
 UNKNOWN = {

@@ -15,7 +15,6 @@ from microjax import (
     Jaxpr,
     JVPInterpreter,
     Op,
-    StagingInterpreter,
     Var,
     add,
     build_jaxpr,
@@ -291,7 +290,7 @@ def test_an_exception_leaves_the_current_interpreter_as_it_was(transform):
 
 
 def test_blocks_within_blocks_restore_one_after_the_other():
-    start, first, second = current_interpreter(), EvalInterpreter(), StagingInterpreter()
+    start, first, second = current_interpreter(), EvalInterpreter(), Interpreter()
     with set_interpreter(first):
         with set_interpreter(second):
             assert current_interpreter() is second

@@ -92,81 +92,73 @@ def bind(op, *args):
 
 @right("interpreters.count_ops")
 def count_ops(f, *args):
-    counting = CountingInterpreter(context.interpreter)
-    with set_interpreter(counting):
-        return f(*args), counting.count
+    class Counter(Interpreter):
+        def __init__(self, outside):
+            self.outside, self.seen = outside, 0
+
+        def interpret_op(self, op, args):
+            self.seen += 1
+            return self.outside.interpret_op(op, args)
+
+    counter = Counter(context.interpreter)
+    with set_interpreter(counter):
+        return f(*args), counter.seen
 
 
-@right("interpreters.count_ops")
+@right("interpreters.count_ops", style="an object whose method is replaced; no with block")
 def count_ops(f, *args):
-    outside = current_interpreter()
-    inside = CountingInterpreter(outside)
+    outside, inside, seen = current_interpreter(), Interpreter(), []
+
+    def note(op, args):
+        seen.append(op)
+        return outside.interpret_op(op, args)
+
+    inside.interpret_op = note
     try:
         context.interpreter = inside
         out = f(*args)
     finally:
         context.interpreter = outside
-    return out, inside.count
+    return out, len(seen)
 
 
-@right(
-    "interpreters.count_ops",
-    style="the counter is kept in a helper; the pair from a nested function",
-)
+@right("interpreters.count_ops", style="passes on by bind, with the interpreter before current")
 def count_ops(f, *args):
-    counters = [CountingInterpreter(context.interpreter)]
+    class Passing(EvalInterpreter):
+        counts = {op: 0 for op in Op}
+        before = current_interpreter()
 
-    def run():
-        with set_interpreter(counters[-1]):
-            return f(*args)
+        def interpret_op(self, op, args):
+            self.counts[op] += 1
+            with set_interpreter(self.before):
+                return bind(op, *args)
 
-    return run(), counters[-1].count
-
-
-@right("interpreters.count_ops", style="a subclass of CountingInterpreter, a block written by hand")
-def count_ops(f, *args):
-    class Counter(CountingInterpreter):
-        def pair(self, result):
-            return (result, self.count)
-
-    before = current_interpreter()
-    counter = Counter(before)
-    block = set_interpreter(counter)
-    with block:
+    passing = Passing()
+    with set_interpreter(passing):
         result = f(*args)
-    answer = counter.pair(result)
-    assert current_interpreter() is before
-    return answer
+    return result, sum(passing.counts.values())
 
 
 mistake(
     "interpreters.count_ops",
-    {"current_interpreter()": "Context.interpreter"},
+    {"current_interpreter(), 0": "EvalInterpreter(), 0"},
     name="The interpreter around it is forgotten",
     hints=[
         "What if the function whose operations you count is called by a function whose operations are counted, too?",
         "The interpreter that was current before `count_ops` may be any. It must see the operations, too, and its values may not be floats.",
-        "Give the new interpreter the one that is current now: `CountingInterpreter(current_interpreter())`.",
+        "Your interpreter passes operations on to the one that is current when `count_ops` is called: `before = current_interpreter()`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "interpreters.count_ops",
+    {"Counting()": "before"},
     name="The function runs under the old interpreter",
     hints=[
         "Your count is always 0. Who saw the operations?",
         "Making an interpreter does not make it the current one.",
-        "Call `f(*args)` inside `with set_interpreter(interpreter):`, not before or after it.",
+        "Call `f(*args)` inside `with set_interpreter(...)` of your own interpreter, not before or after it.",
     ],
 )
-def count_ops(f, *args):
-    interpreter = CountingInterpreter(current_interpreter())
-    result = f(*args)
-    with set_interpreter(interpreter):
-        return result, interpreter.count
-
-
 mistake(
     "interpreters.count_ops",
     {"result = f": "f", "result,": "f(*args),"},
@@ -177,34 +169,60 @@ mistake(
         "Keep what `f(*args)` returns inside the `with` block, and return it together with the count.",
     ],
 )
+# the counter asks itself
+mistake(
+    "interpreters.count_ops",
+    {"before.interpret_op(op, args)": "bind(op, *args)"},
+    fails="test_result_and_number",
+)
+# the count is kept from call to call
+mistake(
+    "interpreters.count_ops",
+    {
+        "before, count =": "before, Interpreter.count =",
+        "current_interpreter(), 0": "current_interpreter(), getattr(Interpreter, 'count', 0)",
+        "nonlocal count": "pass",
+        "count += 1": "Interpreter.count += 1",
+        "return result, count": "return result, Interpreter.count",
+    },
+    fails="test_each_call_begins_at_zero",
+)
 
 
 @mistake("interpreters.count_ops", fails="test_after_an_error")
 def count_ops(f, *args):
     # an exception of f is not passed on
-    interpreter = CountingInterpreter(current_interpreter())
+    before, seen = current_interpreter(), []
+
+    class Counting(Interpreter):
+        def interpret_op(self, op, args):
+            seen.append(op)
+            return before.interpret_op(op, args)
+
     result = None
     try:
-        with set_interpreter(interpreter):
+        with set_interpreter(Counting()):
             result = f(*args)
     except Exception:
         pass
-    return result, interpreter.count
+    return result, len(seen)
 
 
 @mistake("interpreters.count_ops", fails="test_counting_inside_counting")
 def count_ops(f, *args, counters={}):
     # one counter for each function, kept: nested in itself it starts from zero in the middle
-    if f not in counters:
-        counters[f] = CountingInterpreter(current_interpreter())
-    counters[f].count = 0
-    counters[f].prev_interpreter = current_interpreter()
-    if counters[f].prev_interpreter is counters[f]:
-        result = f(*args)
-    else:
-        with set_interpreter(counters[f]):
-            result = f(*args)
-    return result, counters[f].count
+    class Counting(Interpreter):
+        def interpret_op(self, op, args):
+            self.count += 1
+            return self.before.interpret_op(op, args)
+
+    counter = counters.setdefault(f, Counting())
+    counter.count = 0
+    if current_interpreter() is counter:
+        return f(*args), counter.count
+    counter.before = current_interpreter()
+    with set_interpreter(counter):
+        return f(*args), counter.count
 
 
 @right("interpreters.interval")

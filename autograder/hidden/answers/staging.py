@@ -4,148 +4,90 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("staging.record")
-def interpret_op(self, op, args):
-    equation = Equation(self.fresh_var(), op, tuple(args))
-    self.equations.append(equation)
-    return equation.var
+@right("staging.build_jaxpr")
+def build_jaxpr(f, num_args):
+    class Writer(Interpreter):
+        def __init__(self):
+            self.equations, self.number = [], 0
+
+        def fresh(self):
+            self.number += 1
+            return Var(f"v_{self.number}")
+
+        def interpret_op(self, op, args):
+            equation = Equation(self.fresh(), op, tuple(args))
+            self.equations = [*self.equations, equation]
+            return equation.var
+
+    writer = Writer()
+    with set_interpreter(writer):
+        variables = [writer.fresh() for _ in range(num_args)]
+        out = f(*variables)
+    return Jaxpr(parameters=tuple(variables), equations=(*writer.equations,), return_val=out)
 
 
-@right("staging.record")
-def interpret_op(self, op, args):
-    result = self.fresh_var()
-    self.equations = [*self.equations, Equation(var=result, op=op, args=args)]
-    return result
+@right("staging.build_jaxpr", style="a method that is replaced; names by how many there are")
+def build_jaxpr(f, num_args):
+    parameters = tuple(Var(f"v_{i + 1}") for i in range(num_args))
+    lines, writer = [], Interpreter()
+
+    def write(op, args):
+        result = Var("v_" + str(num_args + len(lines) + 1))
+        lines.append(Equation(args=args, op=op, var=result))
+        return result
+
+    writer.interpret_op = write
+    with set_interpreter(writer):
+        result = f(*parameters)
+    return Jaxpr(return_val=result, equations=tuple(lines), parameters=parameters)
 
 
-@right("staging.record", style="+= a list with one keyword-made equation")
-def interpret_op(self, op, args):
-    self.equations += [Equation(args=tuple(args), op=op, var=self.fresh_var())]
-    return self.equations[-1].var
+@right("staging.build_jaxpr", style="an interpreter that is a context manager and holds the Jaxpr")
+def build_jaxpr(f, num_args):
+    class Program(Interpreter):
+        jaxpr = Jaxpr((), (), None)
+        made = ()
+
+        def variable(self):
+            self.made = (*self.made, Var(f"v_{len(self.made) + 1}"))
+            return self.made[-1]
+
+        def interpret_op(self, op, args):
+            line = Equation(self.variable(), op, args)
+            self.jaxpr = Jaxpr((), self.jaxpr.equations + (line,), None)
+            return line.var
+
+    with set_interpreter(program := Program()):
+        inputs = tuple(map(lambda _: program.variable(), range(num_args)))
+        output = f(*inputs)
+    return Jaxpr(inputs, program.jaxpr.equations, output)
 
 
-@right("staging.record", style="insert at the end; a closure writes")
-def interpret_op(self, op, args):
-    def write(equation):
-        self.equations.insert(len(self.equations), equation)
-        return equation
-
-    return write(Equation((result := self.fresh_var()), op, (*args,))).var
-
-
-@mistake(
-    "staging.record",
+mistake(
+    "staging.build_jaxpr",
+    {
+        "var = Var": "if all(isinstance(arg, float) for arg in args):\n    return sum(args) if op is Op.add else args[0] * args[1]\nvar = Var"
+    },
     name="An operation on constants is computed at once",
     hints=[
         "Stage `lambda x: add(1.0, 2.0)`. How many equations does its program have, and how many should it have?",
         "This interpreter computes nothing, not even where it could. Only then does the program hold *every* operation of the function.",
-        "Do not look at the operands at all: each call appends one equation, with `args` as they are.",
+        "Do not look at the operands at all: each operation appends one equation, with `args` as they are.",
     ],
 )
-def interpret_op(self, op, args):
-    if all(isinstance(arg, float) for arg in args):
-        x, y = args
-        return x + y if op is Op.add else x * y
-    var = self.fresh_var()
-    self.equations.append(Equation(var, op, args))
-    return var
-
-
-@mistake(
-    "staging.record",
+mistake(
+    "staging.build_jaxpr",
+    {"return var": "return equations[-1]"},
     name="The equation is returned instead of its variable",
     hints=[
         "What does the function that is being staged get as the result of `add(x, 3.0)`, and what does it do with it?",
         "The result of one operation is an operand of the next. An operand is an atom, a variable or a constant; an equation is neither.",
-        "Keep the fresh variable in a name, use it in the `Equation`, and return it.",
+        "Keep the new variable in a name, use it in the `Equation`, and return it.",
     ],
 )
-def interpret_op(self, op, args):
-    equation = Equation(self.fresh_var(), op, args)
-    self.equations.append(equation)
-    return equation
-
-
-@mistake("staging.record", fails="test_the_same_operation_twice")
-def interpret_op(self, op, args):
-    # writes the same operation once: 'common subexpressions', and 0.0 is -0.0 to it
-    for equation in self.equations:
-        if equation.op is op and equation.args == args:
-            return equation.var
-    var = self.fresh_var()
-    self.equations.append(Equation(var, op, args))
-    return var
-
-
-@mistake("staging.record", fails="test_operands_of_others_are_kept")
-def interpret_op(self, op, args):
-    # only variables and floats get in: a value of another interpreter is refused
-    for arg in args:
-        if not isinstance(arg, (float, Var)):
-            raise TypeError(f"{arg} is neither a variable nor a float")
-    var = self.fresh_var()
-    self.equations.append(Equation(var, op, args))
-    return var
-
-
-# x * 1.0 is x: no equation for it
 mistake(
-    "staging.record",
-    {"var = self": "if op is Op.mul and args[1] == 1.0:\n    return args[0]\nvar = self"},
-    fails="test_nothing_is_computed",
-)
-
-
-@right("staging.build_jaxpr")
-def build_jaxpr(f, num_args):
-    interpreter = StagingInterpreter()
-    with set_interpreter(interpreter):
-        variables = [interpreter.fresh_var() for _ in range(num_args)]
-        out = f(*variables)
-    return Jaxpr(parameters=tuple(variables), equations=(*interpreter.equations,), return_val=out)
-
-
-@right("staging.build_jaxpr")
-def build_jaxpr(f, num_args):
-    writer, parameters = StagingInterpreter(), ()
-    while len(parameters) < num_args:
-        parameters += (writer.fresh_var(),)
-    with set_interpreter(writer):
-        return_val = f(*parameters)
-        equations = tuple(writer.equations)
-    return Jaxpr(parameters, equations, return_val)
-
-
-@right("staging.build_jaxpr", style="a helper function runs f; keywords; parameters by a loop")
-def build_jaxpr(f, num_args):
-    writer = StagingInterpreter()
-    parameters = []
-    while len(parameters) < num_args:
-        parameters.append(writer.fresh_var())
-
-    def run():
-        with set_interpreter(writer):
-            return f(*parameters)
-
-    result = run()
-    return Jaxpr(return_val=result, equations=(*writer.equations,), parameters=tuple(parameters))
-
-
-@right("staging.build_jaxpr", style="everything inside the block, map on iter, class inside")
-def build_jaxpr(f, num_args):
-    class Writer(StagingInterpreter):
-        def program(self, inputs, output):
-            return Jaxpr(inputs, tuple(list(self.equations)), output)
-
-    with set_interpreter(interpreter := Writer()):
-        inputs = tuple(map(lambda _: interpreter.fresh_var(), range(num_args)))
-        output = f(*inputs)
-        jaxpr = interpreter.program(inputs, output)
-    return jaxpr
-
-
-@mistake(
     "staging.build_jaxpr",
+    {"with set_interpreter(StagingInterpreter()):": "if StagingInterpreter():"},
     name="The function runs without the staging interpreter",
     hints=[
         "Who is asked to add while `f` runs?",
@@ -153,18 +95,9 @@ def build_jaxpr(f, num_args):
         "Call `f` inside `with set_interpreter(interpreter):`.",
     ],
 )
-def build_jaxpr(f, num_args):
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
-
-
 mistake(
     "staging.build_jaxpr",
-    {
-        "return Jaxpr(parameters, tuple(interpreter.equations), result)": "equations = tuple(interpreter.equations)\nreturn Jaxpr(parameters, equations, equations[-1].var if equations else result)"
-    },
+    {"(equations), result": "(equations), equations[-1].var if equations else result"},
     name="The last equation is taken for the result",
     hints=[
         "Stage `lambda x, y: y`. What does the program return, and what should it?",
@@ -172,57 +105,63 @@ mistake(
         "What the program returns is what `f` returned: `result = f(*parameters)`.",
     ],
 )
-
-
-@mistake("staging.build_jaxpr", fails="test_programs_inside_programs")
-def build_jaxpr(f, num_args):
-    # writes into the interpreter that is there already
-    from microjax.interpreters import current_interpreter
-
-    current = current_interpreter()
-    interpreter = current if isinstance(current, StagingInterpreter) else StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
-
-
-@mistake("staging.build_jaxpr", fails="test_the_function_runs_each_time")
-def build_jaxpr(f, num_args, cache={}):
-    # one program for each function, kept
-    if (f, num_args) not in cache:
-        interpreter = StagingInterpreter()
-        parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-        with set_interpreter(interpreter):
-            result = f(*parameters)
-        cache[f, num_args] = Jaxpr(parameters, tuple(interpreter.equations), result)
-    return cache[f, num_args]
-
-
-@mistake("staging.build_jaxpr", fails="test_results_of_other_kinds")
-def build_jaxpr(f, num_args):
-    # a result that is no variable must be a float
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    if not isinstance(result, (Var, float)):
-        raise TypeError("the function must return a variable or a float")
-    return Jaxpr(parameters, tuple(interpreter.equations), result)
-
-
-@mistake("staging.build_jaxpr", fails="test_results_of_other_kinds")
-def build_jaxpr(f, num_args):
-    # parameters that are not used are left out
-    interpreter = StagingInterpreter()
-    parameters = tuple(interpreter.fresh_var() for _ in range(num_args))
-    with set_interpreter(interpreter):
-        result = f(*parameters)
-    used = {result, *(arg for equation in interpreter.equations for arg in equation.args)}
-    used_parameters = tuple(p for p in parameters if p in used)
-    return Jaxpr(used_parameters, tuple(interpreter.equations), result)
-
-
+# writes the same operation once: 'common subexpressions', and 0.0 is -0.0 to it
+mistake(
+    "staging.build_jaxpr",
+    {
+        "var = Var": "for equation in equations:\n    if equation.op is op and equation.args == args:\n        return equation.var\nvar = Var"
+    },
+    fails="test_the_same_operation_twice",
+)
+# only variables and floats get in: a value of another interpreter is refused
+mistake(
+    "staging.build_jaxpr",
+    {
+        "var = Var": "if not all(isinstance(arg, (float, Var)) for arg in args):\n    raise TypeError\nvar = Var"
+    },
+    fails="test_operands_of_others_are_kept",
+)
+# x * 1.0 is x: no equation for it
+mistake(
+    "staging.build_jaxpr",
+    {"var = Var": "if op is Op.mul and args[1] == 1.0:\n    return args[0]\nvar = Var"},
+    fails="test_nothing_is_computed",
+)
+# one list for all programs: one that is built inside another empties it
+mistake(
+    "staging.build_jaxpr",
+    {
+        "num_args: int)": "num_args: int, equations=[])",
+        "equations: list[Equation] = []": "equations.clear()",
+    },
+    fails="test_programs_inside_programs",
+)
+# one program for each function, kept
+mistake(
+    "staging.build_jaxpr",
+    {
+        "num_args: int)": "num_args: int, kept={})",
+        "names = (": "if (f, num_args) in kept:\n    return kept[f, num_args]\nnames = (",
+        "return Jaxpr(": "kept[f, num_args] = Jaxpr(parameters, tuple(equations), result)\nreturn Jaxpr(",
+    },
+    fails="test_the_function_runs_each_time",
+)
+# a result that is no variable must be a float
+mistake(
+    "staging.build_jaxpr",
+    {
+        "return Jaxpr(": "if not isinstance(result, (Var, float)):\n    raise TypeError\nreturn Jaxpr("
+    },
+    fails="test_results_of_other_kinds",
+)
+# parameters that are not used are left out
+mistake(
+    "staging.build_jaxpr",
+    {
+        "return Jaxpr(parameters": "used = {result, *(arg for equation in equations for arg in equation.args)}\nreturn Jaxpr(tuple(p for p in parameters if p in used)"
+    },
+    fails="test_results_of_other_kinds",
+)
 # at least one parameter
 mistake(
     "staging.build_jaxpr",
@@ -231,12 +170,16 @@ mistake(
 )
 
 
-@right("staging.eval_jaxpr")
+@right("staging.eval_jaxpr", style="the last uses are found from the end, before anything runs")
 def eval_jaxpr(jaxpr, args):
     from microjax.interpreters import current_interpreter
 
     if len(args) != len(jaxpr.parameters):
         raise TypeError(f"{len(args)} values are too many or too few.")
+    seen, over = {jaxpr.return_val}, []
+    for equation in reversed(jaxpr.equations):
+        over.append({equation.var, *equation.args} - seen)
+        seen.update(over[-1])
     env = {}
     for parameter, arg in zip(jaxpr.parameters, args):
         env[parameter] = arg
@@ -247,35 +190,42 @@ def eval_jaxpr(jaxpr, args):
     for equation in jaxpr.equations:
         values = tuple(map(read, equation.args))
         env[equation.var] = current_interpreter().interpret_op(equation.op, values)
+        for atom in over.pop():
+            env.pop(atom, None)
     return read(jaxpr.return_val)
 
 
-@right("staging.eval_jaxpr")
+@right(
+    "staging.eval_jaxpr", style="uses are counted, by identity; a dict for each kind of variable"
+)
 def eval_jaxpr(jaxpr, args):
     if len(args) - len(jaxpr.parameters):
         raise TypeError("Give one value for each parameter.")
-    env = {id(parameter): arg for parameter, arg in zip(jaxpr.parameters, args)}
+    uses = {id(jaxpr.return_val): 1}
+    for equation in jaxpr.equations:
+        for atom in equation.args:
+            uses[id(atom)] = uses.get(id(atom), 0) + 1
+    inputs = {id(parameter): arg for parameter, arg in zip(jaxpr.parameters, args)}
+    results = {}
+
+    def take(atom):
+        uses[id(atom)] -= 1
+        if id(atom) in inputs:
+            return inputs[id(atom)]
+        if id(atom) in results:
+            return results[id(atom)] if uses[id(atom)] else results.pop(id(atom))
+        return atom
+
     for equation in jaxpr.equations:
         x, y = equation.args
-        out = bind(equation.op, env.get(id(x), x), env.get(id(y), y))
-        env[id(equation.var)] = out
-    return env.get(id(jaxpr.return_val), jaxpr.return_val)
+        x = take(x)
+        out = bind(equation.op, x, take(y))
+        if id(equation.var) in uses:
+            results[id(equation.var)] = out
+    return take(jaxpr.return_val)
 
 
-@right("staging.eval_jaxpr", style="recursion over the equations with a new dict at each step")
-def eval_jaxpr(jaxpr, args):
-    args = list(args)
-    if not len(args) == len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    pending = iter(jaxpr.equations)
-    look = lambda atom: env[atom] if isinstance(atom, Var) and atom in env else atom
-    while (equation := next(pending, None)) is not None:
-        env.update({equation.var: bind(equation.op, *map(look, equation.args))})
-    return look(jaxpr.return_val)
-
-
-@right("staging.eval_jaxpr", style="an Environment class with __missing__, keyed by the variables")
+@right("staging.eval_jaxpr", style="an Environment class with __missing__, which forgets")
 def eval_jaxpr(jaxpr, args):
     class Environment(dict):
         def __missing__(self, atom):
@@ -288,14 +238,35 @@ def eval_jaxpr(jaxpr, args):
     env = Environment()
     for i, parameter in enumerate(jaxpr.parameters):
         env[parameter] = args[i]
-    for equation in jaxpr.equations:
+    last = dict.fromkeys((equation.var for equation in jaxpr.equations), -1)
+    last |= {atom: i for i, equation in enumerate(jaxpr.equations) for atom in equation.args}
+    for i, equation in enumerate(jaxpr.equations):
         operands = tuple(env[atom] for atom in equation.args)
-        env[equation.var] = bind(equation.op, *operands)
+        result = bind(equation.op, *operands)
+        if last[equation.var] > i or equation.var is jaxpr.return_val:
+            env[equation.var] = result
+        for atom in set(equation.args):
+            if last[atom] <= i and atom is not jaxpr.return_val:
+                env.pop(atom, None)
     return env[jaxpr.return_val]
 
 
-@mistake(
+mistake(
     "staging.eval_jaxpr",
+    {"env.pop(atom, None)": "pass"},
+    name="All results are kept until the end",
+    hints=[
+        "A program multiplies a number by itself a thousand times. How many results does your environment hold at the end?",
+        "A result is needed until the last operation that takes it. Which one is the last can be told before the program runs.",
+        "Find the number of the last equation that takes each atom. After that equation, take the atom out of the environment, unless the program returns it.",
+    ],
+)
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "env.get(arg, arg)": "env[arg]",
+        "env.get(jaxpr.return_val, jaxpr.return_val)": "env[jaxpr.return_val]",
+    },
     name="Constants are looked up as variables",
     hints=[
         "What does your environment hold for the atom `3.0`?",
@@ -303,17 +274,12 @@ def eval_jaxpr(jaxpr, args):
         "`env.get(atom, atom)` gives the entry where there is one, and otherwise the atom itself. The atom that is returned may be a constant, too.",
     ],
 )
-def eval_jaxpr(jaxpr, args):
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        env[equation.var] = bind(equation.op, *(env[arg] for arg in equation.args))
-    return env[jaxpr.return_val]
-
-
-@mistake(
+mistake(
     "staging.eval_jaxpr",
+    {
+        "env.get(arg, arg)": "(env.get(arg) if isinstance(arg, Var) else arg)",
+        "return env.get(jaxpr.return_val, jaxpr.return_val)": "out = jaxpr.return_val\nreturn env.get(out) if isinstance(out, Var) else out",
+    },
     name="Every Var is taken for a variable of this program",
     hints=[
         "Build a program inside a function that is being staged itself, and use the outer `x` in it. What does your code look up for `x`?",
@@ -321,21 +287,18 @@ def eval_jaxpr(jaxpr, args):
         "Do not ask whether the atom is a `Var`. Ask whether it is *in the environment*: `env.get(atom, atom)`.",
     ],
 )
-def eval_jaxpr(jaxpr, args):
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-
-    def read(atom):
-        return env.get(atom) if isinstance(atom, Var) else atom
-
-    for equation in jaxpr.equations:
-        env[equation.var] = bind(equation.op, *map(read, equation.args))
-    return read(jaxpr.return_val)
-
-
-@mistake(
+mistake(
     "staging.eval_jaxpr",
+    {
+        "zip(jaxpr.parameters": "zip(map(str, jaxpr.parameters)",
+        "{atom: i": "{str(atom): i",
+        "last_use.pop(jaxpr.return_val,": "last_use.pop(str(jaxpr.return_val),",
+        "env[equation.var]": "env[str(equation.var)]",
+        "env.get(arg, arg)": "(env.get(str(arg), arg) if isinstance(arg, Var) else arg)",
+        "last_use.get(atom)": "last_use.get(str(atom))",
+        "env.pop(atom, None)": "env.pop(str(atom), None)",
+        "return env.get(jaxpr.return_val, jaxpr.return_val)": "out = jaxpr.return_val\nreturn env.get(str(out), out) if isinstance(out, Var) else out",
+    },
     name="The environment is keyed by names",
     hints=[
         "Every program begins with `v_1`. What happens if two programs meet?",
@@ -343,21 +306,9 @@ def eval_jaxpr(jaxpr, args):
         "Take the `Var` itself as the key of the dict, not its name. Two variables with the same name are two keys.",
     ],
 )
-def eval_jaxpr(jaxpr, args):
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = {str(var): value for var, value in zip(jaxpr.parameters, args)}
-
-    def read(atom):
-        return env.get(str(atom), atom) if isinstance(atom, Var) else atom
-
-    for equation in jaxpr.equations:
-        env[str(equation.var)] = bind(equation.op, *map(read, equation.args))
-    return read(jaxpr.return_val)
-
-
-@mistake(
+mistake(
     "staging.eval_jaxpr",
+    {"bind(equation.op, *(": "(lambda x, y: x + y if equation.op is Op.add else x * y)(*("},
     name="Operations are computed with Python's + and *",
     hints=[
         "Let `StringInterpreter`, from the `interpreters` lesson, be current, and run a program on strings. Who should put the strings together?",
@@ -365,18 +316,12 @@ def eval_jaxpr(jaxpr, args):
         "Apply each operation with `bind(equation.op, *values)`.",
     ],
 )
-def eval_jaxpr(jaxpr, args):
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        x, y = (env.get(arg, arg) for arg in equation.args)
-        env[equation.var] = x + y if equation.op is Op.add else x * y
-    return env.get(jaxpr.return_val, jaxpr.return_val)
-
-
-@mistake(
+mistake(
     "staging.eval_jaxpr",
+    {
+        "env = dict(": "from microjax.interpreters import EvalInterpreter\nenv = dict(",
+        "bind(equation.op, *(": "EvalInterpreter().interpret_op(equation.op, tuple(",
+    },
     name="The program is always evaluated",
     hints=[
         "Differentiate a function that calls `eval_jaxpr`. Which interpreter has to apply the operations then?",
@@ -384,56 +329,46 @@ def eval_jaxpr(jaxpr, args):
         "Use `bind(equation.op, *values)`, which asks the current interpreter.",
     ],
 )
-def eval_jaxpr(jaxpr, args):
-    from microjax.interpreters import EvalInterpreter
-
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        values = tuple(env.get(arg, arg) for arg in equation.args)
-        env[equation.var] = EvalInterpreter().interpret_op(equation.op, values)
-    return env.get(jaxpr.return_val, jaxpr.return_val)
-
-
-@mistake("staging.eval_jaxpr", fails="test_a_wrong_number_of_values")
-def eval_jaxpr(jaxpr, args):
-    # plain slip: zip without a count
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        env[equation.var] = bind(equation.op, *(env.get(a, a) for a in equation.args))
-    return env.get(jaxpr.return_val, jaxpr.return_val)
-
-
-@mistake("staging.eval_jaxpr", fails="test_zeros_are_values_like_others")
-def eval_jaxpr(jaxpr, args):
-    # `or`: a value that is false counts as no value
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-
-    def look(atom):
-        return env.get(atom) or atom
-
-    for equation in jaxpr.equations:
-        env[equation.var] = bind(equation.op, *map(look, equation.args))
-    return look(jaxpr.return_val)
-
-
-@mistake("staging.eval_jaxpr", fails="test_products_mean_what_the_interpreter_says")
-def eval_jaxpr(jaxpr, args):
-    # floats are computed at once, only other values are bound
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        values = [env.get(a, a) for a in equation.args]
-        if all(isinstance(v, float) for v in values):
-            x, y = values
-            env[equation.var] = x + y if equation.op is Op.add else x * y
-        else:
-            env[equation.var] = bind(equation.op, *values)
-    return env.get(jaxpr.return_val, jaxpr.return_val)
+# results that nothing uses are kept
+mistake(
+    "staging.eval_jaxpr",
+    {"for atom in {equation.var, *equation.args}:": "for atom in equation.args:"},
+    fails="test_results_that_nothing_needs",
+)
+# what the program returns is let go, too
+mistake(
+    "staging.eval_jaxpr",
+    {"last_use.pop(jaxpr.return_val, None)": "pass"},
+    fails="test_values_of_programs",
+)
+# plain slip: zip without a count
+mistake(
+    "staging.eval_jaxpr",
+    {"if len(args) != len(jaxpr.parameters):": "if False:", ", strict=True": ""},
+    fails="test_a_wrong_number_of_values",
+)
+# `or`: a value that is false counts as no value
+mistake(
+    "staging.eval_jaxpr",
+    {"env.get(arg, arg)": "env.get(arg) or arg"},
+    fails="test_zeros_are_values_like_others",
+)
+# floats are computed at once, only other values are bound
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "env[equation.var] = bind(": "at_once = lambda op, x, y: (\n    (x + y if op is Op.add else x * y)\n    if isinstance(x, float) and isinstance(y, float)\n    else bind(op, x, y)\n)\nenv[equation.var] = at_once("
+    },
+    fails="test_products_mean_what_the_interpreter_says",
+)
+# puts constants last, 'sums and products do not mind'
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "*(env.get(arg, arg) for arg in equation.args)": "*sorted((env.get(arg, arg) for arg in equation.args), key=lambda v: isinstance(v, float))"
+    },
+    fails="test_variables_of_the_same_name",
+)
 
 
 @mistake("staging.eval_jaxpr", fails="test_a_result_from_outside")
@@ -453,18 +388,6 @@ def eval_jaxpr(jaxpr, args):
         return atom
 
     return value(jaxpr.return_val)
-
-
-@mistake("staging.eval_jaxpr", fails="test_variables_of_the_same_name")
-def eval_jaxpr(jaxpr, args):
-    # puts constants last, 'sums and products do not mind'
-    if len(args) != len(jaxpr.parameters):
-        raise TypeError("wrong number of values")
-    env = dict(zip(jaxpr.parameters, args))
-    for equation in jaxpr.equations:
-        values = [env.get(a, a) for a in equation.args]
-        env[equation.var] = bind(equation.op, *sorted(values, key=lambda v: isinstance(v, float)))
-    return env.get(jaxpr.return_val, jaxpr.return_val)
 
 
 @right("staging.dce_jaxpr")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import threading
 
     from microjax.interpreters import (
-        CountingInterpreter,
         Interpreter,
         IntervalInterpreter,
         Op,
@@ -313,15 +312,15 @@ def remembered_answers(mj, answers):
 def two_that_remember(mj):
     """Two interpreters, which know nothing of each other, and one above the other."""
     x, y = object(), object()
-    below = CountingInterpreter(telling_before())
+    below = telling_before()
     first, second = RememberingInterpreter(below), RememberingInterpreter(below)
-    for interpreter in (first, first, second, first, second):
+    upper = RememberingInterpreter(first)
+    counts = []
+    for interpreter in (first, first, second, first, upper, second, upper):
         interpreter.interpret_op(Op.mul, (x, y))
-    counts = [below.count]
-    upper = CountingInterpreter(RememberingInterpreter(below))
-    for _ in range(3):
         upper.interpret_op(Op.mul, (y, y))
-    return [*counts, below.count, upper.count]
+        counts.append(len(below.asked))
+    return counts
 
 
 @probe
@@ -616,9 +615,12 @@ def telling(mj, name=""):
 
 @probe(uses=[grown])
 def programs(mj, seeds, inputs):
-    """The values of random programs."""
+    """The values of random programs, and the intervals of short ones; a zero has no sign there."""
+    with mj.set_interpreter(IntervalInterpreter()):
+        pairs = [grown(mj, seed, [(-1.0, 2.0), (0.5, 3.0)], 4) for seed in seeds]
     return {
         "the values of the programs": [repr(grown(mj, seed, inputs)) for seed in seeds],
+        "the intervals of the programs": [tuple(bound + 0.0 for bound in x) for x in pairs],
     }
 
 
@@ -635,27 +637,32 @@ def refused_in_programs(mj, values):
                     answers.append("TypeError")
     return {
         "what comes of each operation": answers,
-        "the value of a program afterwards": repr(mj.mul(mj.add(1.5, 2.0), 2.0)),
+        "the value of a program afterwards, and its count": repr(
+            count_ops(lambda x: mj.mul(mj.add(x, 2.0), 2.0), 1.5)
+        ),
     }
 
 
 @probe(uses=[grown, telling])
 def told(mj, seeds, inputs):
-    """Random programs as strings, one after the other, and who was asked."""
+    """Random programs as strings, one after the other, and who was asked; and all once more."""
     tellers = [telling(mj) for _ in seeds]
-    outs = []
+    outs, again = [], []
     for teller, seed in zip(tellers, seeds, strict=True):
         with mj.set_interpreter(teller):
             outs.append(grown(mj, seed, inputs))
+        with mj.set_interpreter(RememberingInterpreter(teller)):
+            again += [grown(mj, seed, inputs) for _ in range(2)]
     return {
         "the results of the programs": outs,
+        "the results where nothing is asked twice": again,
         "what each interpreter is asked": [teller.asked for teller in tellers],
     }
 
 
 @probe(uses=[grown, telling])
 def told_by_turns(mj, seeds):
-    """Nested blocks, some of which fail; the program goes on around them."""
+    """Nested blocks, some of which fail; the program goes on around them, and is counted."""
     first, second = telling(mj, "a"), telling(mj, "b")
     outs = []
 
@@ -669,7 +676,7 @@ def told_by_turns(mj, seeds):
                 outs.append(grown(mj, seeds[0], ["x", "y"]))
                 if len(seeds) > 2:
                     raise
-            outs.append(grown(mj, seeds[0], ["z"], 3))
+            outs.append(count_ops(lambda: grown(mj, seeds[0], ["z"], 3)))
 
     nest(seeds)
     return {

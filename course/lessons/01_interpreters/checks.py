@@ -7,6 +7,7 @@ before it, so you can do them in any order that pleases you.
 import pytest
 
 from microjax.interpreters import (
+    EvalInterpreter,
     Interpreter,
     IntervalInterpreter,
     Op,
@@ -83,13 +84,14 @@ def test_intervals_of_products():
 
 @pytest.mark.exercise("interpreters.remember")
 def test_the_same_question_is_asked_once():
-    """The answer comes from the interpreter before this one, the first time, and then again."""
-    before, x = Text(), "x"
+    """Each question, by operation and order of operands, goes once to the interpreter before."""
+    before, x, y = Text(), "x", "y"
     remembering = RememberingInterpreter(before)
     for _ in range(3):
-        assert remembering.interpret_op(Op.mul, (x, x)) == "mul(x, x)"
-        assert remembering.interpret_op(Op.add, (x, 3.0)) == "add(x, 3.0)"
-    assert before.asked == [(Op.mul, (x, x)), (Op.add, (x, 3.0))]
+        assert remembering.interpret_op(Op.mul, (x, y)) == "mul(x, y)"
+        assert remembering.interpret_op(Op.add, (x, y)) == "add(x, y)"
+        assert remembering.interpret_op(Op.add, (y, x)) == "add(y, x)"
+    assert before.asked == [(Op.mul, (x, y)), (Op.add, (x, y)), (Op.add, (y, x))]
 
 
 @pytest.mark.exercise("interpreters.remember")
@@ -108,9 +110,9 @@ def test_equal_is_not_the_same():
 @pytest.mark.exercise("interpreters.remember")
 def test_operands_that_are_kept_nowhere_else():
     """Many operands, each of which is gone before the next one is made."""
-    remembering = RememberingInterpreter(Text())
-    for i in range(100):
-        assert remembering.interpret_op(Op.add, ([i], [i])) == f"add([{i}], [{i}])"
+    remembering = RememberingInterpreter(EvalInterpreter())
+    sums = [remembering.interpret_op(Op.add, (1.5, i / 2)) for i in range(100)]
+    assert sums == [1.5 + i / 2 for i in range(100)]
 
 
 # count_ops ----------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ Each exercise has a few. They need no other exercise than their own and those th
 before it, so you can do them in any order that pleases you.
 """
 
+from weakref import WeakSet
+
 import pytest
 
 from microjax.duals import derivative, jvp
@@ -19,7 +21,6 @@ from microjax.interpreters import (
 from microjax.staging import (
     Equation,
     Jaxpr,
-    StagingInterpreter,
     Var,
     build_jaxpr,
     dce_jaxpr,
@@ -34,18 +35,6 @@ class Text(Interpreter):
     def interpret_op(self, op, args):
         """The string for one operation."""
         return f"{op}({', '.join(map(str, args))})"
-
-
-class OwnNames(StagingInterpreter):
-    """Writes operations down as a StagingInterpreter does, and takes its variables from a list."""
-
-    def __init__(self, *names):
-        super().__init__()
-        self.variables = [Var(name) for name in names]
-
-    def fresh_var(self):
-        """The next variable of the list."""
-        return self.variables.pop(0)
 
 
 def program(parameters, lines, result):
@@ -68,40 +57,6 @@ def program(parameters, lines, result):
     return Jaxpr(parameters, tuple(equations), atom(result))
 
 
-# StagingInterpreter.interpret_op ------------------------------------------------------------------
-
-
-@pytest.mark.exercise("staging.record")
-def test_one_equation():
-    """An operation becomes an equation, and its result is the equation's variable."""
-    x, interpreter = Var("x"), OwnNames("y")
-    result = interpreter.interpret_op(Op.mul, (x, 3.0))
-    assert [str(equation) for equation in interpreter.equations] == ["y = mul(x, 3.0)"]
-    assert result is interpreter.equations[0].var
-    assert interpreter.equations[0].args == (x, 3.0)
-
-
-@pytest.mark.exercise("staging.record")
-def test_operations_on_results():
-    """Equations come in the order of the operations."""
-    x, interpreter = Var("x"), OwnNames("y", "z")
-    y = interpreter.interpret_op(Op.add, (x, 3.0))
-    interpreter.interpret_op(Op.mul, (x, y))
-    assert [str(eqn) for eqn in interpreter.equations] == ["y = add(x, 3.0)", "z = mul(x, y)"]
-
-
-@pytest.mark.exercise("staging.record")
-def test_operations_on_constants():
-    """An operation on constants is written down, too, and not computed."""
-    interpreter = OwnNames("y")
-    result = interpreter.interpret_op(Op.add, (1.0, 2.0))
-    assert [str(equation) for equation in interpreter.equations] == ["y = add(1.0, 2.0)"]
-    assert str(result) == "y"
-    interpreter = OwnNames("y")
-    interpreter.interpret_op(Op.mul, (Var("x"), 1.0))
-    assert [str(equation) for equation in interpreter.equations] == ["y = mul(x, 1.0)"]
-
-
 # build_jaxpr --------------------------------------------------------------------------------------
 
 
@@ -115,6 +70,35 @@ def test_program_of_a_function():
         "  v_3 = mul(v_1, v_2)",
         "v_3",
     ]
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_nothing_is_computed():
+    """An operation on constants is written down, too, and so is one that came before."""
+    jaxpr = build_jaxpr(lambda x: mul(mul(x, 1.0), add(add(1.0, 2.0), add(1.0, 2.0))), 1)
+    assert str(jaxpr).split("\n") == [
+        "v_1 ->",
+        "  v_2 = mul(v_1, 1.0)",
+        "  v_3 = add(1.0, 2.0)",
+        "  v_4 = add(1.0, 2.0)",
+        "  v_5 = add(v_3, v_4)",
+        "  v_6 = mul(v_2, v_5)",
+        "v_6",
+    ]
+    assert jaxpr.equations[0].args == (jaxpr.parameters[0], 1.0)
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_a_program_inside_another():
+    """For a program that is built meanwhile, the variables outside are constants."""
+    texts = []
+
+    def outside(x):
+        texts.append(str(build_jaxpr(lambda y: mul(x, y), 1)))
+        return add(x, 1.0)
+
+    texts.append(str(build_jaxpr(outside, 1)))
+    assert texts == ["v_1 ->\n  v_2 = mul(v_1, v_1)\nv_2", "v_1 ->\n  v_2 = add(v_1, 1.0)\nv_2"]
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -192,6 +176,32 @@ def test_every_operation_is_applied():
     """The current interpreter applies each operation once, and those that nothing needs, too."""
     jaxpr = program("x", ["a = mul x x", "b = add a 1.0", "c = mul x 3.0"], "c")
     assert count_ops(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0) == (6.0, 3)
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
+def test_results_that_are_not_needed_any_more():
+    """Of a chain of operations, few results exist at a time, and one that is needed late stays."""
+
+    class Sum:
+        def __init__(self, *terms):
+            self.text = " + ".join(map(str, terms))
+
+        def __str__(self):
+            return self.text
+
+    class Watch(Interpreter):
+        def interpret_op(self, op, args):
+            exist.add(result := Sum(*args))
+            sizes.append(len(exist))
+            return result
+
+    exist, sizes = WeakSet(), []
+    lines = ["a = add x y", "b = add a x", *["b = add x x"] * 50, *["b = add b x"] * 50]
+    with set_interpreter(Watch()):
+        result = eval_jaxpr(program("x y", [*lines, "b = add b a"], "b"), ("x", "y"))
+    assert str(result) == " + ".join(["x"] * 52 + ["x", "y"])
+    most_at_once = max(sizes)
+    assert most_at_once < 10
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
