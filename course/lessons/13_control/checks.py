@@ -121,6 +121,15 @@ def test_each_example_has_its_branch():
 
 
 @pytest.mark.exercise("control.select")
+def test_results_that_do_not_depend_on_the_example():
+    """A branch may return a constant, and still each example has a result."""
+    branches = (lambda x: [1.0, x], lambda x: [x, 2.0])
+    outs, dims = selected(branches, [1, 0, 1], [np.array([3.0, 4.0, 5.0])], [0], [1.0])
+    assert outs == [[3.0, 1.0, 5.0], [2.0, 4.0, 2.0]]
+    assert dims == [0, 0]
+
+
+@pytest.mark.exercise("control.select")
 def test_batch_axes():
     """Operands may have their batch axis at the end, or none."""
     grid = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
