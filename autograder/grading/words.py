@@ -50,7 +50,10 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def tidy(text: str) -> str:
-    """A text with classes by name, and without the addresses of objects."""
+    """A text with classes by name, and without the addresses of objects and what has no bits."""
+    text = re.sub(
+        r"array\([][()b', \n]*dtype=\[\('float0', '\|?V0?'\)\]\)", "array of float0", text
+    )
     text = re.sub(r"<class '(?:[\w.<>]+\.)?(\w+)'>", r"\1", text)
     return re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>", r"<\1 object>", text)
 

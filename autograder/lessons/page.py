@@ -5,7 +5,7 @@
     {{ exercise core.full_raise }}      an exercise: contract, toolbox, command, hints
     {{ trace "jvp-of-jvp" }}            what happens while traces/jvp-of-jvp.py runs, step by step
     {{ jaxpr "tangents" }}              the jaxprs of jaxprs/tangents.py as tables and graphs
-    {{ jaxpr "tangents" folded }}       the same, or a recording, below a line that unfolds it
+    {{ jaxpr "tangents" folded }}       the same, below a line to unfold; recordings, sources too
     {{ tasks }}                         the open task and the module to repair
     {{ milestone }}                     what runs on the student's modules after this lesson
 
@@ -144,7 +144,11 @@ def expanded(part: Part, lesson: Lesson) -> str:
         raise problem(lesson, part.line, str(error)) from None
 
 
-_UNFOLDS = {"trace": "Watch it, step by step", "jaxpr": "See the programs, as tables and graphs"}
+_UNFOLDS = {
+    "source": "See this function",
+    "trace": "Watch it, step by step",
+    "jaxpr": "See the programs, as tables and graphs",
+}
 
 
 def _unfolding(made: str, summary: str) -> str:

@@ -32,6 +32,7 @@ OURS = (
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
 compared = pytest.StashKey[tuple[str, str, str]]()
+differing = pytest.StashKey[str]()
 timed_out = pytest.StashKey[set[str]]()
 
 
@@ -187,8 +188,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_assertrepr_compare(config: pytest.Config, op: str, left: Any, right: Any) -> None:
-    """Remember both sides of a comparison that failed."""
+    """Remember both sides of a comparison that failed, and where they differ."""
     config.stash[compared] = (op, shown(left), shown(right))
+    config.stash[differing] = shown((left, right), lambda sides: differs(*sides))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -234,6 +236,7 @@ def explain(config: pytest.Config, excinfo: pytest.ExceptionInfo[BaseException])
         "exercise": shown(error, str) if is_stub else "",
         "timed_out": isinstance(error, pytest.fail.Exception) and "not end within" in str(error),
         "compared": config.stash[compared] if is_assertion and compared in config.stash else None,
+        "differs": config.stash.get(differing, "") if is_assertion else "",
         "program": "\n".join(map(str, getattr(error, "__notes__", ())))[:LONGEST],
         # To find lines and their texts takes time, and it is known where a stub is.
         "frames": []
@@ -337,6 +340,35 @@ def plain(value: Any) -> Any:
     is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     wide = is_number and str(value.dtype) in ("bool", "int64", "float64")
     return value.item() if wide else value
+
+
+def differs(got: Any, want: Any, place: str = "") -> str:
+    """Where two values that print alike are not equal: "[0].x is of the class list, not tuple"."""
+    if type(got) is not type(want):
+        return f"{place or 'it'} is of the class {type(got).__name__}, not {type(want).__name__}"
+    others = parts(want)
+    for name, part in parts(got).items():
+        if name in others and not alike(part, others[name]):
+            return differs(part, others[name], place + name)
+    return f"{place or 'it'} is a different object"
+
+
+def parts(value: Any) -> dict[str, Any]:
+    """What a value is compared by, if that can be told, under the names by which one gets at it."""
+    if isinstance(value, list | tuple):
+        return {f"[{i}]": part for i, part in enumerate(value)}
+    if isinstance(value, dict):
+        return {f"[{key!r}]": part for key, part in value.items()}
+    is_compared = type(value).__eq__ is not object.__eq__
+    return {f".{k}": part for k, part in getattr(value, "__dict__", {}).items() if is_compared}
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two parts are equal and of the same class, as far as their classes tell."""
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Exception:  # of arrays, for instance
+        return one is other
 
 
 def tell(config: pytest.Config, **what: Any) -> None:

@@ -64,6 +64,7 @@ class Error:
     compared: tuple[str, str, str] | None = None  # operator, left side, right side
     frames: tuple[Frame, ...] = ()
     printed: str = ""
+    differs: str = ""  # where the two sides do, for sides that print alike
     program: str = ""  # the smallest random program on which it fails
 
 
@@ -430,5 +431,6 @@ def error_of(raw: dict[str, Any]) -> Error:
         compared=tuple(compared) if compared and compared[0] else None,
         frames=tuple(Frame(**frame) for frame in raw["frames"]),
         printed=raw.get("printed", ""),
+        differs=raw.get("differs", ""),
         program=raw.get("program", ""),
     )

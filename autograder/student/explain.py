@@ -133,7 +133,7 @@ def sides_of(operator: str, left: str, right: str) -> tuple[str, str]:
     """Expected and got of a comparison: what the student's code gave stands on the left."""
     if operator in ("!=", "is not"):
         return f"anything but {right}", left
-    if operator == "is" and left == right:
+    if operator == "is" and tidy(left) == tidy(right):
         return f"the same object as {right}", f"another object, {left}"
     return right, left
 
@@ -147,11 +147,13 @@ def compared(error: Error, expected: str, got: str) -> list[str]:
     """Both sides, below the check's own words if it has some."""
     own, found, _ = error.message.partition("assert ")
     missing = got in ("None", "<class 'NoneType'>") and got != expected and of_a_call(error)
+    alike = tidy(got) == tidy(expected) and error.differs
     return [
         *lines(own if found else ""),
         *labelled("expected: ", expected),
         *labelled("got:      ", got),
         *([f"          {NO_RETURN}"] if missing else []),
+        *([f"          (They print alike, but {error.differs}.)"] if alike else []),
     ]
 
 

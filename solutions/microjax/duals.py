@@ -101,7 +101,7 @@ class JVPInterpreter(Interpreter):
     def lift(self, x: Any) -> DualNumber:
         """`x` as a dual number of this interpreter: its value, and how fast it moves.
 
-        A dual number of this interpreter comes back unchanged. Of any other value, nothing is lost.
+        A dual number of this interpreter comes back unchanged. Any other value is kept whole.
 
         >>> interpreter = JVPInterpreter(current_interpreter())
         >>> interpreter.lift(3.0)

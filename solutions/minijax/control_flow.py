@@ -96,8 +96,8 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     """The results of a choice and their tangents: two lists.
 
     `primals` are the index, maybe a tracer, and the operands. `tangents` has None for the index and
-    for operands that do not move, and so has the second list for results that move in no branch.
-    One `cond` with as many branches is all that is bound.
+    for operands that do not move, as has the second list for results that move in no branch. It
+    binds one `cond` with as many branches, and nothing else.
 
     >>> number = [ShapedArray((), np.dtype(float))]
     >>> double, square = (trace_to_jaxpr(f, number) for f in (lambda x: [x * 2], lambda x: [x * x]))
@@ -155,11 +155,12 @@ vmap_rules[cond_p] = partial(cond_batch, select_branches)
 def settled(
     transform: Callable[[Marks], tuple[Any, Marks]], carry: Marks
 ) -> tuple[Any, Marks, Marks]:
-    """The step of a loop, transformed for marks of the carry that are the same after the step.
+    """A step that can be repeated, the marks of its carry, and the marks of its other results.
 
-    `transform(marks)` returns a step and the marks of its results, the carry first; a mark that
-    goes in comes out. Returns the step, the marks of its carry and the other marks. It adds only
-    marks that it must add to `carry`, and calls `transform` once for each set that it tries.
+    `transform(marks)` returns the step of a loop for a carry with these marks, and the marks of its
+    results: those of the carry, which include all of `marks`, then others. The marks that are found
+    include `carry`, and are the fewest with which the step can be repeated. `transform` is called
+    at most once for the same marks.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -234,9 +235,9 @@ def where_condition_holds(
     """The step of a batch of loops: examples that are done keep the carry that they have.
 
     `condition` returns a boolean for each example. The new program takes the constants of the
-    condition, `body_nconsts` constants of the body, and the carry, and has both programs in it
-    once. If the condition fails for the carry that comes in, the example keeps all of it, even if
-    the body returns NaN.
+    condition, `body_nconsts` constants of the body, and the carry, and runs each of the two
+    programs once. If the condition fails for the carry that comes in, the example keeps all of it,
+    even if the body returns NaN.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
@@ -391,7 +392,7 @@ def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
 def transpose_rest(
     loop: Scan, split: SplitScan, consts: Types, same: Values, stacks: Values, cts: Values
 ) -> list[Any]:
-    """The cotangents of linear constants, the linear part of the first carry, and linear rows.
+    """One list of cotangents: of linear constants, the first carry's linear part, and linear rows.
 
     `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
     constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of

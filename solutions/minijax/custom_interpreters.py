@@ -154,9 +154,9 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The inverse of a function that does one thing after another to one array.
 
-    `f` returns the type that it takes; each call of its inverse traces it once. An equation with
-    several operands is a `ValueError`, or else one without a rule a `NotImplementedError`, and says
-    `stops at equation N`. What a rule raises goes to the caller.
+    `f` returns the type that it takes; each call of its inverse traces it once. The first equation
+    met from the end that has several operands (`ValueError`) or no rule (`NotImplementedError`)
+    stops it, with a message that says `stops at equation N`. What a rule raises goes to the caller.
 
     >>> f = lambda x: lax.exp(lax.tanh(x))
     >>> print(round(float(inverse_chain(f)(f(1.0))), 6))
@@ -190,9 +190,9 @@ def inverse(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function that takes results of `f` to the arguments that they came from.
 
     `f` takes arrays and returns as many arrays of the same types, in the same order; mostly that is
-    one of each. `f` must do one thing after another to every argument: each equation of its program
-    may have one operand that is not known. Constants are known, and so is what is computed from
-    them. `NotImplementedError` says which primitive has no rule in `inverse_rules`, to which rules
+    one of each. Each equation of its program must have at most one operand that is not known when
+    it is undone. Constants are known, and so is what has been found, and what is computed from
+    these. `NotImplementedError` says which primitive has no rule in `inverse_rules`, to which rules
     can be added; `ValueError` says which equation cannot be undone for another reason. The inverse
     of a value that `f` never returns has no meaning.
     Source: "Writing custom Jaxpr interpreters in JAX".
@@ -244,24 +244,34 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The values of a program's inputs, as far as its equations determine them, one by one.
+    """The values of a program's inputs; None for one that the results do not tell.
 
-    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown.
-    What is known stays. Errors count equations from 1.
+    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. All
+    is found that can be computed or undone from what is known, one equation after another. If an
+    equation then still cannot be undone, and its results are known, `inverse_jaxpr` raises its
+    error, with its number, counted from 1.
 
-    >>> jaxpr = make_jaxpr(lambda x, y: (x + 2.0) / lax.exp(y))(1.0, 1.0).jaxpr
-    >>> inverse_jaxpr(jaxpr, [], [None, 0.0], [5.0])
-    [Array(3., dtype=float64, weak_type=True), 0.0]
+    >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
+    >>> print(*inverse_jaxpr(jaxpr, [], [None, None], [1.0, 4.0]))
+    0.0 4.0
     """
     env: Env = {}
     write(env, jaxpr.outvars, outs)
     write(env, jaxpr.constvars, consts)
     write(env, jaxpr.invars, ins)
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-    for number, eqn in reversed(list(enumerate(jaxpr.eqns, start=1))):
-        invert_if_needed(env, eqn, number)
-    return [read(env, x) for x in jaxpr.invars]
+    while True:
+        known, errors = len(env), []
+        for eqn in jaxpr.eqns:
+            evaluate_if_known(env, eqn)
+        for number, eqn in reversed(list(enumerate(jaxpr.eqns, start=1))):
+            try:
+                invert_if_needed(env, eqn, number)
+            except (ValueError, NotImplementedError) as error:
+                errors.append(error)
+        if not errors:
+            return [read(env, x) for x in jaxpr.invars]
+        if len(env) == known:
+            raise errors[0]
 
 
 def evaluate_if_known(env: Env, eqn: Equation) -> None:
@@ -285,7 +295,8 @@ def evaluate_if_known(env: Env, eqn: Equation) -> None:
 def invert_if_needed(env: Env, eqn: Equation, number: int) -> None:
     """Find the operands of an equation, if some are not known and something of its results is.
 
-    An equation of whose results nothing is known is dead code, and is left alone.
+    An equation that cannot be undone, or cannot be undone yet, raises `ValueError`, or
+    `NotImplementedError` if it has no rule. If nothing is known of its results, it is left alone.
     """
     ins = [read(env, x) for x in eqn.invars]
     outs = [read(env, v) for v in eqn.outvars]
@@ -432,10 +443,10 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 
 
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
-    """A call with only the results that are used, and the operands that its program then needs.
+    """A call with only the results that are used, and nothing in it that only the others need.
 
-    The program, closed or not as before, has no dead code. A parameter with an entry for each
-    operand or result (`PER_OPERAND`, `PER_RESULT`) loses the same entries, and stays a tuple. The
+    Its program, operands, results and parameters (see `PER_OPERAND`, `PER_RESULT`) fit each other,
+    and are of the same kinds as before: a closed program stays closed, and a tuple a tuple. The
     equation that was given does not change.
 
     >>> from minijax import jit

@@ -292,10 +292,10 @@ def dot_general_type(
 ) -> ShapedArray:
     """The type of the product that `dot_general_p` computes of operands of these types.
 
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). Each list holds
-    numbers of axes of its operand, no axis twice in both lists together. x and y list equally many,
-    and axes at the same place have the same size. The dtypes are the same, unless there is a
-    `preferred_element_type`. All else is a `TypeError`.
+    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). The two lists of
+    one operand together name no axis twice. Both contracted lists are equally long, and so are both
+    batch lists; axes at the same place have the same size. The dtypes are the same, unless there is
+    a `preferred_element_type`. All else is a `TypeError`.
 
     The dtype of the result is `preferred_element_type`, or the operands' if that is None. It is
     weakly typed if both operands are.

@@ -142,10 +142,9 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result of an operation on tracers of this trace, in a box of this trace.
 
-        If an operand moves, the primitive's rule in `jvp_rules` returns value and tangent. No rule
-        is ever called with tangents that are all `None`. A primitive without a rule is a
-        `NotImplementedError` that names it, but only if the derivative needs the rule. With
-        `multiple_results`, returns a list of boxes.
+        Value and tangent come from the primitive's rule in `jvp_rules`. It may rely on an operand
+        that moves. A primitive without a rule is a `NotImplementedError` that names it, if a rule
+        is needed. With `multiple_results`, returns a list of boxes.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -249,8 +248,8 @@ def bilinear_jvp(
     """The value of a primitive of two operands, and how it moves when they move.
 
     While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
-    are. Nothing is computed for a tangent that is `None`; at least one is a number, an array or a
-    tracer, and so are the operands. One operand may be a scalar and the other an array.
+    are. Nothing is computed for a tangent that is `None`; at least one is not. All others and the
+    operands are numbers, arrays or tracers. An operand may be a scalar beside an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0

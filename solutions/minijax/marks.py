@@ -35,11 +35,19 @@ def filled(
 ) -> list[Any]:
     """One list again: from `marked` if there is a mark, and otherwise from `others`, or None.
 
+    Too few values raise `ValueError`.
+
     >>> filled((True, False, True), "ac"), filled((True, False, True), "ac", "b")
     (['a', None, 'c'], ['a', 'b', 'c'])
     """
-    yes, no = iter(marked), itertools.repeat(None) if others is None else iter(others)
-    return [next(yes if mark else no) for mark in marks]
+    marks, yes = tuple(marks), iter(marked)
+    no = itertools.repeat(None) if others is None else iter(others)
+    try:
+        return [next(yes if mark else no) for mark in marks]
+    except StopIteration:
+        raise ValueError(
+            f"There are too few values for the places with these marks: {marks}."
+        ) from None
 
 
 def either(a: Iterable[bool], b: Iterable[bool]) -> Marks:

@@ -220,7 +220,7 @@ def without_equation(
 def trace_with(
     builder: JaxprBuilder, f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
 ) -> ClosedJaxpr:
-    """The program of a flat function for inputs of these types, as `builder` recorded it.
+    """The program of a flat function for inputs of these types, recorded into `builder`.
 
     `f` takes an input for each of `avals`: one that it does not use is still an input. It returns a
     list of tracers, arrays and numbers; an element that is none of these is a `TypeError`. It runs

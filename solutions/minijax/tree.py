@@ -218,8 +218,8 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    The structure of a leaf is the constant `leaf`; that of a container has its class, its data and
-    the structures of its children. A container for which `is_leaf` is true counts as a leaf, at any
+    The structure of a leaf is the constant `leaf`; that of a container has all that is needed to
+    build the container again. A container for which `is_leaf` is true counts as a leaf, at any
     depth. Each container is taken apart once, into children and data (else `ValueError`), and other
     errors in that come out unchanged. Counterpart: `jax.tree.flatten`.
 

@@ -77,6 +77,9 @@ def test_a_source_is_the_definition_as_it_stands(hello):
         'def loud(x: str) -> str:\n    """Return it in capitals."""\n    return x.upper()\n'
     )
     assert made == f'```python title="toy/text/words.py"\n{definition}```\n\n'
+    folded = page.expand("{{ source toy/text/words.py loud folded }}\n", hello)
+    assert "<summary>See this function</summary>" in folded
+    assert made in folded
 
 
 @pytest.mark.parametrize("lesson_id", ["hello", "bye"])

@@ -3,12 +3,15 @@
 import subprocess
 import sys
 import time
+from collections import namedtuple
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 import small_course
 
 from autograder.lessons import assemble, manifest, module_rules, skeleton
-from autograder.student import cache, check_plugin, checks, explain
+from autograder.student import cache, check_plugin, checks, commands, explain
 from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error, Frame
 
 CHECKS = '''
@@ -121,12 +124,20 @@ def test_a_wrong_message_of_an_exception_is_told_without_pytests_words(lesson):
     assert "egex" not in text
 
 
+AT = "object at 0x"
+
+
 @pytest.mark.parametrize(
     ("compared", "expected", "got"),
     [
         (("==", "1", "2"), "2", "1"),
         (("is", "<class 'tuple'>", "<class 'list'>"), "list", "tuple"),
         (("is", "[1]", "[1]"), "the same object as [1]", "another object, [1]"),
+        (
+            ("is", f"<x.A {AT}9>", f"<x.A {AT}8>"),
+            "the same object as <A object>",
+            "another object, <A object>",
+        ),
         (("!=", "3", "3"), "anything but 3", "3"),
     ],
 )
@@ -202,6 +213,53 @@ def test_a_long_value_is_cut_with_a_sign(lesson):
 
 def test_many_lines_are_cut_with_a_sign():
     assert explain.lines("x\n" * 100) == ["x"] * 10 + ["... (cut)"]
+
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Alike:
+    """What prints the same whatever it holds, and is compared by that."""
+
+    held: object
+
+    def __repr__(self):
+        return "Alike"
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "told"),
+    [
+        (
+            [1, Alike((2, Alike([])))],
+            [1, Alike((2, Alike(())))],
+            "[1].held[1].held is of the class list, not tuple",
+        ),
+        (Alike(None), Alike(()), ".held is of the class NoneType, not tuple"),
+        ({"k": Alike(Alike(1))}, {"k": Alike(1)}, "['k'].held is of the class Alike, not int"),
+        ([object()], [object()], "[0] is a different object"),
+        (Point(1, np.ones(2)), (1, np.ones(2)), "it is of the class Point, not tuple"),
+        ([np.ones(2)], [np.ones(2)], "[0] is a different object"),
+        (float("nan"), float("nan"), "it is a different object"),
+    ],
+)
+def test_of_sides_that_print_alike_it_is_said_where_they_differ(got, want, told):
+    assert check_plugin.differs(got, want) == told
+    same = ("==", f"<x.A {AT}9>", f"<x.A {AT}8>")
+    for compared, more in (
+        (same, [f"          (They print alike, but {told}.)"]),
+        (("==", "1", "2"), []),
+    ):
+        error = Error("AssertionError", "assert 0", compared=compared, differs=told)
+        assert explain.what_happened(error)[2:] == more
+
+
+def test_where_sides_that_print_alike_differ_is_passed_on(lesson):
+    text = said(
+        run(lesson, ("text + mark", "type('A', (str,), {'__eq__': lambda *_: False})(text + mark)"))
+    )
+    assert "(They print alike, but it is of the class A, not str.)" in text
 
 
 def test_numbers_of_numpy_are_shown_as_pythons_where_they_are_compared_so(lesson):
@@ -617,6 +675,7 @@ def test_examples_in_docstrings_are_checks_too(with_examples):
     report = run(with_examples)
     assert statuses(report) == [DONE, DONE]
     assert [len(report.of(exercise.id)) for exercise in report.exercises] == [3, 4]
+    assert commands.count(report) == "7 visible checks."
     uses = [outcome.uses for outcome in report.outcomes if outcome.uses is not None]
     assert uses == [(), ("hello.greet",)]
 
@@ -644,6 +703,7 @@ def test_an_example_does_not_count_while_what_it_uses_is_not_known_to_be_right(w
     (_, grow) = with_examples.exercises
     report = run(with_examples, wrong)
     assert all(outcome.passed for outcome in report.of(grow.id))
+    assert commands.count(report) == "7 visible checks."  # as many as if all is right
     stub = ("    return text + mark", '    raise NotImplementedError("hello.greet")')
     assert all(outcome.passed for outcome in run(with_examples, stub).of(grow.id))
 

@@ -322,6 +322,23 @@ def settled(transform, carry):
     return step, carry, tuple(itertools.islice(out, size, None))
 
 
+@right("control.settled", style="one more mark at a time")
+def settled(transform, carry):
+    step, out = transform(carry)
+    for place, (before, after) in enumerate(zip(carry, out)):
+        if after and not before:
+            return settled(transform, (*carry[:place], True, *carry[place + 1 :]))
+    return step, carry, tuple(out[len(carry) :])
+
+
+# After the last step it asks once more.
+mistake(
+    "control.settled",
+    {"return step, carry, others": "return transform(carry)[0], carry, others"},
+    fails="test_settled_at_once",
+)
+
+
 @mistake(
     "control.settled",
     name="One round is taken for enough",

@@ -4,140 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-@right("custom.eval_equation")
-def eval_equation(eqn, args):
-    match called_program(eqn):
-        case (jaxpr, consts):
-            return eval_jaxpr(jaxpr, consts, args)
-        case None:
-            out = eqn.primitive.bind(*args, **eqn.params)
-            return list(out) if eqn.primitive.multiple_results else [out]
-
-
-@right("custom.eval_equation")
-def eval_equation(eqn, args):
-    if called_program(eqn) is not None:
-        jaxpr, consts = called_program(eqn)
-        return eval_jaxpr(jaxpr, list(consts), list(args))
-    results = eqn.primitive.bind(*args, **eqn.params)
-    if not eqn.primitive.multiple_results:
-        results = [results]
-    return results
-
-
-@right("custom.eval_equation", style="match on what called_program gives")
-def eval_equation(eqn, args):
-    match called_program(eqn):
-        case None:
-            outs = eqn.primitive.bind(*args, **eqn.params)
-            return list(outs) if eqn.primitive.multiple_results else [outs]
-        case jaxpr, consts:
-            return eval_jaxpr(jaxpr, consts, args)
-
-
-@right("custom.eval_equation", style="an early return, a tuple for one result")
-def eval_equation(eqn, args):
-    called = called_program(eqn)
-    if called is not None:
-        return tuple(eval_jaxpr(called[0], list(called[1]), list(args)))
-    bind = functools.partial(eqn.primitive.bind, **dict(eqn.params))
-    if not eqn.primitive.multiple_results:
-        return (bind(*args),)
-    return bind(*args)
-
-
-@mistake(
-    "custom.eval_equation",
-    name="Calls are bound, and their programs are not opened",
-    hints=[
-        "Print `make_jaxpr` of a function that evaluates an equation of `jit`. Is there a `jit` in it?",
-        "Binding a call is not wrong as evaluation, but it hands the whole program on in one piece. A new interpreter has to see each operation.",
-        "Before you bind anything, ask `called_program(eqn)`; if it gives a program, evaluate that with `eval_jaxpr`.",
-    ],
-)
-def eval_equation(eqn, args):
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
-
-
-mistake(
-    "custom.eval_equation",
-    {
-        "results = eqn.primitive.bind(*args, **eqn.params)": "return [eqn.primitive.bind(*args, **eqn.params)]",
-        "return results if eqn.primitive.multiple_results else [results]": "",
-    },
-    name="Every result of bind is put into a list",
-    hints=[
-        "What does `bind` give for a primitive with two results? And what does your function make of it?",
-        "Some primitives have several results, and then `bind` gives a list already, even if there is one entry in it, or none.",
-        "`eqn.primitive.multiple_results` says which kind it is.",
-    ],
-)
-
-
-@mistake(
-    "custom.eval_equation",
-    name="A call without results is bound after all",
-    hints=[
-        "Trace the evaluation of a call whose program returns `()`. Is there a call in the trace?",
-        "The results of such a program are an empty list, and an empty list counts as false.",
-        "Ask whether `called_program(eqn)` is None, not whether there are results.",
-    ],
-)
-def eval_equation(eqn, args):
-    called = called_program(eqn)
-    outs = called and eval_jaxpr(*called, args)
-    if outs:
-        return outs
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
-
-
-@mistake("custom.eval_equation", fails="test_eval_other_calls")
-def eval_equation(eqn, args):
-    if eqn.primitive.name == "jit":
-        jaxpr, consts = called_program(eqn)
-        return eval_jaxpr(jaxpr, consts, args)
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
-
-
-@mistake("custom.eval_equation", fails="test_eval_programs_without_equations")
-def eval_equation(eqn, args):
-    called = called_program(eqn)
-    if called and called[0].eqns:
-        return eval_jaxpr(*called, args)
-    outs = eqn.primitive.bind(*args, **eqn.params)
-    return outs if eqn.primitive.multiple_results else [outs]
-
-
-mistake(
-    "custom.eval_equation",
-    {
-        "called =": 'if "jaxpr" in eqn.params:\n    return eval_jaxpr(*opened(eqn.params["jaxpr"]), args)\ncalled =',
-        "results = eqn.primitive.bind(*args, **eqn.params)": "outs = eqn.primitive.bind(*args, **eqn.params)",
-        "return results if eqn.primitive.multiple_results else [results]": "return outs if eqn.primitive.multiple_results else [outs]",
-    },
-    fails="test_eval_what_is_no_call",
-)
-mistake(
-    "custom.eval_equation",
-    {
-        "results = eqn.primitive.bind(*args, **eqn.params)": "outs = eqn.primitive.bind(*args, **given_params(eqn))",
-        "return results if eqn.primitive.multiple_results else [results]": "return outs if eqn.primitive.multiple_results else [outs]",
-    },
-    fails="test_eval_programs",
-)
-mistake(
-    "custom.eval_equation",
-    {
-        "results = eqn.primitive.bind(*args, **eqn.params)": "outs = eqn.primitive.bind(*args, **eqn.params)",
-        "return results if eqn.primitive.multiple_results else [results]": "return outs if len(eqn.outvars) > 1 else [outs]",
-    },
-    fails="test_eval_lists",
-)
-
-
 @right("custom.inverse_chain")
 def inverse_chain(f):
     def undo(y):
@@ -180,16 +46,16 @@ def inverse_chain(f):
 def inverse_chain(f):
     @functools.wraps(f)
     def back(result):
-        steps = []
-        for number, eqn in enumerate(make_jaxpr(f)(result).eqns, 1):
+        steps, eqns = [], make_jaxpr(f)(result).eqns
+        for number, eqn in zip(range(len(eqns), 0, -1), eqns[::-1], strict=True):
             if len(eqn.invars) > 1:
                 stop(ValueError, eqn, number, "an equation of a chain has a single operand")
             rules = inverse_rules.get(eqn.primitive.name)
             if rules is None:
                 stop(NotImplementedError, eqn, number, "no inverse is known")
             steps.append(functools.partial(rules[0], **given_params(eqn)))
-        while steps:
-            result = steps.pop()(result)
+        for step in steps:
+            result = step(result)
         return result
 
     return back
@@ -330,54 +196,96 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     known = {}
     atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
     write(known, atoms, [*consts, *ins, *outs])
-    numbered = [(i + 1, eqn) for i, eqn in enumerate(jaxpr.eqns)]
-    for _, eqn in numbered:
-        evaluate_if_known(known, eqn)
-    while numbered:
-        number, eqn = numbered.pop()
-        invert_if_needed(known, eqn, number)
+    stuck, before = None, -1
+    while len(known) > before:
+        before, stuck = len(known), None
+        numbered = [(i + 1, eqn) for i, eqn in enumerate(jaxpr.eqns)]
+        for _, eqn in numbered:
+            evaluate_if_known(known, eqn)
+        while numbered:
+            number, eqn = numbered.pop()
+            try:
+                invert_if_needed(known, eqn, number)
+            except (ValueError, NotImplementedError) as error:
+                stuck = stuck or error
+    if stuck:
+        raise stuck
     return [known.get(var) for var in jaxpr.invars]
 
 
-@right("custom.inverse_jaxpr")
+@right("custom.inverse_jaxpr", style="one walk back after another, the errors of the last one")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = dict(zip(jaxpr.constvars, consts))
     write(env, jaxpr.invars, ins)
     write(env, jaxpr.outvars, outs)
-    count = 0
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-        count += 1
-    for eqn in reversed(jaxpr.eqns):
-        invert_if_needed(env, eqn, count)
-        count -= 1
+
+    def walk_back():
+        problems, count = [], len(jaxpr.eqns)
+        for eqn in reversed(jaxpr.eqns):
+            try:
+                invert_if_needed(env, eqn, count)
+            except Exception as problem:
+                problems.append(problem)
+            count -= 1
+        return problems
+
+    for _ in range(len(jaxpr.eqns) + 1):
+        for eqn in jaxpr.eqns:
+            evaluate_if_known(env, eqn)
+        problems = walk_back()
+        if not problems:
+            break
+    else:
+        if problems:
+            raise problems[-1]
     return [read(env, var) for var in jaxpr.invars]
 
 
-@right("custom.inverse_jaxpr", style="writes in another order, indices downwards")
+@right("custom.inverse_jaxpr", style="a call of itself for each further round")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = dict()
     for atoms, values in ((jaxpr.outvars, outs), (jaxpr.invars, ins), (jaxpr.constvars, consts)):
         write(env, list(atoms), list(values))
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        invert_if_needed(env, jaxpr.eqns[i], i + 1)
+
+    def search():
+        size, trouble = len(env), []
+        for eqn in jaxpr.eqns:
+            evaluate_if_known(env, eqn)
+        for i in range(len(jaxpr.eqns) - 1, -1, -1):
+            try:
+                invert_if_needed(env, jaxpr.eqns[i], i + 1)
+            except (ValueError, NotImplementedError) as error:
+                trouble.append(error)
+        if trouble and len(env) > size:
+            search()
+        elif trouble:
+            raise trouble[0]
+
+    search()
     return list(map(functools.partial(read, env), jaxpr.invars))
 
 
-@right("custom.inverse_jaxpr", style="a stack of numbered equations, filled by the first sweep")
+@right("custom.inverse_jaxpr", style="attempts that return their errors, a loop with an else")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env, seen = {}, []
+    env, sizes = {}, [-1]
     atoms = (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
     write(env, atoms, (*consts, *ins, *outs))
-    for numbered in enumerate(jaxpr.eqns, start=1):
-        seen.append(numbered)
-        evaluate_if_known(env, numbered[1])
-    while seen:
-        number, eqn = seen.pop()
-        invert_if_needed(env, eqn, number)
-    return [env[v] if v in env else None for v in jaxpr.invars]
+
+    def attempt(numbered):
+        try:
+            invert_if_needed(env, numbered[1], numbered[0])
+        except (ValueError, NotImplementedError) as error:
+            return error
+
+    while sizes[-1] < len(env):
+        sizes.append(len(env))
+        for eqn in jaxpr.eqns:
+            evaluate_if_known(env, eqn)
+        numbered = list(enumerate(jaxpr.eqns, start=1))[::-1]
+        errors = [error for error in map(attempt, numbered) if error]
+        if not errors:
+            return [env[v] if v in env else None for v in jaxpr.invars]
+    raise errors[-1]
 
 
 mistake(
@@ -387,7 +295,7 @@ mistake(
     hints=[
         "What is `ins` for? Try a program with two inputs, one of which is known.",
         "In a call, some operands may be known from outside. The program that is called can only be undone with their help.",
-        "Write `ins` to `jaxpr.invars` before the first sweep. `write` leaves out what is None.",
+        "Write `ins` to `jaxpr.invars` before the first round. `write` leaves out what is None.",
     ],
 )
 mistake(
@@ -396,7 +304,7 @@ mistake(
         "env: Env = {}": "env = {}",
         "for number, eqn in reversed(list(enumerate(jaxpr.eqns, start=1))):": "for number, eqn in enumerate(jaxpr.eqns, start=1):",
     },
-    name="The second sweep goes forward as well",
+    name="The second walk goes forward as well",
     hints=[
         "What is known of the results of the first equation, before any other one has been undone?",
         "Results are known at the end of the program. From there knowledge comes up, one equation at a time. In the other direction most equations are passed before anything is known of them.",
@@ -405,69 +313,92 @@ mistake(
 )
 
 
-@mistake("custom.inverse_jaxpr", fails="test_sweep_calls")
-def inverse_jaxpr(jaxpr, consts, ins, outs, env={}):
-    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-    for number in range(len(jaxpr.eqns), 0, -1):
-        invert_if_needed(env, jaxpr.eqns[number - 1], number)
-    return [read(env, x) for x in jaxpr.invars]
-
-
-@mistake("custom.inverse_jaxpr", fails="test_sweep_some_results")
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *ins], strict=True))
-    env.update(zip(jaxpr.outvars, outs, strict=True))
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-    for number in range(len(jaxpr.eqns), 0, -1):
-        invert_if_needed(env, jaxpr.eqns[number - 1], number)
-    return [read(env, x) for x in jaxpr.invars]
-
-
-@mistake("custom.inverse_jaxpr", fails="test_sweep_is_transformed")
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env = {}
-    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
-    for number in range(len(jaxpr.eqns), 0, -1):
-        evaluate_if_known(env, jaxpr.eqns[number - 1])
-        invert_if_needed(env, jaxpr.eqns[number - 1], number)
-    return [read(env, x) for x in jaxpr.invars]
-
-
-@mistake("custom.inverse_jaxpr", fails="test_sweep_stops")
+@mistake(
+    "custom.inverse_jaxpr",
+    name="It gives up at an equation that cannot be undone yet",
+    hints=[
+        "From `x + 1` and `exp(x) * y` you find x, then y. Which of the two equations does the walk back meet first?",
+        "That an operand is not known is the last word only if nothing new is found any more.",
+        "Put the error into a list and go on. As long as a round has errors and finds something new, make another round.",
+    ],
+)
 def inverse_jaxpr(jaxpr, consts, ins, outs):
     env = {}
     write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
     for eqn in jaxpr.eqns:
         evaluate_if_known(env, eqn)
-    for number, eqn in enumerate(reversed(jaxpr.eqns), start=1):
-        invert_if_needed(env, eqn, number)
-    return [read(env, x) for x in jaxpr.invars]
-
-
-@mistake("custom.inverse_jaxpr", fails="test_sweep_several_results")
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env = {}
-    write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *ins])
-    write(env, jaxpr.outvars[:1], outs[:1])
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
     for number in range(len(jaxpr.eqns), 0, -1):
         invert_if_needed(env, jaxpr.eqns[number - 1], number)
     return [read(env, x) for x in jaxpr.invars]
 
 
-@mistake("custom.inverse_jaxpr", fails="test_sweep_as_a_program")
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env = {}
-    write(env, [*jaxpr.invars, *jaxpr.outvars], [*ins, *outs])
-    for eqn in jaxpr.eqns:
-        evaluate_if_known(env, eqn)
-    for number in range(len(jaxpr.eqns), 0, -1):
-        invert_if_needed(env, jaxpr.eqns[number - 1], number)
-    return [read(env, x) for x in jaxpr.invars]
+# What stops it is not said.
+mistake(
+    "custom.inverse_jaxpr",
+    {"if not errors:": "if len(env) == known or not errors:"},
+    fails="test_sweep_stops",
+)
+# Two rounds, whatever the second one finds.
+mistake(
+    "custom.inverse_jaxpr",
+    {"while True:": "for last in (False, True):", "if len(env) == known:": "if last:"},
+    fails="test_sweep_again",
+)
+# An equation without a rule is the end, even if its operand is found later.
+mistake(
+    "custom.inverse_jaxpr",
+    {"(ValueError, NotImplementedError)": "ValueError"},
+    fails="test_sweep_again",
+)
+# Another round is made only if an input was found.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "known, errors = len(env), []": "known, errors = [v in env for v in jaxpr.invars], []",
+        "if len(env) == known:": "if [v in env for v in jaxpr.invars] == known:",
+    },
+    fails="test_sweep_again",
+)
+# What has been found by undoing is not computed with.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "evaluate_if_known(env, eqn)": "pass",
+        "while True:": "for eqn in jaxpr.eqns:\n    evaluate_if_known(env, eqn)\nwhile True:",
+    },
+    fails="test_sweep_again",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "env: Env = {}": "pass",
+        "outs: Sequence[Any]": "outs: Sequence[Any], env: Env = {}",
+    },
+    fails="test_sweep_calls",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "env.update(zip(jaxpr.outvars, outs))",
+        "write(env, jaxpr.invars, ins)": "env.update(zip(jaxpr.invars, ins))",
+    },
+    fails="test_sweep_some_results",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"reversed(list(enumerate(jaxpr.eqns, start=1)))": "enumerate(reversed(jaxpr.eqns), start=1)"},
+    fails="test_sweep_stops",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"write(env, jaxpr.outvars, outs)": "write(env, jaxpr.outvars[:1], outs[:1])"},
+    fails="test_sweep_several_results",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"write(env, jaxpr.constvars, consts)": ""},
+    fails="test_sweep_as_a_program",
+)
 
 
 @right("custom.dce_jaxpr")

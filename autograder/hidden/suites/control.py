@@ -319,7 +319,7 @@ def fixed_point(mj, carry, sources, further=()):
         "the step that is returned": step,
         "the marks of the carry": list(marks),
         "the marks of the other results": list(others),
-        "calls of transform": calls,
+        "transform is called twice for the same marks": any(calls.count(x) > 1 for x in calls),
     }
 
 

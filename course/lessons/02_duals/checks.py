@@ -26,6 +26,17 @@ from microjax.interpreters import (
 )
 
 
+class Named(JVPInterpreter):
+    """An interpreter of dual numbers that prints as its name."""
+
+    def __init__(self, name):
+        super().__init__(current_interpreter())
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
 class Watch(Interpreter):
     """Evaluates, and keeps a list of what it was asked."""
 
@@ -85,8 +96,8 @@ def test_own_dual_number():
 @pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
     """What another interpreter's dual number holds is kept, and does not move here."""
-    interpreter = JVPInterpreter(current_interpreter())
-    foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
+    interpreter = Named("the interpreter that lifts")
+    foreign = DualNumber(Named("another interpreter"), 3.0, 1.0)
     dual = interpreter.lift(foreign)
     assert dual.interpreter is interpreter
     assert dual.primal is foreign
@@ -108,7 +119,7 @@ def noting(calls):
 
 @pytest.mark.exercise("duals.interpret_op")
 def test_what_the_rule_gets_and_gives(monkeypatch):
-    """The rule gets primals and tangents, even of constants; its two results become one pair."""
+    """The rule gets two tuples, primals and tangents, and returns a pair, which becomes one value."""
     calls = []
     monkeypatch.setitem(jvp_rules, Op.mul, noting(calls))
     interpreter = JVPInterpreter(current_interpreter())
@@ -248,10 +259,12 @@ def test_inputs_that_do_not_count():
 def test_how_the_four_numbers_move():
     """Inside a derivative, what comes from outside moves there and not here."""
 
-    def by_both(z):
-        return mixed_derivatives(lambda x, y: mul(z, mul(x, y)), z, 1.0)[3]
+    def number(i, f):
+        return lambda z: mixed_derivatives(lambda x, y: f(z, x, y), z, 1.0)[i]
 
-    assert derivative(by_both, 4.0) == 1.0
+    assert derivative(number(3, lambda z, x, y: mul(z, mul(x, y))), 4.0) == 1.0
+    assert derivative(number(0, lambda z, x, y: z), 4.0) == 1.0
+    assert derivative(number(1, lambda z, x, y: z), 4.0) == 0.0
 
 
 @pytest.mark.exercise("duals.mixed")

@@ -97,6 +97,32 @@ def test_containers_taken_as_leaves():
     assert structure == PyTreeDef(list, None, (leaf, PyTreeDef(type(None), None, ()), leaf))
 
 
+@pytest.mark.exercise("pytrees.flatten")
+def test_containers_are_taken_apart_once():
+    """Each container is taken apart once."""
+    calls = []
+
+    class Once:
+        pass
+
+    node_types[Once] = NodeType(lambda x: (calls.append(x) or (1.0, 2.0), "data"), None)
+    assert tree_flatten(Once()) == ([1.0, 2.0], PyTreeDef(Once, "data", (leaf, leaf)))
+    assert len(calls) == 1
+
+
+@pytest.mark.exercise("pytrees.flatten")
+def test_containers_that_cannot_be_taken_apart():
+    """What a class returns must be children and data; all else is rejected with ValueError."""
+
+    class Wrong:
+        pass
+
+    for parts in ([(1.0,), None], ((1.0,), None, "more"), (5.0, None)):
+        node_types[Wrong] = NodeType(lambda x, parts=parts: parts, None)
+        with pytest.raises(ValueError):
+            tree_flatten(Wrong())
+
+
 # tree_unflatten -----------------------------------------------------------------------------------
 
 
@@ -150,7 +176,11 @@ def test_leaves_and_subtrees():
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_other_containers():
     """A container of a different class, or a leaf, is rejected with ValueError."""
-    for tree in ([1.0, 2.0], 3.0, None, Point(1.0, 2.0)):
+
+    class Subclass(tuple):
+        pass
+
+    for tree in ([1.0, 2.0], 3.0, None, Point(1.0, 2.0), Subclass((1.0, 2.0))):
         with pytest.raises(ValueError):
             flatten_up_to(PAIR_OF_LEAVES, tree)
 

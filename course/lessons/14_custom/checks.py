@@ -15,11 +15,8 @@ from minijax import jit, lax, make_jaxpr
 from minijax.custom_interpreters import (
     dce_call,
     dce_jaxpr,
-    eval_equation,
     inverse_chain,
     inverse_jaxpr,
-    read,
-    write,
 )
 from minijax.jaxpr import eval_jaxpr
 
@@ -29,44 +26,6 @@ ROW = np.array([1.0, 2.0, 4.0])
 def first_equation(f, *args):
     """The first line of the program of a function."""
     return make_jaxpr(f)(*args).eqns[0]
-
-
-# eval_equation ------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise("custom.eval_equation")
-def test_an_operation_is_bound():
-    """An operation is bound, with its operands in order and its params; one result is in a list."""
-    (out,) = eval_equation(first_equation(lax.sub, 1.0, 1.0), [5.0, 2.0])
-    assert float(out) == 3.0
-    eqn = first_equation(lambda x: lax.transpose(x, (1, 0)), np.ones((1, 3)))
-    (out,) = eval_equation(eqn, [ROW[None]])
-    assert out.tolist() == [[1.0], [2.0], [4.0]]
-
-
-@pytest.mark.exercise("custom.eval_equation")
-def test_a_list_of_one():
-    """What `bind` returns is a list already if the primitive has multiple_results, even of one."""
-    choice = make_jaxpr(lambda x: lax.cond(x > 0.0, lax.neg, lambda x: x + 1.0, x))(1.0).eqns[-1]
-    (out,) = eval_equation(choice, [np.array(1, np.int32), 5.0])
-    assert float(out) == -5.0
-
-
-@pytest.mark.exercise("custom.eval_equation")
-def test_a_call_is_opened():
-    """The program inside is evaluated, with its constants."""
-    eqn = first_equation(jit(lambda x, y: (x - y, x * ROW)), ROW, ROW)
-    difference, product = eval_equation(eqn, [np.array([3.0, 3.0, 3.0]), np.ones(3)])
-    assert difference.tolist() == [2.0, 2.0, 2.0]
-    assert product.tolist() == [3.0, 6.0, 12.0]
-
-
-@pytest.mark.exercise("custom.eval_equation")
-def test_a_call_leaves_no_trace():
-    """Traced once more, the operations are there and the calls are not."""
-    eqn = first_equation(jit(lambda x: jit(lax.exp)(x) * 2.0), 1.0)
-    inlined = make_jaxpr(lambda x: list(eval_equation(eqn, [x])))(1.0)
-    assert [e.primitive.name for e in inlined.eqns] == ["exp", "mul"]
 
 
 # inverse_chain ------------------------------------------------------------------------------------
@@ -114,65 +73,64 @@ def test_chains_that_stop():
 # inverse_jaxpr ------------------------------------------------------------------------------------
 
 
-def swept(f, ins, outs):
-    """The inputs of the program of f, by inverse_jaxpr with steps that are easy to follow.
-
-    What is computed is 100, whatever the equation. An operand that is found is the sum of the
-    result, the operands that are known, and the number of the equation.
-    """
-
-    def compute(env, eqn):
-        if None not in [read(env, x) for x in eqn.invars]:
-            write(env, eqn.outvars, [100.0])
-
-    def undo(env, eqn, number):
-        values = [read(env, x) for x in [*eqn.outvars, *eqn.invars]]
-        if None in values and values[0] is not None:
-            total = number + sum(x for x in values if x is not None)
-            write(env, eqn.invars, [total if x is None else None for x in values[1:]])
-
-    closed = make_jaxpr(f)(*[1.0 for _ in ins])
-    with patch.multiple(custom, evaluate_if_known=compute, invert_if_needed=undo):
-        return inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
+def found(f, ins, outs):
+    """The inputs of the program of f, as Python's numbers and lists."""
+    closed = make_jaxpr(f)(*[outs[0] if x is None else x for x in ins])
+    inputs = inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)
+    return [None if x is None else np.asarray(x).tolist() for x in inputs]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_from_the_result_to_the_input():
-    """With stand-ins that add its number, equations 3, 2 and 1 are undone: 50 + 3 + 2 + 1."""
-    assert swept(lambda x: lax.exp(lax.neg(lax.sin(x))), [None], [50.0]) == [56.0]
+    """Operations are undone from the last one to the first."""
+    assert found(lambda x: 3.0 - (x + 1.0) * 2.0, [None], [-7.0]) == [4.0]
+    assert found(lambda x: lax.neg(x) * ROW, [None], [np.array([2.0, 4.0, 8.0])]) == [[-2.0] * 3]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_first_compute_then_invert():
-    """With stand-ins, equation 1 is computed, 100; 2 is undone: result 7 + known 100 + number 2.
-
-    These are stand-ins: what is computed is 100; what is undone is the sum of the result, the known
-    operands and the equation's number.
-    """
-    assert swept(lambda x: x * lax.exp(3.0), [None], [7.0]) == [109.0]
+    """The operand of a product that depends on constants alone is computed, then the other found."""
+    assert found(lambda x: x * lax.neg(3.0), [None], [6.0]) == [-2.0]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_known_and_unknown_inputs():
     """What is known helps and is returned; what leaves no trace stays unknown."""
-    assert swept(lambda x, y: x - y, [None, 20.0], [7.0]) == [28.0, 20.0]
-    assert swept(lambda x, y: lax.exp(y), [None, None], [7.0]) == [None, 8.0]
+    assert found(lambda x, y: x - lax.neg(y), [None, 20.0], [7.0]) == [-13.0, 20.0]
+    assert found(lambda x, y: lax.neg(y), [None, None], [7.0]) == [None, -7.0]
+    assert found(lambda x, y: (lax.neg(x), y), [None, None], [7.0, None]) == [-7.0, None]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
-def test_all_that_is_known_at_the_start():
-    """Constants are known before the first sweep; so is an input that is a result as well."""
-    seen = []
-    closed = make_jaxpr(lambda x, y: (x * ROW, y))(ROW, ROW)
+def test_an_input_that_is_a_result():
+    """An input that is a result as well is known from the start, and constants of calls are known."""
+    call = jit(lambda x, y: (x * ROW - y, y))
+    outs = [np.array([0.0, 1.0, 6.0]), np.array([1.0, 1.0, 2.0])]
+    assert found(call, [None, None], outs) == [[1.0, 1.0, 2.0], [1.0, 1.0, 2.0]]
 
-    def compute(env, eqn):
-        seen.append([read(env, x) is not None for x in [*eqn.invars, *closed.jaxpr.invars]])
 
-    with patch.multiple(custom, evaluate_if_known=compute, invert_if_needed=lambda *args: None):
-        ins = inverse_jaxpr(closed.jaxpr, closed.consts, [None, None], [ROW, 2.0 * ROW])
-    assert seen == [[False, True, False, True]]  # x, the constant; and the inputs x, y
-    assert ins[0] is None
-    assert ins[1].tolist() == [2.0, 4.0, 8.0]
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_what_cannot_be_undone_yet():
+    """An input may be found with the help of an input that is found later."""
+    f = lambda x, y: (x + 1.0, lax.neg(x) * y)  # noqa: E731
+    assert found(f, [None, None], [4.0, 12.0]) == [3.0, -4.0]
+    assert found(lambda x: (x + 1.0, lax.sin(x)), [None], [4.0, 0.5]) == [3.0]
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_one_input_after_another():
+    """Four inputs, each found with the help of the one before."""
+    f = lambda a, b, c, d: (a + 1.0, lax.neg(a) * b, lax.neg(b) * c, lax.neg(c) * d)  # noqa: E731
+    assert found(f, [None] * 4, [2.0, -2.0, -6.0, -12.0]) == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.exercise("custom.inverse_jaxpr")
+def test_what_is_to_blame():
+    """An equation that cannot be undone to the end is named, by its number counted from the top."""
+    with pytest.raises(ValueError, match="stops at equation 2"):
+        found(lambda x, y: (x + 1.0, x * (y * y)), [None, None], [4.0, 12.0])
+    with pytest.raises(NotImplementedError, match="stops at equation 1"):
+        found(lambda x: lax.sin(x) * 2.0, [None], [0.5])
 
 
 # dce_jaxpr ----------------------------------------------------------------------------------------
@@ -209,6 +167,22 @@ def test_what_only_dead_code_reads_is_dead():
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
+def test_equations_are_thinned_out():
+    """Of a call that stays, only what `thinned` leaves counts: here a rule drops an operand."""
+    asked = []
+
+    def drops_the_first(eqn, used):
+        asked.append(used)
+        return eqn.replace(invars=eqn.invars[1:])
+
+    with patch.dict(custom.dce_rules, {"jit": drops_the_first}):
+        call = jit(lambda a, b: (lax.exp(a), lax.cos(b)))
+        left = thin(lambda x, y: call(lax.sin(x), lax.neg(y)), [False, True], 1.0, 2.0)
+    assert left == (["neg", "jit"], [False, True])
+    assert list(map(list, asked)) == [[False, True]]
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
 def test_effects_stay():
     """An equation with an effect stays, though nothing reads its result, and so does its operand."""
     with patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "sin"):
@@ -230,8 +204,12 @@ def cosine_of_a_call(**params):
     """A call of two results, and what is left over of it for the second one."""
     eqn = first_equation(jit(lambda a, b: (lax.exp(a), lax.cos(b))), 1.0, 2.0)
     eqn = eqn.replace(params={**eqn.params, **params})
+    before = dict(eqn.params), list(eqn.invars), list(eqn.outvars)
     with patch.object(custom, "dce_jaxpr", cosine_alone):
-        return eqn, dce_call(eqn, [False, True])
+        left = dce_call(eqn, [False, True])
+    stays = (eqn.params, list(eqn.invars), list(eqn.outvars)) == before
+    assert stays, "The equation that was given has changed."
+    return eqn, left
 
 
 @pytest.mark.exercise("custom.dce_call")
@@ -240,7 +218,15 @@ def test_operands_and_results_go():
     eqn, left = cosine_of_a_call()
     assert (left.invars, left.outvars) == (eqn.invars[1:], eqn.outvars[1:])
     assert [e.primitive.name for e in left.params["jaxpr"].eqns] == ["cos"]
-    assert len(eqn.invars) == 2  # the old one stays
+
+
+@pytest.mark.exercise("custom.dce_call")
+def test_closed_or_open():
+    """The program of the call is closed if it was, and open if it was."""
+    eqn, left = cosine_of_a_call()
+    assert type(left.params["jaxpr"]).__name__ == "ClosedJaxpr"
+    _, left = cosine_of_a_call(jaxpr=eqn.params["jaxpr"].jaxpr)
+    assert type(left.params["jaxpr"]).__name__ == "Jaxpr"
 
 
 @pytest.mark.exercise("custom.dce_call")
