@@ -408,7 +408,7 @@ def sum_jvp(primitive, primals, tangents):
     return primitive.bind(*primals), primitive.bind(*moves)
 
 
-# The shape of one element is not that of another one.
+# Arrays of one element may have different shapes.
 mistake(
     "jvp.sum_rule",
     {
