@@ -127,6 +127,7 @@ _SAID: list[dict[Any, tuple[str, str]]] = [
         "function: nothing": (suite.WRONG_TYPE, telling.SWALLOWED),
         "function: another": (suite.WRONG_TYPE, telling.REPLACED),
         "rule: nothing": (suite.WRONG_TYPE, telling.SWALLOWED_OF_RULE),
+        "rule: another": (suite.WRONG_TYPE, telling.REPLACED_OF_RULE),
     },
     {"list": (suite.WRONG_TYPE, telling.NO_LIST), "tuple": (suite.WRONG_TYPE, telling.NO_TUPLE)},
     {False: (suite.WRONG_VALUE, telling.LEFT)},

@@ -203,7 +203,9 @@ class Repeated:
             self.once(args, kw)
             came = "nothing"
         except BaseException as error:
-            came = "" if error is failing.error else "another"
+            # Around a rule, an error of the same class may be raised that says more.
+            same = type(error) is type(failing.error) if what == "rule" else error is failing.error
+            came = "" if same else "another"
         if failing.called and came:
             self.seen.errors.add(f"{what}: {came}")
 

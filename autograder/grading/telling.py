@@ -27,6 +27,7 @@ CHANGED = "Your code changes an argument, which belongs to the caller."
 SWALLOWED = "Your code raises nothing if a function that it is given raises an error."
 REPLACED = "Your code raises another error if a function that it is given raises one."
 SWALLOWED_OF_RULE = "Your code raises nothing if a rule that it applies raises an error."
+REPLACED_OF_RULE = "Your code raises another error if a rule that it applies raises one."
 NO_LIST = "Your code returns something else where it should return a list."
 NO_TUPLE = "Your code returns something else where it should return a tuple."
 LEFT = "When your code has returned or raised, the active interpreters are not those from before."
@@ -35,6 +36,7 @@ OF_CALLS = (
     SWALLOWED,
     REPLACED,
     SWALLOWED_OF_RULE,
+    REPLACED_OF_RULE,
     NO_LIST,
     NO_TUPLE,
     LEFT,
@@ -126,6 +128,8 @@ _OF_PYTHON = (
     "{SEQUENCE} index out of range",
     "division by zero",
     "float division by zero",
+    "output array is read-only",
+    "assignment destination is read-only",
     "too many values to unpack (expected {DIGIT})",
     "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
     "name '{WORD}' is not defined",

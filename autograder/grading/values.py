@@ -121,8 +121,9 @@ def _agree_arrays(
         message = f"{_shape_of(got, want)} where {want.shape} is expected"
         return Disagreement(WRONG_SHAPE, message, f"expected {want.shape}")
     if got.dtype != want.dtype:
-        message = f"dtype {got.dtype} where {want.dtype} is expected"
-        return Disagreement(WRONG_SHAPE, message, f"expected {want.dtype}")
+        names = ["float0" if x.dtype == FLOAT0 else x.dtype.name for x in (got, want)]
+        message = f"dtype {names[0]} where {names[1]} is expected"
+        return Disagreement(WRONG_SHAPE, message, f"expected {names[1]}")
     if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
         return None
     message = "an array with wrong values" if want.ndim else "a wrong value"

@@ -314,8 +314,9 @@ def program_for_later(known_part: ClosedJaxpr, kept: list[Var], rest: ClosedJaxp
     """The program for later, which computes the residuals again, and then runs `rest`.
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
-    inputs. `rest` takes the residuals, which are the outputs of `known_part`, and the unknown
-    inputs. No equation that makes one of `kept` is left; none reads what else that made.
+    inputs. `rest`, which has no constants, takes the residuals, which are the outputs of
+    `known_part`, and the unknown inputs. No equation that makes one of `kept` is left; no other one
+    reads what else it makes.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

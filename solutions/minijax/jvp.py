@@ -337,7 +337,8 @@ def jvp_flat(
 
     The first list has the results of `f`, which is called once, and the second their tangents: each
     an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`.
+    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. A result that
+    is a tracer whose interpreter has ended is an `UnexpectedTracerError`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)

@@ -200,7 +200,7 @@ def truncated_floats(words: Value, lower: Value, upper: Value, shape: Any, dtype
 
     They are made as `normal_floats` makes them, of uniform numbers between other bounds: one for
     each result. Each result lies strictly between them, even if it is rounded. The bounds are
-    numbers or arrays that broadcast to `shape`.
+    numbers or arrays that broadcast to `shape`; the results can be differentiated by them.
 
     >>> words = np.array([0, 42], np.uint32)
     >>> print(truncated_floats(words, 1.0, 2.0, (3,), np.dtype("float32")).round(4))

@@ -116,6 +116,7 @@ PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)\n   
         ("in the next line", True),
         ("no such", False),
         ("something else", False),
+        ("output array is read-only", True),
         ("unsupported operand type(s) for -: 'float' and 'NoneType'", True),
         ("unsupported operand type(s) for abc: 'float' and 'NoneType'", False),
         ("'list' object has no attribute 'sizes'", True),

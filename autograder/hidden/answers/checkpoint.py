@@ -207,6 +207,11 @@ mistake(
     },
     fails="test_kept_residuals_alone",
 )
+mistake(
+    "checkpoint.kept_values",
+    {"for atom in eqn.invars]": "for atom in eqn.invars if isinstance(atom, Var)]"},
+    fails="test_kept_asks",
+)
 
 
 @right("checkpoint.later")

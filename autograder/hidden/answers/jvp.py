@@ -39,6 +39,16 @@ def process_primitive(self, primitive, tracers, params):
     return boxes if primitive.multiple_results else boxes[0]
 
 
+# An error inside a rule is taken for a missing rule.
+mistake(
+    "jvp.process_primitive",
+    {
+        "    primal_out, tangent_out = rule(primals, tangents, **params)": "    try:\n        primal_out, tangent_out = rule(primals, tangents, **params)\n    except KeyError:\n        raise NotImplementedError(f'no rule of {primitive}') from None"
+    },
+    fails="test_a_primitive_with_a_rule",
+)
+
+
 @right("jvp.process_primitive", style="a rule for constants, made on the spot, and map to box")
 def process_primitive(self, primitive, tracers, params):
     def constant_rule(primals, tangents, **params):
@@ -396,6 +406,16 @@ def sum_jvp(primitive, primals, tangents):
     shape = get_aval(primitive.bind(*primals)).shape
     moves = [np.zeros(shape) if t is None else t for t in tangents]
     return primitive.bind(*primals), primitive.bind(*moves)
+
+
+# Arrays of one element may have different shapes.
+mistake(
+    "jvp.sum_rule",
+    {
+        "return z, stretch_like(x_dot": "if y_dot is None and np.size(x_dot) == np.size(z):\n    return z, x_dot\nreturn z, stretch_like(x_dot"
+    },
+    fails="test_sum_shapes_of_one_that_moves",
+)
 
 
 @mistake("jvp.sum_rule", fails="test_sum_shapes_of_one_that_moves")

@@ -106,22 +106,24 @@ def work_in(program):
 
 
 def staged_calls(boxed, tracers, policy):
-    """What was left for later: operands (a value, or which unknown one), parameters, program."""
-    told = []
-    for recipe in {id(t.recipe): t.recipe for t in boxed}.values():
-        inner = recipe.params["jaxpr"]
-        places = {id(t): i for i, t in enumerate(tracers)}
-        told += [
+    """What was left for later; an operand is a value, or which unknown one it is."""
+    recipes = [*{id(t.recipe): t.recipe for t in boxed}.values()]
+    programs = [recipe.params["jaxpr"] for recipe in recipes]
+    places = {id(t): i for i, t in enumerate(tracers)}
+    return {
+        "the primitives of the calls for later": [recipe.primitive.name for recipe in recipes],
+        "the operands of the call for later": [
             np.asarray(t.pval.const) if t.pval.is_known else places[id(t)]
+            for recipe in recipes
             for t in recipe.tracers_in
-        ]
-        told += [
-            recipe.primitive.name,
-            names_in(inner),
-            [aval.str_short() for aval in inner.in_avals],
-        ]
-        told += [params_of(recipe.params), recipe.params["policy"] is policy]
-    return told
+        ],
+        "the parameters of the call for later": [params_of(recipe.params) for recipe in recipes],
+        "the call for later has the policy": [r.params["policy"] is policy for r in recipes],
+        "the operations of the program for later": [*map(names_in, programs)],
+        "the types that the program for later takes": [
+            [aval.str_short() for aval in program.in_avals] for program in programs
+        ],
+    }
 
 
 def arrays(values):
@@ -208,7 +210,7 @@ def test_kept_stops_at_once(student):
 @pytest.mark.meets("float32", "keys", "moment")
 def test_kept_asks(student):
     """The policy is told primitive, types of the operands and parameters, once per equation."""
-    student.agrees(kept, "lambda x, y: [jnp.sum(x, axis=0) * y]", [GRID, STEP], 0, [])
+    student.agrees(kept, "lambda x, y: [2.0 * jnp.sum(x, axis=0) - y]", [GRID, STEP], 0, [])
     student.agrees(kept, MIXED, [2.0, ROW.astype(F32)], 1, [])
     twice = "lambda x: (lambda a: [jnp.exp(a), a * a, jnp.cos(a)])(jnp.sin(x))"
     student.agrees(kept, twice, [ROW], 0, ["sin"])
@@ -317,7 +319,7 @@ def later(mj, first, args, number, which, second, unknowns):
         "the operations without dead code": work_in(smaller),
         "the residuals that the program takes": takes,
         "the results": arrays(outs),
-        "the operations for now": names_in(known_part),
+        "the operations of the known part afterwards": names_in(known_part),
     }
 
 
@@ -399,7 +401,7 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
 
         def watched(*args, jaxpr, **params):
             same = params.get("policy") is policy
-            calls.append([names_in(jaxpr), arrays(args), params_of(params), same])
+            calls.append((names_in(jaxpr), arrays(args), params_of(params), same))
             return module.remat_impl(*args, jaxpr=jaxpr, **params)
 
         trace = PartialEvalTrace(main)
@@ -418,8 +420,12 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
         results = eval_jaxpr(rest.jaxpr, rest.consts, *tangents)
         return {
             "the known results": told,
-            "the call for now": calls,
-            "the call for later": staged,
+            "the number of calls for now": len(calls),
+            "the operands of the call for now": [args for _, args, *_ in calls],
+            "the parameters of the call for now": [params for *_, params, _ in calls],
+            "the call for now has the policy": [same for *_, same in calls],
+            "the operations of the program for now": [names for names, *_ in calls],
+            **staged,
             "the results of later": arrays(results),
             "the class of what is returned": type(outs).__name__,
         }
@@ -588,7 +594,11 @@ def composed(mj, siblings, texts, x):
     with in_place("minijax.checkpoint", siblings):
         f = in_segments([eval(text, {"jnp": jnp}) for text in texts])
         total = mj.grad(lambda x: jnp.sum(f(x)))
-        return f(x), total(x), mj.jvp(total, (x,), (x,))[1]
+        return {
+            "the value": f(x),
+            "the gradient": total(x),
+            "how the gradient moves": mj.jvp(total, (x,), (x,))[1],
+        }
 
 
 @probe
@@ -601,7 +611,11 @@ def segments(mj, number):
     inside = [eqn.params["jaxpr"].eqns for eqn in program.eqns]
     factors = [float(x.val) for part in inside for e in part for x in e.invars if hasattr(x, "val")]
     longest = max(map(len, inside), default=0)
-    return names <= {"remat2"}, factors, len(inside) + longest
+    return {
+        "each operation is a checkpoint": names <= {"remat2"},
+        "the functions that are applied, by number": factors,
+        "the number of segments and the longest, added": len(inside) + longest,
+    }
 
 
 @probe(uses=[in_place])
@@ -610,7 +624,7 @@ def kept_of_a_chain(mj, siblings, number):
     with in_place("minijax.checkpoint", siblings):
         f = in_segments([jnp.sin] * number)
         residuals = linearize_tree(f, (np.arange(3.0),), has_aux=False).program.consts
-    return len({id(x): x for x in residuals})
+    return {"the number of values that are kept": len({id(x): x for x in residuals})}
 
 
 @probe
@@ -625,13 +639,17 @@ def chain_of_closures(mj, x, w):
 
     try:
         in_segments([jnp.sin, fail])(x)
-        error = None
+        error = "nothing"
     except KeyError:
         error = "KeyError"
     functions = [jnp.sin, jnp.cos, jnp.sin]
     g = in_segments(functions)
-    first = g(x), g(x * 2.0)
-    return mj.jvp(f, (w,), (w,)), error, first, functions == [jnp.sin, jnp.cos, jnp.sin]
+    return {
+        "value and tangent by a value from outside": mj.jvp(f, (w,), (w,)),
+        "error": error,
+        "the values of two calls": [g(x), g(x * 2.0)],
+        "the list of functions is as it was": functions == [jnp.sin, jnp.cos, jnp.sin],
+    }
 
 
 @pytest.mark.meets("order", "twice", "float32")

@@ -160,13 +160,17 @@ def sine_of_a_box(mj, x, x_dot):
 def rule_call(mj, primals, tangents, params):
     """What the rule of a made-up primitive is called with, and what becomes of its answer."""
     toy = Primitive("toy")
-    calls = []
+    calls, runs = [], []
 
     def toy_jvp(primals, tangents, *, scale=1.0, shift=0.0):
         calls.append([[*primals], [*tangents], {"scale": scale, "shift": shift}])
         return scale * (primals[0] - primals[1]), 100.0 * scale + shift
 
-    impl_rules[toy] = lambda x, y, *, scale=1.0, shift=0.0: np.multiply(scale, x - y)
+    def evaluate(x, y, *, scale=1.0, shift=0.0):
+        runs.append(1)
+        return np.multiply(scale, x - y)
+
+    impl_rules[toy] = evaluate
     jvp_rules[toy] = toy_jvp
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
@@ -174,6 +178,7 @@ def rule_call(mj, primals, tangents, params):
         out = trace.process_primitive(toy, boxes, params)
         return {
             "calls of the rule": len(calls),
+            "calls of the rule of evaluation": len(runs),
             "the values that the rule gets": [call[0] for call in calls],
             "the tangents that the rule gets": [call[1] for call in calls],
             "the parameters that the rule gets": [call[2] for call in calls],
@@ -503,6 +508,8 @@ def test_sum_shapes_of_one_that_moves(student):
         ask_rule(student, name, [GRID[:1], GRID[:, :1]], [GRID_STEP[:1], None])
         ask_rule(student, name, [GRID[:1], GRID[:, :1]], [None, GRID_STEP[:, :1]])
         ask_rule(student, name, [EMPTY, np.array(4.0)], [None, np.array(0.5)])
+        ask_rule(student, name, [GRID[:1, :1], 4.0], [None, 0.5])
+        ask_rule(student, name, [4.0, ROW[:1]], [0.5, None])
 
 
 @pytest.mark.meets("sizes", "zeros")
