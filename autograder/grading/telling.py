@@ -134,6 +134,8 @@ _OF_PYTHON = (
     "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
     "name '{WORD}' is not defined",
     "'{CLASS}' object has no attribute '{WORD}'",
+    "output array is read-only",  # what NumPy says of operands, which are the caller's
+    "assignment destination is read-only",
 )
 
 

@@ -454,8 +454,8 @@ def batched_jaxpr(
     """The program for batches of a program's inputs, and the list of batch axes of its results.
 
     `dims` are the batch axes of the inputs, and `avals` their types with these axes; what is the
-    same for all examples is `not_mapped`. Asked again for the same size and name of the axis and
-    the same `dims`, it returns the same pair, and traces nothing.
+    same for all examples is `not_mapped`, maybe every input. Asked again for the same size and name
+    of the axis and the same `dims`, it returns the same pair, and traces nothing.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])

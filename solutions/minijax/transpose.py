@@ -329,8 +329,8 @@ def full_cotangent(ct: Value | None, aval: ShapedArray) -> Value:
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
     """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
-    `jaxpr` is linear in the inputs that `linear` marks. Each result has the type of the input to
-    which it belongs. The same object comes back each time for the same `linear`.
+    `jaxpr` is linear in the inputs that `linear` marks, floats or integers. Each result has the
+    type of the input to which it belongs. The same object comes back for the same `linear`.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr

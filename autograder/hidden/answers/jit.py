@@ -181,6 +181,13 @@ mistake(
 )
 
 
+mistake(  # of nested axes, the innermost one alone
+    "jit.program",
+    {"key = (structure, avals, axis_sizes())": "key = (structure, avals, axis_sizes()[-1:])"},
+    fails="test_program_with_named_axes",
+)
+
+
 @right("jit.lower_body")
 def lower_body(emitter, jaxpr, args, consts=()):
     names = {}
@@ -580,6 +587,15 @@ def jit_impl(*args, name, jaxpr):
     return [array_of(aval, out, on, asked is not None) for aval, out in zip(jaxpr.out_avals, outs)]
 
 
+mistake(  # an array is on the device, whichever that is
+    "jit.impl",
+    {
+        "inputs = [to_buffer(aval, x, on) for": "inputs = [getattr(x, 'buffer', None) or to_buffer(aval, x, on) for"
+    },
+    fails="test_impl_mixed_arguments",
+)
+
+
 @right("jit.jvp")
 def jvp_jaxpr(jaxpr, moves):
     n = len(moves)
@@ -767,6 +783,21 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *tangent_types])
 
 
+mistake(  # one memory for all programs, which forgets the oldest
+    "jit.jvp",
+    {
+        "moves: tuple[bool, ...])": "moves: tuple[bool, ...], made: dict = {})",
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """key = jaxpr.jaxpr, moves
+if key not in made:
+    made[key] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
+    if len(made) > 100:
+        del made[next(iter(made))]
+return made[key]""",
+    },
+    fails="test_jvp_kept_for_moves",
+)
+
+
 @right("jit.batch")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     key = batching_key(axis_size, dims)
@@ -925,3 +956,17 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
         return trace_to_jaxpr(g, avals), noted
 
     return kept(jaxpr, batching_key(axis_size, dims), make)
+
+
+mistake(  # where no input is batched, nothing is done, though an operation may ask for its place
+    "jit.batch",
+    {
+        "def make() -> tuple[ClosedJaxpr, list[Any]]:": """if all(isinstance(dim, NotMapped) for dim in dims):
+    from minijax.core import not_mapped
+
+    return jaxpr, [not_mapped] * len(jaxpr.out_avals)
+
+def make() -> tuple[ClosedJaxpr, list[Any]]:"""
+    },
+    fails="test_batch_unmapped",
+)

@@ -17,6 +17,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import importlib
+    import itertools
     from unittest.mock import patch
 
     from minijax import core, jaxpr, tracing
@@ -33,6 +34,7 @@ ROW = np.array([0.5, -2.0, 3.0])
 GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 EMPTY = np.zeros((0, 2))
+INTEGERS = np.array([[2, -3], [5, 7]])  # a linear function may be one of integers
 
 
 # What several probes use --------------------------------------------------------------------------
@@ -171,7 +173,7 @@ def test_known_operands_have_none(student):
 @pytest.mark.meets("float32")
 def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
-    for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1))):
+    for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1)), INTEGERS):
         student.agrees(unstretched, ct, linear((), ct.dtype.name))
 
 
@@ -459,6 +461,9 @@ def test_dtype_of_an_operand(student):
     ct32, x32, y32 = (z.astype(F32) for z in (ct, x, y))
     student.agrees(operand_cotangent, ct32, (2, 3), "float32", y32, *MATRICES, False)
     student.agrees(operand_cotangent, ct, (2, 3), "float32", y32, *MATRICES, False)
+    integers = INTEGERS, (2, 2), "int64", INTEGERS + 1, *MATRICES
+    for comes_last in (False, True):
+        student.agrees(operand_cotangent, *integers, comes_last)
     student.agrees(whole_rule, ct, x32, linear((3, 4), "float32"), MATRICES, F64)
     # Digits that float32 has not: the product must be computed in the cotangent's dtype.
     large = np.array([[1e8 + 1.0, 1e8]])
@@ -768,6 +773,7 @@ def program_backwards(mj, siblings, name, args, flags, values):
         "constant": lambda x: x * np.array([2.0, 3.0, 5.0]),
         "shapes": lambda x: jnp.sum(x.T * 2.0, 0),
         "nothing": lambda x: (),
+        "tripled": lambda x: (x + x + x, -x),
     }
     with evaluating(siblings) as module:
         make = tracing.make_jaxpr(functions[name])
@@ -803,10 +809,15 @@ def program_kept(mj, siblings):
             swapped = module.transposed_jaxpr(closed, (False, True))
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
+        sides = make(lambda *xs: xs)(*[1.0] * 8)
+        many = [*itertools.islice(itertools.product([True, False], repeat=8), 130)]
+        all_made = [module.transposed_jaxpr(sides, flags) for flags in many]
+        came_back = module.transposed_jaxpr(sides, many[0]) is all_made[0]
     return {
         "the same program and flags get the same program again": [first is again, first is third],
         "other flags get the same program": [first is mixed, mixed is swapped],
         "another program gets the same program": first is of_other,
+        "the first program comes back after 130 others": came_back,
         "calls of the transpose rule": len(calls),
         "the number of the program's inputs": len(mixed.in_avals),
         "the number of the program's results": len(mixed.out_avals),
@@ -894,6 +905,9 @@ def test_program_of_unequal_shapes(student):
     values = [GRID.astype(F32), np.array([3.0, -1.0], F32)]
     student.agrees(program_backwards, PASS, "matrix", args, [False, True], values)
     student.agrees(program_backwards, PASS, "shapes", [GRID], [True], [np.array([2.0, 7.0])])
+    args = [INTEGERS, INTEGERS + 1]
+    student.agrees(program_backwards, PASS, "product", args, [False, True], args)
+    student.agrees(program_backwards, PASS, "tripled", [2], [True], [5, 7])
 
 
 @pytest.mark.meets("closure")

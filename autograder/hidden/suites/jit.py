@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from unittest.mock import patch
 
     from minijax import xla
-    from minijax.axis_env import AxisSize, axis_sizes, mapped_axis, name_of
+    from minijax.axis_env import AxisPrimitive, AxisSize, axis_sizes, mapped_axis, name_of
     from minijax.core import (
         Primitive,
         ShapedArray,
@@ -144,8 +144,8 @@ def within_a_trace(mj, x):
 
 
 @probe
-def with_named_axes(mj, sizes, x):
-    """Requests inside axes that are all named "rows", of these lengths, the last one innermost."""
+def with_named_axes(mj, around, x):
+    """Requests inside these axes, each a length and a name, the last one innermost."""
     seen = []
 
     def f(x):
@@ -153,10 +153,10 @@ def with_named_axes(mj, sizes, x):
         return x * float(dict(axis_sizes()).get("rows", 0))
 
     jitted, texts = mj.jit(f), []
-    for lengths in sizes:
+    for pairs in around:
         with ExitStack() as axes:
-            for size in lengths:
-                axes.enter_context(mapped_axis(AxisSize(size, "rows"), None))
+            for pair in pairs:
+                axes.enter_context(mapped_axis(AxisSize(*pair), None))
             texts.append(str(jitted.program((x,), {}).closed))
     return {
         "calls of f": len(seen),
@@ -297,10 +297,16 @@ def test_program_for_tracers(student):
 
 @pytest.mark.meets("nested", "moment", "none")
 def test_program_with_named_axes(student):
-    """A program that was traced inside a mapped axis with a name is used for that length only."""
-    student.agrees(with_named_axes, [[], [2], [3], [2], []], ROW)
-    student.agrees(with_named_axes, [[4], [5], [4]], ONE)
-    student.agrees(with_named_axes, [[2, 3], [3, 2], [2, 3]], ONE)  # the innermost one counts
+    """A program that was traced inside mapped axes with names is used for these lengths only."""
+    two, three, four, five = ((length, "rows") for length in (2, 3, 4, 5))
+    student.agrees(with_named_axes, [[], [two], [three], [two], []], ROW)
+    student.agrees(with_named_axes, [[four], [five], [four]], ONE)
+    # The innermost one of a name counts, however many others are inside it or around it.
+    student.agrees(with_named_axes, [[two, three], [three, two], [two, three]], ONE)
+    for name in ("columns", 0):
+        other = (7, name)
+        student.agrees(with_named_axes, [[two, other], [three, other], [two, other]], ONE)
+        student.agrees(with_named_axes, [[other, two], [other, three], [other, two]], ONE)
 
 
 @pytest.mark.meets("caching")
@@ -360,6 +366,7 @@ def lowered(mj, which, args):
         "numbers": lambda x, y: [x * 2.0, y * 2, 2.0, 2, True, 1.0, 1, x < 2.0],
         "extremes": lambda x, y: [x * np.inf, y * -np.inf, x * np.nan, -0.0, 1e300, False],
         "zeros": lambda x, y: [x / 0.0, y / -0.0, x / -0.0],
+        "no inputs": lambda: [k, 2.0, m],
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
     with (
@@ -503,6 +510,7 @@ def test_lower_outputs(student):
     """Outputs may be early results or inputs, several times, and there may be no equation."""
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
     student.agrees(lowered, "nothing", [ROW, GRID])
+    student.agrees(lowered, "no inputs", [])
     student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
 
 
@@ -644,7 +652,7 @@ def of_python_numbers(mj, x, n):
 
 @probe
 def of_mixed_arguments(mj, x, y):
-    """x - y and x, where one of them is on the device, both are, or none; then x is changed."""
+    """x - y and x, where they are on the device, on another or on none; then x is changed."""
     module = importlib.import_module("minijax.jit")
     on, aval = xla.alone(xla.current_device()), ShapedArray(np.shape(x), np.dtype(float))
     x = np.array(x) if aval.shape else x  # one that can be written to
@@ -658,7 +666,13 @@ def of_mixed_arguments(mj, x, y):
     def sent(value):
         return array_of(aval, xla.to_device(aval, value, on), on)
 
+    def elsewhere(value):
+        array = array_of(aval, xla.to_device(aval, np.zeros(aval.shape), on), ("another",))
+        array.host = np.asarray(value, float)
+        return array
+
     given = [(x, y), (x, sent(y)), (sent(x), y), (sent(x), sent(y)), (x, x), (sent(y), x)]
+    given += [(elsewhere(x), sent(y)), (y, elsewhere(x))]
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         outs = [module.jit_impl(*pair, name="f", jaxpr=closed) for pair in given]
         if isinstance(x, np.ndarray):
@@ -669,7 +683,7 @@ def of_mixed_arguments(mj, x, y):
 
 @probe
 def of_no_equations(mj, x):
-    """The results of a program that returns its input; then the input is changed."""
+    """The results of a program that returns its input, which is changed then; and of none."""
     module = importlib.import_module("minijax.jit")
     closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
     t = f"tensor<{len(x)}xf64>"
@@ -678,7 +692,16 @@ def of_no_equations(mj, x):
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         (out,) = module.jit_impl(x, name="f", jaxpr=closed)
     x[...] = 7.0
-    return {"the result is an array on the device": hasattr(out, "aval"), "value": np.array(out)}
+    closed = trace_to_jaxpr(lambda: [2.5], [])
+    text = "module @m { func.func public @main() -> tensor<f64> {"
+    text += "%0 = stablehlo.constant dense<2.5> : tensor<f64> return %0 : tensor<f64> } }"
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        alone = module.jit_impl(name="f", jaxpr=closed)
+    return {
+        "the result is an array on the device": hasattr(out, "aval"),
+        "value": np.array(out),
+        "the results of a program without inputs": [np.array(x) for x in alone],
+    }
 
 
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
@@ -748,6 +771,7 @@ def tangent_program(mj, which, moves, values, tangents):
         "integers": lambda n, x: [n + 1, x * 2.0, x < 1.0, n, cos(x)],
         "still": lambda x, y: [y, sin(x), y * 3.0, 5.0],
         "constants": lambda x, y: [x * k, k, y / k],
+        "no inputs": lambda: [k, 2.0, 3],
     }
     avals = [raise_to_shaped(get_aval(value)) for value in values]
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
@@ -800,6 +824,7 @@ def test_jvp_nothing_moves(student):
     """Where no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
     student.agrees(tangent_program, "integers", [False, False], [np.arange(3), ROW], [])
+    student.agrees(tangent_program, "no inputs", [], [], [])
 
 
 @pytest.mark.meets("order", "more_than_two")
@@ -855,11 +880,26 @@ def test_jvp_kept(student):
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
+    student.agrees(kept_among_many, 8)
 
 
 def test_jvp_kept_for_other_moves(student):
     """If another input moves, another program comes back."""
     student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
+
+
+@probe
+def kept_among_many(mj, inputs):
+    """Whether the first of many programs comes back when all have been asked for."""
+    program = trace_to_jaxpr(
+        lambda *xs: [neg_p.bind(xs[0])], [ShapedArray((), np.dtype(float))] * inputs
+    )
+    many = [*itertools.islice(itertools.product([True, False], repeat=inputs), 130)]
+    made = [jvp_jaxpr(program, moves) for moves in many]
+    return {
+        "the first program comes back after 130 others": jvp_jaxpr(program, many[0]) is made[0],
+        "the number of programs": len({*map(id, made)}),
+    }
 
 
 @probe
@@ -892,6 +932,7 @@ def batch_program(mj, which, size, dims, values):
         "single": lambda x, y: [y * 2.0, sin(x), 5.0, y],
         "axes": lambda x: [transpose_p.bind(x, permutation=(1, 0)), x],
         "constants": lambda x, y: [x * k, k, y],
+        "no inputs": lambda: [k, 2.0],
     }
     dims = [not_mapped if dim is None else dim for dim in dims]
     avals = [raise_to_shaped(get_aval(value)) for value in values]
@@ -906,6 +947,28 @@ def batch_program(mj, which, size, dims, values):
         "the operations of the program": sorted(eqn.primitive.name for eqn in out.jaxpr.eqns),
         "the batch axes of the results": [None if d is not_mapped else d for d in out_dims],
         "the results": eval_jaxpr(out.jaxpr, out.consts, *values),
+    }
+
+
+@probe
+def batch_of_places(mj, size):
+    """A program whose one operation gives each example its place, though no input is batched."""
+
+    class Places(AxisPrimitive):
+        def names(self, params):
+            return ["rows"]
+
+    place_p, number = Places("place"), ShapedArray((), np.dtype(int))
+    abstract_eval_rules[place_p] = lambda: number
+    vmap_rules[place_p] = lambda axis_size, vals, dims: (np.arange(int(axis_size)), 0)
+    with mapped_axis(AxisSize(size, "rows"), None):
+        jaxpr = trace_to_jaxpr(lambda x: [place_p.bind(), x], [number])
+    out, dims = batched_jaxpr(jaxpr, AxisSize(size, "rows"), [not_mapped], [number])
+    return {
+        "the types of the results, if an operation gives each example its place": [
+            aval.str_short() for aval in out.out_avals
+        ],
+        "the batch axes of the results": [None if dim is not_mapped else dim for dim in dims],
     }
 
 
@@ -983,6 +1046,8 @@ def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
     student.agrees(batch_program, "two", 2, [None, 0], [ROW, GRID])
+    student.agrees(batch_program, "two", 2, [None, None], [ROW, ROW])
+    student.agrees(batch_of_places, 3)
 
 
 @pytest.mark.meets("weak_type", "some_results")
@@ -997,6 +1062,7 @@ def test_batch_constants(student):
     """Results that are constants of the program have no batch axis."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
     student.agrees(batch_program, "single", 2, [1, None], [GRID.T.copy(), TWO])
+    student.agrees(batch_program, "no inputs", 3, [], [])
 
 
 BOTH, FIRST = [True, True], [True, False]

@@ -91,12 +91,12 @@ def summed(mj, x, dim, axes, name, others, length=9):
         dims = [not_mapped if dim is None else dim]
         out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
         return {
-            "value": out.val,
-            "the batch axis": None if where is not_mapped else where,
-            "the type of the batch axis": type(where).__name__,
             "the names of the sums that are bound": [
                 tuple(done) for done in main.global_data if done is not None
             ],
+            "value": out.val,
+            "the batch axis": None if where is not_mapped else where,
+            "the type of the batch axis": type(where).__name__,
         }
 
 
@@ -348,7 +348,9 @@ def test_back_within_another_vmap(student):
 
 @pytest.mark.meets("float32")
 def test_back_keeps_the_dtype(student):
-    """The cotangent has the dtype of the operand."""
+    """The cotangent has the dtype of the operand, in single precision and for integers."""
+    numbers = np.arange(9).reshape(3, 3)
+    student.agrees(sent_back, ONLY_SUM, numbers, (), "int64", 0, False, False)
     cts = CUBE[0, :, :3].astype(F32)
     student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
