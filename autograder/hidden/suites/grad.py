@@ -785,7 +785,7 @@ def program_backwards(mj, siblings, name, args, flags, values):
             "the types of the program's results": [aval.str_short() for aval in back.out_avals],
             "an input is weakly typed": [aval.weak_type for aval in back.in_avals],
             "a result is weakly typed": [aval.weak_type for aval in back.out_avals],
-            "what the program computes": run(back, values),
+            "the results of the program": run(back, values),
         }
 
 
@@ -861,7 +861,7 @@ def call_inside(mj, siblings, x, ct):
         names = [eqn.primitive.name for eqn in back.eqns]
         return {
             "the operations of the program": names,
-            "what the program computes": run(back, [x, ct]),
+            "the results of the program": run(back, [x, ct]),
         }
 
 

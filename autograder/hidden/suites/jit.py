@@ -180,7 +180,7 @@ def shared_programs(mj, x):
     jitted = [mj.jit(f), mj.jit(f), mj.jit(g)]
     programs = [one.program((x,), {}) for one in jitted]
     return {
-        "which function runs, in turn": runs,
+        "the functions that run, in turn": runs,
         "a request gets the first program": [p is programs[0] for p in programs],
         "the text of the second function's program": str(programs[2].closed),
     }

@@ -644,7 +644,8 @@ def places(mj, pairs):
     found = {}
     for axis, dim in pairs:
         mapped, batch = mapped_and_batch(axis, not_mapped if dim is None else dim)
-        asked = f"the pair for {axis}, {'not_mapped' if dim is None else dim}"
+        where = "no batch axis" if dim is None else f"batch axis {dim}"
+        asked = f"the pair for mapped axis {axis} and {where}"
         found[asked] = mapped, None if batch is not_mapped else batch
     return found
 
