@@ -128,8 +128,6 @@ _OF_PYTHON = (
     "{SEQUENCE} index out of range",
     "division by zero",
     "float division by zero",
-    "output array is read-only",
-    "assignment destination is read-only",
     "too many values to unpack (expected {DIGIT})",
     "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
     "name '{WORD}' is not defined",
