@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -96,7 +97,9 @@ def appended(record: Record, step: Step, taker: Any, apply: Function) -> Any:
 def equations_of(taker: Any) -> list[Any]:
     """The equations of the program that an interpreter writes, if it writes one."""
     holder = getattr(getattr(taker, "main", None), "global_data", taker)
-    found = getattr(holder, "eqns", getattr(holder, "equations", None))
+    method = inspect.unwrap(getattr(type(taker), "interpret_op", equations_of))
+    around = inspect.getclosurevars(method).nonlocals  # of a class that is made in a function
+    found = getattr(holder, "eqns", getattr(holder, "equations", around.get("equations")))
     return found if isinstance(found, list) else []
 
 

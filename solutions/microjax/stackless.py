@@ -237,8 +237,8 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
     The program has a tangent as input for each primal that `in_moves` marks, and one as output for
-    each result that is a float, zeros if it does not move. Only operations on tangents are in it.
-    `f` is called once.
+    each result that is a float, zeros if it does not move. It has only operations on tangents. `f`
+    is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)
@@ -328,7 +328,7 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
 
     `None` is the tangent of an input that does not move, and of a result that is not a float. Two
     calls of this `name` are bound: the first computes the results, and the second their tangents.
-    A tangent that is `None` is not an operand.
+    No operand is `None`.
 
     >>> program = make_jaxpr(lambda x: x * x)(3.0)
     >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)

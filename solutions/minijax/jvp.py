@@ -140,7 +140,7 @@ class JVPTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
     ) -> Any:
-        """The result of an operation on tracers of this trace, in a box of this trace.
+        """The result, in a box, of an operation on tracers of this trace.
 
         Value and tangent come from the primitive's rule in `jvp_rules`. It may rely on an operand
         that moves. A primitive without a rule is a `NotImplementedError` that names it, if a rule

@@ -122,6 +122,9 @@ def _take_setup(document: dict[str, Any], lesson: Lesson, assignment: Assignment
     return f"import json\nimport subprocess\n{notebook.loader(lesson)}\n{run}"
 
 
+BY_COMMAND = ", and type `./jaxprentice run FILE`"  # a class has the notebook, and no command
+
+
 def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
     """The cells, with this assignment's own."""
     exercises = {cell_name(exercise.id): exercise for exercise in lesson.exercises}
@@ -132,6 +135,9 @@ def _cells(cells: list[Cell], lesson: Lesson, assignment: Assignment) -> Iterato
         if name in checked:
             run = f"from setup_{lesson.id} import check\n", "\n", f'check("{checked[name]}")'
             cell["source"] = [*run]
+        if cell["cell_type"] == "markdown":
+            text = "".join(cell["source"]).replace(BY_COMMAND, "")
+            cell["source"] = text.splitlines(keepends=True)
         if name in exercises:
             exercise = exercises[name]
             if not exercise.points:

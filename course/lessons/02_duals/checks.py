@@ -27,14 +27,14 @@ from microjax.interpreters import (
 
 
 class Named(JVPInterpreter):
-    """An interpreter of dual numbers that prints as its name."""
+    """An interpreter of dual numbers that says which one it is."""
 
     def __init__(self, name):
         super().__init__(current_interpreter())
         self.name = name
 
     def __repr__(self):
-        return self.name
+        return f"the {self.name}"
 
 
 class Watch(Interpreter):
@@ -96,8 +96,8 @@ def test_own_dual_number():
 @pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
     """What another interpreter's dual number holds is kept, and does not move here."""
-    interpreter = Named("the interpreter that lifts")
-    foreign = DualNumber(Named("another interpreter"), 3.0, 1.0)
+    interpreter = Named("interpreter that lifts")
+    foreign = DualNumber(Named("other interpreter"), 3.0, 1.0)
     dual = interpreter.lift(foreign)
     assert dual.interpreter is interpreter
     assert dual.primal is foreign
