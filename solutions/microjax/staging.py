@@ -112,9 +112,9 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, args: Sequence[Any]) -> Any:
     """The value that a program returns for `args`.
 
-    The current interpreter applies each operation once, in order. Constants may be of any kind,
-    among them variables of another program with the same names. Results that nothing needs any more
-    are not kept: of a chain of a thousand operations, only a few exist at a time. Raises
+    The current interpreter applies each operation once, in order. A constant is any value that can
+    be hashed, even a variable of another program with the same name. Results that nothing needs any
+    more are not kept: of a chain of a thousand operations, only a few exist at a time. Raises
     `TypeError` unless there is one value for each parameter.
 
     >>> from microjax.duals import jvp
