@@ -291,9 +291,9 @@ def about_examples(lesson: Lesson, where: str = "") -> list[str]:
     if not lesson.exercises:
         return []
     where = where or (
-        "Run the notebook's cells, or copy examples into a file of your own beside the folder "
-        f"`{lesson.package}`, each after those that it builds on, and run it by `./jaxprentice run "
-        "FILE`."
+        "Run the notebook's cells, or copy examples into a file of your own next to the folder "
+        f"`{lesson.package}`, each after those that it builds on, and run it with `./jaxprentice "
+        "run FILE`."
     )
     return [
         f"**Examples**: they run on your own code once your exercises are done. {where} Every "

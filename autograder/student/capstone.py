@@ -178,7 +178,7 @@ def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
                 f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}"
             )
     return (
-        "Each of your modules does among the reference's. Look at what two of them share.\n"
+        "Each of your modules works among the reference's. Look at what two of them share.\n"
         "Next: ./jaxprentice check LESSON --mine, for one lesson after another"
     )
 

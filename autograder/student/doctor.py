@@ -144,13 +144,13 @@ def isolation() -> Finding:
 
 
 def rungs() -> Iterator[Finding]:
-    """Which rungs of the ladder this machine has, why not the others, and what else limits."""
+    """Which levels of isolation this machine has, why not the others, and what else limits."""
     from autograder.sandbox import cgroup, isolation
 
     for level in isolation.LEVELS:
         reason = isolation.detect(level)
-        text = "works here" if reason is None else f"is not to be had here: {reason}"
-        yield (NOTE if reason else OK), f"The rung {level!r} {text}."
+        text = "works here" if reason is None else f"is not available here: {reason}"
+        yield (NOTE if reason else OK), f"The isolation {level!r} {text}."
     held = cgroup.held()
     if held:
         yield OK, f"Control groups limit {' and '.join(held)} of all that a submission starts."

@@ -138,7 +138,7 @@ def need_jax() -> None:
     if find_spec("jax") is None:
         version = metadata.version("jaxlib")
         raise Problem(
-            "JAX is not installed beside the course. To compare with it, run once: "
+            "JAX is not installed with the course. To compare with it, run once: "
             f'"{sys.executable}" -m pip install jax=={version}'
         )
 

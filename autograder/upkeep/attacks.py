@@ -330,7 +330,7 @@ def examine(quick: bool = False) -> int:
     levels = [isolation.choose()] if quick else here
     chosen = [attack for attack in known if attack.name in names]
     findings = _findings(chosen, levels)
-    what = f"{len(findings)} findings:" if findings else "Each rung stops what it promises to stop."
+    what = f"{len(findings)} findings:" if findings else "Each level stops what it promises."
     print(f"Tried: {len(chosen)} of {len(known)} attacks, on {', '.join(levels)}. {what}")
     print("".join(f"- {attack}, {level}: {fault}\n" for attack, level, fault in findings), end="")
     if not quick:

@@ -84,7 +84,7 @@ def _faults_of_cells(lesson: Lesson, table: Table) -> Iterator[str]:
     for name in sorted({name for names in table.values() for name in names} - known.keys()):
         yield f"{file}: {name} is no class. Those in classes.toml are."
     for exercise in sorted(table.keys() - {*exercises, NOWHERE}):
-        yield f"{file}: {exercise} is no exercise of the lesson."
+        yield f"{file}: {exercise} is not an exercise of the lesson."
     met = {(name, exercise) for _, name, exercise in _met(lesson)}
     for exercise in exercises:
         without = [*table.get(NOWHERE, []), *table.get(exercise, [])]

@@ -137,7 +137,7 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
     `f` runs once, on a dual number that belongs to this call alone, and calls may be nested. A
-    result that is no dual number of this call is returned as it is, and does not move. The
+    result that is not a dual number of this call is returned as it is, and does not move. The
     interpreter that was current does the arithmetic, and is current again afterwards, even if `f`
     raises.
 
@@ -190,9 +190,9 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
 
 
 def mixed_derivatives(f: Callable[[Any, Any], Any], x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-    """The value of `f(x, y)`, its derivatives by x and by y, and the derivative by both.
+    """The value of `f(x, y)`, its derivatives in x and in y, and the mixed derivative.
 
-    The last one is the derivative by x of the derivative by y. `f` runs once, and calls may be
+    The last one is the derivative in x of the derivative in y. `f` runs once, and calls may be
     nested. The interpreter that was current does the arithmetic, and is current again afterwards,
     even if `f` raises.
 

@@ -28,8 +28,8 @@ from microjax.interpreters import Interpreter, Op, bind, set_interpreter
 class Var:
     """A variable of one program. Two variables with the same name are still two variables.
 
-    With strings in their place, the `v_1` of a program inside another would be taken for the outer
-    one's: perturbation confusion again.
+    With strings in their place, the `v_1` of a program inside another would be mistaken for the
+    outer one's: perturbation confusion again.
     """
 
     name: str

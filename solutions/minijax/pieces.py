@@ -26,7 +26,7 @@ from minijax.vmap import remove_axis
 # The call primitive -------------------------------------------------------------------------------
 #
 # Its parameter `jaxpr` is the program of one example; the operands are whole arrays. `in_axes` and
-# `out_axes` say, for each operand and result, which axis counts the examples; None if there is
+# `out_axes` say, for each operand and result, which axis holds the examples; None if there is
 # none. `axis_name` and `axis_size` describe that axis, and `devices` are those that run.
 
 pmap_p = CallPrimitive("pmap", multiple_results=True)

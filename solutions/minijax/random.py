@@ -306,7 +306,7 @@ def gumbel(
 def known_mode(mode: str | None) -> str | None:
     """How many random bits `gumbel` takes for a number."""
     if mode == "highest":
-        raise NotImplementedError("minijax has the modes 'low' and 'high' only, not 'highest'.")
+        raise NotImplementedError("minijax has only the modes 'low' and 'high', not 'highest'.")
     if mode not in (None, "low", "high"):
         raise ValueError(f"mode is 'low' or 'high', not {mode!r}.")
     return mode

@@ -116,7 +116,7 @@ def like(key: Value, words: Value) -> Any:
 def check_implementation(impl: Any) -> None:
     """Only the default generator is here."""
     if impl in ("rbg", "unsafe_rbg"):
-        raise NotImplementedError(f"minijax has the generator 'threefry2x32' only, not {impl!r}.")
+        raise NotImplementedError(f"minijax has only the generator 'threefry2x32', not {impl!r}.")
     if impl not in (None, "threefry2x32") and not isinstance(impl, KeyType):
         raise ValueError(f"There is no generator {impl!r}. Use 'threefry2x32', or say nothing.")
 

@@ -367,7 +367,7 @@ def vmap(
 ) -> Callable[..., Any]:
     """`fun` for a whole batch at once. Counterpart: `jax.vmap`.
 
-    `in_axes` says for each argument which axis counts the examples: an integer, or None for an
+    `in_axes` says for each argument which axis holds the examples: an integer, or None for an
     argument that is the same for all; one such entry may stand for a whole container; arguments
     by name are mapped along axis 0. `out_axes` likewise says where the axis goes in the results.
     All mapped axes must have the same size (`ValueError`), which is `axis_size` if you pass it.

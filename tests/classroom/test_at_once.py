@@ -181,7 +181,7 @@ def test_the_autograder_counts_what_it_has_tested(tmp_path, monkeypatch):
     assert run_autograder(tmp_path / "machine").returncode == 0
     document = load(tmp_path / "machine/results/results.json")
     assert document["score"] == 7.0
-    assert document["output"].startswith("This was not tested: 1 a day are.")
+    assert document["output"].startswith("This was not tested: the limit is 1 per day.")
 
 
 def test_prairielearn_gets_the_minutes_between_two_submissions(tmp_path, monkeypatch):

@@ -293,7 +293,7 @@ def test_a_form_that_is_refused_comes_back_with_what_was_typed(course, address, 
     with pytest.raises(urllib.error.HTTPError) as error:
         urllib.request.urlopen(f"{address}{number}", data=sent)
     shown = error.value.read().decode()
-    assert "&#39;1 1/2&#39; are no points. Write a number, such as -1 or 0.5." in shown
+    assert "&#39;1 1/2&#39; is not a number of points. Write one, such as -1 or 0.5." in shown
     assert shown.count('value="A &lt;long&gt; one"') == 1
     assert shown.count('value="1 1/2"') == 1
 

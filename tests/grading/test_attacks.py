@@ -153,7 +153,7 @@ def test_a_table_says_which_attacks_were_tried_and_a_quick_one_has_those_that_ch
         assert attacks.examine(quick) == 0
         return capsys.readouterr().out.splitlines()[-1]
 
-    whole = "Each rung stops what it promises to stop."
+    whole = "Each level stops what it promises."
     assert said(quick=True) == f"Tried: 1 of 3 attacks, on one. {whole}"
     assert said(quick=False) == f"Tried: 3 of 3 attacks, on one. {whole}"
     known[2] = replace(known[2], body="another")

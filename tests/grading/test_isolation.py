@@ -823,9 +823,9 @@ def test_doctor_says_which_rungs_there_are_and_why_not_the_others(monkeypatch):
     monkeypatch.setattr(isolation, "detect", nothing.get)
     monkeypatch.setattr(cgroup, "places", dict)
     text = " ".join(f"{how}: {text}" for how, text in doctor.rungs())
-    assert "note: The rung 'namespaces' is not to be had here: no bubblewrap." in text
-    assert "note: The rung 'landlock' is not to be had here: no Landlock." in text
-    assert "ok: The rung 'process' works here." in text
+    assert "note: The isolation 'namespaces' is not available here: no bubblewrap." in text
+    assert "note: The isolation 'landlock' is not available here: no Landlock." in text
+    assert "ok: The isolation 'process' works here." in text
     assert "note: No control groups" in text
 
 

@@ -190,7 +190,7 @@ TABLE = [
     ),
     (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
     (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
-    (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed beside the course."),
+    (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed with the course."),
     (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
     (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
     (Scene.no_solution, ["give", "hello"], "This copy does not hold the solution of hello. Ask"),
@@ -512,7 +512,7 @@ ADVICE = [
     (
         Finds.one_file_alone,
         "check end",
-        ["Each of your modules does among the reference's."],
+        ["Each of your modules works among the reference's."],
     ),
     (
         Finds.lacks_a_reference,
@@ -551,7 +551,7 @@ ADVICE = [
         Finds.rungs,
         "doctor",
         [
-            "is not to be had here: why",
+            "is not available here: why",
             "No control groups can be made here: limits then count each process",
         ],
     ),

@@ -158,7 +158,7 @@ def _asked(source: list[str], points: float) -> list[str]:
     text = "".join(source)
     usual = f"({notebook.QUESTION_POINTS:g} points;"
     if usual not in text:
-        raise Problem(f"The notebook does not say {usual!r}. Say it beside the written question.")
+        raise Problem(f"The notebook does not say {usual!r}. Put it next to the written question.")
     return text.replace(usual, f"({points:g} points;").splitlines(keepends=True)
 
 

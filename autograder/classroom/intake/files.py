@@ -203,8 +203,8 @@ def _open(name: str, folder: int, extra: int, label: str) -> int:
     # A file system that ignores case would open JVP.py as jvp.py, and others would not.
     if name not in os.listdir(folder):
         raise Missing(
-            f"The file {label} is missing, under exactly this name; it is what is graded, "
-            "a notebook alone is not."
+            f"{label} is missing. Only this file is graded, not the notebook. Submit it under "
+            "exactly this name."
         )
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise Refused(f"{label} is a link or lies behind one; hand in the file itself.")
@@ -281,7 +281,7 @@ def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.
         if found:
             return found[0]
     raise Missing(
-        f"The file {path} is missing in the archive, under exactly this name; it is what is graded."
+        f"The archive does not have {path}. Only this file is graded, under exactly this name."
     )
 
 

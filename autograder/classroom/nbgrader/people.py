@@ -64,7 +64,7 @@ def span(days: float | None, hours: float | None) -> timedelta:
         raise Problem("Give the extension as --days or --hours; 0 takes it back.")
     total = (days or 0) + (hours or 0) / 24
     if not 0 <= total <= MOST_DAYS:  # it may be no number at all
-        raise Problem(f"An extension is of 0 to {MOST_DAYS} days. Give so many as --days.")
+        raise Problem(f"An extension may be 0 to {MOST_DAYS} days. Change --days.")
     return timedelta(days=total)
 
 

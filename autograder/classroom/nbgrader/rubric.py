@@ -47,7 +47,7 @@ def made(text: str, points: str) -> Remark:
     if not words or len(words) > LONGEST:
         raise Problem(f"A remark has 1 to {LONGEST} characters. Change it, and save it again.")
     if not abs(worth) <= MOST:
-        raise Problem(f"{points!r} are no points. Write a number, such as -1 or 0.5.")
+        raise Problem(f"{points!r} is not a number of points. Write one, such as -1 or 0.5.")
     return Remark(words, worth)
 
 

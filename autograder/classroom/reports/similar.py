@@ -304,7 +304,7 @@ def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     taken = files.submissions(folder, lesson)
     found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
     if not found:
-        raise Problem(f"{folder} holds no {lesson.module} of anybody. Give the submissions.")
+        raise Problem(f"No student in {folder} has {lesson.module}. Give the submissions.")
     return found
 
 

@@ -46,10 +46,10 @@ def collect(
     """Collect for an assignment of a course, or for a lesson into `out`; what is to be said."""
     course = _is_course(folder)
     if roster is None and not (folder / people.ROSTER).exists():
-        raise Problem("It is not known who is in the class. Give --roster, a CSV file.")
+        raise Problem("There is no class list yet. Give one as --roster, a CSV file.")
     known = people.read(roster or folder / people.ROSTER)
     if out is None and not course:
-        raise Problem("This is not a course directory. Say by --out where submissions go.")
+        raise Problem("This is not a course directory. Say with --out where submissions go.")
     assignment = _assignment(folder, name)
     below = "" if out else assignment.name
     return take_over(download, system, known, assignment, out or folder / "submitted", below)

@@ -328,8 +328,8 @@ def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
         return None
     again = today[-per_day] + DAY
     said = (
-        f"This was not tested: {per_day} a day are. The next is from {again:%Y-%m-%d %H:%M %Z} on. "
-        "The score is that of the last one that was tested."
+        f"This was not tested: the limit is {per_day} per day. The next test is possible from "
+        f"{again:%Y-%m-%d %H:%M %Z}. The score is that of your last tested submission."
     )
     return {"score": float(tested[-1]["score"]), "output": said, "output_format": "text"}
 

@@ -126,7 +126,7 @@ SYSTEM = System(
         ),
         use=(
             "build and push the image, name it in the question's `info.json`. Inside the container "
-            "one of the upper rungs of isolation must work, as in Gradescope"
+            "one of the upper levels of isolation must work, as in Gradescope"
         ),
     ),
 )

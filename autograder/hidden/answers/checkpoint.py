@@ -75,9 +75,9 @@ def kept_values(jaxpr, policy):
 
 @mistake(
     "checkpoint.kept_values",
-    name="What a kept value was made from counts as needed",
+    name="The operands of a kept value are treated as needed",
     hints=[
-        "A value is kept. Must the values that it was computed from be there later, too?",
+        "A value is kept. Do the values that it was computed from have to be there later, too?",
         "A kept value is not computed again, so its operands are not read for it. The walk upwards ends there.",
         "Add the operands to the needed ones only if the policy says no.",
     ],
@@ -304,10 +304,10 @@ def program_for_later(known_part, kept, rest):
 
 @mistake(
     "checkpoint.later",
-    name="Kept values are computed again all the same",
+    name="Kept values are computed again anyway",
     hints=[
         "Give a kept value that differs from what its equation would compute. Which of the two does your program use?",
-        "If the equation that makes a kept variable is still there, it runs and writes over the value that was kept. Then keeping was for nothing.",
+        "If the equation that makes a kept variable is still there, it runs and writes over the value that was kept. Then it was kept for nothing.",
         "Leave out each equation that has a variable of `kept` among its `outvars`.",
     ],
 )
@@ -529,7 +529,7 @@ mistake(
         "now = iter(outs)": "now = iter(outs[:number])",
         "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [next(now) if flag else next(later) for flag in split.out_known]",
     },
-    name="The call for later is not marked",
+    name="The call for later is not marked as differentiated",
     hints=[
         "Compile a gradient and look at its text. Where is the barrier?",
         "Only the rule for partial evaluation knows that the second program computes something again. Who compiles it later sees parameters, and nothing else.",
@@ -633,7 +633,7 @@ mistake(
     {"size = max(1, math.ceil(math.sqrt(len(functions))))": "size = max(1, len(functions) // 2)"},
     name="There are always two segments",
     hints=[
-        "How many functions has the longest segment of a chain of a hundred?",
+        "How many functions are in the longest segment of a chain of a hundred?",
         "With two segments, the backward pass holds half of the chain at a time. More segments are shorter, but the input of each is kept.",
         "√n segments of √n functions: `size = math.ceil(math.sqrt(n))`.",
     ],

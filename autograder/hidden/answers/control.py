@@ -199,7 +199,7 @@ mistake(
     {"append(jaxpr_as_fun(program)(*safe))": "insert(0, jaxpr_as_fun(program)(*safe))"},
     name="All branches are run, and the wrong one is chosen",
     hints=[
-        "Try two branches, one that doubles and one that squares. Who gets what?",
+        "Try two branches, one that doubles and one that squares. Which example gets which result?",
         "`select_n(which, *cases)` takes `cases[0]` where `which` is 0. It is not the order of `cond`, which names its branch for True first.",
         "Hand the results over in the order of the branches: `select_n(stretch(indices, c[0]), *c)`.",
     ],
@@ -341,10 +341,10 @@ mistake(
 
 @mistake(
     "control.settled",
-    name="One round is taken for enough",
+    name="There is only one round of the search",
     hints=[
         "The carry is (x, y), and each step adds x to y. At first only x moves. What moves before the second step?",
-        "The step that you have takes a carry with the old marks, and gives one with the new marks. So it cannot be repeated.",
+        "The step that you have takes a carry with the old marks, and returns one with the new marks. So it cannot be repeated.",
         "Transform again with the marks that came out, for as long as they differ from those that went in.",
     ],
 )
@@ -454,7 +454,7 @@ def where_condition_holds(body, condition, body_nconsts):
 
 @mistake(
     "control.finished",
-    name="Examples that are done go on changing",
+    name="Examples keep changing after they are done",
     hints=[
         "Batch a loop of three examples that need 1, 2 and 10 steps. How often is the carry of the first one replaced?",
         "The loop runs until the last example is done. A step has to leave alone what was done before.",
@@ -478,7 +478,7 @@ mistake(
         "(runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)": "",
         "return [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]": "(runs,) = jaxpr_as_fun(condition)(*cond_consts, *new)\nreturn [select(stretch(runs, x), x, y) for x, y in zip(new, carry, strict=True)]",
     },
-    name="The condition is asked about the new carry",
+    name="The condition is evaluated on the new carry",
     hints=[
         "Take x = 6, the condition x < 8 and the body 2 * x. What is x in the end, without any batch?",
         "A `while` asks first, then runs the body: it is the old carry that decides whether there is a step.",
@@ -642,7 +642,7 @@ mistake(
     name="The results of a reversed scan are in the order of the steps",
     hints=[
         "In a reversed scan, where does the y of the first step belong: first, or last?",
-        "Each y stands where its row stands. The first step reads the last row.",
+        "Each y is in the same place as its row. The first step reads the last row.",
         "Use one `place` for both, `row_at(x, place)` and `put_row(y, row, place)`.",
     ],
 )
@@ -739,7 +739,7 @@ mistake(
 mistake(
     "control.scan_transpose",
     {"ys, *stacks": "stacks, *ys"},
-    name="The residuals are taken for the cotangents of the ys",
+    name="The residuals are mistaken for the cotangents of the ys",
     hints=[
         "Which rows does the transposed step want, and in which order?",
         "`backward_step` lists what its program takes: in rows, first the cotangents of the ys, then residuals.",
@@ -753,7 +753,7 @@ mistake(
     name="A reversed scan is undone in its own direction",
     hints=[
         "A scan with `reverse=True` begins with the last row. Which row does its transpose begin with?",
-        "Backwards is the other direction than the one in which the steps were done.",
+        "Backwards means against the direction in which the steps were done.",
         "Turn the direction around: `replace(loop, reverse=not loop.reverse)`.",
     ],
 )

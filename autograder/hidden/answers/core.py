@@ -58,7 +58,7 @@ mistake(
         "if cls in aval_makers:": "if isinstance(x, cls):",
         "return aval_makers[cls](x)": "return maker(x)",
     },
-    name="NumPy's float64 is taken for a Python float",
+    name="NumPy's float64 is treated as a Python float",
     hints=[
         "What is `get_aval(np.float64(1.0)).weak_type`? Which classes does `np.float64` inherit from?",
         "Both `float` and `np.generic` are base classes of `np.float64`, and both are in the table. The docstring says which of them decides.",
@@ -176,10 +176,10 @@ def find_top_trace(args):
 
 @mistake(
     "core.find_top_trace",
-    name="The newest interpreter takes every operation, whether concerned or not",
+    name="The newest interpreter takes every operation, whatever the operands",
     hints=[
-        "While two interpreters run, the user's function multiplies two plain numbers. Which of the two is concerned?",
-        "The operands say which interpreter an operation concerns, not the height of the stack. Where no operand is a tracer, evaluation takes it.",
+        "While two interpreters run, the user's function multiplies two plain numbers. Which interpreter should take that operation?",
+        "The operands decide which interpreter takes an operation, not the height of the stack. If no operand is a tracer, evaluation takes it.",
         "Start from the tracers among `args`, and use `trace_state.stack[0]` only where there are none. `trace_state.stack[-1]` is not needed.",
     ],
 )
@@ -317,7 +317,7 @@ def full_raise(trace, val):
     name="Levels are compared where the MainTrace matters",
     hints=[
         "Can two interpreters have the same level, if one was taken off the stack before the other was put on it?",
-        "A tracer that escaped from one `jvp` may meet another `jvp` at the same level. It must not be taken for one of its tracers.",
+        "A tracer that escaped from one `jvp` may meet another `jvp` at the same level. That `jvp` must not treat it as one of its own tracers.",
         "`val._trace.main is trace.main` asks for the same use of an interpreter. Equal levels are not enough.",
     ],
 )
@@ -464,10 +464,10 @@ def counted(f):
 
 @mistake(
     "core.counted",
-    name="The count is kept in the Trace, which is made again for each operation",
+    name="The count is kept in the Trace, and each operation makes a new one",
     hints=[
         "How many `Trace` objects are there while `f` runs, and which of them does your function ask for the count?",
-        "`find_top_trace` makes a trace anew for each operation. What one of them has counted is lost with it; only their `MainTrace` is the same.",
+        "`find_top_trace` makes a new trace for each operation. What one of them has counted is lost with it; only their `MainTrace` is the same.",
         "Give `new_main` a list as `global_data`, append to `self.main.global_data` in `process_primitive`, and return the length of `main.global_data`.",
     ],
 )
@@ -502,7 +502,7 @@ def counted(f):
     "core.counted",
     name="All calls share one count",
     hints=[
-        "Call the function that `counted(f)` gives twice. Is the second count the same as the first?",
+        "Let `g = counted(f)`, and call `g` twice. Is the second count the same as the first?",
         "What is made in the body of `counted` is made once, when `counted(f)` is called. What is made in the function that it returns is made for each call.",
         "Make the list in the call itself: `with new_main(CountTrace, []) as main:`.",
     ],
@@ -534,7 +534,7 @@ def counted(f):
 
 @mistake(
     "core.counted",
-    name="Each result of an operation counts",
+    name="Each result of an operation is counted",
     hints=[
         "A primitive may have several results. How many operations is it?",
         "Count when `process_primitive` is called, not when a result is boxed.",

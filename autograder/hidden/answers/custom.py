@@ -81,9 +81,9 @@ def inverse_chain(f):
 
 @mistake(
     "custom.inverse_chain",
-    name="The chain is undone from its first operation on",
+    name="The chain is undone starting with its first operation",
     hints=[
-        "You put on socks, then shoes. What do you take off first?",
+        "You put on your socks, then your shoes. Which do you take off first?",
         "The result came out of the last equation. Its operand is the result of the one before.",
         "Walk through `reversed(...)` of the equations.",
     ],
@@ -318,7 +318,7 @@ mistake(
     name="It gives up at an equation that cannot be undone yet",
     hints=[
         "From `x + 1` and `exp(x) * y` you find x, then y. Which of the two equations does the walk back meet first?",
-        "That an operand is not known is the last word only if nothing new is found any more.",
+        "An unknown operand is a reason to give up only when a round finds nothing new.",
         "Put the error into a list and go on. As long as a round has errors and finds something new, make another round.",
     ],
 )
@@ -491,7 +491,7 @@ def dce_jaxpr(jaxpr, used_outputs):
 
 @mistake(
     "custom.dce_jaxpr",
-    name="Whatever some equation reads is taken as needed",
+    name="Everything that some equation reads is kept",
     hints=[
         "Equation 1 is read by equation 2, and equation 2 by nothing. Does equation 1 stay in your program?",
         "Being read is not enough: the equation that reads must stay. Whether it does is known only if you have looked at it before.",
@@ -518,9 +518,9 @@ mistake(
     {"eqns[-1]": "eqn"},
     name="The operands of a call count before the call is thinned out",
     hints=[
-        "A call has two operands, and the second one is of use to a result that is not needed. Must it be computed?",
-        "`thinned` gives an equation with fewer operands. What only the others needed is dead now.",
-        "Add the operands of the equation that `thinned` gave, not those of the one that you handed to it.",
+        "A call has two operands, and only a result that is not needed uses the second one. Does that operand have to be computed?",
+        "`thinned` returns an equation with fewer operands. Whatever only the dropped ones needed is now dead.",
+        "Add the operands of the equation that `thinned` returned, not those of the one that you passed to it.",
     ],
 )
 mistake(
@@ -530,7 +530,7 @@ mistake(
         "invars = chosen(jaxpr.invars, used_inputs)": "",
         "return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns[::-1]), used_inputs": "",
     },
-    name="The inputs all stay",
+    name="All inputs stay",
     hints=[
         "Which inputs does `sin(x)` need, in a program of x and y?",
         "An input that nothing reads any more is of no use either, and does not have to be computed for a call.",
@@ -544,9 +544,9 @@ mistake(
     {
         "live = set(filter(is_variable, outvars))": "flags = {x: used for x, used in zip(jaxpr.outvars, used_outputs) if is_variable(x)}\nlive = {x for x, used in flags.items() if used}"
     },
-    name="Of an output that is there twice, the last flag counts",
+    name="If an output appears twice, only its last flag counts",
     hints=[
-        "One variable is the first output and the second one, and only the first is used. Must its equation stay?",
+        "One variable is both the first and the second output, and only the first is used. Does its equation have to stay?",
         "A dict from variables to flags has one flag for each variable. The second one overwrites the first.",
         "A variable is live if one of its flags is true: `set(filter(is_variable, outvars))`, where `outvars` are the outputs that are used.",
     ],
@@ -568,7 +568,7 @@ mistake(
     {"eqns.append(thinned(eqn, used))": "eqns.append(eqn if all(used) else thinned(eqn, used))"},
     name="A call whose results are all used keeps its dead code",
     hints=[
-        "A call has one result, which is used, and its program has an equation that nothing reads. Does that equation stay?",
+        "A call has one result, and it is used. Its program has an equation that nothing reads. Does that equation stay?",
         "That all results are used says nothing about what is inside the call.",
         "Call `thinned(eqn, used)` for every equation that stays.",
     ],
@@ -678,7 +678,7 @@ mistake(
     },
     name="The call keeps operands that its program no longer takes",
     hints=[
-        "How many inputs has the thinned program, and how many operands has the call?",
+        "How many inputs does the thinned program have, and how many operands does the call have?",
         "The second result of `dce_jaxpr` says which inputs are still there. The call has an operand for each of them.",
         "The operands are `chosen(eqn.invars, used_ins)`.",
     ],

@@ -36,7 +36,7 @@ mistake(
     {"return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))": "return mul(x, y), mul(x_dot, y_dot)"},
     name="The tangent of a product is the product of the tangents",
     hints=[
-        "Test your rule on x * 2, where x moves by 1 and 2 does not move. Does the product rest?",
+        "Test your rule on x * 2, where x moves by 1 and the 2 does not move. Does the product move?",
         "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents is the factor of eps squared: the one term that is left out.",
         "The factor of eps has two terms, x times `y_dot` and `x_dot` times y. Add them.",
     ],
@@ -54,7 +54,7 @@ mistake(
 mistake(
     "duals.mul_rule",
     {"return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))": "return x * y, x * y_dot + x_dot * y"},
-    name="Products and sums are made with Python's operators",
+    name="Products and sums are computed with Python's operators",
     hints=[
         "Take the derivative of a derivative of `mul(x, x)`. What are the operands of your rule then?",
         "Primals and tangents do not have to be floats: in a derivative of a derivative they are dual numbers, for which `*` and `+` mean nothing.",
@@ -129,11 +129,11 @@ def lift(self, x):
 mistake(
     "duals.lift",
     {"if isinstance(x, DualNumber) and x.interpreter is self:": "if isinstance(x, DualNumber):"},
-    name="Any dual number is taken for one's own (perturbation confusion)",
+    name="Any dual number is treated as your own (perturbation confusion)",
     hints=[
-        "With a derivative inside a derivative there are two inputs that move. Which of the two does the tangent of this dual number speak of?",
-        "That something is a dual number does not say that it is *your* dual number. It knows whose it is.",
-        "Ask for both: that `x` is a `DualNumber`, and that `x.interpreter is self`. All else is a constant.",
+        "With a derivative inside a derivative there are two inputs that move. Which of the two does the tangent of this dual number belong to?",
+        "Not every dual number is *your* dual number. Each one knows which interpreter it belongs to.",
+        "Ask for both: that `x` is a `DualNumber`, and that `x.interpreter is self`. Everything else is a constant.",
     ],
 )
 mistake(
@@ -222,7 +222,7 @@ def interpret_op(self, op, args):
 
 @mistake(
     "duals.interpret_op",
-    name="The rule is always evaluated, whichever interpreter was there before",
+    name="The rule always runs under evaluation, whichever interpreter was current before",
     hints=[
         "In a derivative of a derivative, what is inside the inner dual numbers: floats?",
         "Evaluation is one of the interpreters that may have been current when differentiation began. It may be a different one.",
@@ -240,7 +240,7 @@ def interpret_op(self, op, args):
 
 @mistake(
     "duals.interpret_op",
-    name="The result is said to belong to the interpreter before",
+    name="The result is marked as belonging to the previous interpreter",
     hints=[
         "What does `lift` do with your result, when it is an operand of the next operation?",
         "A dual number belongs to the interpreter that made it. The one before it knows nothing of its tangent.",
@@ -352,7 +352,7 @@ mistake(
     hints=[
         "The function may return a dual number that it did not get from you. What does your code do with it?",
         "A dual number of an interpreter outside is a constant, as seen from here: for this derivative it does not move.",
-        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns all else into constants.",
+        "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns everything else into constants.",
     ],
 )
 mistake(
@@ -447,18 +447,18 @@ mistake(
     {
         "value.primal, value.tangent, by_y.primal, by_y.tangent": "value.primal, by_y.primal, value.tangent, by_y.tangent"
     },
-    name="The two derivatives are exchanged",
+    name="The two derivatives are swapped",
     hints=[
         "Take a function that ignores y. Which of your four numbers are 0?",
         "Which of the two inputs belongs to the interpreter outside? Its tangents are what that one's dual numbers hold.",
-        "The tangent of the value, as a dual number of the outer interpreter, is the derivative by the input that moves there: by x.",
+        "The tangent of the value, as a dual number of the outer interpreter, is the derivative with respect to the input that moves there: x.",
     ],
 )
 
 
 @mistake(
     "duals.mixed",
-    name="Both inputs move for one interpreter",
+    name="Both inputs move for the same interpreter",
     hints=[
         "What do you return for a function that only adds its inputs?",
         "If both inputs have tangents of the same interpreter, these are added up, and cannot be taken apart again.",

@@ -80,7 +80,7 @@ mistake(
     },
     name="Axes of length 1 are gone after the sum",
     hints=[
-        "An operand has the shape (2, 1). Of what shape must its cotangent be, and of what shape is yours?",
+        "An operand has the shape (2, 1). Which shape must its cotangent have, and which shape does yours have?",
         "`reduce_sum_p` drops the axes that it sums. An axis of length 1 is an axis all the same.",
         "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
     ],
@@ -91,8 +91,8 @@ mistake(
     "grad.unbroadcast",
     name="The cotangents of the copies are averaged",
     hints=[
-        "A number is repeated three times, and each copy counts 1. If the number moves by 1, by how much does everything together move?",
-        "Each copy contributes all of its cotangent. That there are many copies makes the number count more, not less.",
+        "A number is repeated three times, and each copy has the cotangent 1. If the number moves by 1, by how much does the result move?",
+        "Each copy contributes all of its cotangent. The more copies there are, the more the number counts, not less.",
         "Add up and do not divide: `reduce_sum_p.bind(ct, axes=axes)`.",
     ],
 )
@@ -504,7 +504,7 @@ mistake(
 
 @mistake(
     "grad.backward_pass",
-    name="Of a variable that is several results, the last cotangent counts",
+    name="If a variable is returned several times, only its last cotangent counts",
     hints=[
         "A program may return the same variable as its first and as its second result. Both have a cotangent.",
         "A dict made of variables and cotangents keeps one entry for each variable: the last. The start needs the same care as every other step.",
@@ -701,7 +701,7 @@ def transposed_jaxpr(jaxpr, linear):
     name="The new program takes the cotangents first",
     hints=[
         "Which values does the caller pass first: the known operands, or the cotangents? Look at `call_transpose`.",
-        "If both have the same type, an exchange makes wrong numbers and no error.",
+        "If both have the same type, swapping them gives wrong numbers and no error.",
         "Known operands come first, in the inputs that your function takes and in the list of types: `[*known_avals, *jaxpr.out_avals]`.",
     ],
 )
@@ -965,9 +965,9 @@ mistake(
     },
     name="The axes of the result come after those of the input",
     hints=[
-        "A function from three numbers to two: has its Jacobian two rows, or three?",
+        "A function goes from three numbers to two. Does its Jacobian have two rows, or three?",
         "In the `vmap` lesson each direction made a column, and its axis came last. Here each cotangent makes a row: all that this entry of the result depends on.",
-        "The axes that count cotangents belong to the result, and come first: `vmap` with its defaults puts them there.",
+        "The axes that index the cotangents belong to the result, and come first: `vmap` with its defaults puts them there.",
     ],
 )
 

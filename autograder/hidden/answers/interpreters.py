@@ -36,7 +36,7 @@ mistake(
     {"current_interpreter()": "Context.interpreter"},
     name="The operation is always evaluated",
     hints=[
-        "Let an interpreter be current that makes strings. What does `bind(Op.add, 2.0, 3.0)` return then?",
+        "Suppose the current interpreter makes strings. What does `bind(Op.add, 2.0, 3.0)` return then?",
         "`bind` must not decide who does the work. That is decided elsewhere, by `set_interpreter`.",
         "Do not make an interpreter in `bind`. Ask for the one that is in charge now: `current_interpreter()`.",
     ],
@@ -57,7 +57,7 @@ mistake(
     "interpreters.bind",
     name="Operations on plain floats are evaluated at once",
     hints=[
-        "What does `add(1.0, 2.0)` mean while an interpreter is current that makes strings?",
+        "What does `add(1.0, 2.0)` mean while the current interpreter makes strings?",
         "The operands do not decide who does the work. An operation on two constants belongs to the current interpreter as well.",
         "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
     ],
@@ -145,7 +145,7 @@ mistake(
     name="The interpreter around it is forgotten",
     hints=[
         "What if the function whose operations you count is called by a function whose operations are counted, too?",
-        "The interpreter that was current before `count_ops` may be any. It must see the operations, too, and its values may not be floats.",
+        "Any interpreter may have been current before `count_ops`. It must see the operations, too, and its values may not be floats.",
         "Your interpreter passes operations on to the one that is current when `count_ops` is called: `before = current_interpreter()`.",
     ],
 )
@@ -249,7 +249,7 @@ mistake(
     {
         "corners = [a * b for a in (low, high) for b in (other_low, other_high)]": "corners = [low * other_low, high * other_high]"
     },
-    name="Only the products of both lower and of both upper bounds are looked at",
+    name="Only two products are considered: of both lower bounds, and of both upper bounds",
     hints=[
         "`x` is between 1 and 2, and `y` between -3 and 5. Can `x * y` be -6?",
         "If one of the bounds is negative, the smallest product may be that of a lower and an upper bound.",
@@ -260,7 +260,7 @@ mistake(
 
 @mistake(
     "interpreters.interval",
-    name="The bounds of a product are not put in order",
+    name="The bounds of a product are not sorted",
     hints=[
         "What does your interpreter return for (-2.0, -1.0) times (3.0, 4.0)? Is the first bound the lower one?",
         "A product of lower bounds is not a lower bound if one of them is negative.",
@@ -321,11 +321,11 @@ def interpret_op(self, op, args):
 
 @mistake(
     "interpreters.remember",
-    name="Equal operands count as the same",
+    name="Equal operands are treated as the same",
     hints=[
-        "What does your interpreter answer to `add(True, x)` after `add(1.0, x)`?",
+        "What does your interpreter return for `add(True, x)` after `add(1.0, x)`?",
         "A dict finds keys that are equal. Two operands are the same only if they are the same object.",
-        "Take `id(arg)` of each operand into the key.",
+        "Put `id(arg)` of each operand into the key.",
     ],
 )
 def interpret_op(self, op, args):
@@ -340,11 +340,11 @@ mistake(
     {
         "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known[key] = None, self.prev_interpreter.interpret_op(op, args)"
     },
-    name="The operands that are remembered may be gone",
+    name="Remembered operands may no longer exist",
     hints=[
         "Ask for sums of two new lists, many times. Is each answer the sum of its own lists?",
         "When an object is gone, Python may put a new one in its place, with the same `id`.",
-        "Keep the operands: store the tuple `args` beside the answer.",
+        "Keep the operands: store the tuple `args` with the answer.",
     ],
 )
 mistake(
@@ -352,7 +352,7 @@ mistake(
     {"key = (op, *map(id, args))": "key = tuple(map(id, args))"},
     name="The operation is not part of the question",
     hints=[
-        "What does your interpreter answer to `mul(x, y)` after `add(x, y)`?",
+        "What does your interpreter return for `mul(x, y)` after `add(x, y)`?",
         "The same operands may have a sum and a product.",
         "`key = (op, *map(id, args))`.",
     ],

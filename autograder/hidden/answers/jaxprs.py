@@ -141,7 +141,7 @@ mistake(
         "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*args, *consts], strict=True))",
         "env.update(zip(jaxpr.invars, args, strict=True))": "",
     },
-    name="Inputs and constants change places",
+    name="Inputs and constants are swapped",
     hints=[
         "A program has two lists of variables that get their values from outside. Which list of values belongs to which?",
         "`consts` are the values of `constvars` and `args` those of `invars`. If both have the same type, swapping them leads to wrong numbers and to no error.",
@@ -155,7 +155,7 @@ mistake(
         "env.update(zip(jaxpr.invars, args, strict=True))": "outs = list(args)",
         "return [read(env, atom) for atom in jaxpr.outvars]": "return outs",
     },
-    name="The results of the last equation are taken for the outputs",
+    name="The results of the last equation are returned as the outputs",
     hints=[
         "Where does a program say what its outputs are?",
         "An output does not have to come from the last equation: it may be an input, an early result, or a literal.",
@@ -388,7 +388,7 @@ mistake(
     name="Batch axes stay where they are in x",
     hints=[
         "Take `x` of shape (2, 3, 7) whose last axis is a batch axis. Where is the 7 in the result?",
-        "The order of the result is fixed: batch axes, then what is left of `x`, then what is left of `y`. In the most usual case, the batch axes in front, nothing seems to be wrong.",
+        "The order of the result is fixed: batch axes, then what is left of `x`, then what is left of `y`. In the most common case, with the batch axes first, nothing seems to be wrong.",
         "Make three lists: `[x.shape[i] for i in x_batch]`, then the lengths of `x` whose axis is neither contracted nor a batch axis, then those of `y`.",
     ],
 )
@@ -527,7 +527,7 @@ mistake(
     },
     name="The dtype of a result is not compared",
     hints=[
-        "An equation binds an f64 variable, and the rule says that the result is f32. Does yours complain?",
+        "An equation binds an f64 variable, and the rule says that the result is f32. Does your checker raise an error?",
         "A type here is a shape and a dtype. A later operation relies on both.",
         "Compare the pair `(aval.shape, aval.dtype)` with that of the variable.",
     ],
@@ -539,7 +539,7 @@ mistake(
     name="The number of results is not compared",
     hints=[
         "What does `zip` do with lists of different lengths?",
-        "`zip` ends with the shorter list. A variable that gets no result is then bound all the same.",
+        "`zip` stops at the end of the shorter list. A variable that gets no result is then bound anyway.",
         "Compare `len(avals)` with `len(eqn.outvars)` first.",
     ],
 )
@@ -581,7 +581,7 @@ mistake(
         "self.bind(eqn.outvars)": "",
         "if len(avals) != len(eqn.outvars):": "self.bind(eqn.outvars)\nif len(avals) != len(eqn.outvars):",
     },
-    name="Results of an equation that is wrong are bound",
+    name="The results of a wrong equation are bound",
     hints=[
         "An equation raises a `TypeError`. Which variables are bound after that?",
         "The docstring says that the results of an equation that is right are bound. Before the last result is compared, you do not know whether it is right.",

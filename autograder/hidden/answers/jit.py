@@ -61,7 +61,7 @@ def program(self, args, kwargs):
     name="The function is traced at each call",
     hints=[
         "Put a `print` into a jitted function, and call it three times. How often should it print?",
-        "Tracing is the slow part, in Python. A program that was made for such arguments is to be used again.",
+        "Tracing is the slow part, in Python. A program that was made for such arguments should be used again.",
         "Look into `self.programs` first. Call `self.traced` only if the key is not there.",
     ],
 )
@@ -75,7 +75,7 @@ def program(self, args, kwargs):
 mistake(
     "jit.program",
     {"axis_sizes": "tuple(map(str, leaves)), axis_sizes"},
-    name="Programs are kept by the values of the arguments",
+    name="Programs are cached by the values of the arguments",
     hints=[
         "Train a model for a thousand steps: how many different values do its weights have, and how many programs are needed?",
         "A program has inputs. It computes with any values of the right types, so values do not belong to the key.",
@@ -88,8 +88,8 @@ mistake(
     name="Only shapes and dtypes are looked at, not weak types",
     hints=[
         "What are the dtypes of `2.0 + x` and of `np.float64(2.0) + x`, where `x` is float32?",
-        "The program for a Python number converts it to float32; that for a float64 converts the array. They are two programs.",
-        "Take the whole type into the key, not only its shape and its dtype: types can be compared.",
+        "The program for a Python number converts the number to float32; the program for a float64 converts the array. They are two programs.",
+        "Put the whole type into the key, not only its shape and its dtype: types can be compared.",
     ],
 )
 mistake(
@@ -294,7 +294,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
 
 @mistake(
     "jit.lower_body",
-    name="Literals are handed over as constants",
+    name="Literals are passed as constants",
     hints=[
         "Look at the text of `x * 2.0`: how many inputs does `main` have?",
         "An array that the function has captured is handed over at each call. A number in the program can be in the text, where the compiler sees its value.",
@@ -321,7 +321,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
 
 @mistake(
     "jit.lower_body",
-    name="The results of the last equation are taken for the outputs",
+    name="The results of the last equation are returned as the outputs",
     hints=[
         "Where does a program say what its outputs are?",
         "An output may be an input, an early result or a literal, and may be there twice.",
@@ -478,7 +478,7 @@ def jit_impl(*args, name, jaxpr):
     hints=[
         "How long does the second call of a jitted function take, compared with the first one?",
         "Compiling takes milliseconds or minutes, and the result does not depend on the values. Some function keeps it.",
-        "`compiled(jaxpr, committed_devices(args))` gives what was compiled before, if there is something.",
+        "`compiled(jaxpr, committed_devices(args))` returns what was compiled before, if anything was.",
     ],
 )
 def jit_impl(*args, name, jaxpr):
@@ -511,8 +511,8 @@ mistake(
     {"to_buffer": "xla.to_device"},
     name="Arguments on the device are sent there again",
     hints=[
-        "What is an argument that was the result of another call: an array of NumPy?",
-        "Such an array has a buffer on the device already. To make a copy by way of NumPy is slow, and for nothing.",
+        "An argument was the result of another call. Is it a NumPy array?",
+        "Such an array has a buffer on the device already. Copying it by way of NumPy is slow, and gains nothing.",
         "`to_buffer(aval, x, devices)` takes care of both kinds of arguments; `xla.to_device` always copies.",
     ],
 )
@@ -523,7 +523,7 @@ mistake(
     {
         "array_of(aval, out, on, program.committed)": "array_of(aval, out, xla.alone(xla.current_device()), program.committed)"
     },
-    name="Results are said to be on the current device",
+    name="Results are labelled as being on the current device",
     hints=[
         "An argument is committed to the second device. On which device does the program run, and where are its results?",
         "The current device is for what has no reason to be elsewhere. An argument that is committed is a reason, and so is a program that asks for devices.",
@@ -668,7 +668,7 @@ def jvp_jaxpr(jaxpr, moves):
     "jit.jvp",
     name="Values and tangents alternate",
     hints=[
-        "In which order does the docstring list what the new program gives?",
+        "In which order does the docstring list what the new program returns?",
         "The caller of the program cuts its results into two parts. All values come first.",
         "`[*primals_out, *tangents]`, without the tangents of integers and booleans.",
     ],
@@ -694,10 +694,10 @@ mistake(
         "def values_and_tangents(*args: Value) -> list[Value]:": "def values_and_tangents(*args):",
         'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': "return trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])",
     },
-    name="The program is differentiated anew each time",
+    name="The program is differentiated again each time",
     hints=[
         "The gradient of a loss with a jitted function in it is computed a thousand times. How often does that function have to be differentiated?",
-        "A new program would also be compiled anew, since what was compiled is kept beside its program.",
+        "A new program would also be compiled again, since compiled code is cached on its program.",
         'Let `derived(jaxpr, ("jvp", moves), ...)` trace: it keeps what it makes. `trace_to_jaxpr` does not.',
     ],
 )
@@ -706,8 +706,8 @@ mistake(
     {"(*args: Value) -> list[Value]": "(*args)", '("jvp", moves)': '"jvp"'},
     name="What moves is not part of the key",
     hints=[
-        "One program is asked for twice, first where only `x` moves, then where `y` moves as well. Are these the same program?",
-        "They take different inputs. What is kept under one key must be the same for all who ask with it.",
+        "A derivative is asked for twice: first only `x` moves, then `y` moves as well. Are these the same program?",
+        "They take different inputs. What is cached under a key must be right for every call with that key.",
         'The key for `derived` is `("jvp", moves)`.',
     ],
 )
@@ -866,11 +866,11 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
 
 @mistake(
     "jit.batch",
-    name="The program is batched anew each time",
+    name="The program is batched again each time",
     hints=[
         "`vmap` of a jitted function is called a thousand times. How often does its program have to be batched?",
-        "A new program is compiled anew, too, for what was compiled is kept beside its program.",
-        "Let `kept(jaxpr, batching_key(axis_size, dims), make)` call your function, and only if there is nothing yet.",
+        "A new program is also compiled again, since compiled code is cached on its program.",
+        "Let `kept(jaxpr, batching_key(axis_size, dims), make)` call your function; it does so only if nothing is cached yet.",
     ],
 )
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
@@ -888,7 +888,7 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     name="The batch axes are not part of the key",
     hints=[
         "One program, three examples: first both inputs are batched, then only one of them is. Is it the same program?",
-        "Where the batch axes are decides what the new program computes, and where the batch axes of its results are.",
+        "The positions of the batch axes decide what the new program computes, and where the batch axes of its results are.",
         "The key is `batching_key(axis_size, dims)`: number of examples, name, and all batch axes.",
     ],
 )
@@ -907,11 +907,11 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
 
 @mistake(
     "jit.batch",
-    name="All results are said to have their batch axis in front",
+    name="All results are reported with their batch axis first",
     hints=[
         "Take a transpose of a batch whose batch axis is the last one. Where is it afterwards?",
         "Each rule leaves the batch axis where it is convenient, and a result may have none. `vmap_flat` says where they are.",
-        "The second thing that `vmap_flat` gives is the list to return beside the program.",
+        "The second thing that `vmap_flat` returns is the list to return with the program.",
     ],
 )
 def batched_jaxpr(jaxpr, axis_size, dims, avals):

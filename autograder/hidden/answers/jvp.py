@@ -109,7 +109,7 @@ mistake(
     hints=[
         "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
         "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
-        "Hand it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
+        "Pass it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
     ],
 )
 
@@ -118,7 +118,7 @@ mistake(
     "jvp.process_primitive",
     name="Boxes of lower levels are opened, too",
     hints=[
-        "Take the second derivative of `x * x * x` at 3. What should it be, and what does yours give?",
+        "Take the second derivative of `x * x * x` at 3. What should it be, and what do you get?",
         "The primal in your box may itself be a box: one of an outer `jvp`, which has to see what the rule computes.",
         "Take `tracer.primal` and `tracer.tangent` as they are, and do not look into them.",
     ],
@@ -249,9 +249,9 @@ def bilinear_jvp(primitive, primals, tangents, **params):
     "jvp.mul_rule",
     name="The two tangents are multiplied by each other",
     hints=[
-        "Let y be the constant 5. Then x * y moves by 5 for each unit of x. What does your rule give where the second tangent is `None`?",
+        "Let y be the constant 5. Then x * y moves by 5 for each unit of x. What does your rule return when the second tangent is `None`?",
         "The product of two small changes is very small indeed. It is the one term of (x + dx)(y + dy) that is left out.",
-        "Multiply each tangent with the *other value*: `x_dot * y` and `x * y_dot`, each where its tangent is not `None`, and add them.",
+        "Multiply each tangent by the *other value*: `x_dot * y` and `x * y_dot`, each only if its tangent is not `None`, and add them.",
     ],
 )
 def bilinear_jvp(primitive, primals, tangents, **params):
@@ -265,7 +265,7 @@ def bilinear_jvp(primitive, primals, tangents, **params):
 mistake(
     "jvp.mul_rule",
     {"primitive.bind(x, t, **params)": "primitive.bind(t, x, **params)"},
-    name="The second term has its operands exchanged",
+    name="The operands of the second term are swapped",
     hints=[
         "Numbers can be multiplied in either order. Which products cannot?",
         "Write (A + dA)(B + dB) out for two matrices. On which side of A is dB?",
@@ -278,7 +278,7 @@ mistake(
     "jvp.mul_rule",
     name="Only the first operand counts",
     hints=[
-        "What does your rule give for the derivative of x * x at 3? It should be 6.",
+        "What does your rule return for the derivative of x * x at 3? It should be 6.",
         "The product moves when its second operand moves, too.",
         "Add the mirror image of your term: `apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)`, with `add_tangents`.",
     ],
@@ -360,7 +360,7 @@ mistake(
     name="A difference moves with its second operand, not against it",
     hints=[
         "`sum_jvp(sub_p, [3.0, 2.0], [None, 1.0])`: y grows. Does x - y grow, too?",
-        "Where both operands move, the subtraction of the tangents sees to the sign. Where only `y` moves, nothing is subtracted.",
+        "If both operands move, the subtraction of the tangents takes care of the sign. If only `y` moves, nothing is subtracted.",
         "If `x_dot` is `None` and the primitive is `sub_p`, the tangent is `neg(y_dot)`.",
     ],
 )
@@ -479,9 +479,9 @@ def jvp_flat(f, primals, tangents):
     "jvp.flat",
     name="Symbolic zeros come out as None",
     hints=[
-        "What does a user get who differentiates `lambda x: [7.0]`, and can the user compute with it?",
+        "What does a user get from differentiating `lambda x: [7.0]`? Can they compute with it?",
         "`None` is a private matter between the interpreter and its rules. Outside, zero is an array of zeros.",
-        "`instantiate(t.tangent, get_aval(t.primal))` gives the tangent where there is one, and zeros that fit where there is none.",
+        "`instantiate(t.tangent, get_aval(t.primal))` returns the tangent if there is one, and otherwise zeros that fit.",
     ],
 )
 def jvp_flat(f, primals, tangents):
@@ -499,7 +499,7 @@ def jvp_flat(f, primals, tangents):
     name="Any box that comes out is opened, no matter which level it belongs to",
     hints=[
         "The function may return a tracer that it did not get from you: one of a `jvp` around yours. What does your code do with it?",
-        "That a value is a `JVPTracer` does not say that it is *your* `JVPTracer`. Another level's tangent tells how the value moves with another input.",
+        "Not every `JVPTracer` is *your* `JVPTracer`. Another level's tangent says how the value moves with a different input.",
         "Pass every output through `full_raise(trace, out)`, without asking for its type first. It leaves your own boxes alone, and boxes all others as constants.",
     ],
 )

@@ -56,10 +56,10 @@ mistake(
     {
         "recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])": "later = [t for t in tracers if not t.pval.is_known]\nrecipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])"
     },
-    name="Known operands are missing in the recipe",
+    name="Known operands are missing from the recipe",
     hints=[
-        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands has the equation?",
-        "The operation will be applied later, to all its operands. A known one will be a constant of the program then.",
+        "Write down the recipe of `x * 2.0` for an unknown `x`. How many operands does the equation have?",
+        "The operation will be applied later, to all its operands. A known operand is then a constant of the program.",
         "Give `EqnRecipe` the whole of `tracers`.",
     ],
 )
@@ -189,11 +189,11 @@ def toposort(outs):
 
 @mistake(
     "linearize.toposort",
-    name="Recipes come in the order in which they were met, turned around",
+    name="Recipes come in the reverse of the order in which they were met",
     hints=[
         "Let the result need a and b, and let b need a. You meet a first. Where is it in your list?",
         "A recipe that is met early, because the result uses it directly, may still be needed by others that are met later. It must come before all of them.",
-        "Do not list a recipe when you meet it. List it when all that it needs is listed; until then it waits.",
+        "Do not list a recipe when you meet it. List it once everything it needs is listed.",
     ],
 )
 def toposort(outs):
@@ -392,7 +392,7 @@ mistake(
     name="Known outputs are missing",
     hints=[
         "May an output of the program be known already? Look at what `partial_eval_flat` does with `instantiate`.",
-        "A known output has no variable. The program returns it nevertheless, as a constant.",
+        "A known output has no variable. The program still returns it, as a constant.",
         "Treat outputs as operands: the variable, or what `builder.constant` returns for the value.",
     ],
 )
@@ -530,7 +530,7 @@ mistake(
     {", p in zip(outs, pvals_out, strict=True) if not p": " in outs if not t.pval"},
     name="The program lacks the results that are to be instantiated",
     hints=[
-        "Count: how many results does the caller believe to be unknown, and how many outputs has the program?",
+        "Count them: how many results does the caller take to be unknown, and how many outputs does the program have?",
         "`instantiate` makes a known result count as unknown. Then its value must come from the program, like that of every unknown result.",
         "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
     ],
@@ -542,7 +542,7 @@ mistake(
     name="The function runs twice",
     hints=[
         "How often does a `print` in the user's function print?",
-        "One run finds all: the known values, and the recipes of the others.",
+        "One run finds everything: the known values, and the recipes of the others.",
         "Call `f` once, keep the raised results in a list, and make both the partial values and the program from it.",
     ],
 )
@@ -700,9 +700,9 @@ mistake(
 mistake(
     "linearize.flat",
     {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", "[: count()]": ""},
-    name="What is only handed through is differentiated too",
+    name="Auxiliary results are differentiated too",
     hints=[
-        "With `has_aux=True` a function returns a result and something more. Which of the two is to be differentiated?",
+        "With `has_aux=True` a function returns a result and something more. Which of the two should be differentiated?",
         "`count()` says how many of the results count. The others have values, and no place in the program.",
         "Cut the tangents before you return them: `tangents[: count()]`.",
     ],
@@ -902,7 +902,7 @@ mistake(
     name="Residuals come before the known outputs",
     hints=[
         "Read the types of the two programs in the docstring once more. What comes first in the results of the first program?",
-        "The caller takes as many results as there are known outputs, and hands what is left to the second program.",
+        "The caller takes as many results as there are known outputs, and passes the rest to the second program.",
         "Return the known constants first and then the list of the residuals.",
     ],
 )
@@ -913,7 +913,7 @@ mistake(
     hints=[
         "The function has a third argument. What have you done with it?",
         "Some callers need an output to come from the second program even though it is known: the body of a loop, for instance, whose carry must always be of the same kind.",
-        "Hand `instantiate` on to `partial_eval_flat`, which wants a function from numbers to bools: `instantiate.__contains__`.",
+        "Pass `instantiate` on to `partial_eval_flat`, which wants a function from numbers to bools: `instantiate.__contains__`.",
     ],
 )
 
@@ -1098,7 +1098,7 @@ mistake(
     name="Residuals come after the unknown operands",
     hints=[
         "Look at the type of the second program. Which of its inputs come first?",
-        "If two operands with the same type change places, the numbers are wrong, and there is no error.",
+        "If two operands with the same type are swapped, the numbers are wrong, and there is no error.",
         "The operands are `[trace.pure(r) for r in residuals]`, and then the unknown tracers.",
     ],
 )

@@ -60,11 +60,11 @@ def psum_batch(batch_size, vals, dims, *, axes):
 
 @mistake(
     "pmap.psum_batch",
-    name="What is the same in all examples is counted once",
+    name="A value that all examples share is counted once",
     hints=[
-        "Four examples share the number 2.5. What is the sum of it over all examples?",
+        "Four examples share the number 2.5. What is its sum over all examples?",
         "An operand without a batch axis stands for as many equal values as there are examples. `psum` adds all of them.",
-        "Where the batch axis is `not_mapped` and this `vmap` has the name: `mul_by(x, batch_size)`.",
+        "If the batch axis is `not_mapped` and this `vmap` has the name: `mul_by(x, batch_size)`.",
     ],
 )
 def psum_batch(batch_size, vals, dims, *, axes):
@@ -78,9 +78,9 @@ def psum_batch(batch_size, vals, dims, *, axes):
 
 @mistake(
     "pmap.psum_batch",
-    name="The sum is said to have a batch axis still",
+    name="The sum is said to still have a batch axis",
     hints=[
-        "A batch of shape (3, 2) is summed over its examples. What is the shape of the sum, and which axis of it counts examples?",
+        "A batch of shape (3, 2) is summed over its examples. What is the shape of the sum, and does any of its axes hold the examples?",
         "The axis along which you have summed is gone, and all examples share what is left. The second half of the result has to say so.",
         "After the sum over this `vmap`'s own axis the batch axis is `not_mapped`.",
     ],
@@ -210,17 +210,17 @@ mistake(
     {"x = move_batch_axis(batch_size, 0, all_gather_dimension, x)": ""},
     name="The examples are always stacked along the first axis",
     hints=[
-        "Four examples of shape (2, 5) are stacked along axis 1. Which shape has the stack, and which has yours?",
-        "To stack in front is the default of `all_gather`, and not the only possibility: `all_gather_dimension` says where the new axis is.",
+        "Four examples of shape (2, 5) are stacked along axis 1. What is the shape of the stack, and what is the shape of yours?",
+        "A leading axis is only the default of `all_gather`: `all_gather_dimension` says where the new axis is.",
         "`move_batch_axis(batch_size, dims[0], all_gather_dimension, vals[0])`.",
     ],
 )
 mistake(
     "pmap.gather_batch",
     {"if tiled:": "if False:"},
-    name="Tiled examples are stacked all the same",
+    name="Tiled examples are stacked anyway",
     hints=[
-        "Four examples of shape (2, 5) follow each other along axis 1. How many axes has the result, and how many has yours?",
+        "Four examples of shape (2, 5) follow each other along axis 1. How many axes does the result have, and how many does yours have?",
         "In the stack, the new axis is just before the one along which the examples should follow each other.",
         "Multiply the two sizes, and `reshape`.",
     ],
@@ -324,8 +324,8 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     "pmap.gather_transpose",
     name="The cotangents that other examples hold are left out",
     hints=[
-        "Two examples gather their numbers a and b. Example 0 then uses only b. Has b a cotangent, and where is it?",
-        "What an example gave is in the gathered arrays of all the others as well. Each of them holds a cotangent for it, and the examples have to meet to add these.",
+        "Two examples gather their numbers a and b. Example 0 then uses only b. Does b have a cotangent, and where is it?",
+        "An example's value is in the gathered arrays of all the others as well. Each of them holds a cotangent for it, and the examples have to meet to add these.",
         "Sum first, by `psum_p.bind(ct, axes=(axis_name,))`, and take the part out of that sum.",
     ],
 )
@@ -345,7 +345,7 @@ mistake(
     },
     name="Tiled parts start at the number of the example",
     hints=[
-        "Three examples give vectors of length 2, laid one behind the other: six numbers. At which place does the vector of example 2 begin?",
+        "Three examples contribute vectors of length 2, one after the other: six numbers. Where does the vector of example 2 begin?",
         "With `tiled`, each example takes up as many places as its value is long along that axis.",
         "Begin at `mul(axis_index(axis_name), np.int32(length))`, with `length = x.aval.shape[all_gather_dimension]`.",
     ],
@@ -488,9 +488,9 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
 
 @mistake(
     "pmap.replica_program",
-    name="The pieces of the results always have their mapped axis in front",
+    name="The mapped axis always comes first in the pieces of the results",
     hints=[
-        "A result of one example has the shape (4,), and `out_axes` is 1. Which shape has the piece of it?",
+        "A result of one example has the shape (4,), and `out_axes` is 1. What is the shape of its piece?",
         "The whole result is the pieces, joined along the axis that `out_axes` names. So each piece needs its axis of length 1 there.",
         "Go through `zip(results, out_axes)`, and use the axis: `expand_dims(x, (axis,))`.",
     ],
@@ -510,7 +510,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
     "pmap.replica_program",
     name="Results that all examples share get a mapped axis, too",
     hints=[
-        "With `out_axes=None`, a number comes back as a number. What does your program give for it?",
+        "With `out_axes=None`, a number comes back as a number. What does your program return for it?",
         "None says that there is no axis to join along: the result is the same on all devices, and one of them is taken.",
         "Leave such a result as it is: `x if axis is None else expand_dims(x, (axis,))`.",
     ],
@@ -670,8 +670,8 @@ mistake(
     name="Tangents of operands are cut along their first axis",
     hints=[
         "An operand of shape (5, 3) is cut along axis 1, so one example is a vector of length 5. Which shape must the tangent of one example have?",
-        "A tangent belongs to its primal, entry by entry. It must be cut as the primal is; and not at all where that is shared.",
-        "Behind the old `in_axes`: `[axis for axis, t in zip(in_axes, tangents) if t is not None]`.",
+        "A tangent belongs to its primal, entry by entry. It must be cut as the primal is, and not at all if the primal is shared.",
+        "After the old `in_axes`: `[axis for axis, t in zip(in_axes, tangents) if t is not None]`.",
     ],
 )
 mistake(
@@ -683,9 +683,9 @@ mistake(
     },
     name="Tangents of results are joined along their first axis",
     hints=[
-        "A result is joined along axis 1. Is its tangent, as your call gives it, of the same shape?",
+        "A result is joined along axis 1. Does the tangent that your call returns have the same shape?",
         "The tangent of a result has the type of the result. So it is joined along the same axis; and if the result is shared, its tangent is shared.",
-        "Behind the old `out_axes` come those of the floating-point results: take the axis from `zip(out_axes, jaxpr.out_avals)`.",
+        "After the old `out_axes` come those of the floating-point results: take the axis from `zip(out_axes, jaxpr.out_avals)`.",
     ],
 )
 
@@ -821,8 +821,8 @@ mistake(
     {"return axis, dim - (axis < dim)": "return axis, dim"},
     name="The batch axis of a piece is counted with the mapped axis",
     hints=[
-        "Arrays of shape (5, 3), mapped along axis 0, are a batch of shape (5, 4, 3). Which shape has a piece, and which of its axes is the batch axis?",
-        "A piece has no mapped axis. What was behind it has moved one place to the front.",
+        "Arrays of shape (5, 3), mapped along axis 0, are a batch of shape (5, 4, 3). What is the shape of a piece, and which of its axes is the batch axis?",
+        "A piece has no mapped axis. The axes after it have moved one place to the front.",
         "`dim - (axis < dim)`, with the mapped axis of the batch.",
     ],
 )

@@ -62,7 +62,7 @@ def tree_flatten(tree, is_leaf=None):
     "pytrees.flatten",
     name="Only the outermost container is taken apart",
     hints=[
-        "How many leaves has `[1, (2, 3)]`? Is any of them a container?",
+        "How many leaves does `[1, (2, 3)]` have? Is any of them a container?",
         "A child may be a container itself. Flattening it is the same task over again.",
         "Call `tree_flatten(child, is_leaf)` for each child, and join the lists that come back.",
     ],
@@ -79,21 +79,21 @@ def tree_flatten(tree, is_leaf=None):
 mistake(
     "pytrees.flatten",
     {"take_apart": "to_children", "leaves =": "if not flat:\n    return [tree], leaf\nleaves ="},
-    name="An empty container is taken for a leaf",
+    name="An empty container is treated as a leaf",
     hints=[
-        "How many leaves has `()`? And `None`, which is a container without children?",
-        "A list of leaves may be empty. An empty container has its place in the structure and gives no leaf.",
-        "Only two things make a leaf: `node_type` gives `None` for the class, or `is_leaf` says so. The number of children is not among them.",
+        "How many leaves does `()` have? And `None`, which is a container without children?",
+        "A list of leaves may be empty. An empty container has its place in the structure but no leaf.",
+        "Only two things make a leaf: `node_type` returns `None` for the class, or `is_leaf` says so. The number of children is not among them.",
     ],
 )
 mistake(
     "pytrees.flatten",
     {"take_apart": "to_children", "(child, is_leaf)": "(child)"},
-    name="The children do not hear of is_leaf",
+    name="is_leaf is not passed on to the children",
     hints=[
-        "Choose a container inside a container as a leaf. What becomes of it?",
+        "Let `is_leaf` choose a container inside a container. What becomes of it?",
         "`is_leaf` is asked at every level. Follow it through your recursion.",
-        "Hand it on: `tree_flatten(child, is_leaf)`.",
+        "Pass it on: `tree_flatten(child, is_leaf)`.",
     ],
 )
 
@@ -256,7 +256,7 @@ def tree_unflatten(treedef, leaves):
     name="Leaves that are left over are dropped",
     hints=[
         "Give three leaves to a structure with two. What happens to the third?",
-        "More leaves than places is a mistake of the caller, who would lose data without a message.",
+        "More leaves than places is the caller's mistake, and the caller would lose data without a message.",
         "Compare `len(leaves)` with `treedef.num_leaves` before you build anything, after `leaves = list(leaves)`.",
     ],
 )
@@ -469,10 +469,10 @@ def flatten_up_to(treedef, tree):
 
 @mistake(
     "pytrees.flatten_up_to",
-    name="Lists and tuples are taken for the same",
+    name="Lists and tuples are treated alike",
     hints=[
         "Does `[1, 2]` fit the structure of `(1, 2)`? Compare the two structures with `==`.",
-        "With as many children, the containers still differ: there is a mistake in one of the two trees.",
+        "Even with equally many children, the containers differ: there is a mistake in one of the two trees.",
         "Compare the classes: `type(tree)` must be `treedef.node_class` itself.",
     ],
 )
@@ -497,7 +497,7 @@ def flatten_up_to(treedef, tree):
     hints=[
         'Does `{"b": 1}` fit the structure of `{"a": 1}`? Both are dicts with one entry.',
         "What a container keeps besides its children is its data: for a dict, the keys. They belong to the structure.",
-        "`to_children` gives the data of the tree; compare them with `treedef.data`.",
+        "`to_children` returns the data of the tree; compare it with `treedef.data`.",
     ],
 )
 def flatten_up_to(treedef, tree):
@@ -518,7 +518,7 @@ def flatten_up_to(treedef, tree):
     "pytrees.flatten_up_to",
     name="Subtrees below the structure's leaves are taken apart, too",
     hints=[
-        "Along the structure of `(1, 2)`, what should `([1, 2], 3)` give: two things, or three?",
+        "Along the structure of `(1, 2)`, what should you get from `([1, 2], 3)`: two things, or three?",
         "Where the structure has a leaf, the walk stops, whatever the tree has there.",
         "For a leaf of the structure return `[tree]`, the whole subtree as one entry.",
     ],
@@ -658,7 +658,7 @@ mistake(
     hints=[
         "Call it with `[1, 2]` and `(1, 2, 3)`. Which pairs does the function get, and what becomes of the last number?",
         "Leaves alone do not say where they come from. The first tree says where leaves are; the others must fit it.",
-        "Use `flatten_up_to(treedef, other)` for the others: it gives an entry for each leaf of the first tree, and complains where they do not fit.",
+        "Use `flatten_up_to(treedef, other)` for the others: it returns an entry for each leaf of the first tree, and raises an error if they do not fit.",
     ],
 )
 mistake(
@@ -668,8 +668,8 @@ mistake(
     },
     name="The new leaves come back as a list, without their containers",
     hints=[
-        'What does `tree_map(f, {"a": 1})` give: a dict, or a list?',
-        "Flattening is only the first half. The structure is still there, and the new leaves belong into it.",
+        'What does `tree_map(f, {"a": 1})` return: a dict, or a list?',
+        "Flattening is only the first half. The structure is still there, and the new leaves belong in it.",
         "The last step is `tree_unflatten(treedef, new_leaves)`.",
     ],
 )
@@ -807,7 +807,7 @@ def flatten_fun(f, in_tree):
     name="The structure is found by running the function again",
     hints=[
         "Let the function print something, and call `flat_f` and `out_tree`, once each. How often is it printed?",
-        "A function may be slow, or give something else the second time. The first run has shown all that you need.",
+        "A function may be slow, or return something else the second time. The first run has shown everything you need.",
         "Keep the structure when `flat_f` has it, in a variable that `out_tree` can see; `out_tree` only reads it.",
     ],
 )
@@ -829,11 +829,11 @@ def flatten_fun(f, in_tree):
 
 @mistake(
     "pytrees.flatten_fun",
-    name="The structure of the arguments is given for that of the result",
+    name="The structure of the arguments is returned instead of the result's",
     hints=[
-        "Wrap a function that takes two numbers and returns one. Which structure does `out_tree()` give?",
+        "Wrap a function that takes two numbers and returns one. Which structure does `out_tree()` return?",
         "There are two structures: `in_tree`, which the caller knows, and that of the result, which is not known before the function has run.",
-        "`tree_flatten` of the function's result gives leaves and structure. Keep that structure, and let `out_tree` give it.",
+        "`tree_flatten` of the function's result returns the leaves and the structure. Keep that structure, and let `out_tree` return it.",
     ],
 )
 def flatten_fun(f, in_tree):

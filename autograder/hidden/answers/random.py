@@ -31,10 +31,10 @@ def threefry_2x32(words, x0, x1):
 
 @mistake(
     "random.threefry",
-    name="The number of the addition is missing",
+    name="The number of the addition is not added",
     hints=[
         "With a key of zeros, what does the addition of the key change in your function?",
-        "Besides a word of the key, the second word gets the number `j` of the addition, from 0 to 5.",
+        "The second word gets a word of the key and also the number `j` of the addition, from 0 to 5.",
         "`x1 = add(x1, add(schedule[(j + 1) % 3], np.uint32(j)))`.",
     ],
 )
@@ -112,7 +112,7 @@ def unit_floats(bits, dtype):
     name="The floats reach 1",
     hints=[
         "What does your function return if all bits are ones?",
-        "A division by the largest number, or by 2**n after rounding, can give 1. How many bits has the fraction of a float?",
+        "A division by the largest number, or by 2**n after rounding, can give 1. How many bits does the fraction of a float have?",
         "Keep only as many upper bits as the fraction has; then nothing is rounded, and the largest result is 1 - 2**-nmant.",
     ],
 )
@@ -282,7 +282,7 @@ def drawn_apart(words, logits, axis, shape, mode):
     "random.apart",
     name="The draws are made with replacement",
     hints=[
-        "Draw three of three. Is each index there once?",
+        "Draw three of three. Does each index appear once?",
         "With noise of its own, each draw knows nothing of the others. All draws share one noise.",
         "Noise of the shape of `logits`, once; then `top_k`.",
     ],
@@ -302,7 +302,7 @@ mistake(
     },
     name="The draws are along the last axis",
     hints=[
-        "`logits` has two rows, and three draws of each are asked for, `shape` (3, 2). Which shape comes out of `top_k`?",
+        "`logits` has two rows, and you ask for three draws of each, with `shape` (3, 2). Which shape does `top_k` return?",
         "`top_k` has its results along the last axis. In `shape`, the draws come first.",
         "`transpose(indices, (batch, *range(batch)))` before you `reshape`.",
     ],

@@ -97,7 +97,7 @@ mistake(
     name="An operation on constants goes to the rule",
     hints=[
         "What is there to do for this interpreter if no operand is in one of its boxes?",
-        "If there is nothing beside any value, no rule is asked: the operation is handed on as it is, and its result is a constant too.",
+        "If no value has anything beside it, no rule is needed: the operation is passed on as it is, and its result is a constant too.",
         "Ask `all(extra is None for extra in extras)` first, and `bind` the primitive on the values in that case.",
     ],
 )
@@ -258,7 +258,7 @@ mistake(
     name="Results that do not move are left out",
     hints=[
         "Linearize `lambda x, y: [x, y * y]` where only `x` moves. How many outputs should the program have?",
-        "A caller of the program expects a tangent for each float. That it is zero does not make it disappear.",
+        "A caller of the program expects a tangent for each float. A zero tangent does not disappear.",
         "`instantiate(tangents, types_of(outs))` makes zeros of `None`.",
     ],
 )
@@ -624,10 +624,10 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
 mistake(
     "stackless.jit_jvp",
     {"[:number]": ""},
-    name="The residuals are given as results",
+    name="The residuals are returned as results",
     hints=[
-        "How many results does your rule give, and how many has the program?",
-        "The first program gives the results, and then what the second one needs to know.",
+        "How many results does your rule return, and how many does the program have?",
+        "The first program returns the results, and then what the second one needs to know.",
         "Cut the list at `len(jaxpr.out_avals)`.",
     ],
 )
@@ -637,7 +637,7 @@ mistake(
     "stackless.jit_jvp",
     name="The program is differentiated operation by operation",
     hints=[
-        "Print `make_jaxpr` of the `jvp` of a compiled function. How many equations has it?",
+        "Print `make_jaxpr` of the `jvp` of a compiled function. How many equations does it have?",
         "That gives the right numbers, but nothing is compiled any more: `jit` has disappeared from the derivative.",
         "Make two programs by `linearized_program`, and bind the call primitive for each by `call`.",
     ],

@@ -71,7 +71,7 @@ mistake(
     name="An operation on constants is computed at once",
     hints=[
         "Stage `lambda x: add(1.0, 2.0)`. How many equations does its program have, and how many should it have?",
-        "This interpreter computes nothing, not even where it could. Only then does the program hold *every* operation of the function.",
+        "This interpreter computes nothing, even if it could. Only then does the program hold *every* operation of the function.",
         "Do not look at the operands at all: each operation appends one equation, with `args` as they are.",
     ],
 )
@@ -90,7 +90,7 @@ mistake(
     {"with set_interpreter(StagingInterpreter()):": "if StagingInterpreter():"},
     name="The function runs without the staging interpreter",
     hints=[
-        "Who is asked to add while `f` runs?",
+        "Which interpreter is asked to add while `f` runs?",
         "Having made an interpreter is not enough. `add` and `mul` ask the *current* one.",
         "Call `f` inside `with set_interpreter(interpreter):`.",
     ],
@@ -98,7 +98,7 @@ mistake(
 mistake(
     "staging.build_jaxpr",
     {"(equations), result": "(equations), equations[-1].var if equations else result"},
-    name="The last equation is taken for the result",
+    name="The result is always that of the last equation",
     hints=[
         "Stage `lambda x, y: y`. What does the program return, and what should it?",
         "A function may go on after it has its result, or apply no operation at all. The order of the operations does not say what is returned.",
@@ -257,7 +257,7 @@ mistake(
     name="All results are kept until the end",
     hints=[
         "A program multiplies a number by itself a thousand times. How many results does your environment hold at the end?",
-        "A result is needed until the last operation that takes it. Which one is the last can be told before the program runs.",
+        "A result is needed until the last operation that takes it. You can tell which one is the last before the program runs.",
         "Find the number of the last equation that takes each atom. After that equation, take the atom out of the environment, unless the program returns it.",
     ],
 )
@@ -271,7 +271,7 @@ mistake(
     hints=[
         "What does your environment hold for the atom `3.0`?",
         "An atom is a variable of this program or a constant. Only the first has an entry in the environment.",
-        "`env.get(atom, atom)` gives the entry where there is one, and otherwise the atom itself. The atom that is returned may be a constant, too.",
+        "`env.get(atom, atom)` returns the entry if there is one, and otherwise the atom itself. The atom that is returned may be a constant, too.",
     ],
 )
 mistake(
@@ -280,7 +280,7 @@ mistake(
         "env.get(arg, arg)": "(env.get(arg) if isinstance(arg, Var) else arg)",
         "return env.get(jaxpr.return_val, jaxpr.return_val)": "out = jaxpr.return_val\nreturn env.get(out) if isinstance(out, Var) else out",
     },
-    name="Every Var is taken for a variable of this program",
+    name="Every Var is treated as a variable of this program",
     hints=[
         "Build a program inside a function that is being staged itself, and use the outer `x` in it. What does your code look up for `x`?",
         "A variable of the program outside is a constant in here. It is a `Var`, and has no entry in this environment.",
@@ -302,7 +302,7 @@ mistake(
     name="The environment is keyed by names",
     hints=[
         "Every program begins with `v_1`. What happens if two programs meet?",
-        "In a program that was built inside another, the outer `v_1` is a constant. An environment of names takes it for the inner `v_1`: perturbation confusion in another place.",
+        "In a program that was built inside another, the outer `v_1` is a constant. An environment of names mistakes it for the inner `v_1`: perturbation confusion in another place.",
         "Take the `Var` itself as the key of the dict, not its name. Two variables with the same name are two keys.",
     ],
 )
@@ -311,7 +311,7 @@ mistake(
     {"bind(equation.op, *(": "(lambda x, y: x + y if equation.op is Op.add else x * y)(*("},
     name="Operations are computed with Python's + and *",
     hints=[
-        "Let `StringInterpreter`, from the `interpreters` lesson, be current, and run a program on strings. Who should put the strings together?",
+        "Make `StringInterpreter`, from the `interpreters` lesson, the current one, and run a program on strings. Which interpreter should put the strings together?",
         "The way back is only complete if the program can be interpreted again, by the interpreter that is current. Python's operators do not ask it.",
         "Apply each operation with `bind(equation.op, *values)`.",
     ],
@@ -448,7 +448,7 @@ mistake(
     {"reversed(jaxpr.equations)": "jaxpr.equations", "reversed(kept)": "kept"},
     name="The equations are looked at from top to bottom",
     hints=[
-        "Take `v_2 = add(v_1, 3.0)`, `v_3 = mul(v_1, v_2)`, returned `v_3`. What is in your set when you look at the first equation?",
+        "Take `v_2 = add(v_1, 3.0)` and `v_3 = mul(v_1, v_2)`, with the result `v_3`. What is in your set when you look at the first equation?",
         "Whether an equation is needed depends on those *below* it. Where must you begin to know that already?",
         "Loop over `reversed(jaxpr.equations)`, and restore the order of the kept ones at the end.",
     ],
@@ -459,8 +459,8 @@ mistake(
     "staging.dce_jaxpr",
     name="Whatever is used anywhere is kept",
     hints=[
-        "Let `v_2` be used by `v_3` alone, and `v_3` not at all. Which of the two is dead?",
-        "To be used is not enough: the user must be needed itself. One look at all operands at once cannot tell that.",
+        "Only `v_3` uses `v_2`, and nothing uses `v_3`. Which of the two is dead?",
+        "Being used is not enough: the equation that uses it must be needed itself. One look at all operands at once cannot tell that.",
         "Collect the operands while you go from the last equation to the first, and only those of equations that stay.",
     ],
 )
@@ -510,7 +510,7 @@ mistake(
     },
     name="Parameters that are not needed are dropped",
     hints=[
-        "With how many values is the cleaned program to be called?",
+        "With how many values should the cleaned program be called?",
         "The caller of the program does not know what was dropped from it. A program that takes a different number of values is a different program.",
         "Give the new `Jaxpr` the parameters of the old one: `jaxpr.parameters`, all of them.",
     ],

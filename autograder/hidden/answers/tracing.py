@@ -61,9 +61,9 @@ def constant(self, val):
 
 @mistake(
     "tracing.constant",
-    name="Equal arrays are taken for one",
+    name="Equal arrays are treated as one",
     hints=[
-        "A program uses two arrays which happen to hold the same numbers. How does one find out that they are equal, if each has a gigabyte? And if they are tracers?",
+        "A program uses two arrays which happen to hold the same numbers. How would you find out that they are equal, if each has a gigabyte? And if they are tracers?",
         "Constants are told apart by identity: the same object is the same constant. That needs no look at a value.",
         "`id(val)` is the key in `self.consts`. Do not compare entries.",
     ],
@@ -101,11 +101,11 @@ mistake(
 mistake(
     "tracing.constant",
     {"val, kept": "kept, kept"},
-    name="The object behind an id is not held",
+    name="The object with that id is not kept alive",
     hints=[
         "What does Python do with the memory of an object that no name refers to any more, and what becomes of its `id`?",
-        "An `id` is an address. When the object is gone, the next one may lie there, and is then taken for the old one: the program gets the wrong array.",
-        "The second field of `Constant` is `val` itself, not the copy. While it is noted there, no other object has its `id`.",
+        "An `id` is an address. When the object is gone, the next one may lie there, and is then mistaken for the old one: the program gets the wrong array.",
+        "The second field of `Constant` is `val` itself, not the copy. As long as it is kept there, no other object has its `id`.",
     ],
 )
 

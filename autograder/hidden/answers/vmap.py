@@ -56,7 +56,7 @@ mistake(
         "order = [i for i in range(len(shape)) if i != src]": "order = list(range(len(shape)))",
         "order.insert(dst, src)": "order[src], order[dst] = order[dst], order[src]",
     },
-    name="Two axes are exchanged where one should be moved",
+    name="Two axes are swapped instead of moving one",
     hints=[
         "Take a batch of shape (2, 3, 4) with its batch axis last, and bring that to the front. What shape do you get, and what is the shape of one example?",
         "The other axes belong to the examples. They must be in the same order as before; if two axes swap places, the examples are transposed.",
@@ -69,9 +69,9 @@ mistake(
         "batched = (*shape[:dst], axis_size, *shape[dst:])": "return broadcast_in_dim(x, (axis_size, *shape), range(1, 1 + len(shape)))",
         "return broadcast_in_dim(x, batched, [i for i in range(len(batched)) if i != dst])": "",
     },
-    name="The new axis of an unmapped value is always put in front",
+    name="The new axis of an unmapped value always comes first",
     hints=[
-        "What does your function give for `move_batch_axis(4, not_mapped, 1, np.ones((2, 3)))`? Look at its shape.",
+        "What does your function return for `move_batch_axis(4, not_mapped, 1, np.ones((2, 3)))`? Look at its shape.",
         "The caller relies on finding the batch axis at `dst`, for a value that was mapped and for one that was not.",
         "Put `axis_size` in the shape at `dst`: `(*shape[:dst], axis_size, *shape[dst:])`; the axes of `x` become all axes but `dst`.",
     ],
@@ -212,9 +212,9 @@ mistake(
     },
     name="Missing axes are put at the end",
     hints=[
-        "A batch of 3 numbers is to be added to a batch of 3 vectors of length 5. In which shape do the numbers fit the shape (3, 5)? And vectors of length 5, in a batch with matrices of shape (4, 5)?",
+        "You add a batch of 3 numbers to a batch of 3 vectors of length 5. Which shape must the numbers have to fit the shape (3, 5)? And a batch of vectors of length 5, to fit a batch of matrices of shape (4, 5)?",
         "One example of shape (5,) fits an example of shape (4, 5) at the right end, as in NumPy. The axes of an example stay last.",
-        "New axes stand directly behind the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and the axes of `x` become `[0, *range(1 + missing, 1 + rank)]`.",
+        "New axes come directly after the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and the axes of `x` become `[0, *range(1 + missing, 1 + rank)]`.",
     ],
 )
 mistake(
@@ -225,8 +225,8 @@ mistake(
     },
     name="The batch axis ends up between the axes of the examples",
     hints=[
-        "NumPy puts missing axes in front of all others. What happens to the batch axis when a batch of 3 numbers, of shape (3,), meets a batch of 3 vectors, of shape (3, 5)?",
-        "The batch axes of both operands must be the same axis of the result, and both operands have theirs in front. So nothing may be put before it.",
+        "NumPy puts missing axes before all others. What happens to the batch axis when a batch of 3 numbers, of shape (3,), meets a batch of 3 vectors, of shape (3, 5)?",
+        "The batch axes of both operands must be the same axis of the result, and both operands have theirs first. So nothing may be put before it.",
         "New axes come after the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and axis 0 of `x` stays axis 0.",
     ],
 )
@@ -334,10 +334,10 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
 
 @mistake(
     "vmap.reduce_sum_rule",
-    name="The axes of one example are taken for axes of the batch",
+    name="The axes of one example are treated as axes of the batch",
     hints=[
-        "A batch has the shape (2, 3), its batch axis in front. Each example is to be summed along its axis 0. Which axis of the batch is that?",
-        "Your sum runs over the batch axis itself: it mixes examples. The function inside does not know of the batch axis and counts without it.",
+        "A batch has the shape (2, 3), and its batch axis is the first one. You sum each example along its axis 0. Which axis of the batch is that?",
+        "Your sum runs over the batch axis itself: it mixes examples. The function inside does not know about the batch axis and counts without it.",
         "Translate the axes first: `axes_behind(dim, axes)`.",
     ],
 )
@@ -350,9 +350,9 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
     "vmap.reduce_sum_rule",
     name="The batch axis of the sums is where it was in the batch",
     hints=[
-        "A batch has the shape (2, 3), its batch axis behind. The sums have the shape (3,). Which axis of them is the batch axis?",
+        "A batch has the shape (2, 3), and its batch axis is the last one. The sums have the shape (3,). Which axis of them is the batch axis?",
         "Summed axes disappear. All later axes get a lower number, and so does the batch axis.",
-        "Subtract one for each summed axis in front of it: `dim - sum(axis < dim for axis in axes_out)`.",
+        "Subtract one for each summed axis before it: `dim - sum(axis < dim for axis in axes_out)`.",
     ],
 )
 def reduce_sum_batch(axis_size, vals, dims, *, axes):
@@ -481,10 +481,10 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
 
 @mistake(
     "vmap.dot_general_rule",
-    name="The batch axis of a product with one batch is said to be in front",
+    name="The batch axis of a product with one batch is said to come first",
     hints=[
-        "One matrix of shape (2, 3) is multiplied by a batch of vectors, of shape (5, 3). What is the shape of the product, and which axis counts the vectors?",
-        "If only one operand is mapped, the product has no batch axis of its own: the axis is one of those that stay. They are in an order: batch axes, then those of x, then those of y.",
+        "One matrix of shape (2, 3) is multiplied by a batch of vectors, of shape (5, 3). What is the shape of the product, and which of its axes runs over the vectors?",
+        "If only one operand is mapped, the product has no batch axis of its own: the axis is one of those that stay. Their order is: batch axes, then those of x, then those of y.",
         "`axis_in_product(vals, (contract, batch), side, dims[side])`, where `side` is 0 or 1, the operand that is mapped.",
     ],
 )
@@ -672,9 +672,9 @@ mistake(
     },
     name="The axes of the input come first in the Jacobian",
     hints=[
-        "A function from three numbers to two: has its Jacobian two rows, or three?",
+        "A function goes from three numbers to two. Does its Jacobian have two rows, or three?",
         "Rows belong to the result, columns to the input. Each direction of the basis gives one column.",
-        "`out_axes=(None, -1)`: the axis that counts the directions comes behind those of the result.",
+        "`out_axes=(None, -1)`: the axis of the directions comes after those of the result.",
     ],
 )
 

@@ -237,7 +237,7 @@ def test_program_not_for_each_value(student):
 
 @pytest.mark.meets("sizes")
 def test_program_for_each_type(student):
-    """Arguments of another shape or dtype have a program of their own, and the first ones stay."""
+    """Arguments with a different shape or dtype get their own program, and earlier ones stay."""
     student.agrees(
         requests, [((ROW,), {}), ((TWO,), {}), ((ROW,), {}), ((GRID,), {}), ((TWO,), {})]
     )
@@ -246,19 +246,19 @@ def test_program_for_each_type(student):
 
 @pytest.mark.meets("weak_type")
 def test_program_for_weak_types(student):
-    """Of one dtype, what is weakly typed and what is not are of two types, with a program each."""
+    """Weakly typed floats and other floats have different types, and so different programs."""
     student.agrees(by_weak_type, "float64")
 
 
 @pytest.mark.meets("weak_type")
 def test_program_for_weak_integers(student):
-    """Weakly typed integers and other integers are of two types, with a program each."""
+    """Weakly typed integers and other integers have different types, and so different programs."""
     student.agrees(by_weak_type, "int64")
 
 
 @pytest.mark.meets("again")
 def test_program_for_each_structure(student):
-    """Equal leaves in other containers, or by name, make a new program."""
+    """Equal leaves in different containers, or passed by name, make a new program."""
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
     student.agrees(requests, calls)
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
@@ -266,13 +266,13 @@ def test_program_for_each_structure(student):
 
 @pytest.mark.meets("keys")
 def test_program_by_name(student):
-    """An argument that is given by name is not taken for one that is given by position."""
+    """An argument that is passed by name is not mistaken for one that is passed by position."""
     student.agrees(requests, [((ROW, ROW), {}), ((ROW,), {"y": ROW}), ((ROW,), {"scale": ROW})])
 
 
 @pytest.mark.meets("keys", "caching")
 def test_program_for_static_values(student):
-    """Each value of a static argument has a program of its own, and so has each of its types."""
+    """Each value of a static argument has its own program, and so does each type of it."""
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
     student.agrees(requests, calls, "scale")
     student.agrees(requests, [((ONE, 2), {}), ((ONE, 2.0), {}), ((ONE, 2), {})], "y")
@@ -282,7 +282,7 @@ def test_program_for_static_values(student):
 
 @pytest.mark.meets("order", "more_than_two", "twice")
 def test_program_for_types_in_order(student):
-    """Types in another order, or another number of times, are other arguments."""
+    """Types in a different order, or a different number of times, need a different program."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
     student.agrees(requests, [*calls, calls[0]])
     student.agrees(requests, [(([ROW, TWO, ROW],), {}), (([ROW, TWO, TWO],), {})])
@@ -466,7 +466,7 @@ def test_lower_literals(student):
 
 @pytest.mark.meets("order", "closure")
 def test_lower_constants(student):
-    """Constants are handed over as arguments, and are not mistaken for inputs or for each other."""
+    """Constants are passed as arguments, and are not mistaken for inputs or for each other."""
     student.agrees(lowered, "constants", [GRID, GRID * 3.0])
 
 
@@ -486,7 +486,7 @@ def test_lower_a_program_twice(student):
 
 @pytest.mark.meets("float32", "caching", "extremes")
 def test_lower_numbers(student):
-    """Numbers that are equal may differ in type or sign, and each is written as what it is."""
+    """Numbers that are equal may differ in type or sign, and each is written with its own."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
     student.agrees(lowered, "extremes", [ROW, ONE])
     student.agrees(lowered, "zeros", [ROW, ONE])
@@ -719,13 +719,13 @@ def test_impl_committed_by_the_program(student):
 
 @pytest.mark.meets("float32", "more_than_two")
 def test_impl_values(student):
-    """The values are those that the program gives, in its order, with constants and inputs."""
+    """The values are the results of the program, in its order, with its constants and inputs."""
     student.agrees(called, [(ROW, 2.0)])
     student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
 def test_impl_dtypes(student):
-    """Results have the dtypes that the program says."""
+    """Results have the dtypes that the program states."""
     student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
     student.agrees(of_python_numbers, 2.5, 7)
 
@@ -754,7 +754,7 @@ def test_impl_committed(student):
 
 @pytest.mark.meets("weak_type")
 def test_impl_weak_types(student):
-    """Results are weakly typed where the program says so."""
+    """Results are weakly typed if the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
 
 
@@ -813,7 +813,7 @@ def kept_tangent_programs(mj, all_moves):
 
 @pytest.mark.meets("weak_type", "float32")
 def test_jvp_program(student):
-    """The program gives values and tangents, by the rules of its operations."""
+    """The program returns values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
     student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
@@ -821,7 +821,7 @@ def test_jvp_program(student):
 
 @pytest.mark.meets("zeros")
 def test_jvp_nothing_moves(student):
-    """Where no input moves, the tangents of all floating-point results are zeros."""
+    """If no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
     student.agrees(tangent_program, "integers", [False, False], [np.arange(3), ROW], [])
     student.agrees(tangent_program, "no inputs", [], [], [])
@@ -872,7 +872,7 @@ def test_jvp_constants(student):
 
 @pytest.mark.meets("caching")
 def test_jvp_kept(student):
-    """Asked again, the same program comes back, and nothing is differentiated anew."""
+    """The second time, the same program comes back, and nothing is differentiated again."""
     student.agrees(kept_tangent_programs, [[True, True], [True, True]])
 
 
@@ -884,7 +884,7 @@ def test_jvp_kept_for_moves(student):
 
 
 def test_jvp_kept_for_other_moves(student):
-    """If another input moves, another program comes back."""
+    """If a different input moves, a different program comes back."""
     student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
 
 
@@ -915,7 +915,7 @@ def kept_for_a_program_in_turn(mj, all_moves):
 
 
 def test_jvp_of_a_program_closed_anew(student):
-    """What moves decides, too, where the equations are those of a program that was asked before."""
+    """What moves decides, even if an earlier program had the same equations."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
 
 
@@ -1070,7 +1070,7 @@ BOTH, FIRST = [True, True], [True, False]
 
 @pytest.mark.meets("moment")
 def test_batch_kept(student):
-    """Asked again, the same program comes back with its batch axes, and no rule is called."""
+    """The second time, the same program comes back with its batch axes, and no rule is called."""
     student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (2, None, FIRST)], True)
 
@@ -1084,14 +1084,14 @@ def test_batch_kept_for_axes(student):
 
 @pytest.mark.meets("twice")
 def test_batch_kept_for_other_axes(student):
-    """If the other of two inputs is batched, another program comes back."""
+    """If the other one of two inputs is batched, a different program comes back."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 
 
 @pytest.mark.meets("again", "caching")
 def test_batch_kept_for_sizes(student):
-    """Another number of examples, or name of their axis, is another program."""
+    """A different number of examples, or name of their axis, means a different program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
     student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)
@@ -1122,7 +1122,7 @@ exercise("jit.lower_body")
 
 
 def test_random_programs(student):
-    """A random program gives, compiled, what it gives without."""
+    """A random program returns the same compiled and not compiled."""
     student.agrees_on_programs(compiled_program, number=5)
 
 
@@ -1130,7 +1130,7 @@ exercise("jit.jvp")
 
 
 def test_derivatives_of_programs(student):
-    """A compiled random program is differentiated rightly."""
+    """The derivative of a compiled random program is right."""
     student.agrees_on_programs(derivative_of_compiled, number=5)
 
 
@@ -1138,7 +1138,7 @@ exercise("jit.batch")
 
 
 def test_batches_of_programs(student):
-    """A compiled random program gives on a batch what it gives on each example."""
+    """A compiled random program returns for a batch what it returns for each example."""
     student.agrees_on_programs(batch_of_compiled, number=5)
 
 
@@ -1296,7 +1296,7 @@ def test_whole_calls_within_calls(student):
 
 
 def test_whole_calls_in_turn(student):
-    """Arguments of other types, structures and static values get what belongs to them."""
+    """Arguments with different types, structures and static values get the right results."""
     student.agrees(calls_in_turn, ROW)
 
 

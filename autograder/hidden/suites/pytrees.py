@@ -207,7 +207,7 @@ def flat(student, *trees):
 
 
 def test_single_leaf(student):
-    """A leaf is its own only leaf, whatever object it is; nothing is done with it."""
+    """A leaf is its own only leaf, whatever object it is, and stays untouched."""
     flat(student, "2.5", "'text'", "False")
     program = """
 x = Opaque()
@@ -258,7 +258,7 @@ def test_subclasses_are_leaves(student):
 
 @pytest.mark.meets("some_results")
 def test_leaves_by_choice(student):
-    """A container that is_leaf chooses is not taken apart, at whichever depth."""
+    """A container that is_leaf chooses is not taken apart, at any depth."""
     flat(
         student,
         "[1, (2, 3), [(4, 5), None]], lambda x: isinstance(x, tuple)",
@@ -270,7 +270,7 @@ def test_leaves_by_choice(student):
 
 
 def test_what_is_leaf_gives(student):
-    """Whatever Python takes for true or false will do as an answer of is_leaf."""
+    """is_leaf may return anything that Python counts as true or false."""
     flat(
         student,
         "[(1, 2), [3]], lambda x: np.bool_(type(x) is tuple)",
@@ -281,7 +281,7 @@ def test_what_is_leaf_gives(student):
 
 @pytest.mark.meets("twice")
 def test_one_container_twice(student):
-    """One and the same container may be in several places of a tree."""
+    """The same container may be in several places of a tree."""
     program = """
 shared = [1, (2, None)]
 result = tree_flatten({"b": shared, "a": (shared, [shared])})
@@ -419,7 +419,7 @@ def test_places_of_leaves(student):
 
 @pytest.mark.meets("keys")
 def test_other_classes_come_back(student):
-    """Namedtuples and registered classes come back as what they were, with what they keep."""
+    """Namedtuples and registered classes come back as they were, with their data."""
     built(
         student,
         "named(Point, leaf, tup(leaf, leaf)), [1, 2, 3]",
@@ -584,7 +584,7 @@ def test_containers_of_another_class_inside(student):
 
 @pytest.mark.meets("exception", "none")
 def test_leaf_in_place_of_a_container(student):
-    """A leaf, or None, does not fit a container, nor a container None."""
+    """A leaf, or None, does not fit a container, and a container does not fit None."""
     along(
         student,
         "tup(leaf), 3.0",
@@ -610,7 +610,7 @@ def test_number_of_children(student):
 
 @pytest.mark.meets("keys")
 def test_keys_of_dicts(student):
-    """A dict with other keys does not fit; the order of filling does not matter."""
+    """A dict with different keys does not fit; the order of insertion does not matter."""
     along(
         student,
         "dic(a=leaf), {'b': 1}",
@@ -738,7 +738,7 @@ result = [out, refusals, calls]
 
 @pytest.mark.meets("twice", "again", "caching", "zeros", "extremes")
 def test_calls_for_equal_leaves(student):
-    """Leaves that are equal, or one and the same, are leaves of their own."""
+    """Leaves that are equal, or the same object, are still separate leaves."""
     program = """
 calls = []
 x = 2.5
@@ -824,7 +824,7 @@ def test_flat_results(student):
 
 @pytest.mark.meets("some_results", "none")
 def test_structure_of_the_result(student):
-    """After the call, the structure of the result can be had as often as you like."""
+    """After the call, you can ask for the structure of the result as often as you like."""
     wrapped(
         student,
         """
@@ -937,7 +937,7 @@ result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
 
 @pytest.mark.meets("moment")
 def test_structure_asked_too_early(student):
-    """Before the function has run, to ask for the structure raises RuntimeError."""
+    """Asking for the structure before the function has run raises RuntimeError."""
     program = """
 def early():
     try:
@@ -1061,7 +1061,7 @@ exercise("pytrees.flatten")
 
 
 def test_random_trees_apart(student):
-    """A random tree is taken apart rightly."""
+    """A random tree is taken apart correctly."""
     student.agrees_on_programs(taken_apart)
 
 
@@ -1069,7 +1069,7 @@ exercise("pytrees.unflatten")
 
 
 def test_random_trees_together(student):
-    """A random tree is put together rightly, with other leaves."""
+    """A random tree is put together correctly, with different leaves."""
     student.agrees_on_programs(put_together)
 
 
@@ -1115,7 +1115,7 @@ def test_whole_random_trees(student):
 
 @pytest.mark.meets(keys="map", nested="map")
 def test_whole_classes(student):
-    """A registered class is a container at any depth, and keeps what is no child."""
+    """A registered class is a container at any depth, and keeps its data."""
     whole(
         student,
         """

@@ -228,7 +228,7 @@ def test_remainder_of_64_bits(student):
 
 @pytest.mark.meets("twice", "sizes")
 def test_spans_of_their_own(student):
-    """Each element has a span of its own; the operands may have any shape, or be one array."""
+    """Each element has its own span; the operands may have any shape, or be the same array."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
     ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
     ask(student, "remainder", "remainder_of_pair", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
@@ -259,7 +259,7 @@ def test_truncated_numbers(student):
 
 @pytest.mark.meets("order", "sizes", "axes")
 def test_truncated_bounds_of_their_own(student):
-    """Each element may have bounds of its own, which are stretched."""
+    """Each element may have its own bounds, which are stretched."""
     for shape in ((3,), (2, 3), (0, 3)):
         arrays = [OTHER, *BOUNDS]
         ask(student, "truncated", "truncated_floats", arrays, shape, "float64")
@@ -290,7 +290,7 @@ def inside(mj, siblings, words, lower, upper, dtype):
 
 @pytest.mark.meets("extremes", "twice")
 def test_truncated_without_the_bounds(student):
-    """No number is a bound, even if it would be rounded to one, and infinite bounds are none."""
+    """No number equals a bound, even after rounding, and an infinite bound is no limit."""
     needs = before("truncated")
     for dtype, lower, upper in (
         ("float32", F32(1.0), F32(1.0000004)),
@@ -480,7 +480,7 @@ def test_whole_draws(student):
 
 
 def test_whole_transformed(student):
-    """A key makes the same numbers alone, inside `jit`, and beside others under `vmap`."""
+    """A key makes the same numbers alone, inside `jit`, and with others under `vmap`."""
     ask_public(
         student,
         {},

@@ -236,7 +236,7 @@ def test_result_from_outside():
 
 @pytest.mark.exercise("duals.mixed")
 def test_four_numbers():
-    """One run gives the value, the derivative by x, the one by y, and the one by both."""
+    """One run finds the value, the derivatives in x and in y, and the mixed derivative."""
     runs = []
 
     def f(x, y):

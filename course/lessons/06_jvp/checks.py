@@ -105,7 +105,7 @@ def test_rule_gets_everything():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_nothing_moves():
-    """Where no operand moves no rule is needed, and the result is a constant."""
+    """If no operand moves, no rule is needed, and the result is a constant."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, *, scale: scale * x
     with new_main(JVPTrace) as main:
@@ -117,7 +117,7 @@ def test_nothing_moves():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_no_rule():
-    """Where an operand moves and there is no rule, the error names the primitive."""
+    """If an operand moves and there is no rule, the error names the primitive."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x: x
     with new_main(JVPTrace) as main:
@@ -128,7 +128,7 @@ def test_no_rule():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_several_results():
-    """A primitive with several results gives a list of boxes, moving or not."""
+    """A primitive with several results returns a list of boxes, moving or not."""
     toy = Primitive("toy", multiple_results=True)
     impl_rules[toy] = lambda x: [x, -x]
     jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
@@ -147,7 +147,7 @@ def test_several_results():
 
 @pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_two_that_move():
-    """Where both operands move, the tangent has a term for each of them."""
+    """If both operands move, the tangent has a term for each of them."""
     assert bilinear_jvp(mul_p, [3.0, 5.0], [0.5, 10.0]) == (15.0, 32.5)
 
 
@@ -161,7 +161,7 @@ def test_product_with_a_constant():
 
 @pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_shapes():
-    """An array and a number give a tangent of the array's shape, whichever of them moves."""
+    """For an array and a number, the tangent has the array's shape, whichever of them moves."""
     array = np.array([1.0, -2.0])
     assert bilinear_jvp(mul_p, [array, 4.0], [None, 0.5])[1].tolist() == [0.5, -1.0]
     assert bilinear_jvp(mul_p, [4.0, array], [0.5, None])[1].tolist() == [0.5, -1.0]
@@ -209,7 +209,7 @@ def test_product_of_matrices():
 
 @pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_two_that_move():
-    """Where both operands move, the tangents are added or subtracted as the values are."""
+    """If both operands move, the tangents are added or subtracted as the values are."""
     assert sum_jvp(add_p, [3.0, 4.0], [0.5, 10.0]) == (7.0, 10.5)
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, 10.0]) == (-1.0, -9.5)
 

@@ -320,7 +320,7 @@ def test_no_gradient():
 
 @pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_vector():
-    """The first axis is that of the result, the second that of the input."""
+    """The first axis belongs to the result, the second to the input."""
     lin = linearize_tree(lambda x: sub_p.bind(GRID @ x, np.ones(2)), (ROW,), has_aux=False)
     with patch.object(transpose, "transpose_program", wraps=transpose.transpose_program) as passes:
         (jacobian,) = jacobian_of_output(lin, 0)

@@ -245,6 +245,6 @@ def test_all_inputs_linear_or_one_unused():
 
 @pytest.mark.exercise("stackless.transposed")
 def test_known_operations_are_in_the_program():
-    """What depends on known inputs alone is computed anew each time, by the new program."""
+    """What depends only on known inputs is computed again each time, by the new program."""
     program = make_jaxpr(lambda x, t: (lax.mul(lax.sin(x), t),))(1.0, 1.0)
     assert names(transposed(program, [False, True])) == ["sin", "mul"]

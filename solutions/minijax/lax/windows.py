@@ -227,7 +227,7 @@ def conv_general_dilated(
     """
     check_precision(precision)
     if batch_group_count != 1:
-        raise NotImplementedError("A convolution here has one group of examples only.")
+        raise NotImplementedError("A convolution here has only one group of examples.")
     shapes = get_aval(lhs).shape, get_aval(rhs).shape
     numbers = conv_dimension_numbers(*shapes, dimension_numbers)
     check_same_dtype(lhs, rhs)

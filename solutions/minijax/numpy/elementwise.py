@@ -197,7 +197,7 @@ def round(a: Value, decimals: int = 0, out: None = None) -> Value:
     decimals = operator.index(static(decimals))
     if not dtypes.is_float(get_aval(a).dtype):
         if decimals < 0:
-            raise NotImplementedError("round of integers takes decimals >= 0 only.")
+            raise NotImplementedError("round takes only decimals >= 0 for integers.")
         if get_aval(a).dtype.kind == "b":
             raise ValueError("round takes integers and floats, not booleans.")
         return asarray(a)

@@ -350,7 +350,7 @@ def cross(
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     a, b = (moveaxis(positive(x), i, -1) for x, i in ((a, axisa), (b, axisb)))
     if shape(a)[-1] != 3 or shape(b)[-1] != 3:
-        raise NotImplementedError("cross takes vectors with three components only.")
+        raise NotImplementedError("cross takes only vectors with three components.")
     (a0, a1, a2), (b0, b1, b2) = ([x[..., i] for i in range(3)] for x in (a, b))
     product = stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axisc)
     return basic.convert_element_type(product, get_aval(product).dtype)

@@ -97,7 +97,7 @@ def reshape(a: Value, shape: int | Sequence[int]) -> Value:
 def reshape_method(a: Value, *shape: Any, order: str = "C") -> Value:
     """`a.reshape(2, 3)` as well as `a.reshape((2, 3))`."""
     if order != "C":
-        raise NotImplementedError(f"reshape knows the order 'C' only, not {order!r}.")
+        raise NotImplementedError(f"reshape supports only the order 'C', not {order!r}.")
     return reshape(a, shape[0] if len(shape) == 1 else shape)
 
 
@@ -250,7 +250,7 @@ def roll_by_array(a: Value, shift: Value, axes: Sequence[int]) -> Value:
 def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
     """The array with `pad_width`, (before, after) for each axis or for all, further elements."""
     if mode != "constant":
-        raise NotImplementedError(f"pad knows the mode 'constant' only, not {mode!r}.")
+        raise NotImplementedError(f"pad supports only the mode 'constant', not {mode!r}.")
     given = np.asarray(known("pad", pad_width))
     if given.dtype.kind not in "iu":
         raise TypeError(f"pad takes integers as widths, not {pad_width}.")

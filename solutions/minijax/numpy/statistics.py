@@ -300,7 +300,7 @@ def quantile(
     refuse_out("quantile", out)
     if method != "linear" or overwrite_input:
         raise NotImplementedError(
-            "quantile knows the method 'linear' only, and no overwrite_input."
+            "quantile supports only the method 'linear', and no overwrite_input."
         )
     if not dtypes.is_float(get_aval(q).dtype):
         raise TypeError(f"quantile takes a fraction q, a float, not {get_aval(q).dtype.name}.")
