@@ -161,7 +161,7 @@ def test_only_so_many_submissions_of_24_hours_are_tested(tmp_path, earlier, wait
     if found:
         assert found["score"] == 4.0
         hour = earlier[-2][1]
-        assert f"from 2026-11-{earlier[-2][0] + 1} {hour:02}:00 UTC-08:00 on." in found["output"]
+        assert f"from 2026-11-{earlier[-2][0] + 1} {hour:02}:00 UTC-08:00. The" in found["output"]
     assert gradescope.too_many(tmp_path, 0) is None
 
 

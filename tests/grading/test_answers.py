@@ -176,7 +176,7 @@ def test_a_mistake_is_recognised_by_what_it_does(lesson, old, new, exercise, nam
 @needs_isolation
 def test_a_mistake_is_recognised_where_it_shows_in_calls_that_are_made_again():
     known = answers.mistakes("interpreters")
-    (mistake,) = [x for x in known if x.name == "Equal operands count as the same"]
+    (mistake,) = [x for x in known if x.name == "Equal operands are treated as the same"]
     source = answers.variant_source(mistake).encode()
     result = graded(manifest.get("interpreters"), source, only=mistake.exercise)
     assert labels(result) == {mistake.exercise: mistake.name}

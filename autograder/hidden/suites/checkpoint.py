@@ -171,7 +171,7 @@ PAIRS = "lambda x, y: (lambda a, b: [jnp.sin(x), b * a, pair(b, x)[0]])(*pair(x,
 
 @pytest.mark.meets("order")
 def test_kept_in_order(student):
-    """What the policy wants of what is needed is kept, in the order of the program."""
+    """Needed values that the policy wants are kept, in the order of the program."""
     student.agrees(kept, MIXED, [2.0, 3.0], 1, ["sin"])
     student.agrees(kept, MIXED, [ROW, STEP], 1, ["cos", "mul"])
     student.agrees(kept, FORKED, [ROW], 0, ["exp", "sin"])
@@ -194,7 +194,7 @@ def test_kept_residuals_after_outputs(student):
 
 
 def test_kept_stops(student):
-    """What a kept value was made from is not needed for it, but perhaps for something else."""
+    """The operands of a kept value are not needed for it, but perhaps for something else."""
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
     student.agrees(kept, NESTED, [ROW], 0, ["exp", "cos"])
     student.agrees(kept, FORKED, [2.0], 0, ["sin"])
@@ -218,7 +218,7 @@ def test_kept_asks(student):
 
 @pytest.mark.meets("order", "more_than_two", "some_results")
 def test_kept_of_several_results(student):
-    """Of an equation with several results those that are needed are kept, in their order."""
+    """If an equation has several results, the needed ones are kept, in their order."""
     student.agrees(kept, PAIRS, [2.0, 3.0], 1, ["pair"])
     student.agrees(kept, PAIRS, [ROW, STEP], 2, ["pair"])
     student.agrees(kept, "lambda x, y: [*pair(x, y), x]", [ROW, STEP], 0, ["pair"])
@@ -268,7 +268,7 @@ def kept_of_a_long_program(mj, length):
 
 @pytest.mark.meets("none", "zeros")
 def test_kept_by_any_answer(student):
-    """Whatever Python takes for true or false will do as an answer of the policy."""
+    """The policy may return anything that Python counts as true or false."""
     student.agrees(kept_by_answers, NESTED, [ROW], np.bool_(True), np.bool_(False))
     student.agrees(kept_by_answers, NESTED, [ROW], 1, None)
     student.agrees(kept_by_answers, NESTED, [ROW], "yes", "")
@@ -486,7 +486,7 @@ def test_split_policy(student):
 
 @pytest.mark.meets("keys")
 def test_split_marks(student):
-    """The call for later is marked; the other parameters are handed on to both calls."""
+    """The call for later is marked; the other parameters are passed on to both calls."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], (False, False), [10.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [True, False], [], (True, True), [STEP])
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["mul"], FIRST, [10.0])
@@ -654,7 +654,7 @@ def chain_of_closures(mj, x, w):
 
 @pytest.mark.meets("order", "twice", "float32")
 def test_segments_values(student):
-    """Values and derivatives are those of the functions, one after the other."""
+    """Values and derivatives are the same as of the functions, one after the other."""
     student.agrees(composed, WHOLE, CHAIN, ROW)
     student.agrees(composed, WHOLE, CHAIN[::-1], ROW.astype(F32))
     student.agrees(composed, WHOLE, CHAIN[:2] * 5, np.array(0.5))
@@ -855,7 +855,7 @@ def test_whole_closures(student):
 
 @pytest.mark.meets(weak_type="partial_eval", float32="later partial_eval", again="partial_eval")
 def test_whole_arguments(student):
-    """Arguments and results may be in containers, and of other types than floats."""
+    """Arguments and results may be in containers, and do not have to be floats."""
     student.agrees(kinds_of_arguments, ROW)
     student.agrees(kinds_of_arguments, GRID.astype(F32))
 

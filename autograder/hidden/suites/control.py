@@ -752,7 +752,7 @@ exercise("control.cond_jvp")
 
 
 def test_jvp_of_random_branches(student):
-    """Random programs as branches are differentiated rightly."""
+    """Random programs as branches are differentiated correctly."""
     student.agrees_on_programs(derivative_of_choice)
 
 

@@ -923,12 +923,12 @@ def kinds_of_results(mj):
 
 
 def test_whole_programs(student):
-    """Random programs are evaluated rightly, operation by operation."""
+    """Random programs are evaluated correctly, operation by operation."""
     student.agrees_on_programs(program_value)
 
 
 def test_whole_quotients_and_repetitions(student):
-    """Programs with quotients and with repeated arrays are evaluated rightly."""
+    """Programs with quotients and with repeated arrays are evaluated correctly."""
     student.agrees_on_programs(program_value, using=["div", "broadcast_in_dim"])
 
 

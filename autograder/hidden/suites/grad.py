@@ -179,7 +179,7 @@ def test_a_number_was_stretched(student):
 
 @pytest.mark.meets("sizes")
 def test_an_axis_was_stretched(student):
-    """Along an axis of length 1 that was stretched there is a sum, and the axis stays."""
+    """An axis of length 1 that was stretched is summed, and stays."""
     student.agrees(unstretched, ROW, linear((1,)))
     student.agrees(unstretched, GRID, linear((1, 3)))
     student.agrees(unstretched, GRID, linear((2, 1)))
@@ -246,7 +246,7 @@ def repetition(student, ct, shape, *axes):
 
 @pytest.mark.meets("order", "axes")
 def test_new_axes(student):
-    """Over an axis that is new there is a sum, wherever it is in the result."""
+    """A new axis is summed, wherever it is in the result."""
     repetition(student, GRID, (3,), 1)
     repetition(student, GRID, (2,), 0)
     repetition(student, CUBE, (3,), 1)
@@ -256,7 +256,7 @@ def test_new_axes(student):
 
 @pytest.mark.meets("more_than_two")
 def test_several_kept_axes(student):
-    """Of the axes that are not new, each entry has its own sum, and they keep their order."""
+    """Each entry along the other axes has its own sum, and these axes keep their order."""
     repetition(student, CUBE, (2, 3), 0, 1)
     repetition(student, CUBE, (2, 4), 0, 2)
     repetition(student, CUBE, (3, 4), 1, 2)
@@ -418,7 +418,7 @@ def test_second_matrix(student):
 
 @pytest.mark.meets("sizes")
 def test_vectors(student):
-    """Products of vectors are run backwards rightly, with all axes contracted or with none."""
+    """Products of vectors are run backwards correctly, with all axes contracted or none."""
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
     of_both(student, (3,), (4,), (((), ()), ((), ())))
     of_both(student, (3,), (3,), (((), ()), ((0,), (0,))))
@@ -473,7 +473,7 @@ def test_dtype_of_an_operand(student):
 
 
 def test_whole_rule(student):
-    """The rule around it gives a cotangent to the linear operand, and none to the other."""
+    """The rule around it returns a cotangent for the linear operand, and None for the other."""
     ct, x, y = operands((2, 3, 4), (2, 4, 5), STACKS)
     student.agrees(whole_rule, ct, linear(x.shape), y, STACKS, None)
     student.agrees(whole_rule, ct, x, linear(y.shape), STACKS, None)
@@ -660,7 +660,7 @@ def test_known_inputs_and_constants(student):
 
 @pytest.mark.meets("sizes", "none", "zeros")
 def test_inputs_without_influence(student):
-    """An input that no result depends on has no cotangent; the order is that of the inputs."""
+    """An input that no result depends on has no cotangent; the rest keep their order."""
     eqns = [("neg", [2], {}), ("mul", [0, 5.0], {}), ("mul", [3, 1], {})]
     spec = (0, [NUMBER, NUMBER, NUMBER, NUMBER], eqns, [4, 5])
     args = [linear(()), 7.0, linear(()), linear(())]
@@ -867,7 +867,7 @@ def call_inside(mj, siblings, x, ct):
 
 @pytest.mark.meets("weak_type")
 def test_program_of_a_product(student):
-    """The program takes known inputs, then cotangents, and returns those of the linear inputs."""
+    """The program takes known inputs, then cotangents, and returns the linear inputs'."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
     student.agrees(program_backwards, PASS, "mirrored", [3.0, 2.0], [True, False], [7.0, 5.0])
     args = [np.array([2.0, 4.0, 6.0]), ROW]
@@ -1227,7 +1227,7 @@ def test_jacobian_of_a_number(student):
 
 @pytest.mark.meets("order", "sizes", "axes")
 def test_order_of_axes(student):
-    """The axes of the result come first, then those of the input, each in their order."""
+    """The axes of the result come first, then the axes of the input, each in their order."""
     student.agrees(jacobians, ALL, "turn", [GRID])
     student.agrees(jacobians, ALL, "outer", [ROW])
     student.agrees(jacobians, ALL, "turn", [CUBE])
@@ -1313,7 +1313,7 @@ exercise("grad.unbroadcast")
 
 
 def test_stretched_operands_in_programs(student):
-    """Random programs in which something is stretched are run backwards rightly."""
+    """Random programs in which something is stretched are run backwards correctly."""
     student.agrees_on_programs(cotangents_back, operations=STRETCHING, using=["infix"])
 
 
@@ -1321,7 +1321,7 @@ exercise("grad.broadcast_rule")
 
 
 def test_repetitions_in_programs(student):
-    """Random programs in which something is repeated are run backwards rightly."""
+    """Random programs in which something is repeated are run backwards correctly."""
     using = ["broadcast_in_dim"]
     student.agrees_on_programs(cotangents_back, operations=STRETCHING, using=using)
 
@@ -1330,7 +1330,7 @@ exercise("grad.dot_general_rule")
 
 
 def test_contractions_in_programs(student):
-    """Random programs with contracted axes are run backwards rightly."""
+    """Random programs with contracted axes are run backwards correctly."""
     using = ["dot_general"]
     student.agrees_on_programs(cotangents_back, operations=MATRIX, using=using)
 
@@ -1339,7 +1339,7 @@ exercise("grad.backward_pass")
 
 
 def test_programs_run_backwards(student):
-    """Random programs with any operations are run backwards rightly."""
+    """Random programs with any operations are run backwards correctly."""
     student.agrees_on_programs(cotangents_back)
 
 
@@ -1567,10 +1567,10 @@ def test_whole_calls(student):
 
 
 def test_whole_jacobians(student):
-    """Jacobians of several results by several arguments have all their axes in order."""
+    """Jacobians of several results in several arguments have all their axes in order."""
     student.agrees(all_jacobians, 2.0, GRID)
 
 
 def test_whole_programs(student):
-    """What comes back of the cotangents of a random program is right, and so is its derivative."""
+    """The cotangents that a random program pulls back are right, and so is their derivative."""
     student.agrees_on_programs(gradients_of_programs, number=5)

@@ -366,7 +366,7 @@ def test_eval_binds(student):
 
 @pytest.mark.meets("exception")
 def test_eval_counts_values(student):
-    """More or fewer values than variables are refused."""
+    """More or fewer values than variables are rejected."""
     student.agrees(wrong_number, [1.0], [2.0, 3.0])
     student.agrees(wrong_number, [1.0], [2.0])
     student.agrees(wrong_number, [1.0], [2.0, 3.0, 4.0])
@@ -374,7 +374,7 @@ def test_eval_counts_values(student):
 
 
 def test_eval_counts_consts_and_args_apart(student):
-    """A constant too many does not make up for an argument that is missing."""
+    """An extra constant does not make up for a missing argument."""
     student.agrees(wrong_number, [1.0, 2.0], [3.0])
     student.agrees(wrong_number, [1.0, 2.0], [3.0, 4.0])
     student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
@@ -437,7 +437,7 @@ def test_product_weak_type(student):
 
 @pytest.mark.meets("sizes")
 def test_product_without_contraction(student):
-    """Nothing need be contracted, and several axes may be."""
+    """There may be no contracted axis, or several."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((5,), "float64"), (((), ()), ((), ())))
     student.agrees(
         type_of_product, ((2, 3, 7), "int32"), ((7, 5, 2), "int32"), (((0, 2), (2, 0)), ((), ()))
@@ -460,7 +460,7 @@ def test_product_of_stacks(student):
 
 @pytest.mark.meets("sizes", "exception")
 def test_product_refuses_lengths(student):
-    """Axes that go together must have one length, contracted axes and batch axes alike."""
+    """Axes that go together must have the same size, contracted axes and batch axes alike."""
     student.agrees(type_of_product, ((2, 3), "float64"), ((4, 5), "float64"), MATRICES)
     student.agrees(
         type_of_product, ((2, 3), "float64"), ((4, 3), "float64"), (((1,), (1,)), ((0,), (0,)))
@@ -487,7 +487,7 @@ def test_product_refuses_lengths_of_any_pair(student, preferred):
 
 
 def test_product_refuses_axes(student):
-    """An axis that does not exist, or that is listed twice, is refused."""
+    """An axis that does not exist, or that is listed twice, is rejected."""
     x = (2, 3, 3), "float64"
     for axes in ((3,), (-1,), (1, 1), (0, 7), (0, -2)):
         for numbers in (((axes, axes), ((), ())), (((), ()), (axes, axes))):
@@ -652,7 +652,7 @@ def test_equation_uses_one_of_its_results(student):
 
 @pytest.mark.meets("order", "more_than_two")
 def test_equation_shapes(student):
-    """A result of another shape than its variable is refused, be it the first or the last."""
+    """A result with a different shape than its variable is rejected, whether first or last."""
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
     student.agrees(equation, [0], [1], [((), "float64", False)], [0])
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
@@ -672,25 +672,25 @@ def test_equation_binds_all_or_nothing(student, wrong):
 
 
 def test_equation_dtypes(student):
-    """A result of another dtype than its variable is refused, even if it could be converted."""
+    """A result with a different dtype is rejected, even if it could be converted."""
     student.agrees(equation, [0], [1], [((2,), "float32", False)], [0])
 
 
 @pytest.mark.meets("float32")
 def test_equation_dtypes_everywhere(student):
-    """A wrong dtype is refused in one result among several, and for a rule of this module."""
+    """A wrong dtype is rejected in one result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
     student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
 
 
 def test_equation_number_of_results(student):
-    """More variables than results are refused."""
+    """More variables than results are rejected."""
     student.agrees(equation, [0], [1, 2], [VECTOR], [0])
     student.agrees(equation, [0], [1], [], [0])
 
 
 def test_equation_results_left_over(student):
-    """Fewer variables than results are refused."""
+    """Fewer variables than results are rejected."""
     student.agrees(equation, [0], [1], [VECTOR, VECTOR], [0])
     student.agrees(equation, [0], [], [VECTOR], [0])
 
@@ -704,7 +704,7 @@ def test_equation_binds_once(student):
 
 @pytest.mark.meets("keys", "nested")
 def test_equation_inside(student):
-    """Programs among the parameters are checked too, and operands that the rule refuses are."""
+    """Programs among the parameters are checked too, and so are operands that the rule rejects."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
@@ -714,14 +714,14 @@ def test_equation_inside(student):
 
 @pytest.mark.meets("exception")
 def test_equation_refused_by_its_rule(student):
-    """Whatever error the rule complains with, the program is said to be wrong, and where."""
+    """Whatever error the rule raises, the message says that the program is wrong, and where."""
     for error in ("TypeError", "ValueError", "IndexError"):
         student.agrees(refused_by_rule, error)
 
 
 @pytest.mark.meets("order", "sizes", "axes")
 def test_equation_sizes(student):
-    """As many entries and as many axes are not the same shape."""
+    """The same number of entries and of axes is not the same shape."""
     student.agrees(sine, ((2, 3), "float64"), ((3, 2), "float64"))
     student.agrees(sine, ((1, 6), "float64"), ((2, 3), "float64"))
     student.agrees(sine, ((0, 2), "float64"), ((3, 0), "float64"))
@@ -778,7 +778,7 @@ exercise("jaxprs.eval_jaxpr")
 
 @pytest.mark.meets("float32")
 def test_random_programs_run(student):
-    """A random program is run rightly."""
+    """A random program is run correctly."""
     student.agrees_on_programs(program_run, operations=LAX)
 
 
@@ -908,18 +908,18 @@ def power(mj, x, n):
 
 @pytest.mark.meets(nested="eval_jaxpr")
 def test_whole_transformations(student):
-    """A random program is a function as any other: it runs, is differentiated and is mapped."""
+    """A random program is a function like any other: it runs, is differentiated and is mapped."""
     student.agrees_on_programs(run_and_transformed, operations=LAX, dtypes=["float64"])
 
 
 def test_whole_types(student):
-    """The type of a random program is that of what it computes."""
+    """The type of a random program is the type of what it computes."""
     student.agrees_on_programs(types_and_values, operations=LAX)
 
 
 @pytest.mark.meets(moment="check_equation")
 def test_whole_broken_programs(student):
-    """A program that is wrong in one place is refused there, and only if it is."""
+    """A program that is wrong in one place is rejected there, and only then."""
     student.agrees_on_programs(broken_in_each_place, operations=LAX)
 
 

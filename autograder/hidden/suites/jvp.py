@@ -279,7 +279,7 @@ def level_of_the_rule(mj, val, tangent):
 
 @pytest.mark.meets("float32")
 def test_a_primitive_with_a_rule(student):
-    """A primitive with a rule gives a box of this trace, with the rule's value and tangent."""
+    """A primitive with a rule returns a box of this trace, with the rule's value and tangent."""
     student.agrees(sine_of_a_box, 0.7, 3.0)
     student.agrees(sine_of_a_box, ROW, STEP)
     student.agrees(sine_of_a_box, GRID.astype(F32), GRID_STEP.astype(F32))
@@ -304,20 +304,20 @@ def test_some_operands_constant(student):
 
 @pytest.mark.meets("none")
 def test_nothing_moves(student):
-    """Where no operand moves the result is a constant, and the rule is not called."""
+    """If no operand moves, the result is a constant, and the rule is not called."""
     student.agrees(rule_call, [5.0, 2.0], [None, None], {})
     student.agrees(rule_call, [ROW, STEP], [None, None], {"scale": 3.0})
 
 
 def test_constants_need_no_rule(student):
-    """Where no operand moves the primitive is bound one level down, and needs no rule here."""
+    """If no operand moves, the primitive is bound one level down, and needs no rule here."""
     student.agrees(constant_call, [5.0, 2.0], {})
     student.agrees(constant_call, [ROW, STEP], {"scale": -2.0})
 
 
 @pytest.mark.meets("order", "more_than_two", "sizes", "some_results", "none")
 def test_several_results(student):
-    """A primitive with several results gives a list of boxes, each with its own tangent."""
+    """A primitive with several results returns a list of boxes, each with its own tangent."""
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {})
     student.agrees(several, [ROW, STEP], [None, ROW], {"scale": 3.0})
     student.agrees(several, [5.0, 2.0], [None, None], {})
@@ -330,7 +330,7 @@ def test_several_results(student):
 
 
 def test_missing_rule(student):
-    """A rule that is needed and missing is an error that names the primitive."""
+    """A rule that is needed but missing raises an error that names the primitive."""
     student.agrees(missing_rule, 1.5)
 
 
@@ -381,7 +381,7 @@ def value_of_a_product(mj, x, y, x_dot, y_dot=None):
 
 @pytest.mark.meets("order")
 def test_mul_both_move(student):
-    """Where both operands move, the tangent has a term for each of them."""
+    """If both operands move, the tangent has a term for each of them."""
     ask_rule(student, "mul_p", [3.0, 5.0], [0.5, 10.0])
     ask_rule(student, "mul_p", [-2.0, 0.25], [7.0, -3.0])
     ask_rule(student, "mul_p", [GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID])
@@ -391,7 +391,7 @@ def test_mul_both_move(student):
 
 @pytest.mark.meets("none")
 def test_mul_first_moves(student):
-    """Where only the first operand moves, its term is the whole tangent."""
+    """If only the first operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_p", [3.0, 5.0], [0.5, None])
     ask_rule(student, "mul_p", [ROW, STEP], [ROW + 2.0, None])
     ask_rule(student, "mul_p", [FAR * ROW, STEP], [ROW + 2.0, None])
@@ -400,7 +400,7 @@ def test_mul_first_moves(student):
 
 @pytest.mark.meets("none")
 def test_mul_second_moves(student):
-    """Where only the second operand moves, its term is the whole tangent."""
+    """If only the second operand moves, its term is the whole tangent."""
     ask_rule(student, "mul_p", [3.0, 5.0], [None, 0.5])
     ask_rule(student, "mul_p", [ROW, STEP], [None, ROW + 2.0])
     ask_rule(student, "mul_p", [ROW, FAR * STEP], [None, ROW + 2.0])
@@ -438,7 +438,7 @@ def test_mul_keeps_the_dtype(student):
 
 
 def test_mul_value_is_read_only(student):
-    """Value and tangent are what evaluation gives: arrays that cannot be written to."""
+    """Value and tangent are what evaluation returns: arrays that cannot be written to."""
     student.agrees(value_of_a_product, 3.0, 5.0, 0.5)
     student.agrees(value_of_a_product, ROW, STEP, ROW)
     student.agrees(value_of_a_product, ROW, STEP, ROW, STEP)
@@ -464,7 +464,7 @@ def test_matrices_both_move(student):
 
 @pytest.mark.meets("axes")
 def test_one_matrix_moves(student):
-    """In a product of matrices of which one stays, the term of the other is the whole tangent."""
+    """If only one matrix of a product moves, its term is the whole tangent."""
     square, step = GRID @ GRID.T, GRID_STEP @ GRID.T
     ask_rule(student, "dot_general_p", [square, step], [None, square + 1.0])
     ask_rule(student, "dot_general_p", [GRID, ROW], [GRID_STEP, None])
@@ -476,7 +476,7 @@ exercise("jvp.sum_rule")
 
 @pytest.mark.meets("order")
 def test_sum_both_move(student):
-    """Where both operands move, the tangents are added or subtracted as the values are."""
+    """If both operands move, the tangents are added or subtracted as the values are."""
     for name in ("add_p", "sub_p"):
         ask_rule(student, name, [3.0, 5.0], [0.5, 10.0])
         ask_rule(student, name, [GRID, GRID + 1.5], [GRID_STEP, 2.0 - GRID])
@@ -485,7 +485,7 @@ def test_sum_both_move(student):
 
 @pytest.mark.meets("none")
 def test_sum_first_moves(student):
-    """Where only the first operand moves, its tangent is that of the sum and of the difference."""
+    """If only the first operand moves, the sum and the difference have its tangent."""
     for name in ("add_p", "sub_p"):
         ask_rule(student, name, [3.0, 5.0], [0.5, None])
         ask_rule(student, name, [FAR * ROW, STEP], [ROW + 2.0, None])
@@ -493,7 +493,7 @@ def test_sum_first_moves(student):
 
 @pytest.mark.meets("none")
 def test_sum_second_moves(student):
-    """Where only the second operand moves, a sum moves with it, and a difference against it."""
+    """If only the second operand moves, a sum moves with it, and a difference against it."""
     for name in ("add_p", "sub_p"):
         ask_rule(student, name, [3.0, 5.0], [None, 0.5])
         ask_rule(student, name, [ROW, FAR * STEP], [None, ROW + 2.0])
@@ -782,7 +782,7 @@ def test_flat_after_an_error(student):
 
 @pytest.mark.meets("moment")
 def test_flat_escaped_output(student):
-    """An output that escaped from an inner transformation is refused."""
+    """An output that escaped from an inner transformation is rejected."""
     student.agrees(escaped_output)
 
 
@@ -806,7 +806,7 @@ def test_mul_as_a_function(student):
 
 @pytest.mark.meets("twice")
 def test_mul_of_one_value_twice(student):
-    """Both operands may be one and the same, and move in different ways."""
+    """Both operands may be the same value, and move in different ways."""
     ask = "mul_rule", "mul_p"
     as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
     as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
@@ -844,7 +844,7 @@ exercise("jvp.mul_rule")
 
 
 def test_products_in_programs(student):
-    """Programs with products are differentiated rightly."""
+    """Programs with products are differentiated correctly."""
     student.agrees_on_programs(program_derivative, using=["mul", "infix"])
 
 
@@ -852,7 +852,7 @@ exercise("jvp.sum_rule")
 
 
 def test_sums_in_programs(student):
-    """Programs with sums and differences are differentiated rightly."""
+    """Programs with sums and differences are differentiated correctly."""
     student.agrees_on_programs(program_derivative, using=["add", "sub", "infix"])
 
 
@@ -1048,7 +1048,7 @@ def derivative_of_tangents(mj, f, xs, ts):
 
 @pytest.mark.meets(another_box="flat", closure="flat")
 def test_whole_outer_value(student):
-    """An inner function that gives the outer input is a constant function."""
+    """An inner function that returns the outer input is a constant function."""
     student.agrees(outer_value, 3.0, 0.5)
     student.agrees(outer_value, ROW.astype(F32), STEP.astype(F32))
 

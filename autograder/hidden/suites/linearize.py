@@ -1342,7 +1342,7 @@ exercise("linearize.partial_eval_flat")
 
 
 def test_partial_programs(student):
-    """Random programs of several inputs and results are evaluated in part rightly."""
+    """Random programs of several inputs and results are evaluated in part correctly."""
     student.agrees_on_programs(linear_program)
 
 

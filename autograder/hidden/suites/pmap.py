@@ -111,7 +111,7 @@ def test_sum_of_a_batch(student):
 
 @pytest.mark.meets("none")
 def test_sum_of_equals(student):
-    """What is the same in all examples is counted once for each."""
+    """A value that all examples share is counted once for each of them."""
     student.agrees(summed, GRID, None, ["i"], "i", [])
     student.agrees(summed, np.array(2.5), None, ["i"], "i", [])
 
@@ -127,7 +127,7 @@ def test_sum_keeps_the_dtype(student):
 
 @pytest.mark.meets("another_box", "caching", "nested")
 def test_sum_over_another_axis(student):
-    """A sum over another axis is one of whole batches; the batch axis stays where it is."""
+    """A sum over a different axis is a sum of whole batches; the batch axis stays where it is."""
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["j", "k"], None, ["j", "k"])
     student.agrees(summed, GRID, None, ["j"], "i", ["j"])
@@ -136,7 +136,7 @@ def test_sum_over_another_axis(student):
 
 @pytest.mark.meets("keys")
 def test_names_of_sums(student):
-    """A name is one thing: neither a part of another name nor a text at all."""
+    """Part of a name is a different name, and a name does not have to be a string."""
     student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
     student.agrees(summed, CUBE, 1, ["row", "rows"], "rows", ["row"])
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
@@ -145,7 +145,7 @@ def test_names_of_sums(student):
 
 @pytest.mark.meets("order", "keys", "more_than_two", "nested")
 def test_sum_over_several_axes(student):
-    """Of several names, this vmap takes its own out; the others are left, in their order."""
+    """If there are several names, this vmap removes its own; the others stay, in their order."""
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["k", "i", "j"], "i", ["j", "k"])
     student.agrees(summed, GRID, None, ["i", "j"], "i", ["j"])
@@ -235,7 +235,7 @@ def test_gather_rows(student):
 
 @pytest.mark.meets("none", "twice")
 def test_gather_equals(student):
-    """What is the same in all examples is there once for each."""
+    """A value that all examples share appears once for each of them."""
     student.agrees(gathered, np.array(2.5), None, 0, False, "i", "i")
     student.agrees(gathered, GRID, None, 2, False, "i", "i")
     student.agrees(gathered, GRID, None, 1, True, "i", "i")
@@ -264,7 +264,7 @@ def test_gather_along_another_axis(student):
 
 @pytest.mark.meets("nested")
 def test_gather_in_maps(student):
-    """Of two maps, one inside the other, each gathers what its name is asked for."""
+    """If one map is inside another, each gathers along its own name."""
     for along in ("i", "j"):
         for tiled in (False, True):
             student.agrees(gathered_in_maps, BLOCK, along, [0, 2], 1, tiled)
@@ -310,7 +310,7 @@ ONLY_SUM = siblings("pmap.psum_batch")
 
 @pytest.mark.meets("more_than_two", "sizes")
 def test_back_to_a_number(student):
-    """Each example gets back what all others hold for it, if it gave a number."""
+    """Each example gets back what all others hold for it, if its value was a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
 
@@ -438,18 +438,18 @@ def test_pieces_of_length_one(student):
 
 @pytest.mark.meets("weak_type")
 def test_pieces_of_weak_types(student):
-    """What is weakly typed in an example is so in a piece."""
+    """A value that is weakly typed in an example is weakly typed in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
 
 
 @pytest.mark.meets("twice", "again", "caching")
 def test_pieces_of_one_program_in_turn(student):
-    """One program is called with other axes than before."""
+    """The same program is called with different axes than before."""
     student.agrees(other_axes, PIECES, ROW)
 
 
 def test_pieces_in_front(student):
-    """A program on pieces returns pieces, if the first axis counts the examples."""
+    """A program on pieces returns pieces, if the first axis holds the examples."""
     text = "lambda x, y: [jnp.sin(x) * y, y]"
     student.agrees(replicas, PIECES, text, [ROW, np.array([4.0, 5.0, 6.0])], [0, 0], [0, 0], 3)
     student.agrees(replicas, PIECES, text, [GRID, np.array([4.0, 5.0])], [0, 0], [0, 0], 2)
@@ -466,7 +466,7 @@ def test_pieces_along_other_axes(student):
 
 @pytest.mark.meets("more_than_two", "some_results", "none")
 def test_whole_arrays(student):
-    """What is not cut comes and goes as a whole."""
+    """A value that is not cut comes and goes as a whole."""
     text = "lambda w, x: [w * x, w + 1.0, lax.psum(w * x, 'i')]"
     student.agrees(replicas, PIECES, text, [np.array(2.0), ROW], [None, 0], [0, None, None], 3)
     text = "lambda w, x: [x, w]"
@@ -594,7 +594,7 @@ def test_slope_of_some_operands(student):
 
 
 def test_slopes_in_turn(student):
-    """One call in several directions: another operand moves each time, and the axes stay."""
+    """One call in several directions: a different operand moves each time, and the axes stay."""
     t = GRID[0]
     directions = [[t, None], [None, t], [t, t + 1.0]]
     args = [ROW, ROW * 2.0], directions, [0, 0], [0]
@@ -672,7 +672,7 @@ def batch_of_calls(mj, x, in_axis, out_axis, dim):
 
 @pytest.mark.meets("order", "again", "sizes")
 def test_mapped_axis_first(student):
-    """The first axis is mapped, and the batch axis is before it or behind it."""
+    """The first axis is mapped, and the batch axis comes before or after it."""
     student.agrees(places, [[0, 0], [0, 1], [0, 2], [0, 3]])
     student.agrees(places, [[0, 1]])
 
@@ -886,7 +886,7 @@ def test_whole_programs(student):
 
 @pytest.mark.meets(weak_type="jvp", again="jvp")
 def test_whole_calls_in_turn(student):
-    """Axes, types and numbers of examples are those of each call."""
+    """Each call has its own axes, types and number of examples."""
     student.agrees(calls_in_turn, GRID)
 
 

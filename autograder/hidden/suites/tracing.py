@@ -666,7 +666,7 @@ def program_of_derivative(mj, f, xs, ts):
 
 
 def test_random_programs(student):
-    """A random program is written down rightly, and so is the program of its derivative."""
+    """A random program is written down correctly, and so is the program of its derivative."""
     student.agrees_on_programs(program_and_values)
     student.agrees_on_programs(program_of_derivative)
 

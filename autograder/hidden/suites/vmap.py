@@ -427,7 +427,7 @@ def test_products_with_several_batch_axes(student):
 
 @pytest.mark.meets("order", "twice")
 def test_products_of_equal_sizes(student):
-    """Axes of equal size are told apart by their number; both operands may be one and the same."""
+    """Axes of equal size are told apart by their number; both operands may be the same value."""
     square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     for dims in [(0, 1), (1, 0), (2, 0), (1, None), (None, 2)]:
         vals = [square[0] if dim is None else square for dim in dims]
@@ -436,7 +436,7 @@ def test_products_of_equal_sizes(student):
 
 @pytest.mark.meets("more_than_two")
 def test_several_contracted_axes(student):
-    """Several contracted axes, in any order, are those of one example."""
+    """Several contracted axes, in any order, are counted in one example."""
     numbers = (((2, 0), (0, 1)), ((), ()))
     x, y = CUBE, np.cos(np.arange(8.0)).reshape(4, 2)
     for dim in range(3):
@@ -447,7 +447,7 @@ def test_several_contracted_axes(student):
 
 @pytest.mark.meets("float32", "keys")
 def test_element_type(student):
-    """The dtype is that of the operands, or the one that is asked for."""
+    """The result has the dtype of the operands, or the one that is asked for."""
     vals = stack(LEFT.astype(F32), 2, 1, 9), RIGHT_SIDE.astype(F32)
     product(student, vals, (1, None), MATRICES)
     product(student, vals, (1, None), MATRICES, "float64")
@@ -512,7 +512,7 @@ def jacobian_of_one_of_two(mj, siblings, x, i):
 
 @pytest.mark.meets("weak_type", "twice")
 def test_jacobian_of_one_input_twice(student):
-    """Two inputs may be one and the same: the one that was named moves; weak types stay weak."""
+    """Two inputs may be the same value: only the one that was named moves; weak types stay weak."""
     for i in (0, 1):
         student.agrees(jacobian_of_one_of_two, ALL, ROW, i)
         student.agrees(jacobian_of_one_of_two, ALL, 1.5, i)
@@ -533,7 +533,7 @@ def test_jacobian_of_a_number(student):
 
 
 def test_jacobian_of_a_vector(student):
-    """With respect to a vector, the last axis of the Jacobian counts its entries."""
+    """With respect to a vector, the last axis of the Jacobian runs over its entries."""
     student.agrees(jacobian, ALL, "square", [ROW], 0)
     student.agrees(jacobian, ALL, "outer", [ROW], 0)
     student.agrees(jacobian, ALL, "two", [GRID, ROW], 1)
@@ -836,7 +836,7 @@ def test_whole_types(student):
 
 @pytest.mark.meets(another_box="jacobian", axes="jacobian", again="jacobian", nested="jacobian")
 def test_whole_jacobians(student):
-    """Jacobians have the axes of the result first, then those of the input."""
+    """Jacobians have the axes of the result first, then the axes of the input."""
     student.agrees(jacobians, GRID, ROW)
 
 

@@ -152,7 +152,7 @@ def test_gradients():
 
 @pytest.mark.exercise("control.select")
 def test_gradients_of_a_value_that_all_examples_share():
-    """Where the quotient is not chosen, it leaves the gradient of its numerator alone, too."""
+    """If the quotient is not chosen, it leaves the gradient of its numerator alone, too."""
     branches = (program(lambda w, x: [w * 3.0], 1.0, 1.0), program(lambda w, x: [w / x], 1.0, 1.0))
     indices, dims, xs = np.array([0, 1, 1], np.int32), [not_mapped, 0], np.array([0.0, 2.0, 4.0])
 
