@@ -867,7 +867,7 @@ def call_inside(mj, siblings, x, ct):
 
 @pytest.mark.meets("weak_type")
 def test_program_of_a_product(student):
-    """The program takes known inputs, then cotangents, and returns the linear inputs'."""
+    """The program takes known inputs, then cotangents, and returns cotangents of linear inputs."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
     student.agrees(program_backwards, PASS, "mirrored", [3.0, 2.0], [True, False], [7.0, 5.0])
     args = [np.array([2.0, 4.0, 6.0]), ROW]
