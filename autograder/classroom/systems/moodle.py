@@ -86,7 +86,7 @@ SYSTEM = System(
     ),
     Exports(
         _write,
-        holds="`moodle.csv`: a column for each assignment, empty where nothing was handed in",
+        holds="`moodle.csv`: a column for each assignment, empty where nothing was submitted",
         use=(
             "*Grades*, *Import*, *CSV file*; map the user by `Username`, `ID number` or "
             "`Email address`"

@@ -80,7 +80,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     "pmap.psum_batch",
     name="The sum is said to still have a batch axis",
     hints=[
-        "A batch of shape (3, 2) is summed over its examples. What is the shape of the sum, and does any of its axes hold the examples?",
+        "A batch of shape (3, 2) is summed over its examples. What is the shape of the sum, and do any of its axes hold the examples?",
         "The axis along which you have summed is gone, and all examples share what is left. The second half of the result has to say so.",
         "After the sum over this `vmap`'s own axis the batch axis is `not_mapped`.",
     ],

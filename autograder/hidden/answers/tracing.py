@@ -63,7 +63,7 @@ def constant(self, val):
     "tracing.constant",
     name="Equal arrays are treated as one",
     hints=[
-        "A program uses two arrays which happen to hold the same numbers. How would you find out that they are equal, if each has a gigabyte? And if they are tracers?",
+        "A program uses two arrays which happen to hold the same numbers. How would you find out that they are equal, if each takes a gigabyte? And if they are tracers?",
         "Constants are told apart by identity: the same object is the same constant. That needs no look at a value.",
         "`id(val)` is the key in `self.consts`. Do not compare entries.",
     ],
