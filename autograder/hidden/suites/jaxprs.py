@@ -721,7 +721,7 @@ def test_equation_refused_by_its_rule(student):
 
 @pytest.mark.meets("order", "sizes", "axes")
 def test_equation_sizes(student):
-    """The same number of entries and of axes is not the same shape."""
+    """Shapes with equally many entries and axes may still differ."""
     student.agrees(sine, ((2, 3), "float64"), ((3, 2), "float64"))
     student.agrees(sine, ((1, 6), "float64"), ((2, 3), "float64"))
     student.agrees(sine, ((0, 2), "float64"), ((3, 0), "float64"))

@@ -444,7 +444,7 @@ def test_pieces_of_weak_types(student):
 
 @pytest.mark.meets("twice", "again", "caching")
 def test_pieces_of_one_program_in_turn(student):
-    """The same program is called with different axes than before."""
+    """A program may be called again with different axes."""
     student.agrees(other_axes, PIECES, ROW)
 
 

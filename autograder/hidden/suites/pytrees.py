@@ -281,7 +281,7 @@ def test_what_is_leaf_gives(student):
 
 @pytest.mark.meets("twice")
 def test_one_container_twice(student):
-    """The same container may be in several places of a tree."""
+    """A container may be in several places of a tree."""
     program = """
 shared = [1, (2, None)]
 result = tree_flatten({"b": shared, "a": (shared, [shared])})
