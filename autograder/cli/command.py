@@ -40,7 +40,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="jaxprentice",
     cls=Commands,
-    help="Build JAX yourself, lesson by lesson; and run the course for a class.",
+    help="Build JAX yourself, lesson by lesson, and run the course for a class.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -172,4 +172,4 @@ def _options(
         bool, typer.Option("--plain", callback=_plain, help="Text that a screen reader reads well.")
     ] = False,
 ) -> None:
-    """Build JAX yourself, lesson by lesson; and run the course for a class."""
+    """Build JAX yourself, lesson by lesson, and run the course for a class."""

@@ -326,7 +326,7 @@ def collect(
     ] = None,
     folder: Course = Path(),
 ) -> None:
-    """Take submissions over as an LMS packs them, under the ids of the roster."""
+    """Import submissions as an LMS packs them, under the ids of the roster."""
     from autograder.classroom.systems import collect
 
     for sentence in collect.collect(download, system, lesson, roster, out, folder):

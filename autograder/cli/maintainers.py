@@ -50,7 +50,7 @@ def sync(
         bool, typer.Option("--check", help="Change nothing; fail if it would.")
     ] = False,
 ) -> None:
-    """Write all generated files anew."""
+    """Write all generated files again."""
     from autograder.upkeep import new, sync
 
     changed = sync.sync(check)

@@ -214,7 +214,7 @@ def progress(
 
 @command("doctor")
 def doctor() -> int:
-    """Look whether this machine is fit for the course."""
+    """Check whether this machine is ready for the course."""
     from autograder.student import doctor
 
     return doctor.examine()

@@ -57,12 +57,12 @@ except KeyboardInterrupt:
 README = """\
 # My own JAX
 
-Read `lessons/{first}/lesson.md`, or open the notebook beside it in Jupyter, which is the same text
-with code to run. Write the functions that it asks for, and check whether they are right:
+Read `lessons/{first}/lesson.md`, or open the notebook next to it in Jupyter, which has the same
+text with code to run. Write the functions that it asks for, and check whether they are right:
 
     ./jaxprentice list             all lessons, and how far you are
     ./jaxprentice check            check the file that you saved last
-    ./jaxprentice watch            the same, again each time you save a file; it has keys
+    ./jaxprentice watch            the same, each time you save a file; it tells you its keys
     ./jaxprentice hint             a hint for the next exercise, then a better one
     ./jaxprentice trace FILE       see what a program does inside your own interpreters
     ./jaxprentice run FILE         run a program on your own JAX (--on jax: and compare with JAX)
@@ -79,7 +79,7 @@ which you install yourself; the command says how.
 `gallery.md` has programs that run on your JAX when it is done: `capstones/gallery/`. At the end,
 `./jaxprentice check capstone` trains three models on it, and makes a page to send to a friend.
 
-On Windows write `python jaxprentice ...`.
+On Windows, write `python jaxprentice ...`.
 """
 
 

@@ -84,7 +84,7 @@ README = """\
 # {title}
 
 Everything that you need for the lesson `{id}` is in this folder. Read `lessons/{folder}/lesson.md`,
-or open `{id}.ipynb` in Jupyter, which is the same text with code to run. Write the functions that
+or open `{id}.ipynb` in Jupyter, which has the same text with code to run. Write the functions that
 it asks for in `{module}`, and check whether they are right:
 
     ./jaxprentice check              check this lesson
@@ -93,14 +93,14 @@ it asks for in `{module}`, and check whether they are right:
     ./jaxprentice trace FILE         see what a program does inside your own interpreters
     ./jaxprentice {reset:18} begin again (your file is kept)
 
-On Windows write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
-(0.6 GB); what it has downloaded once it takes for the next handout, too.
+On Windows, write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
+(0.6 GB); the next handout reuses what it has downloaded.
 
 **Hand in the file `{module}`**, and nothing else; only this file is graded.
 
-The other modules in `{package}/` are the course's. You may put your own work from earlier lessons
-in their place: `./jaxprentice check --mine` then checks this lesson with it. At the end of the
-course your modules train a transformer and read handwriting: that is the handout `capstone`.
+The other modules in `{package}/` are the course's. You may replace them with your own work from
+earlier lessons: `./jaxprentice check --mine` then checks this lesson with it. At the end of the
+course, your modules train a transformer and read handwriting: that is the handout `capstone`.
 
 `glossary.md` explains the words that the lessons use.
 """
@@ -109,14 +109,14 @@ course your modules train a transformer and read handwriting: that is the handou
 SCRIPTS = """\
 # {title}
 
-Nothing has to be written here: you run what you have built. Put your own modules from the lessons
+There is nothing to write here: you run what you have built. Put your own modules from the lessons
 into `{package}/`, over the course's, and train on them:
 
-    ./jaxprentice check {id}    do the losses come out as they should?
+    ./jaxprentice check {id}    are the losses what they should be?
     ./jaxprentice doctor            which Python runs the commands
 
 Then read `lessons/{folder}/lesson.md`, which says how to run each program by itself, how to compare
-it with JAX, and what to do if it goes wrong. `{own}` is a slot for a program of your own.
+it with JAX, and what to do if it goes wrong. `{own}` is a place for a program of your own.
 """
 
 
