@@ -281,7 +281,7 @@ def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.
         if found:
             return found[0]
     raise Missing(
-        f"The archive does not have {path}. Only this file is graded, under exactly this name."
+        f"{path} is missing from the archive. Only this file is graded, under exactly this name."
     )
 
 
