@@ -69,7 +69,9 @@ def mapped() -> tuple[Path, ...]:
     ask = [os.path.realpath(sys.executable), "-I", "-S", "-c", _ASK_FOR_MAPS]
     said = subprocess.run(ask, env=ENVIRONMENT, capture_output=True, text=True, check=False).stdout
     started = [Path(line[line.index("/") :]) for line in said.splitlines() if "/" in line]
-    tops = [*started, *packages(), *python_files(), *map(Path, libraries()), copied_libraries()]
+    foreign = foreign_packages()  # may hold thousands of folders, and no worker sees them
+    python = [path for top in python_files() for path in _around(top, foreign)]
+    tops = [*started, *packages(), *python, *map(Path, libraries()), copied_libraries()]
     files = {x.resolve() for top in tops for x in ([top] if top.is_file() else top.rglob("*.so*"))}
     return tuple(sorted(x for x in files if x.is_file()))
 
