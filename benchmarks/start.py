@@ -114,6 +114,7 @@ def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
     rows = []
     print(f"{'':32}{'clock s':>8}{'CPU s':>8}{'before':>8}  aim")
     with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
+        Path(name).chmod(0o755)  # as where people clone: some tests run as another user
         clone = Path(name, "jaxprentice")
         clone.mkdir()
         try:
