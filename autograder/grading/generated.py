@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.grading import random_programs, random_trees, result_files, run_laws, strata
+from autograder.grading import known, random_programs, random_trees, result_files, run_laws, strata
 from autograder.grading.random_programs import Program
 from autograder.grading.random_trees import Tree
 from autograder.grading.suite import (
@@ -33,6 +33,7 @@ from autograder.grading.suite import (
     Disagreement,
 )
 from autograder.lessons import skeleton
+from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply, is_exception
 from autograder.worker import wire
 
@@ -162,16 +163,21 @@ def _reply(item: Any) -> Reply:
 
 
 @functools.lru_cache(maxsize=1000)
-def _made(kind: Any, seed: str, recipe: str) -> list[Sample]:
+def _made(lesson: Lesson, kind: Any, seed: str, recipe: str) -> list[Sample]:
     """New programs or trees, made once for all submissions."""
-    return kind.make(seed, **json.loads(recipe))
+    about = repr((kind.__name__, seed, recipe)).encode()
+    made: list[Sample] | None = known.of(lesson).get(about)
+    if made is None:
+        made = kind.make(seed, **json.loads(recipe))
+        known.of(lesson).put(about, made)
+    return made
 
 
 # Storing -----------------------------------------------------------------------------------------
 
 
 def stored(
-    folder: Path | None, lesson: str, test: str, law: Probe, seed: int, recipe: dict[str, Any]
+    folder: Path | None, lesson: Lesson, test: str, law: Probe, seed: int, recipe: dict[str, Any]
 ) -> list[Sample]:
     """The programs of a test: those in `folder`, if they are there, else new ones, kept there.
 
@@ -180,13 +186,13 @@ def stored(
     is_tree = "tree" in parameters_of(law)
     kind: Any = random_trees if is_tree else random_programs
     about = json.loads(json.dumps({"seed": seed, "law": law.name, "recipe": recipe}))
-    path = folder and folder / lesson / f"{test}.{law.name}.{seed}.programs"
+    path = folder and folder / lesson.id / f"{test}.{law.name}.{seed}.programs"
     if path and path.is_file():
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["about"] == about:
             return [kind.from_data(data) for data in kept["programs"]]
     maker = random_trees if is_tree else strata
-    made = _made(maker, f"{seed}/{lesson}/{test}/{law.name}", json.dumps(recipe))
+    made = _made(lesson, maker, f"{seed}/{lesson.id}/{test}/{law.name}", json.dumps(recipe))
     if path:
         content = {"about": about, "programs": [program.data() for program in made]}
         result_files.write_text(path, json.dumps(content) + "\n")

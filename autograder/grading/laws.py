@@ -33,7 +33,7 @@ class Laws:
     def test(self, name: str, exercise: str, law: Probe, recipe: dict[str, Any]) -> generated.Test:
         """A law with the programs of this assignment, and the siblings that may travel with it."""
         about = name, law, self.generating.seed, recipe
-        chosen = generated.stored(self.generating.kept, self.lesson.id, *about)
+        chosen = generated.stored(self.generating.kept, self.lesson, *about)
         module = self.lesson.module.removesuffix(".py").replace("/", ".")
         return generated.Test(law, chosen, self.agreement.lending.for_law(exercise), module)
 

@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import hashlib
 import math
 import tempfile
 from collections.abc import Mapping
@@ -10,13 +11,15 @@ from typing import Any
 
 import msgpack
 
-from autograder.grading import answers, under_pytest, values
+from autograder.grading import answers, known, under_pytest, values
 from autograder.grading.answers import Mistake
 from autograder.grading.suite import SuiteError
 from autograder.lessons import assemble
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply, Session
 from autograder.worker import wire
+
+Timed = tuple[Reply, float]  # with the seconds of CPU that it took
 
 
 @functools.cache
@@ -35,17 +38,30 @@ class Oracle:
         imports = under_pytest.imports(under_pytest.suite_of(lesson))
         tree = Path(self.folder.name)
         self.session = Session(tree, lesson.module, level, math.inf, imports)
-        self.replies: dict[tuple[Probe, bytes], tuple[Reply, float]] = {}
+        self.tree = repr((level, sorted(overlay.items())))
+        self.known = known.of(lesson)
+        self.replies: dict[bytes, Timed] = {}
 
-    def ask(self, probe: Probe, args: tuple[Any, ...]) -> tuple[Reply, float]:
+    def ask(self, probe: Probe, args: tuple[Any, ...]) -> Timed:
         """The reply, and the seconds of CPU that it took."""
-        key = probe, msgpack.packb(wire.encode(list(args)))
+        key = self._key(probe, args)
         if key not in self.replies:
-            self._open()
-            begin = self.session.seconds
-            reply = self.session.call(probe, *args, seconds=30, fresh=True)
-            self.replies[key] = reply, self.session.seconds - begin
+            self.replies[key] = self.known.get(key) or self._asked(key, probe, args)
         return self.replies[key]
+
+    def _key(self, probe: Probe, args: tuple[Any, ...]) -> bytes:
+        """A hash of all that a reply depends on, in one state of the lesson."""
+        packed = msgpack.packb(wire.encode(list(args)))
+        return hashlib.sha256(repr((self.tree, probe, packed)).encode()).digest()
+
+    def _asked(self, key: bytes, probe: Probe, args: tuple[Any, ...]) -> Timed:
+        self._open()
+        begin = self.session.seconds
+        reply = self.session.call(probe, *args, seconds=30, fresh=True)
+        timed = reply, self.session.seconds - begin
+        if reply.kind in ("value", "raised"):  # the rest may be the machine's doing
+            self.known.put(key, timed)
+        return timed
 
     def _open(self) -> None:
         """Have a worker, and let few other oracles keep theirs."""

@@ -153,7 +153,7 @@ def test_shrinking_asks_a_limited_number_of_times():
 
 def test_stored_programs_are_used_again(tmp_path, monkeypatch):
     law = Probe("law", "def law(mj, f, xs): return f(*xs)")
-    about = tmp_path, "jvp", "test_a", law
+    about = tmp_path, manifest.get("jvp"), "test_a", law
     first = generated.stored(*about, 7, {"using": ["mul"]})
     monkeypatch.setattr(generated, "_made", None)  # a later version makes others
     again = generated.stored(*about, 7, {"using": ["mul"]})
