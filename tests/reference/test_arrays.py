@@ -529,7 +529,7 @@ ROWS = {
         lax.select_n(np.int32(9), x, 2 * x, 3 * x, 4 * x)
         lax.select_n(np.int32(-9), x, 2 * x, 3 * x, 4 * x); lax.select(b, x, m)
         lax.select(1, x, x); lax.select(b, x, 2.0); lax.clamp(0.0, x, 1.0); lax.clamp(x, x, x)
-        lax.clamp(x[:2], x, x); lax.clamp(0, x, 1); lax.clamp(0.0, x, x); lax.clamp(True, b, True)
+        lax.clamp(x[:2], x, x); lax.clamp(0, x, 1); lax.clamp(0.0, x, x)
         jnp.einsum("ij,jk->ik", m, m); jnp.einsum("ij,jk", m, m); jnp.einsum("...j,jk->...k", m, m)
         jnp.einsum("...j,...j", m, m); jnp.einsum("...j,...j->...", m, x)
         jnp.einsum("i...->...", m); jnp.einsum("...ij->...ji", m); jnp.einsum("ii", m)
