@@ -91,6 +91,12 @@ mistake(
     {"return mul": "if x is y:\n    return mul(x, x), mul(mul(2.0, x), x_dot)\nreturn mul"},
     fails="test_product_of_equal_operands",
 )
+# what another interpreter may have as a value is taken for no tangent
+mistake(
+    "duals.mul_rule",
+    {"return mul": "x_dot, y_dot = (0.0 if t is None else t for t in tangents)\nreturn mul"},
+    fails="test_product_under_another_interpreter",
+)
 # a square in three operations
 mistake(
     "duals.mul_rule",
@@ -478,6 +484,14 @@ def mixed_derivatives(f, x, y):
     with set_interpreter(outer):
         out = outer.lift(f(DualNumber(outer, x, 1.0), DualNumber(outer, y, 1.0)))
     return out.primal, out.tangent, out.tangent, 0.0
+
+
+# makes floats of ints
+mistake(
+    "duals.mixed",
+    {"DualNumber(outer, x, 1.0)": "DualNumber(outer, float(x), 1.0)"},
+    fails="test_mixed_of_polynomials",
+)
 
 
 # puts the interpreter back by hand: not after KeyboardInterrupt

@@ -99,6 +99,24 @@ def rule_on_boxes(mj, name, primals, tangents):
     }
 
 
+@probe(uses=[of_all_kinds])
+def rule_on_all_kinds(mj, name):
+    """Which operations a rule applies to values of many kinds, and how often to a value itself."""
+
+    class Note(Interpreter):
+        def interpret_op(self, op, args):
+            asked.append(op.name)
+            seen.extend(args)
+            return op.name
+
+    context.interpreter, found = Note(), []
+    for value in of_all_kinds():
+        asked, seen = [], []
+        getattr(duals, name)((value, "y"), ("x_dot", value))
+        found.append((sorted(asked), sum(x is value for x in seen)))
+    return {"operations, and how many operands are the value": found}
+
+
 exercise("duals.mul_rule")
 
 
@@ -135,6 +153,7 @@ def test_product_of_equal_operands(student):
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule_on_all_kinds, "mul_jvp")
 
 
 @pytest.mark.meets("extremes")
@@ -760,6 +779,7 @@ def test_mixed_of_polynomials(student):
     """Value and derivatives of a polynomial of two variables are right, from one run of it."""
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 5.0)
     student.agrees(mixed, FOR_MIXED, [-0.5, 3.0, 1.0, 0.25], -1.5, 2.0)
+    student.agrees(mixed, FOR_MIXED, [1, 2, -1, 4], 3, 5)
 
 
 @pytest.mark.meets("zeros", "another_box")

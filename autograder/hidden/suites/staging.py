@@ -627,6 +627,19 @@ def cleaned_long(mj, length):
     return {"the number of equations": len(jaxpr.equations), "the last equations": left}
 
 
+@probe(uses=[of_all_kinds])
+def cleaned_of_all_kinds(mj):
+    """What is left of programs with a constant of each kind, as an operand and as the result."""
+    x, y, z = (mj.Var(name) for name in "xyz")
+    outs = []
+    for value in [mj.Var("y"), *of_all_kinds()]:
+        lines = mj.Equation(y, mj.Op.mul, (x, value)), mj.Equation(z, mj.Op.add, (value, x))
+        used, returned = (mj.dce_jaxpr(mj.Jaxpr((x,), lines, result)) for result in (z, value))
+        kept = [equation.args[0] is value for equation in used.equations]
+        outs.append((kept, len(returned.equations), returned.return_val is value))
+    return {"what stays of equations, operands and results": outs}
+
+
 def letters(number, lines):
     """A name for each variable of a program."""
     return [f"{chr(97 + i)}" for i in range(number + len(lines))]
@@ -692,11 +705,17 @@ def test_names_do_not_matter(student):
     student.agrees(cleaned, 2, TWO, 2, ["v", "v", "w", "w", "w"])
 
 
+@pytest.mark.meets("none")
+def test_constants_need_nothing(student):
+    """A constant needs no equation, whatever kind of thing it is, and stays as it is."""
+    student.agrees(cleaned_of_all_kinds)
+
+
 @pytest.mark.meets("length")
 def test_long_programs(student):
     """Long programs are no problem."""
     student.agrees(cleaned_long, 7)
-    student.agrees(cleaned_long, 9_001)
+    student.agrees(cleaned_long, 3_001)
 
 
 exercise("staging.whole")
