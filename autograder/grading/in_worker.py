@@ -149,7 +149,7 @@ def of_all_kinds() -> list[Any]:
     class Whole(int):
         """The same of an int."""
 
-    simple = [2, True, None, NotImplemented, ..., "text", b"", (1.5, 2), (), frozenset()]
+    simple: list[Any] = [2, True, None, NotImplemented, ..., "text", b"", (1.5, 2), (), frozenset()]
     return [Number(1.5), np.float64(0.5), Whole(3), *simple, object(), -0.0, float("nan")]
 
 
