@@ -137,6 +137,23 @@ def watching(note: Callable[[Any, dict[str, Any]], Any] | None = None) -> Iterat
 
 
 # ------------------------------------------------------------------------------------------
+# Values of many kinds
+
+
+def of_all_kinds() -> list[Any]:
+    """Objects that can be hashed, which code that passes values on has no reason to look into."""
+
+    class Number(float):
+        """Like NumPy's floats, a float that is not only a float."""
+
+    class Whole(int):
+        """The same of an int."""
+
+    simple: list[Any] = [2, True, None, NotImplemented, ..., "text", b"", (1.5, 2), (), frozenset()]
+    return [Number(1.5), np.float64(0.5), Whole(3), *simple, object(), -0.0, float("nan")]
+
+
+# ------------------------------------------------------------------------------------------
 # Plain data
 
 

@@ -86,14 +86,25 @@ def held(value: Any, depth: int = 3) -> Any:
     return id(value), [held(x, depth - 1) for x in inside if isinstance(x, (list, np.ndarray))]
 
 
-def interpreters(package: str) -> list[Any]:
-    """The interpreters that are active, in a package that has such."""
+def interpreters(package: str) -> list[tuple[Any, str, Any]]:
+    """Where a package has the interpreters that are active: object, attribute, and what it is."""
     homes = (sys.modules.get(f"{package}.{name}") for name in ("interpreters", "contexts", "core"))
-    states = [(vars(home).get("context"), vars(home).get("trace_state")) for home in homes if home]
-    found = [context.interpreter for context, _ in states if context]
-    for _, state in states:
-        found += [*state.stack, state.dynamic_trace] if state else []
-    return found
+    states = [vars(home).get(name) for home in homes if home for name in ("context", "trace_state")]
+    return [
+        (state, name, [*found] if isinstance(found, list) else found)
+        for state in states
+        for name in ("interpreter", "stack", "dynamic_trace")
+        if (found := getattr(state, name, state)) is not state
+    ]
+
+
+def put_back(active: list[tuple[Any, str, Any]]) -> None:
+    """Make these interpreters the active ones again."""
+    for state, name, found in active:
+        if isinstance(found, list):
+            getattr(state, name)[:] = found
+        else:
+            setattr(state, name, found)
 
 
 def parts(promised: str) -> tuple[str, list[str]]:
@@ -137,6 +148,7 @@ class Seen:
         finally:
             self.touched.update(i for i, x in enumerate(map(held, operands)) if x != before[i])
             self.states.add(interpreters(self.package) == active)
+            put_back(active)  # further calls would each work inside what this one has left
 
     def facts(self) -> list[Any]:
         """All of it as plain data."""

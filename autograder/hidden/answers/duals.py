@@ -91,6 +91,20 @@ mistake(
     {"return mul": "if x is y:\n    return mul(x, x), mul(mul(2.0, x), x_dot)\nreturn mul"},
     fails="test_product_of_equal_operands",
 )
+# what another interpreter may have as a value is taken for no tangent
+mistake(
+    "duals.mul_rule",
+    {"return mul": "x_dot, y_dot = (0.0 if t is None else t for t in tangents)\nreturn mul"},
+    fails="test_product_under_another_interpreter",
+)
+# a square in three operations
+mistake(
+    "duals.mul_rule",
+    {
+        "return mul": "if x is y and x_dot is y_dot:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn mul"
+    },
+    fails="test_product_of_equal_operands",
+)
 
 
 @right("duals.lift")
@@ -470,6 +484,43 @@ def mixed_derivatives(f, x, y):
     with set_interpreter(outer):
         out = outer.lift(f(DualNumber(outer, x, 1.0), DualNumber(outer, y, 1.0)))
     return out.primal, out.tangent, out.tangent, 0.0
+
+
+# makes floats of ints
+mistake(
+    "duals.mixed",
+    {"DualNumber(outer, x, 1.0)": "DualNumber(outer, float(x), 1.0)"},
+    fails="test_mixed_of_polynomials",
+)
+
+
+# puts the interpreter back by hand: not after KeyboardInterrupt
+@mistake("duals.mixed", fails="test_mixed_of_polynomials")
+def mixed_derivatives(f, x, y):
+    from microjax.interpreters import context
+
+    before = context.interpreter
+    context.interpreter = outer = JVPInterpreter(before)
+    try:
+        halves = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
+    except Exception:
+        context.interpreter = before
+        raise
+    context.interpreter = before
+    value, by_y = map(outer.lift, halves)
+    return value.primal, value.tangent, by_y.primal, by_y.tangent
+
+
+@mistake("duals.mixed", fails="test_mixed_of_what_rests")
+def mixed_derivatives(f, x, y):
+    # runs again where the value does not depend on x
+    outer = JVPInterpreter(current_interpreter())
+    with set_interpreter(outer):
+        whole, slope = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
+    value, by_y = outer.lift(whole), outer.lift(slope)
+    if value is not whole:
+        return *jvp(lambda x: f(x, y), x, 1.0), by_y.primal, by_y.tangent
+    return value.primal, value.tangent, by_y.primal, by_y.tangent
 
 
 @mistake("duals.mixed", fails="test_mixed_of_polynomials")

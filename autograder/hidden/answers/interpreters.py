@@ -90,6 +90,22 @@ def bind(op, *args):
         return EvalInterpreter().interpret_op(op, args)
 
 
+# looks at the answer, and at operands that are floats of another class
+mistake(
+    "interpreters.bind",
+    {
+        "return current": "answer = current",
+        "(op, args)": "(op, args)\nif answer is NotImplemented:\n    raise TypeError(op)\nreturn answer",
+    },
+    fails="test_operands_of_any_kind",
+)
+mistake(
+    "interpreters.bind",
+    {"(op, args)": "(op, tuple(float(x) if isinstance(x, float) else x for x in args))"},
+    fails="test_operands_of_any_kind",
+)
+
+
 @right("interpreters.count_ops")
 def count_ops(f, *args):
     class Counter(Interpreter):
@@ -186,6 +202,17 @@ mistake(
         "return result, count": "return result, Interpreter.count",
     },
     fails="test_each_call_begins_at_zero",
+)
+
+
+# an operation that fails is not counted
+mistake(
+    "interpreters.count_ops",
+    {
+        "count += 1": "answer = before.interpret_op(op, args)",
+        "return before.interpret_op(op, args)": "count += 1\nreturn answer",
+    },
+    fails="test_operations_that_fail",
 )
 
 
@@ -296,6 +323,24 @@ def interpret_op(self, op, args):
     return min(corners), max(corners)
 
 
+# a sum by middle and radius, which rounds
+mistake(
+    "interpreters.interval",
+    {
+        "return low + other_low, high + other_high": "middle, radius = (low + high) / 2 + (other_low + other_high) / 2, (high - low) / 2 + (other_high - other_low) / 2\nreturn middle - radius, middle + radius"
+    },
+    fails="test_interval_sums",
+)
+# whether there is a zero in it, from a product of the bounds, which may be too small for a float
+mistake(
+    "interpreters.interval",
+    {
+        "corners = [a": "if low * high >= 0 and other_low >= 0:\n    return (low * other_low, high * other_high) if low >= 0 else (low * other_high, high * other_low)\ncorners = [a"
+    },
+    fails="test_interval_products",
+)
+
+
 @right("interpreters.remember")
 def interpret_op(self, op, args):
     for operands, result in self.known.get(op, []):
@@ -361,6 +406,12 @@ mistake(
     "interpreters.remember",
     {"*map(id, args)": "*sorted(map(id, args))"},
     fails="test_other_questions",
+)
+# forgets everything now and then
+mistake(
+    "interpreters.remember",
+    {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
+    fails="test_the_same_question",
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.grading.in_worker import in_place
+from autograder.grading.in_worker import in_place, of_all_kinds
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -49,7 +49,10 @@ def boxes():
             self.value = value
 
     class Boxes(Interpreter):
+        asked = 0
+
         def interpret_op(self, op, args):
+            self.asked += 1
             x, y = [arg.value if isinstance(arg, Box) else arg for arg in args]
             return Box(x + y if op is Op.add else x * y)
 
@@ -73,13 +76,14 @@ def rule(mj, name, primals, tangents):
 
 @probe(uses=[boxes])
 def rule_on_the_same(mj, name, primal, *tangents):
-    """What a rule returns if both operands are one object."""
+    """What a rule returns if both operands are one object; so are the tangents if one is given."""
     context.interpreter, box = boxes()
-    x = box(primal)
-    out, out_dot = getattr(duals, name)((x, x), tuple(map(box, tangents)))
+    interpreter, x, dots = context.interpreter, box(primal), [*map(box, tangents)]
+    out, out_dot = getattr(duals, name)((x, x), (dots[0], dots[-1]))
     return {
         "the value": out.value,
         "the tangent": out_dot.value,
+        "how many operations it takes": interpreter.asked,
     }
 
 
@@ -93,6 +97,24 @@ def rule_on_boxes(mj, name, primals, tangents):
         "the value": primal.value,
         "the tangent": tangent.value,
     }
+
+
+@probe(uses=[of_all_kinds])
+def rule_on_all_kinds(mj, name):
+    """Which operations a rule applies to values of many kinds, and how often to a value itself."""
+
+    class Note(Interpreter):
+        def interpret_op(self, op, args):
+            asked.append(op.name)
+            seen.extend(args)
+            return op.name
+
+    context.interpreter, found = Note(), []
+    for value in of_all_kinds():
+        asked, seen = [], []
+        getattr(duals, name)((value, "y"), ("x_dot", value))
+        found.append((sorted(asked), sum(x is value for x in seen)))
+    return {"operations, and how many operands are the value": found}
 
 
 exercise("duals.mul_rule")
@@ -120,9 +142,10 @@ def test_product_with_a_first_that_rests(student):
 
 @pytest.mark.meets("twice")
 def test_product_of_equal_operands(student):
-    """Two operands that are equal may still move differently."""
+    """Two equal operands are multiplied like any others, and may move differently."""
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5, -10.0)
+    student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5)
     student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
 
 
@@ -130,6 +153,7 @@ def test_product_of_equal_operands(student):
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
+    student.agrees(rule_on_all_kinds, "mul_jvp")
 
 
 @pytest.mark.meets("extremes")
@@ -152,6 +176,20 @@ def lifted_constants(mj, values):
     return {
         "the classes of the results": [type(d).__name__ for d in duals],
         "a result belongs to this interpreter": [d.interpreter is interpreter for d in duals],
+        "the primal is the value itself": [
+            d.primal is value for d, value in zip(duals, values, strict=True)
+        ],
+        "the tangents": [d.tangent for d in duals],
+    }
+
+
+@probe(uses=[of_all_kinds])
+def lifted_kinds(mj):
+    """Whether values of many kinds are kept, and do not move."""
+    interpreter = mj.JVPInterpreter(mj.current_interpreter())
+    values = of_all_kinds()
+    duals = [*map(interpreter.lift, values)]
+    return {
         "the primal is the value itself": [
             d.primal is value for d, value in zip(duals, values, strict=True)
         ],
@@ -213,6 +251,7 @@ def test_constants(student):
     """A value that is not a dual number becomes the primal of one that does not move."""
     student.agrees(lifted_constants, [3.0, -0.5, 0.0])
     student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0), 2, True])
+    student.agrees(lifted_kinds)
 
 
 @pytest.mark.meets("zeros")
@@ -267,6 +306,30 @@ def rule_calls(mj, siblings, name, operands):
         "the result is a dual number of this interpreter": mine,
         "the value": out.primal,
         "the tangent": out.tangent,
+    }
+
+
+@probe(uses=[in_place, of_all_kinds])
+def operands_of_all_kinds(mj, siblings):
+    """Whether constants reach the rule as they are, and what it returns is put in as it is."""
+    interpreter = mj.JVPInterpreter(mj.current_interpreter())
+
+    def toy(primals, tangents):
+        seen.append((primals, tangents))
+        return primals
+
+    seen, values, rules = [], of_all_kinds(), dict.fromkeys(mj.Op, toy)
+    with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
+        outs = [interpreter.interpret_op(mj.Op.mul, (x, values[0])) for x in values]
+    return {
+        "the rule gets the operand itself": [
+            primals[0] is x for (primals, _), x in zip(seen, values, strict=True)
+        ],
+        "the tangents that the rule gets": [tangents for _, tangents in seen],
+        "the value is the rule's value itself": [
+            out.primal is x for out, x in zip(outs, values, strict=True)
+        ],
+        "the tangent is the rule's tangent itself": [out.tangent is values[0] for out in outs],
     }
 
 
@@ -344,6 +407,7 @@ def test_constants_among_the_operands(student):
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], 5.5])
     student.agrees(rule_calls, LIFT, "add", [5.5, [3.0, 0.5]])
     student.agrees(rule_calls, LIFT, "mul", [2.0, 4.0])
+    student.agrees(operands_of_all_kinds, LIFT)
 
 
 @pytest.mark.meets("another_box")
@@ -434,6 +498,26 @@ def constant_result(mj, siblings, value, x_dot):
     return {
         "the function's result itself is the value": out is value,
         "the tangent": tangent,
+    }
+
+
+@probe(uses=[in_place, of_all_kinds])
+def inputs_and_results_of_all_kinds(mj, siblings):
+    """Whether the function's input holds the very values, and constants come back as they are."""
+    seen, values = [], of_all_kinds()
+    with in_place("microjax.duals", siblings):
+        for x in values:
+            mj.jvp(lambda dual: seen.append(dual) or dual, x, values[0])
+        outs = [mj.jvp(lambda dual, x=x: x, 2.0, 1.0) for x in values]
+    return {
+        "the function's input holds the primal itself": [
+            dual.primal is x for dual, x in zip(seen, values, strict=True)
+        ],
+        "and the tangent itself": [dual.tangent is values[0] for dual in seen],
+        "the function's result itself is the value": [
+            out[0] is x for out, x in zip(outs, values, strict=True)
+        ],
+        "the tangents": [out[1] for out in outs],
     }
 
 
@@ -550,6 +634,7 @@ def test_constant_results(student):
     student.agrees(constant_result, FOR_JVP, "v_1", 3.0)
     for value in (-0.0, None, (1.5, 2.0), [1.5]):
         student.agrees(constant_result, FOR_JVP, value, INF)
+    student.agrees(inputs_and_results_of_all_kinds, FOR_JVP)
 
 
 @pytest.mark.meets("another_box")
@@ -616,13 +701,17 @@ def mixed(mj, siblings, coefficients, x, y):
 @probe(uses=[in_place])
 def mixed_of_simple(mj, siblings, x, y):
     """The four numbers of functions that return an input, a constant, or their sum."""
-    functions = (lambda x, y: x, lambda x, y: y, lambda x, y: 7.5, mj.add)
+    functions, runs = (lambda x, y: x, lambda x, y: y, lambda x, y: 7.5, mj.add), []
+
+    def noted(f):
+        return lambda x, y: runs.append(f) or f(x, y)
+
     with in_place("microjax.duals", siblings):
-        return {
-            "the four numbers of each function": [
-                list(duals.mixed_derivatives(f, x, y)) for f in functions
-            ]
-        }
+        numbers = [list(duals.mixed_derivatives(noted(f), x, y)) for f in functions]
+    return {
+        "the four numbers of each function": numbers,
+        "calls of each function": [runs.count(f) for f in functions],
+    }
 
 
 @probe(uses=[in_place])
@@ -653,10 +742,14 @@ def mixed_inside(mj, siblings, x, y):
 def mixed_of_an_outer(mj, siblings, x):
     """The four numbers of a function that returns a dual number from outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
-    dual = mj.DualNumber(outer, x, 5.0)
+    dual, runs = mj.DualNumber(outer, x, 5.0), []
     with in_place("microjax.duals", siblings):
-        value, *slopes = duals.mixed_derivatives(lambda x, y: dual, 2.0, 3.0)
-    return {"the value is that number itself": value is dual, "the derivatives": slopes}
+        value, *slopes = duals.mixed_derivatives(lambda x, y: runs.append(x) or dual, 2.0, 3.0)
+    return {
+        "the value is that number itself": value is dual,
+        "the derivatives": slopes,
+        "calls of f": len(runs),
+    }
 
 
 @probe(uses=[in_place, watch])
@@ -686,6 +779,7 @@ def test_mixed_of_polynomials(student):
     """Value and derivatives of a polynomial of two variables are right, from one run of it."""
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 5.0)
     student.agrees(mixed, FOR_MIXED, [-0.5, 3.0, 1.0, 0.25], -1.5, 2.0)
+    student.agrees(mixed, FOR_MIXED, [1, 2, -1, 4], 3, 5)
 
 
 @pytest.mark.meets("zeros", "another_box")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.grading.in_worker import grown
+from autograder.grading.in_worker import grown, of_all_kinds
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -80,18 +80,39 @@ def answers_of_any_kind(mj, answers):
         def interpret_op(self, op, args):
             answer = answers[asked.pop()]
             error = getattr(builtins, str(answer), None)
-            if error is not None and answer is not None:
-                raise error("of the interpreter")
+            if isinstance(error, type):
+                raised.append(error("of the interpreter"))
+                raise raised[-1]
             return answer
 
-    context.interpreter, asked, seen = Answer(), [], []
+    context.interpreter, asked, seen, raised, same = Answer(), [], [], [], []
     for i in range(len(answers)):
         asked.append(i)
         try:
             seen.append(repr(bind(mj.Op.add, 1.5, 2.5)))
-        except Exception as error:
+        except BaseException as error:
             seen.append(f"{type(error).__name__} {error}")
-    return {"what comes of each answer or error of the interpreter": seen}
+            same.append(error is raised[-1])
+    return {
+        "what comes of each answer or error of the interpreter": seen,
+        "the error itself comes out": same,
+    }
+
+
+@probe(uses=[of_all_kinds])
+def any_operand_itself(mj):
+    """Whether operands of many kinds reach the interpreter, and come back, as they are."""
+
+    class First(mj.Interpreter):
+        def interpret_op(self, op, args):
+            return args[0]
+
+    context.interpreter = First()
+    return {
+        "operand and answer are the same object": [
+            bind(mj.Op.add, x, 1.5) is x for x in of_all_kinds()
+        ],
+    }
 
 
 @probe
@@ -152,6 +173,7 @@ def test_who_is_asked(student):
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter as they are, whatever they are."""
     student.agrees(operand_itself)
+    student.agrees(any_operand_itself)
 
 
 @pytest.mark.meets("exception", "none", "zeros")
@@ -159,6 +181,7 @@ def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
+    student.agrees(answers_of_any_kind, ["KeyboardInterrupt", "StopIteration", "ValueError", 1.5])
 
 
 def test_add_and_mul(student):
@@ -190,7 +213,7 @@ def interval_of_itself(mj, x):
 
 @probe
 def in_the_interval(mj, op_name, first, second, steps=7):
-    """Whether the result lies in the interval wherever the operands lie, and touches its bounds."""
+    """Whether results lie in the interval wherever operands lie, and how far from its bounds."""
 
     def between(low, high):
         return [low + (high - low) * i / steps for i in range(steps)] + [high]
@@ -198,7 +221,13 @@ def in_the_interval(mj, op_name, first, second, steps=7):
     low, high = IntervalInterpreter().interpret_op(Op[op_name], (first, second))
     join = (lambda x, y: x + y) if op_name == "add" else (lambda x, y: x * y)
     found = [join(x, y) for x in between(*first) for y in between(*second)]
-    return low <= min(found), max(found) <= high, min(found) - low, max(found) - high
+    return {
+        "the least and the greatest result lie in the interval": [
+            low <= min(found),
+            max(found) <= high,
+        ],
+        "how far they are from its bounds": [min(found) - low, max(found) - high],
+    }
 
 
 @pytest.mark.meets("order")
@@ -206,6 +235,8 @@ def test_interval_sums(student):
     """The interval of a sum."""
     pairs = [[(1.0, 2.5), (-3.0, 4.0)], [(-2.0, -1.0), (5.0, 5.0)], [(0.0, 0.5), (-0.25, 0.0)]]
     student.agrees(intervals, "add", pairs)
+    student.agrees(in_the_interval, "add", (0.1, 0.7), (0.2, 0.3))
+    student.agrees(in_the_interval, "add", (-1e16, 1e16), (1.0, 3.0))
 
 
 @pytest.mark.meets("order", "again")
@@ -216,6 +247,10 @@ def test_interval_products(student):
     for x in kinds[:3]:
         for y in kinds[:3]:
             student.agrees(in_the_interval, "mul", x, y)
+    student.agrees(in_the_interval, "mul", (0.1, 0.7), (-0.3, 0.6))
+    for x in ((-1e-200, 1e-200), (-1e-300, 3e-200), (-1e-200, -1e-300)):  # squares are 0
+        student.agrees(in_the_interval, "mul", x, (1.0, 2.0))
+        student.agrees(in_the_interval, "mul", (-0.5, 2.0), x)
 
 
 @pytest.mark.meets("twice", "sizes")
@@ -308,6 +343,50 @@ def remembered_answers(mj, answers):
     return {"the answers, twice each": outs, "how often the one before is asked": before.asked}
 
 
+@probe
+def remembered_many(mj, number):
+    """Answers to many questions on each operation, to some once more, and how many were asked."""
+
+    class Count(Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return self.asked
+
+    before = Count()
+    interpreter, operands = RememberingInterpreter(before), [[i] for i in range(number)]
+    outs = [
+        [interpreter.interpret_op(op, (x, x)) for op in Op for x in asked]
+        for asked in (operands, operands[::50])
+    ]
+    return {
+        "the answers": outs,
+        "how often the one before is asked": before.asked,
+    }
+
+
+@probe(uses=[of_all_kinds])
+def remembered_kinds(mj):
+    """Whether operands of many kinds reach the interpreter before, and its answers come back."""
+
+    class First(Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return args[0]
+
+    before, values = First(), of_all_kinds()
+    interpreter = RememberingInterpreter(before)
+    return {
+        "the answers themselves are returned, twice each": [
+            [interpreter.interpret_op(Op.add, (x, values)) is x for x in values] for _ in range(2)
+        ],
+        "how often the one before is asked": before.asked,
+    }
+
+
 @probe(uses=[telling_before])
 def two_that_remember(mj):
     """Two interpreters, which know nothing of each other, and one above the other."""
@@ -366,13 +445,14 @@ def test_the_same_question(student):
     """An operation on operands that were there before is asked once; its answer returns."""
     student.agrees(remembered, [["add", 4, 9], ["add", 4, 9], ["add", 4, 9]])
     student.agrees(remembered, [["mul", 6, 6], ["add", 6, 8], ["mul", 6, 6], ["add", 6, 8]])
-    student.agrees(remembered_answers, [0.5 * i for i in range(300)])
+    student.agrees(remembered_many, 520)
 
 
 @pytest.mark.meets("none", "zeros")
 def test_remembered_answers_of_any_kind(student):
     """An answer of any kind is remembered, even None, 0.0 and an empty list."""
     student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
+    student.agrees(remembered_kinds)
 
 
 def test_other_operations(student):
@@ -557,6 +637,40 @@ def failing(mj):
     return {"error": "nothing"}
 
 
+@probe(uses=[ask, of_all_kinds])
+def counts_with_errors(mj, errors):
+    """The count of a function that catches what its operations raise, and goes on with others."""
+
+    class Fail(Interpreter):
+        asked = 0
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            if type(args[0]) is str and hasattr(builtins, args[0]):
+                raised.append(getattr(builtins, args[0])("of the interpreter"))
+                raise raised[-1]
+            return args[0]
+
+    def f(*errors):
+        for name in errors:
+            try:
+                ask("mul", name, 2.5)
+            except BaseException as error:
+                same.append(error is raised[-1])
+        return [ask("add", x, 1.5) is x for x in of_all_kinds()]
+
+    context.interpreter, raised, same = Fail(), [], []
+    fail = context.interpreter
+    kept, count = count_ops(f, *errors)
+    return {
+        "the count": count,
+        "what the interpreter before is asked": fail.asked,
+        "the error of an operation itself comes out": same,
+        "operand and answer are the same object": kept,
+        "the interpreter before is current again": context.interpreter is fail,
+    }
+
+
 @pytest.mark.meets("order")
 def test_result_and_number(student):
     """The result of the function and the number of its operations are returned, in this order."""
@@ -593,6 +707,13 @@ def test_counting_inside_counting(student):
 def test_after_an_error(student):
     """After a function that raises, the interpreter that was current before is current again."""
     student.agrees(failing)
+
+
+@pytest.mark.meets("exception", "none")
+def test_operations_that_fail(student):
+    """An operation that fails reached the interpreter too, and its error comes out."""
+    student.agrees(counts_with_errors, ["KeyError", "TypeError", "KeyboardInterrupt"])
+    student.agrees(counts_with_errors, ["ValueError"])
 
 
 exercise("interpreters.whole")

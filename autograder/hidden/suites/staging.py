@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.grading.in_worker import grown
+from autograder.grading.in_worker import grown, of_all_kinds
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
     import weakref
 
     from microjax.staging import staged
@@ -139,20 +140,36 @@ def built_on_constants(mj, name, constants):
     }
 
 
+@probe(uses=[of_all_kinds])
+def built_of_all_kinds(mj):
+    """Whether constants of many kinds are operands, and results, as they are."""
+    values = of_all_kinds()
+    jaxpr = mj.build_jaxpr(lambda x: [mj.mul(x, value) for value in values][-1], 1)
+    results = [mj.build_jaxpr(lambda x, value=value: value, 1).return_val for value in values]
+    return {
+        "the operands themselves are kept": [
+            e.args[1] is value for e, value in zip(jaxpr.equations, values, strict=True)
+        ],
+        "the results themselves are kept": [
+            result is value for result, value in zip(results, values, strict=True)
+        ],
+    }
+
+
 @probe
-def built_in_vain(mj, number):
+def built_in_vain(mj, number, error_class):
     """What comes of a function that fails, and which interpreter is current afterwards."""
 
     def f(*xs):
         mj.add(xs[0], 1.0)
-        raise KeyError(f"{len(xs)} arguments")
+        raise raised
 
-    before = mj.current_interpreter()
+    raised = getattr(builtins, error_class)("of the function")
+    before, came = mj.current_interpreter(), "nothing"
     try:
         mj.build_jaxpr(f, number)
-        came = "nothing"
-    except KeyError as error:
-        came = "KeyError" if error.args == (f"{number} arguments",) else "another error"
+    except BaseException as error:
+        came = "the function's" if error is raised else "another error"
     back = mj.current_interpreter() is before
     return {"error": came, "the interpreter before is back": back}
 
@@ -188,6 +205,7 @@ def test_operands_of_others_are_kept(student):
     """Values of other interpreters are constants here, and are written down as they are."""
     student.agrees(built_on_constants, "add", [2, True, 1e30, None, (1.5,), "text"])
     student.agrees(built_on_constants, "mul", [0.0, ()])
+    student.agrees(built_of_all_kinds)
 
 
 @pytest.mark.meets("order", "sizes")
@@ -226,8 +244,8 @@ def test_programs_inside_programs(student):
 @pytest.mark.meets("exception", "moment")
 def test_a_function_that_fails(student):
     """The error of a function is raised, and the interpreter before is current again."""
-    student.agrees(built_in_vain, 1)
-    student.agrees(built_in_vain, 3)
+    student.agrees(built_in_vain, 1, "KeyError")
+    student.agrees(built_in_vain, 3, "KeyboardInterrupt")
 
 
 exercise("staging.eval_jaxpr")
@@ -302,10 +320,6 @@ def after_another_program(mj, x):
                 inside.append(mj.eval_jaxpr(jaxpr, (inside[-1] + 1.0,)))
             return args[0] + args[1]
 
-    class Fail(mj.Interpreter):
-        def interpret_op(self, op, args):
-            raise KeyError("out")
-
     a, b, c, d = (mj.Var(name) for name in "abcd")
     lines = mj.Equation(b, mj.Op.mul, (a, 2.0)), mj.Equation(c, mj.Op.add, (a, b))
     jaxpr, base, inside = mj.Jaxpr((a,), lines, c), mj.current_interpreter(), [x]
@@ -314,18 +328,67 @@ def after_another_program(mj, x):
     swapped = mj.eval_jaxpr(mj.Jaxpr((a, d), (), a), (d, 7.0)) is d
     with mj.set_interpreter(Again()):
         outside = mj.eval_jaxpr(jaxpr, (x,))
-    with mj.set_interpreter(Fail()):
-        try:
-            came = str(mj.eval_jaxpr(jaxpr, (x,)))
-        except Exception as error:
-            came = type(error).__name__
     return {
         "value": value,
-        "error": came,
         "a variable of a program that has run stands for itself in a different one": kept,
         "a value that is a variable of the program stays that variable": swapped,
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
+    }
+
+
+@probe
+def errors_of_operations(mj, errors):
+    """Whether an error of the interpreter comes out, and the program runs again afterwards."""
+
+    class Fail(mj.Interpreter):
+        def interpret_op(self, op, args):
+            if op is mj.Op.mul:
+                raise raised
+            return args[0] + args[1]
+
+    x, y, z = (mj.Var(name) for name in "xyz")
+    lines = mj.Equation(y, mj.Op.add, (x, 1.5)), mj.Equation(z, mj.Op.mul, (y, y))
+    jaxpr, came = mj.Jaxpr((x,), lines, z), []
+    for name in errors:
+        raised = getattr(builtins, name)("of the interpreter")
+        with mj.set_interpreter(Fail()):
+            try:
+                mj.eval_jaxpr(jaxpr, (2.0,))
+            except BaseException as error:
+                came.append("the interpreter's" if error is raised else "another error")
+    return {"errors": came, "the value afterwards": mj.eval_jaxpr(jaxpr, (2.0,))}
+
+
+@probe(uses=[of_all_kinds])
+def evaluated_of_all_kinds(mj):
+    """Whether constants and values of many kinds stay as they are, on their way through."""
+
+    class Second(mj.Interpreter):
+        def interpret_op(self, op, args):
+            seen.append(args)
+            return args[1]
+
+    values, seen = of_all_kinds(), []
+    x, y, z = (mj.Var(name) for name in "xyz")
+    lines = [
+        (mj.Equation(y, mj.Op.add, (x, value)), mj.Equation(z, mj.Op.mul, (x, y)))
+        for value in values
+    ]
+    with mj.set_interpreter(Second()):
+        outs = [mj.eval_jaxpr(mj.Jaxpr((x,), both, z), (values[0],)) for both in lines]
+        args = [mj.eval_jaxpr(mj.Jaxpr((x,), lines[0], x), (value,)) for value in values]
+    return {
+        "the constants reach the interpreter themselves": [
+            args[1] is value for args, value in zip(seen[::2], values, strict=False)
+        ],
+        "the argument reaches it itself": [args[0] is values[0] for args in seen[: len(values)]],
+        "results are used, and returned, themselves": [
+            out is value for out, value in zip(outs, values, strict=True)
+        ],
+        "arguments are returned themselves": [
+            arg is value for arg, value in zip(args, values, strict=True)
+        ],
     }
 
 
@@ -417,11 +480,12 @@ def test_constants_stand_for_themselves(student):
     student.agrees(values, 1, CONSTANTS, 3, [[2.0], [7.5]])
     student.agrees(values, 1, [], 5.5, [[2.0]])
     student.agrees(texts, 1, [["add", 0, None], ["mul", "k", 1]], 2, ["x"], ["a", "b", "c"], [])
+    student.agrees(evaluated_of_all_kinds)
 
 
 @pytest.mark.meets("zeros")
 def test_zeros_are_values_like_others(student):
-    """A variable whose value is 0.0 has that value."""
+    """A variable has the value that it was given, even if that is 0.0 or None."""
     student.agrees(values, 1, FOO, 2, [[0.0], [-0.5]])
     student.agrees(values, 2, [["mul", 0, 1], ["add", 2, 0]], 3, [[0.0, 4.0], [4.0, 0.0]])
     student.agrees(values, 1, [], 0, [[0.0]])
@@ -472,6 +536,13 @@ def test_a_result_from_outside(student):
     lines = [["mul", 0, 2.0], ["add", 0, 1.0]]
     student.agrees(texts, 1, lines, "outer 1", ["x"], ["v_1", "v_2", "v_3"], ["v_3", "v_2"])
     student.agrees(texts, 1, [], "outer 0", ["x"], ["v_1"], ["w"])
+
+
+@pytest.mark.meets("exception")
+def test_operations_that_fail(student):
+    """An error of the interpreter comes out as it is, and the program can be run again."""
+    student.agrees(errors_of_operations, ["KeyError", "ValueError", "KeyboardInterrupt"])
+    student.agrees(errors_of_operations, ["TypeError", "IndexError", "AttributeError"])
 
 
 @pytest.mark.meets("nested", "closure")
@@ -556,6 +627,19 @@ def cleaned_long(mj, length):
     return {"the number of equations": len(jaxpr.equations), "the last equations": left}
 
 
+@probe(uses=[of_all_kinds])
+def cleaned_of_all_kinds(mj):
+    """What is left of programs with a constant of each kind, as an operand and as the result."""
+    x, y, z = (mj.Var(name) for name in "xyz")
+    outs = []
+    for value in [mj.Var("y"), *of_all_kinds()]:
+        lines = mj.Equation(y, mj.Op.mul, (x, value)), mj.Equation(z, mj.Op.add, (value, x))
+        used, returned = (mj.dce_jaxpr(mj.Jaxpr((x,), lines, result)) for result in (z, value))
+        kept = [equation.args[0] is value for equation in used.equations]
+        outs.append((kept, len(returned.equations), returned.return_val is value))
+    return {"what stays of equations, operands and results": outs}
+
+
 def letters(number, lines):
     """A name for each variable of a program."""
     return [f"{chr(97 + i)}" for i in range(number + len(lines))]
@@ -621,11 +705,17 @@ def test_names_do_not_matter(student):
     student.agrees(cleaned, 2, TWO, 2, ["v", "v", "w", "w", "w"])
 
 
+@pytest.mark.meets("none")
+def test_constants_need_nothing(student):
+    """A constant needs no equation, whatever kind of thing it is, and stays as it is."""
+    student.agrees(cleaned_of_all_kinds)
+
+
 @pytest.mark.meets("length")
 def test_long_programs(student):
     """Long programs are no problem."""
     student.agrees(cleaned_long, 7)
-    student.agrees(cleaned_long, 2_001)
+    student.agrees(cleaned_long, 3_001)
 
 
 exercise("staging.whole")
