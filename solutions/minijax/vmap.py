@@ -279,9 +279,9 @@ def dot_general_batch(
     """The products of all examples, and where the batch axis is in the result.
 
     `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
-    one example. One product is bound, on the operands as they are, with `dimension_numbers` nested
-    as they came in and the same `preferred_element_type`. If both operands are mapped, the batch
-    axis of the result is 0.
+    one example. One product is bound, on the operands as they are, with tuples nested like these
+    and the same `preferred_element_type`. If both operands are mapped, the batch axis of the result
+    is 0.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])

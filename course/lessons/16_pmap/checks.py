@@ -233,7 +233,9 @@ def test_pieces():
 @pytest.mark.exercise("pmap.replica_program")
 def test_weak_pieces():
     """What is weakly typed in an example is so in a piece."""
-    program = replica_program(per_example(lambda x: [x], typed(weak_type=True)), (0,), (0,), **PARAMS)
+    program = replica_program(
+        per_example(lambda x: [x], typed(weak_type=True)), (0,), (0,), **PARAMS
+    )
     avals = [*program.in_avals, *program.out_avals]
     assert [aval.weak_type for aval in avals] == [True, True]
 
