@@ -396,9 +396,9 @@ hlo_lowerings[remat_p] = remat_hlo
 def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """A function that applies all `functions` to an array, one after the other.
 
-    They are in segments, each checkpointed as a whole. A backward pass keeps an array for each
-    segment, and one more for each function of the segment that it is in. The most that it holds at
-    a time is the least possible. Without any functions, the array itself is returned.
+    They are in segments, each checkpointed as a whole. A backward pass holds an array for each
+    segment, and one for each function of the segment that it is in; the most at once is minimal.
+    Without functions, the array itself is returned.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

@@ -91,9 +91,9 @@ def psum_batch(
 ) -> tuple[Any, Any]:
     """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
-    `vals` and `dims` hold the operand and its batch axis: each example has a value, even if all
-    have the same. A sum that all examples share is `not_mapped`, and any other keeps its batch axis
-    in place. At most one `psum` is bound, over names in the order of `axes`. The dtype stays.
+    `vals` and `dims` hold the operand and its batch axis. Each example has a value, maybe the same.
+    A sum that all share is `not_mapped`; any other keeps its batch axis in place. At most one
+    `psum` is bound, over names in the order of `axes`. The dtype stays.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))

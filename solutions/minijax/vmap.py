@@ -78,9 +78,9 @@ def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
 def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value:
     """`x` with its batch axis at `dst` instead of `src`; the other axes keep their order.
 
-    A `not_mapped` value is repeated `axis_size` times, along a new axis at `dst`; it stays weakly
-    typed if it is. Axes count from 0, and `x` may be a tracer. At most one operation is bound, and
-    none if nothing moves.
+    A `not_mapped` value is repeated `axis_size` times along a new axis at `dst`. A weak type stays.
+    Axes count from 0, and `x` may be a tracer. At most one operation is bound, and none if nothing
+    moves.
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
