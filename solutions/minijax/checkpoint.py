@@ -186,9 +186,9 @@ class Split(NamedTuple):
     Neither takes inputs that it does not read; the lists of bools say which it takes.
     """
 
-    now: ClosedJaxpr  # known inputs -> known outputs, kept values
+    now: ClosedJaxpr
     now_takes: list[bool]
-    later: ClosedJaxpr  # known inputs, kept values, unknown inputs -> unknown outputs
+    later: ClosedJaxpr
     later_takes: list[bool]
     out_known: list[bool]
 
@@ -315,8 +315,8 @@ def program_for_later(known_part: ClosedJaxpr, kept: list[Var], rest: ClosedJaxp
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
     inputs. `rest`, which has no constants, takes the residuals, which are the outputs of
-    `known_part`, and the unknown inputs. No equation that makes one of `kept` is left; no other one
-    reads what else it makes.
+    `known_part`, and the unknown inputs. An equation that makes one of `kept` is left out; other
+    equations read nothing else that it makes.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -396,9 +396,9 @@ hlo_lowerings[remat_p] = remat_hlo
 def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     """A function that applies all `functions` to an array, one after the other.
 
-    They are in segments, and each segment is checkpointed as a whole. The number of segments and
-    the length of the longest add up to the least possible. Without any functions, the array itself
-    is returned.
+    They are in segments, each checkpointed as a whole. A backward pass holds an array for each
+    segment, and one for each function of the segment that it is in; the most at once is minimal.
+    Without functions, the array itself is returned.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

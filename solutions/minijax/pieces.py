@@ -16,7 +16,15 @@ from minijax import xla
 from minijax.array import ArrayImpl
 from minijax.axis_env import AxisSize, mapped_axis
 from minijax.collectives import all_gather, with_axis
-from minijax.core import ShapedArray, Tracer, Value, Values, abstract_eval_rules, impl_rules
+from minijax.core import (
+    NotMapped,
+    ShapedArray,
+    Tracer,
+    Value,
+    Values,
+    abstract_eval_rules,
+    impl_rules,
+)
 from minijax.jaxpr import ClosedJaxpr
 from minijax.jit import CallPrimitive, without_consts
 from minijax.placement import Kind, to_buffer
@@ -54,6 +62,18 @@ def inside(axis_name: Any, axis_size: int, **params: Any) -> Any:
 
 def whole_avals(avals: Sequence[ShapedArray], axes: Axes, axis_size: int) -> list[ShapedArray]:
     return [with_axis(aval, axis, axis_size) for aval, axis in zip(avals, axes, strict=True)]
+
+
+def with_mapped(axis: int | None, dim: Any) -> tuple[int | None, Any]:
+    """Both axes of a whole batch, from the mapped axis of one array and the batch axis of a piece.
+
+    >>> with_mapped(0, 0), with_mapped(1, 0)
+    ((0, 1), (2, 0))
+    """
+    if axis is None or isinstance(dim, NotMapped):
+        return axis, dim
+    axis += dim < axis
+    return axis, dim + (axis <= dim)
 
 
 def pmap_type(

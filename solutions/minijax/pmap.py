@@ -76,6 +76,7 @@ from minijax.pieces import (
     pmap_p,
     to_pieces,
     whole_avals,
+    with_mapped,
 )
 from minijax.placement import array_of, to_buffer
 from minijax.tracing import trace_to_jaxpr
@@ -90,9 +91,9 @@ def psum_batch(
 ) -> tuple[Any, Any]:
     """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
-    `vals` and `dims` hold the operand and its batch axis. Over the axis of this `vmap` the examples
-    are added up, a `not_mapped` operand once for each, and the result is `not_mapped`. Any other
-    names in `axes` are left, in order, to one `psum`, and the dtype stays.
+    `vals` and `dims` hold the operand and its batch axis. Each example has a value, maybe the same.
+    A sum that all share is `not_mapped`; any other keeps its batch axis in place. At most one
+    `psum` is bound, over names in the order of `axes`. The dtype stays.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
@@ -215,9 +216,9 @@ def replica_program(
 ) -> ClosedJaxpr:
     """The program that each device runs: that of one example, from pieces to pieces.
 
-    A piece still has its mapped axis, with length 1, where `in_axes` or `out_axes` say; for None it
-    is the whole array. Collectives in `jaxpr` work along the axis that `params` describe. Weak
-    types stay weak.
+    An array is cut along the axis that `in_axes` or `out_axes` name, one piece for each device; for
+    None, each device has the whole array. Collectives in `jaxpr` work along the axis that `params`
+    describe. Weak types stay weak.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [f64])
@@ -301,9 +302,8 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    One call computes both: it takes the primals, then the tangents that are not None, each with the
-    mapped axis of its primal. A floating-point result always has a tangent, even if nothing moves;
-    any other result has None.
+    One call computes both: it takes the primals, then the tangents that are not None. A
+    floating-point result always has a tangent, even if nothing moves; any other result has None.
 
     >>> from minijax import devices
     >>> with inside("i", 1):
@@ -360,18 +360,6 @@ def mapped_and_batch(axis: int | None, dim: Any) -> tuple[int | None, Any]:
         return axis, dim
     axis += dim <= axis
     return axis, dim - (axis < dim)
-
-
-def with_mapped(axis: int | None, dim: Any) -> tuple[int | None, Any]:
-    """The way back: both axes of the whole, from the mapped axis of one array and a piece's `dim`.
-
-    >>> with_mapped(0, 0), with_mapped(1, 0)
-    ((0, 1), (2, 0))
-    """
-    if axis is None or isinstance(dim, NotMapped):
-        return axis, dim
-    axis += dim < axis
-    return axis, dim + (axis <= dim)
 
 
 def pmap_partial_eval(

@@ -78,8 +78,9 @@ def remove_axis(aval: ShapedArray, axis: BatchAxis) -> ShapedArray:
 def move_batch_axis(axis_size: int, src: BatchAxis, dst: int, x: Value) -> Value:
     """`x` with its batch axis at `dst` instead of `src`; the other axes keep their order.
 
-    A `not_mapped` value is repeated `axis_size` times, along a new axis at `dst`. Axes count from
-    0, and `x` may be a tracer. At most one operation is bound, and none if nothing moves.
+    A `not_mapped` value is repeated `axis_size` times along a new axis at `dst`. A weak type stays.
+    Axes count from 0, and `x` may be a tracer. At most one operation is bound, and none if nothing
+    moves.
 
     >>> batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])  # three examples of shape (2,)
     >>> move_batch_axis(3, 1, 0, batch)
@@ -180,9 +181,9 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
-    A `not_mapped` one that is 0-d stays as it is, any other is repeated. Beside another such
-    operand, example meets example, and within one example NumPy's rules align the axes. If no axis
-    is missing, at most one operation is bound, and none if nothing changes.
+    A `not_mapped` number (0-d) stays as it is; a `not_mapped` array is repeated. Example meets
+    example in an operation on two such operands, and within one example NumPy's rules align the
+    axes. If no axis is missing, at most one operation is bound, and none if nothing changes.
 
     >>> numbers, rows = np.array([1.0, 10.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> align_operand(2, 0, numbers, 1) * align_operand(2, 0, rows, 1)
@@ -278,9 +279,9 @@ def dot_general_batch(
     """The products of all examples, and where the batch axis is in the result.
 
     `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
-    one example. One product is bound, on the operands as they are, with `dimension_numbers` nested
-    as they came in and the same `preferred_element_type`. If both operands are mapped, the batch
-    axis of the result is 0.
+    one example. One product is bound, on the operands as they are, with tuples nested like these
+    and the same `preferred_element_type`. If both operands are mapped, the batch axis of the result
+    is 0.
 
     >>> matrix_times_vector = (((1,), (0,)), ((), ()))
     >>> matrix, vectors = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]])

@@ -4,6 +4,8 @@ Each exercise has a few. They need no other exercise than their own and those th
 before it, so you can do them in any order you like.
 """
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from random_programs import for_programs, numbers, results_of, slope
@@ -12,7 +14,9 @@ from minijax import lax
 from minijax.core import (
     Trace,
     Tracer,
+    dot_general_p,
     get_aval,
+    impl_rules,
     new_main,
     not_mapped,
 )
@@ -71,7 +75,8 @@ def test_value_is_repeated():
     row = np.array([7.0, 8.0])
     assert move_batch_axis(3, not_mapped, 0, row).tolist() == [[7.0, 8.0]] * 3
     assert move_batch_axis(3, not_mapped, 1, row).tolist() == [[7.0] * 3, [8.0] * 3]
-    assert move_batch_axis(3, not_mapped, 0, 5.0).tolist() == [5.0, 5.0, 5.0]
+    fives = move_batch_axis(3, not_mapped, 0, 5.0)
+    assert (fives.tolist(), fives.weak_type) == ([5.0, 5.0, 5.0], True)
 
 
 @pytest.mark.exercise("vmap.move_batch_axis")
@@ -82,6 +87,14 @@ def test_tracer_is_moved():
         assert move_batch_axis(3, 1, 0, box).shape == (3, 2)
         assert move_batch_axis(9, not_mapped, 0, box).shape == (9, 2, 3)
         assert main.global_data == ["transpose", "broadcast_in_dim"]
+
+
+@pytest.mark.exercise("vmap.move_batch_axis")
+def test_nothing_moves():
+    """Nothing is bound if the batch axis is in its place already."""
+    with new_main(Toy, []) as main:
+        assert move_batch_axis(3, 1, 1, Box(Toy(main), GRID)).shape == (2, 3)
+        assert main.global_data == []
 
 
 # align_operand ------------------------------------------------------------------------------------
@@ -101,6 +114,7 @@ def test_operands_that_are_not_mapped():
     assert np.shape(align_operand(3, not_mapped, np.array(2.5), 2)) == ()
     assert align_operand(3, not_mapped, 2.5, 2) == 2.5
     assert align_operand(4, not_mapped, np.array([7.0, 8.0]), 1).tolist() == [[7.0, 8.0]] * 4
+    assert align_operand(4, not_mapped, np.array([7.0, 8.0]), 2).tolist() == [[[7.0, 8.0]]] * 4
 
 
 @pytest.mark.exercise("vmap.align_operand")
@@ -156,7 +170,7 @@ def test_two_axes_in_front():
 def test_one_sum():
     """One sum is bound, for all examples together."""
     with new_main(Toy, []) as main:
-        reduce_sum_batch(3, [Box(Toy(main), CUBE)], [1], axes=(1,))
+        reduce_sum_batch(3, [Box(Toy(main), CUBE)], [1], axes=(1, 0))
         assert main.global_data == ["reduce_sum"]
 
 
@@ -209,6 +223,15 @@ def test_dtype_of_a_product():
     wanted = {**DOT, "preferred_element_type": np.dtype("float32")}
     out, _ = dot_general_batch(2, [GRID, np.ones((2, 3))], [not_mapped, 0], **wanted)
     assert out.dtype.name == "float32"
+
+
+@pytest.mark.exercise("vmap.dot_general_rule")
+def test_nested_as_they_came_in():
+    """The new dimension_numbers are tuples of tuples, as the old ones."""
+    asked = []
+    with patch.dict(impl_rules, {dot_general_p: lambda *xs, **params: asked.append(params) or 0.0}):
+        dot_general_batch(3, [np.ones((3, 2, 4)), np.ones((3, 4))], [0, 0], **DOT)
+    assert [params["dimension_numbers"] for params in asked] == [(((2,), (1,)), ((0,), (0,)))]
 
 
 @pytest.mark.exercise("vmap.dot_general_rule")

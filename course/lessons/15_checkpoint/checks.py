@@ -75,6 +75,19 @@ def test_nothing_above_a_kept_value():
 
 
 @pytest.mark.exercise("checkpoint.kept_values")
+def test_who_is_not_asked():
+    """The policy is not asked about equations that the outputs, or a kept value, do not need."""
+    asked = []
+
+    def policy(primitive, *avals, **params):
+        asked.append(primitive.name)
+        return sines(primitive)
+
+    kept(lambda x: [jnp.cos(x), jnp.sin(jnp.exp(x)) * 2.0], [SCALAR], 1, policy)
+    assert sorted(asked) == ["mul", "sin"]
+
+
+@pytest.mark.exercise("checkpoint.kept_values")
 def test_an_equation_with_several_results():
     """The policy is asked once, and the needed results are kept, in the program's order."""
     asked = []
@@ -109,9 +122,12 @@ def test_what_the_policy_is_asked():
 
 
 def later(which):
-    """The program for later of a small one: its residuals are sin(x) - k and x, with k known."""
+    """The program for later of a small one: its residuals are sin(x) - k and x, with k known.
+
+    It returns the first residual, too.
+    """
     known = trace_to_jaxpr(lambda x, k: [jnp.sin(x) - k, x], [SCALAR, SCALAR])
-    rest = trace_to_jaxpr(lambda r, x, y: [r * y, x - y], [SCALAR, SCALAR, SCALAR])
+    rest = trace_to_jaxpr(lambda r, x, y: [r * y, x - y, r], [SCALAR, SCALAR, SCALAR])
     variables = [var for i in which for var in known.eqns[i].outvars]
     made = MODULE.program_for_later(known, variables, rest)
     return MODULE.without_dead_code(made)[0], made
@@ -122,7 +138,7 @@ def test_everything_again():
     """Without kept values: known inputs, then the unknown one."""
     program, made = later([])
     assert names(program) == ["sin", "sub", "mul", "sub"]
-    assert run(made, np.pi / 2, 5.0, 10.0) == [-40.0, np.pi / 2 - 10.0]
+    assert run(made, np.pi / 2, 5.0, 10.0) == [-40.0, np.pi / 2 - 10.0, -4.0]
 
 
 @pytest.mark.exercise("checkpoint.later")
@@ -130,10 +146,10 @@ def test_kept_values_are_inputs():
     """A kept value comes after the known inputs, and is not computed again."""
     program, made = later([0])
     assert names(program) == ["sub", "mul", "sub"]
-    assert run(made, 2.0, 5.0, 7.0, 10.0) == [20.0, -8.0]
+    assert run(made, 2.0, 5.0, 7.0, 10.0) == [20.0, -8.0, 2.0]
     program, made = later([0, 1])
     assert names(program) == ["mul", "sub"]
-    assert run(made, 2.0, 5.0, 7.0, 3.0, 10.0) == [30.0, -8.0]
+    assert run(made, 2.0, 5.0, 7.0, 3.0, 10.0) == [30.0, -8.0, 3.0]
 
 
 @pytest.mark.exercise("checkpoint.later")

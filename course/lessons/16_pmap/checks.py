@@ -44,6 +44,7 @@ def typed(shape=(), dtype="float64", weak_type=False):
 # psum_batch ---------------------------------------------------------------------------------------
 
 GRID = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+CUBE = np.arange(24.0).reshape(2, 3, 4)
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -71,8 +72,27 @@ def test_sums_over_two_axes():
     assert outer(GRID).tolist() == [[11.0, 22.0, 33.0]] * 2
     inner = vmap(vmap(lambda x: psum(x, "j"), axis_name="j"), axis_name="i")
     assert inner(GRID).tolist() == [[6.0] * 3, [60.0] * 3]
+    constant = vmap(vmap(lambda x, k: psum(k, ("i", "j")), (0, None), axis_name="j"), axis_name="i")
+    assert constant(GRID, np.array([1.0, 10.0])).tolist() == [[33.0] * 3] * 2
     columns = vmap(vmap(lambda x: psum(x, "i"), in_axes=1, axis_name="j"), axis_name="i")
     assert columns(np.stack([GRID, GRID])).tolist() == [[[2.0, 20.0], [4.0, 40.0], [6.0, 60.0]]] * 2
+
+
+@pytest.mark.exercise("pmap.psum_batch")
+def test_other_names_in_one_sum():
+    """All names that are not this vmap's go to one psum, in their order."""
+    bound = []
+
+    def note(size, vals, dims, *, axes):
+        bound.append(axes)
+        return psum_batch(size, vals, dims, axes=axes)
+
+    over_all = lambda x: psum(x, ("k", "j", "i"))  # noqa: E731
+    with patch.dict(vmap_rules, {psum_p: note}):
+        inner = vmap(vmap(over_all, axis_name="j"), axis_name="i")
+        out = vmap(inner, axis_name="k")(CUBE)
+    assert bound == [("k", "j", "i"), ("k", "i"), ("k",)]
+    assert out.tolist() == [[[276.0] * 4] * 3] * 2
 
 
 @pytest.mark.exercise("pmap.psum_batch")
@@ -85,8 +105,6 @@ def test_sums_of_random_programs(f, xs):
 
 
 # all_gather_batch ---------------------------------------------------------------------------------
-
-CUBE = np.arange(24.0).reshape(2, 3, 4)
 
 
 def gathered(x, dim, axis, tiled=False):
@@ -131,6 +149,10 @@ def test_gathered_by_another_map():
     out = vmap(inner, axis_name="i")(CUBE)
     assert out.shape == (2, 4, 3, 2)
     assert np.asarray(out)[1, 3].tolist() == CUBE[:, :, 3].T.tolist()
+    row = vmap(lambda x: all_gather(x, "i", tiled=True), in_axes=1, axis_name="j")
+    out = vmap(row, axis_name="i")(CUBE)
+    assert out.shape == (2, 4, 6)
+    assert np.asarray(out)[1, 3].tolist() == CUBE[:, :, 3].reshape(-1).tolist()
 
 
 # all_gather_transpose -----------------------------------------------------------------------------
@@ -206,6 +228,16 @@ def test_pieces():
     outs = eval_jaxpr(program.jaxpr, program.consts, np.array(10.0), column)
     more = [[101.0], [202.0], [303.0], [404.0]]
     assert [out.tolist() for out in outs] == [[[10.0, 20.0, 30.0, 40.0]], 10.0, more]
+
+
+@pytest.mark.exercise("pmap.replica_program")
+def test_weak_pieces():
+    """What is weakly typed in an example is so in a piece."""
+    program = replica_program(
+        per_example(lambda x: [x], typed(weak_type=True)), (0,), (0,), **PARAMS
+    )
+    avals = [*program.in_avals, *program.out_avals]
+    assert [aval.weak_type for aval in avals] == [True, True]
 
 
 @pytest.mark.exercise("pmap.replica_program")
