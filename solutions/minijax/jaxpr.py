@@ -448,8 +448,9 @@ class TypeChecker:
     def check_equation(self, eqn: JaxprEqn) -> None:
         """Bind the results of an equation that is right, else raise a `TypeError` that says where.
 
-        It is right if the rule of its primitive returns the types of its results, weak or not, and
-        all that it uses is right as well: operands, and programs in parameters.
+        It is right if the rule of its primitive returns the types of its results (whether they are
+        weak does not matter), and all that it uses is right, too: operands, and programs in
+        parameters.
 
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))

@@ -142,9 +142,9 @@ class JVPTrace(Trace):
     ) -> Any:
         """The result, in a box, of an operation on tracers of this trace.
 
-        Value and tangent come from the primitive's rule in `jvp_rules`. It may rely on an operand
-        that moves. A primitive without a rule is a `NotImplementedError` that names it, if a rule
-        is needed. With `multiple_results`, returns a list of boxes.
+        Value and tangent come from the primitive's rule in `jvp_rules`. A rule may rely on this: at
+        least one operand moves. A primitive without a rule is a `NotImplementedError` that names
+        it, if a rule is needed. With `multiple_results`, returns a list of boxes.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -248,8 +248,8 @@ def bilinear_jvp(
     """The value of a primitive of two operands, and how it moves when they move.
 
     While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
-    are. Nothing is computed for a tangent that is `None`; at least one is not. All others and the
-    operands are numbers, arrays or tracers. An operand may be a scalar beside an array.
+    are. At least one tangent is not `None`, and nothing is computed for one that is. Operands and
+    tangents are numbers, arrays or tracers. An operand may be a scalar beside an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0

@@ -85,10 +85,10 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """The cotangent of the operand `x` of an elementwise operation whose result has `ct`.
+    """The cotangent of operand `x` of an elementwise operation; `ct` is that of its result.
 
-    If `x` was stretched, that is the sum of `ct` over the copies of each entry, in the shape of
-    `x`. Otherwise it is `ct` itself, which may be a tracer. A known `x` has None.
+    If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
+    Otherwise it is `ct` itself, which may be a tracer. For a known `x` it is None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -164,11 +164,11 @@ def dot_cotangent(
 ) -> Value:
     """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `other` is the known operand; if the linear one `comes_last`, it is the first. In the pairs
-    `contract` and `batch` of `dimension_numbers`, the axes of the linear operand come first. `ct`
-    has the axes of the product: batch axes, those kept of the first operand, those kept of the
-    second. All the work is one product of `ct` and `other`, which may be tracers, in the dtype of
-    `ct`; what is returned has the operand's.
+    `other` is the known operand, and `comes_last` says that it is the first of the two. Each of the
+    pairs `contract` and `batch` has the axes of the linear operand, then those of `other`. `ct` has
+    the axes of the product: batch axes, those kept of the first operand, those kept of the second.
+    All the work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`. The
+    cotangent has the dtype of the operand.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -268,13 +268,13 @@ def linear_equations(
 
 
 def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
-    """The list of the cotangents of a program's linear inputs, for those of its results.
+    """The cotangents of a program's linear inputs, as a list. `cotangents` are its results'.
 
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
     each linear input; None is a cotangent of zero, here and in the list. An equation with a linear
     operand has its transpose rule called once, with the complete cotangents of its results. If
     these are all None it is left out and needs no rule; any other without one is a
-    `NotImplementedError`.
+    `NotImplementedError` that names its primitive.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -329,8 +329,9 @@ def full_cotangent(ct: Value | None, aval: ShapedArray) -> Value:
 def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxpr:
     """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
-    `jaxpr` is linear in the inputs that `linear` marks, floats or integers. Each result has the
-    type of the input to which it belongs. The same object comes back for the same `linear`.
+    `jaxpr` is linear in the inputs that `linear` marks; they may be floats or integers. Each result
+    has the type of its input, or `float0` for an integer without influence. The same object comes
+    back for the same `linear`.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
@@ -455,8 +456,8 @@ def value_and_gradients(
 ) -> tuple[Value, ...]:
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
-    A value that is not one float is a `TypeError`. What is pulled back is a 1 with the value's
-    dtype, weak if that is. With `has_aux`, `fun` returns a pair, whose second part comes third.
+    A value that is not one float is a `TypeError`. The cotangent of the value has its dtype, and is
+    weak if the value is. With `has_aux`, `fun` returns a pair, whose second part comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)

@@ -781,6 +781,13 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), backwards, types)
 
 
+mistake(  # the zeros of an integer are integers, too
+    "grad.call_rule",
+    {"[instantiate(ct, aval) for": "[full_cotangent(ct, aval) for"},
+    fails="test_program_with_zeros",
+)
+
+
 mistake(  # cotangents of integers are dropped, though a linear function may be one of integers
     "grad.call_rule",
     {
@@ -795,7 +802,7 @@ def value_and_gradients(fun, args, has_aux=False):
     out = vjp(fun, *args, has_aux=has_aux)
     value, f_vjp = out[0], out[1]
     check_scalar(value)
-    gradients = f_vjp(np.array(1, dtype=get_aval(value).dtype))
+    gradients = f_vjp(basis(get_aval(value)))
     return (value, gradients) + tuple(out[2:])
 
 
@@ -806,7 +813,8 @@ def value_and_gradients(fun, args, has_aux=False):
     else:
         value, f_vjp = vjp(fun, *args)
     check_scalar(value)
-    one = np.ones_like(np.zeros((), get_aval(value).dtype))
+    aval = get_aval(value)
+    one = 1.0 if aval.weak_type else np.ones_like(np.zeros((), aval.dtype))
     return (value, f_vjp(one), aux) if has_aux else (value, f_vjp(one))
 
 
@@ -814,7 +822,8 @@ def value_and_gradients(fun, args, has_aux=False):
 def value_and_gradients(fun, args, has_aux=False):
     lin = linearize_tree(fun, tuple(args), has_aux)
     check_scalar(lin.value)
-    seed = np.array(1, get_aval(lin.value).dtype)
+    aval = get_aval(lin.value)
+    seed = convert_element_type_p.bind(1, new_dtype=aval.dtype, weak_type=aval.weak_type)
     result = [lin.value, pull_back(lin, seed)]
     if has_aux:
         result.append(lin.aux)
@@ -825,7 +834,7 @@ def value_and_gradients(fun, args, has_aux=False):
 def value_and_gradients(fun, args, has_aux=False):
     def gradients(value, back):
         check_scalar(value)
-        return back(np.ones((), dtype=get_aval(value).dtype))
+        return back(instantiate(None, get_aval(value)) + 1.0)
 
     match vjp(fun, *args, has_aux=has_aux):
         case value, back, aux:
@@ -840,7 +849,7 @@ def value_and_gradients(fun, args, has_aux=False):
     hints=[
         "Compute the gradient of `x * x` at 3. Is yours 6, or 54?",
         "The cotangent of the result says how much the result counts. How large the result is has nothing to do with it.",
-        "Start with a one: `np.ones((), dtype)`, with the dtype of the value.",
+        "Start with a one of the type of the value.",
     ],
 )
 def value_and_gradients(fun, args, has_aux=False):
@@ -862,7 +871,15 @@ def value_and_gradients(fun, args, has_aux=False):
     out = fun(*args)
     check_scalar(out[0] if has_aux else out)
     value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
+    return value, f_vjp(basis(get_aval(value))), *aux
+
+
+# The one is never weak.
+mistake(
+    "grad.value_and_gradients",
+    {"weak_type=aval.weak_type": "weak_type=False"},
+    fails="test_dtype_of_the_cotangent",
+)
 
 
 @mistake("grad.value_and_gradients", fails="test_gradients_with_aux")

@@ -891,6 +891,8 @@ def test_program_with_zeros(student):
     flags = [False, False, True]
     student.agrees(program_backwards, PASS, "unused", args, flags, [ROW, ROW, ROW])
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
+    args = [INTEGERS] * 3
+    student.agrees(program_backwards, PASS, "unused", args, [False, True, True], args[:2])
 
 
 @pytest.mark.meets("float32")
@@ -1003,7 +1005,8 @@ def cotangent_used(mj, siblings, factor, x):
     own = mj.custom_vjp(lambda y: y * factor)
     own.defvjp(lambda y: (y * factor, None), bwd)
     with evaluating(siblings) as module:
-        out, (gradient,) = module.value_and_gradients(lambda x: own(mj.numpy.sum(x * 3.0)), [x])
+        total = (lambda x: x * 3.0) if np.ndim(x) == 0 else lambda x: mj.numpy.sum(x * 3.0)
+        out, (gradient,) = module.value_and_gradients(lambda x: own(total(x)), [x])
         return {
             "the value": out,
             "the gradient": gradient,
@@ -1093,7 +1096,7 @@ def test_gradients_with_aux(student):
 
 @pytest.mark.meets("weak_type", "float32", "extremes")
 def test_dtype_of_the_cotangent(student):
-    """The gradient starts from a one, of the dtype of the value, whatever the value is."""
+    """The gradient starts from a one of the type of the value, whatever the value is."""
     for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
         student.agrees(cotangent_used, ALL, 2.0, x)
     for factor in (np.inf, np.nan, 0.0):

@@ -25,6 +25,7 @@ from minijax.core import (
     sub_p,
     trace_state,
 )
+from minijax.errors import UnexpectedTracerError
 from minijax.jvp import (
     JVPTrace,
     JVPTracer,
@@ -91,16 +92,16 @@ def test_tangent_of_zeros():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_rule_gets_everything():
-    """The rule gets values, tangents and params, even if one operand does not move."""
+    """The rule gets values, tangents and params, even if only one of the operands moves."""
     toy = Primitive("toy")
-    impl_rules[toy] = lambda x, y, *, scale: scale * x
+    impl_rules[toy] = lambda x, y, z, *, scale: scale * x
     jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, 3.0, None), JVPTracer(trace, 4.0, 10.0)]
+        boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
         out = trace.process_primitive(toy, boxes, {"scale": 7})
         assert out.primal == 7.5
-        assert out.tangent == [3.0, 4.0, None, 10.0, 7]
+        assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
 
 
 @pytest.mark.exercise("jvp.process_primitive")
@@ -113,6 +114,17 @@ def test_nothing_moves():
         out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
         assert isinstance(out, JVPTracer)
         assert (out.primal, out.tangent) == (6.0, None)
+
+
+@pytest.mark.exercise("jvp.process_primitive")
+def test_nothing_moves_below():
+    """Where no operand moves, interpreters further down take the operation."""
+    with new_main(Toy, []) as below, new_main(JVPTrace) as main:
+        trace = JVPTrace(main)
+        box = JVPTracer(trace, Box(Toy(below), 3.0), None)
+        out = trace.process_primitive(sin_p, [box], {})
+        assert below.global_data == ["sin"]
+        assert isinstance(out.primal, Box)
 
 
 @pytest.mark.exercise("jvp.process_primitive")
@@ -219,6 +231,9 @@ def test_sum_of_one_that_moves():
     """A constant operand contributes nothing, even if it is infinite."""
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, None]) == (-1.0, 0.5)
     assert sum_jvp(sub_p, [np.inf, 4.0], [None, 0.5]) == (np.inf, -0.5)
+    x, y, y_dot = np.float32([3.0, 4.0, 0.5])
+    _, tangent = sum_jvp(sub_p, [x, y], [None, y_dot])
+    assert (tangent.dtype.name, float(tangent)) == ("float32", -0.5)
 
 
 @pytest.mark.exercise("jvp.sum_rule")
@@ -292,6 +307,8 @@ def test_zeros_are_arrays():
     assert values[0] == 7
     assert tangents[0].dtype == FLOAT0
     assert tangents[1].tolist() == [0.0, 0.0]
+    _, tangents = jvp_flat(lambda x: [x, np.ones(2, np.float32)], [3.0], [0.5])
+    assert (tangents[1].dtype.name, tangents[1].tolist()) == ("float32", [0.0, 0.0])
 
 
 @pytest.mark.exercise("jvp.flat")
@@ -302,6 +319,15 @@ def test_results_of_another_jvp():
         values, tangents = jvp_flat(lambda y: [outer, y], [3.0], [0.5])
         assert values[0] is outer
         assert tangents == [0.0, 0.5]
+
+
+@pytest.mark.exercise("jvp.flat")
+def test_box_of_an_interpreter_that_has_ended():
+    """A result that is the box of an earlier jvp, which has ended, is an error."""
+    kept = []
+    jvp_flat(lambda x: [kept.append(x) or x], [2.0], [5.0])
+    with pytest.raises(UnexpectedTracerError):
+        jvp_flat(lambda y: [kept[0]], [3.0], [0.5])
 
 
 @pytest.mark.exercise("jvp.flat")

@@ -109,7 +109,7 @@ def test_each_run_has_its_own_values():
 def test_number_of_values():
     """One value for each constant and input; any other number raises ValueError."""
     k, a = variables(2)
-    for consts, args in (([], [1.0]), ([1.0], [2.0, 3.0])):
+    for consts, args in (([], [1.0]), ([1.0], [2.0, 3.0]), ([1.0, 2.0], []), ([], [1.0, 2.0])):
         with pytest.raises(ValueError):
             eval_jaxpr(Jaxpr([k], [a], [a], []), consts, *args)
 
@@ -171,6 +171,9 @@ def test_order_of_the_batch_axes():
     x, y = typed((2, 3, 5, 5)), typed((5, 3, 2, 2))
     out = dot_general_type(x, y, **numbers, preferred_element_type=None)
     assert out == typed((5, 3, 5, 2))
+    numbers = {"dimension_numbers": (((0,), (2,)), ((1, 2), (1, 0)))}
+    out = dot_general_type(x, y, **numbers, preferred_element_type=None)
+    assert out == typed((3, 5, 5, 2))
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
@@ -188,6 +191,8 @@ def test_a_product_may_be_weak():
     weak, strong = typed((2, 2), weak_type=True), typed((2, 2))
     assert dot_general_type(weak, weak, **MATRICES) == weak
     assert dot_general_type(weak, strong, **MATRICES) == strong
+    wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
+    assert dot_general_type(weak, weak, **wanted) == typed((2, 2), "float32", weak_type=True)
 
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
@@ -318,6 +323,30 @@ def test_programs_inside_are_checked():
     inner = Jaxpr([], [], [], [])
     with pytest.raises(TypeError, match="a program inside"):
         check_equation(JaxprEqn([a], [b], call_p, {"jaxpr": inner}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_each_operand_is_checked():
+    """Every operand is checked, the last one and literals, too."""
+    a, b, unbound = variables(3)
+    wrong = Literal(1, typed(()))
+    for operands in ([unbound, a], [a, unbound], [wrong, a], [a, wrong]):
+        with pytest.raises(TypeError):
+            check_equation(JaxprEqn(operands, [b], sub_p, {}), a)
+
+
+@pytest.mark.exercise("jaxprs.check_equation")
+def test_wrong_equation_binds_nothing():
+    """After an error, none of the results is bound."""
+    a, b, c = *variables(2), Var(typed((3,)))
+    two_p = Primitive("two", multiple_results=True)
+    abstract_eval_rules[two_p] = lambda x: [x, x]
+    check = Lenient(Jaxpr([], [a], [], [JaxprEqn([a], [b, c], two_p, {})]))
+    check.bound = {a}
+    eqn = next(check.equations())
+    with pytest.raises(TypeError):
+        check.check_equation(eqn)
+    assert check.bound == {a}
 
 
 @pytest.mark.exercise("jaxprs.check_equation")

@@ -79,6 +79,7 @@ def test_axis_was_stretched():
     assert unbroadcast(GRID, linear(2, 1)).tolist() == [[6.0], [15.0]]
     assert unbroadcast(GRID, linear(1, 1)).tolist() == [[21.0]]
     assert unbroadcast(ROW, linear(1)).tolist() == [111.0]
+    assert unbroadcast(np.ones((0, 3)), linear(1, 3)).tolist() == [[0.0, 0.0, 0.0]]
 
 
 @pytest.mark.exercise("grad.unbroadcast")
@@ -154,6 +155,18 @@ def test_batch_axes_anywhere():
 
 
 @pytest.mark.exercise("grad.dot_general_rule")
+def test_several_kept_axes():
+    """Each operand may keep several axes, or none."""
+    numbers = ((1,), (2,)), ((), ())  # of x[i, k, h] and y[j, l, k]
+    ct, other = np.arange(16.0).reshape(2, 2, 2, 2), np.arange(12.0).reshape(2, 2, 3)
+    aval = ShapedArray((2, 3, 2), np.dtype(float))
+    out = dot_cotangent(ct, aval, other, *numbers, comes_last=False)
+    assert out.tolist() == np.einsum("ihjl,jlk->ikh", ct, other).tolist()
+    out = dot_cotangent(ct, aval, other, *numbers, comes_last=True)
+    assert out.tolist() == np.einsum("jlih,jlk->ikh", ct, other).tolist()
+
+
+@pytest.mark.exercise("grad.dot_general_rule")
 def test_vectors():
     """Of a product of two vectors, each gets the other one times a number."""
     numbers = ((0,), (0,)), ((), ())
@@ -194,6 +207,27 @@ def test_used_twice():
     jaxpr = Jaxpr([], [a], [b, a, b], [JaxprEqn([a], [b], neg_p, {})])
     (out,) = backward_pass(jaxpr, [], [linear()], [1.0, 10.0, 100.0])
     assert float(out) == -91.0
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_rule_is_called_once():
+    """However often a result is used, the rule of its equation is called once."""
+    twice = Primitive("twice")
+    abstract_eval_rules[twice] = lambda x: x
+    seen = []
+    transpose_rules[twice] = lambda ct, x: [seen.append(float(ct)) or ct * 2.0]
+    a, b, c = variables(3)
+    eqns = [JaxprEqn([a], [b], twice, {}), JaxprEqn([b], [c], neg_p, {})]
+    (out,) = backward_pass(Jaxpr([], [a], [c, b], eqns), [], [linear()], [3.0, 5.0])
+    assert (float(out), seen) == (4.0, [2.0])
+
+
+@pytest.mark.exercise("grad.backward_pass")
+def test_missing_rule():
+    """An equation that counts and has no rule is an error that names its primitive."""
+    a, b = variables(2)
+    with pytest.raises(NotImplementedError, match="sin"):
+        backward_pass(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]), [], [linear()], [1.0])
 
 
 @pytest.mark.exercise("grad.backward_pass")
@@ -266,6 +300,15 @@ def test_inputs_and_results():
 
 
 @pytest.mark.exercise("grad.call_rule")
+def test_integers():
+    """Cotangents of integers are integers, but one without influence has `float0`."""
+    closed = make_jaxpr(lambda x, y: x + x)(2, np.arange(3))
+    back = transposed_jaxpr(closed, (True, True))
+    assert [aval.dtype for aval in back.out_avals] == [np.dtype(int), float0]
+    assert run(back, 5)[0] == 10
+
+
+@pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept():
     """Asked twice, it returns the same program; for other linear inputs, a different one.
 
@@ -297,20 +340,33 @@ def test_gradients():
     assert (float(value), [float(g) for g in gradients]) == (45.0, [30.0, 9.0])
     value, gradients = value_and_gradients(lambda x: jnp.sum(x * x), [ROW])
     assert (float(value), gradients[0].tolist()) == (10101.0, [2.0, 20.0, 200.0])
+    assert isinstance(gradients, tuple)
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
-def test_single_precision_gradients():
-    """The value may be of any float dtype."""
+def test_function_runs_once():
+    """The function runs once, for value and gradients together."""
+    calls = []
+    value_and_gradients(lambda x: calls.append(x) or x * x, (3.0,))
+    assert len(calls) == 1
+
+
+@pytest.mark.exercise("grad.value_and_gradients")
+def test_types_of_gradients():
+    """The value may be of any float dtype, and weak: then so is its cotangent."""
     value, (gradient,) = value_and_gradients(lambda x: jnp.sum(x * x), [ROW.astype(F32)])
     assert (value.dtype.name, gradient.dtype.name) == ("float32", "float32")
+    for x in (3.0, np.array(3.0)):
+        value, (gradient,) = value_and_gradients(lambda x: x * x, [x])
+        assert gradient.weak_type == value.weak_type
 
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient():
     """A value that is not one float is rejected; has_aux hands a second part through."""
-    with pytest.raises(TypeError):
-        value_and_gradients(lambda x: x * ROW, [2.0])
+    for f in (lambda x: x * ROW, lambda x: (x,), lambda x: 3):
+        with pytest.raises(TypeError):
+            value_and_gradients(f, [2.0])
     value, gradients, aux = value_and_gradients(lambda x: (x * x, 7.0), [3.0], has_aux=True)
     assert (float(value), float(gradients[0]), aux) == (9.0, 6.0, 7.0)
 
