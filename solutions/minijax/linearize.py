@@ -252,8 +252,9 @@ def partial_eval_flat(
 
     `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. A result is known
     if its box, or the value itself, is, but `instantiate(i)` makes result `i` unknown. A box that
-    an earlier use at the same level has left is an `UnexpectedTracerError`. The program goes from
-    the unknown inputs to the unknown results, in order.
+    an earlier use at the same level has left is an `UnexpectedTracerError`. The list that `f`
+    returns stays as it is. The program goes from the unknown inputs to the unknown results, in
+    order.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]

@@ -222,10 +222,12 @@ def trace_with(
 ) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types, recorded into `builder`.
 
-    `f` takes an input for each of `avals`: one that it does not use is still an input. It returns a
-    list of tracers, arrays and numbers; an element that is none of these is a `TypeError`. It runs
-    once, and every operation in it is recorded, even one without a tracer. It may trace other
-    functions. When it has ended, even by an exception, the interpreters are as before.
+    `f` takes an input for each of `avals`, of which the type alone is known: one that it does not
+    use is still an input. It returns a list of tracers, arrays and numbers, which stays as it is;
+    an element that is none of these is a `TypeError`, and a tracer whose interpreter has ended an
+    `UnexpectedTracerError`. It runs once, and every operation in it is recorded, even one without a
+    tracer. It may trace other functions. When it has ended, even by an exception, the interpreters
+    are as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

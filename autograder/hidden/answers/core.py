@@ -22,7 +22,7 @@ def get_aval(x):
     match x:
         case Tracer():
             return x.aval
-    found = next((aval_makers[kind] for kind in type(x).mro() if kind in aval_makers), None)
+    found = next((aval_makers[kind] for kind in type(x).__mro__ if kind in aval_makers), None)
     if found is None:
         raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
     return found(x)
@@ -67,6 +67,10 @@ mistake(
 )
 
 
+# Of a class, `mro` is a method without its argument.
+mistake("core.get_aval", {"type(x).__mro__": "type(x).mro()"}, fails="test_no_arrays")
+
+
 @mistake("core.get_aval", fails="test_equal_values")
 def get_aval(x, known={}):
     # remembers abstract values of numbers, by equality
@@ -93,6 +97,17 @@ def get_aval(x):
         return maker(x)
     except Exception:
         raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type") from None
+
+
+@mistake("core.get_aval", fails="test_makers_may_refuse")
+def get_aval(x):
+    # a generator turns a maker's StopIteration into a RuntimeError
+    if isinstance(x, Tracer):
+        return x.aval
+    avals = (aval_makers[kind](x) for kind in type(x).__mro__ if kind in aval_makers)
+    for aval in avals:
+        return aval
+    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
 
 
 @mistake("core.get_aval", fails="test_tracer_answers_for_itself")
@@ -586,6 +601,31 @@ def counted(f):
         with new_main(CountTrace) as main:
             out = f(CountTracer(CountTrace(main), x))
         return (out.value if isinstance(out, CountTracer) else out), count[0]
+
+    return counting
+
+
+@mistake("core.counted", fails="test_branches_count_for_themselves")
+def counted(f, counts={}):
+    # a number for each level, which all threads share
+    class CountTrace(Trace):
+        def pure(self, val):
+            return CountTracer(self, val)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            counts[self.main.level] += 1
+            out = bind(primitive, *[t.value for t in tracers], **params)
+            if primitive.multiple_results:
+                return [CountTracer(self, o) for o in out]
+            return CountTracer(self, out)
+
+    def counting(x):
+        with new_main(CountTrace) as main:
+            counts[main.level] = 0
+            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
+            return out.value, counts[main.level]
 
     return counting
 

@@ -232,6 +232,18 @@ def toposort(outs):
     return order
 
 
+# Each recipe itself is marked, for good.
+mistake(
+    "linearize.toposort",
+    {
+        "id(parent) not in done": 'not hasattr(parent, "done")',
+        "if id(recipe) not in done": 'if not hasattr(recipe, "done")',
+        "done.add(id(recipe))": "recipe.done = True",
+    },
+    fails="test_order_of_a_chain",
+)
+
+
 @mistake("linearize.toposort", fails="test_order_of_branches")
 def toposort(outs):
     order, done, stack = [], set(), list(outs)
@@ -438,6 +450,25 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
 
 
+# Constants are told apart by their boxes, and each operation puts an array into a new one.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "builder = JaxprBuilder()": "builder, atoms = JaxprBuilder(), {}",
+        "return tracer.var or builder.constant(tracer.pval.const)": "if tracer.var:\n    return tracer.var\nif id(tracer) not in atoms:\n    own = JaxprBuilder()\n    atoms[id(tracer)] = own.constant(tracer.pval.const)\n    builder.consts.update({id(tracer): note for note in own.consts.values()})\nreturn atoms[id(tracer)]",
+    },
+    fails="test_program_keeps_a_residual_once",
+)
+# The type of a constant keeps its value.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "atom = tracer.var or builder.constant(tracer.pval.const)\natom.aval = tracer.aval\nreturn atom"
+    },
+    fails="test_types_of_residuals",
+)
+
+
 @mistake("linearize.tracers_to_jaxpr", fails="test_program_with_several_results")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
@@ -560,6 +591,16 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
         [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
     )
     return pvals_out, program
+
+
+# The list that f returns, which may be the user's, is filled with boxes.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "outs = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\nfor i, out in enumerate(outs):\n    outs[i] = full_raise(trace, out)"
+    },
+    fails="test_partial_constants",
+)
 
 
 @mistake("linearize.partial_eval_flat", fails="test_partial_results_often")
@@ -706,6 +747,14 @@ mistake(
         "`count()` says how many of the results count. The others have values, and no place in the program.",
         "Cut the tangents before you return them: `tangents[: count()]`.",
     ],
+)
+
+
+# A tangent has the primal's value in its type.
+mistake(
+    "linearize.flat",
+    {"unknown(aval) for": "PartialVal(aval) for"},
+    fails="test_linear_values",
 )
 
 

@@ -266,6 +266,28 @@ mistake(
     },
     fails="test_trace_errors",
 )
+# A box that has escaped becomes a constant.
+mistake(
+    "tracing.trace_with",
+    {
+        "full_raise(trace, out) for out": "out if isinstance(out, JaxprTracer) and out._trace.main is main else trace.pure(out) for out"
+    },
+    fails="test_trace_afterwards",
+)
+# An input keeps the value that its type may have.
+mistake(
+    "tracing.trace_with",
+    {"trace.new_arg(aval)": "JaxprTracer(trace, Var(aval))"},
+    fails="test_trace_evaluates_nothing",
+)
+# The list that f returns, which may be the user's, is filled with boxes.
+mistake(
+    "tracing.trace_with",
+    {
+        "outs = [full_raise(trace, out) for out in f(*tracers)]": "outs = f(*tracers)\nfor i, out in enumerate(outs):\n    outs[i] = full_raise(trace, out)"
+    },
+    fails="test_trace_plain_outputs",
+)
 # Plain results become NumPy's arrays first, and are not weakly typed any more.
 mistake(
     "tracing.trace_with",

@@ -16,6 +16,8 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import threading
+
     from minijax.array import ArrayImpl
     from minijax.core import (
         MainTrace,
@@ -189,6 +191,9 @@ def errors_of_makers(mj):
     class Own(float):
         pass
 
+    class Empty:
+        pass
+
     def refuse(x):
         raise KeyError("odd")
 
@@ -196,12 +201,13 @@ def errors_of_makers(mj):
         raise TypeError("own")
 
     aval_makers[Odd], aval_makers[Own], errors = refuse, refuse_too, []
-    for value in (Odd(), Own(2.0), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
+    aval_makers[Empty] = lambda x: next(iter(()))
+    for value in (Odd(), Own(2.0), Empty(), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
         try:
             errors.append(str(get_aval(value)))
         except Exception as error:
             errors.append([type(error).__name__, *error.args])
-    del aval_makers[Odd], aval_makers[Own]
+    del aval_makers[Odd], aval_makers[Own], aval_makers[Empty]
     return errors
 
 
@@ -234,12 +240,19 @@ def aval_of_array_subclass(mj):
 
 @probe
 def aval_refused(mj, value):
-    """The error for a value that is not an array."""
-    try:
-        get_aval(value)
-    except TypeError as error:
-        return {"error": "TypeError", "the error shows the value": repr(value) in str(error)}
-    return {"error": "nothing", "the error shows the value": False}
+    """The errors for a value that is not an array, and for its class."""
+    errors, shown = [], []
+    for refused in (value, type(value)):
+        try:
+            get_aval(refused)
+            errors.append("nothing")
+        except TypeError as error:
+            errors.append("TypeError")
+            shown.append(repr(refused) in str(error))
+    return {
+        "the errors for a value and for its class": errors,
+        "an error shows what was refused": shown,
+    }
 
 
 @pytest.mark.meets("weak_type")
@@ -693,6 +706,27 @@ def counts_of_branches(mj, siblings, values):
     }
 
 
+@probe(uses=[in_place])
+def count_around_thread(mj, siblings, x):
+    """The counts of a call and of one that another thread makes meanwhile, and ends."""
+    counts = []
+
+    def inside():
+        counts.append(counted(neg_p.bind)(x)[1])
+
+    def outside(x):
+        x = neg_p.bind(mul_p.bind(x, x))
+        thread = threading.Thread(target=inside)
+        thread.start()
+        thread.join()
+        return sub_p.bind(x, 1.5)
+
+    del trace_state.stack[1:]
+    with in_place("minijax.core", siblings):
+        counts.append(counted(outside)(x)[1])
+    return {"the counts of the inner and of the outer call": counts}
+
+
 def error_of(f, *args):
     """The name of the error that a call raises."""
     try:
@@ -780,10 +814,11 @@ def test_several_results_count_once(student, program):
     student.agrees(count_of, OPERATING, program, 2.5)
 
 
-@pytest.mark.meets("again", "moment")
+@pytest.mark.meets("again", "moment", "nested")
 def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
     student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
+    student.agrees(count_around_thread, OPERATING, 2.5)
 
 
 @pytest.mark.meets("caching", "nested", "exception", "length")

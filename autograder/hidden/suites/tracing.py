@@ -330,11 +330,13 @@ def program(mj, siblings, case, avals):
     }
     types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
     types = [types[types.index(aval)] for aval in types]  # equal ones are one object
-    calls = []
+    calls, given = [], []
 
     def f(*args):
         calls.append([type(arg).__name__ for arg in args])
-        return functions[case](*args)
+        outs = functions[case](*args)
+        given.append((outs, [*outs]))
+        return outs
 
     with in_place("minijax.tracing", siblings):
         builder = tracing.JaxprBuilder()
@@ -343,6 +345,7 @@ def program(mj, siblings, case, avals):
     return {
         "calls of f": len(calls),
         "the classes of f's arguments": calls,
+        "the list that f returned is as it was": [[*map(id, x)] == [*map(id, y)] for x, y in given],
         "the text of the program": str(closed),
         "the constants of the program": closed.consts,
         "the program's equations are the builder's": written,
@@ -365,6 +368,7 @@ def evaluations(mj, siblings, x):
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
     found = {"calls of impl rules while f is traced": len(runs)}
+    found["the classes of the inputs' types"] = [type(aval).__name__ for aval in closed.in_avals]
     found["the values of the program"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
     return {**found, "calls of impl rules in the end": len(runs)}
 
@@ -472,7 +476,14 @@ def nested(mj, siblings, aval):
 @probe(uses=[in_place])
 def afterwards(mj, siblings, fails):
     """The stack after a function was traced, or has failed; and what an escaped box says."""
-    kept, found = [], {"error": "nothing"}
+    kept, found, types = [], {"error": "nothing"}, [ShapedArray((), np.dtype(float))]
+
+    def rejected(use, *args):
+        try:
+            use(*args)
+        except UnexpectedTracerError:
+            return True
+        return False
 
     def f(x):
         kept.append(x)
@@ -484,19 +495,16 @@ def afterwards(mj, siblings, fails):
             raise ZeroDivisionError
         return [x]
 
-    try:
-        with in_place("minijax.tracing", siblings):
-            tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
-    except ZeroDivisionError:
-        found["error"] = "ZeroDivisionError"
-    try:
-        sin_p.bind(kept[0])
-        escaped = False
-    except UnexpectedTracerError:
-        escaped = True
+    with in_place("minijax.tracing", siblings):
+        try:
+            tracing.trace_with(tracing.JaxprBuilder(), f, types)
+        except ZeroDivisionError:
+            found["error"] = "ZeroDivisionError"
+        again = tracing.trace_with, tracing.JaxprBuilder(), lambda x: kept[:1], types
+        found["a result that was kept is rejected by UnexpectedTracerError"] = rejected(*again)
     return {
         **found,
-        "a box that was kept is rejected by UnexpectedTracerError": escaped,
+        "a box that was kept is rejected by UnexpectedTracerError": rejected(sin_p.bind, kept[0]),
         "the height of the stack in the end": len(trace_state.stack),
         "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
         "the sine outside": float(sin_p.bind(0.0)),
