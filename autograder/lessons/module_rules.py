@@ -30,7 +30,8 @@ def complaint(source: bytes, label: str) -> str:
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
-        return f"{label} is not a UTF-8 text: {_place(source, error.start)} is none."
+        place = _place(source, error.start).rstrip(",")
+        return f"{label} is not a text in UTF-8: look at {place}. Save it in UTF-8."
     if b"\0" in source:
         return f"{label} is not a text file: {_place(source, source.index(0))} is 0."
     if _as_python_reads(source) != text.removeprefix("\ufeff"):

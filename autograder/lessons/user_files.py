@@ -48,7 +48,8 @@ def _limited(found: bytes, path: Path) -> bytes:
 
 def text(path: Path) -> str:
     """The text in a file, with the ends of lines that Python has."""
-    return _decoded(content(path), path).replace("\r\n", "\n").replace("\r", "\n")
+    found = _decoded(content(path), path).removeprefix("\ufeff")
+    return found.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def toml(path: Path) -> dict[str, Any]:
@@ -142,7 +143,9 @@ def _yaml(source: str) -> Any:
 
 
 def _rows(source: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(source, newline=""))
+    head = source.partition("\n")[0]  # Excel writes semicolons where a comma is in numbers
+    mark = ";" if ";" in head and "," not in head else ","
+    reader = csv.reader(io.StringIO(source, newline=""), delimiter=mark)
     try:
         return list(reader)
     except csv.Error as error:

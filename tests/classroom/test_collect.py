@@ -273,7 +273,7 @@ def test_the_folder_of_clones_says_what_github_calls_the_assignment(tmp_path, ro
     got = download(tmp_path / "hw-1-submissions", files)
     said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
     assert said == [
-        "1 submissions are collected.",
+        "1 submission is collected.",
         "Nothing from 2 in the roster: bob, cy.",
         "Not named as a submission, and left out: 'ps1-bob-r'.",
     ]
@@ -435,6 +435,7 @@ def test_a_page_of_someone_who_is_in_no_download_is_named(tmp_path, roster):
         ("name\nada\n", "has no column `id`"),
         ("id\nada\nada\n", "line 3: 'ada' is there twice"),
         ("id\n../ada\n", "line 2: '../ada' cannot name a folder"),
+        ("id;first name\n\nada;Ada\n;No Id\n", "line 4, has no id. Write one"),
     ],
 )
 def test_a_roster_that_cannot_be_used_is_a_problem(tmp_path, text, complaint):

@@ -157,6 +157,8 @@ def test_cases_of_one_test_are_one_promise_and_the_whole_module_has_its_share(tm
             "line 8: `core.full_raise` should be a number above 0",
         ),
         ('drop = ["jvp.sum_rule"]', "drop = 3", "line 9: `drop` should be a list of texts"),
+        ('drop = ["jvp.sum_rule"]', 'drop = ["jvp.whole"]', "line 9: `jvp.whole` is the whole"),
+        ("open = { jvp = 5 }", "open = { jvp = '5' }", "line 11: `jvp` should be a number above 0"),
         ('name = "resit"', 'name = "ps1"', "line 14: `name` is the name of two assignments"),
         ("hints = 2", "hints = 4", "line 2: `hints` should be from 0 to 3"),
         ("hints = 2", 'way = "easy"', "line 2: `way` should be one of guided, contract, blank"),
@@ -251,8 +253,19 @@ def test_the_open_task_is_taken_unless_it_is_as_it_was_given(tmp_path, text, tak
     path.parent.mkdir()
     content = task.text if text is None else text
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert submitted._open_task(tmp_path, [], lesson).endswith(taken)
-    assert bool(submitted._open_task(tmp_path, [], lesson)) == bool(taken)
+    found, said = submitted._open_task(tmp_path, [], lesson)
+    assert found.endswith(taken)
+    assert bool(found) == bool(taken)
+    assert not said
+
+
+def test_another_open_task_beside_the_one_that_counts_is_named(tmp_path):
+    for name in ("tasks/open_jvp.py", "open_jvp (1).py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# {name}\n")
+    found = submitted._open_task(tmp_path, [], manifest.get("jvp"))
+    assert found == ("# tasks/open_jvp.py\n", "Also handed in, and not looked at: open_jvp (1).py.")
 
 
 # ------------------------------------------------------------------------------------------

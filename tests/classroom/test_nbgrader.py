@@ -293,6 +293,9 @@ def test_what_waits_for_autograde_is_said_and_other_points_let_nothing_out(copy)
         "`nbgrader autograde core` has not graded yet: new.",
         "`nbgrader autograde core` will grade again: untouched (another module).",
     ]
+    done = nbgrader(copy, "export", "--to", "before.csv")
+    assert "has not graded yet: new." in done.stderr
+    assert "untouched (another module)" in done.stderr
     toml = copy / courses.FILE
     entry = 'lessons = ["core"]\n'
     toml.write_text(
@@ -301,9 +304,10 @@ def test_what_waits_for_autograde_is_said_and_other_points_let_nothing_out(copy)
     for leave in (exports.export, outgoing.outdated):
         with pytest.raises(Problem, match=r"core was graded with other points .* Run `nbgrader"):
             leave(copy, *(["csv"] if leave is exports.export else [LESSON.id]))
-    done = nbgrader(copy, "export")
-    assert "has not graded yet: new." in done.stderr
-    assert "untouched (another module, other points)" in done.stderr
+    done = nbgrader(copy, "export", "--to", "after.csv")
+    assert done.returncode != 0
+    assert "core was graded with other points" in done.stderr
+    assert [path.name for path in copy.glob("*.csv")] == ["before.csv"]
 
 
 @pytest.mark.slow

@@ -63,6 +63,20 @@ def test_points_stay_between_nothing_and_the_maximum():
         assert each.grade.manual_score == wanted
 
 
+@pytest.mark.parametrize(("points", "wanted"), [(1.0, 0.5), (2.5, 2.5)])
+def test_after_new_points_remarks_are_added_to_those_of_the_tests(monkeypatch, points, wanted):
+    each = handed(comment=LOOP.line, manual=points)
+    monkeypatch.setattr(rubric, "read", lambda *_: {EXERCISE.id: [LOOP]})
+    monkeypatch.setattr(rubric.answers, "parts", lambda _: [EXERCISE])
+    monkeypatch.setattr(rubric.answers, "handed", lambda *_: [each])
+    book = SimpleNamespace(db=SimpleNamespace(commit=lambda: None))
+    each.grade.max_score = 0.75  # `update` changes it at once, and `autograde` the tests' points
+    before = rubric.whose(book, None, SimpleNamespace(name="jvp"))
+    each.grade.auto_score = 1.5
+    rubric.score_again(book, None, SimpleNamespace(name="jvp"), before)
+    assert each.grade.manual_score == wanted
+
+
 def test_a_remark_without_points_leaves_those_that_a_person_gave():
     each = handed(manual=2.5)
     rubric.toggle(EXERCISE, [each], [NAMES], 0)

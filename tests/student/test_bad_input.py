@@ -136,8 +136,7 @@ FINE = {
     "grade < results/seed.txt missing": "the results know it, too",
     "grade < results/seed.txt cut": "it is a number all the same",
     "* empty name": "as if it was left out",
-    "nbgrader group students unknown": "a class can be without a roster",
-    "nbgrader section students unknown": "the same",
+    "nbgrader group students unknown": "one alone is taken out of groups",
     "collect folder empty": "no course directory is needed",
     "return folder empty": "the same",
 }

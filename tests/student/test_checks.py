@@ -358,7 +358,7 @@ def test_what_a_module_can_do_without_is_not_refused(lesson, text):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (b"# \xe9\n", "toy/hello.py is not a UTF-8 text: the byte in line 1, column 3, is none."),
+        (b"# \xe9\n", "not a text in UTF-8: look at the byte in line 1, column 3. Save it"),
         (b"# -*- coding: utf-7 -*-\n", "names an encoding other than UTF-8 in its first lines"),
         (b"#" * (module_rules.LIMIT + 1), "toy/hello.py is larger than 256 KiB."),
         (b"\0", "toy/hello.py is not a text file: the byte in line 1, column 1, is 0."),

@@ -91,8 +91,10 @@ def read(path: Path) -> Roster:
     found: dict[str, Student] = {}
     for number, row in enumerate(rows[1:], 2):
         facts = _facts(row, places)
-        if not facts.get("id"):
+        if not any(map(str.strip, row)):
             continue
+        if not facts.get("id"):
+            raise Problem(f"{path}, line {number}, has no id. Write one, or remove the line.")
         if not result_files.is_file_name(facts["id"]):
             raise Problem(f"{path}, line {number}: {facts['id']!r} cannot name a folder.")
         if facts["id"] in found:
@@ -150,9 +152,17 @@ def check_ids(students: Iterable[str]) -> None:
             raise Problem(f"{student!r} cannot be a student's id. Correct it.")
 
 
+def check_known(folder: Path, students: Sequence[str]) -> None:
+    """Refuse ids that are not in the roster, if the course has one."""
+    check_ids(students)
+    known = roster(folder).students
+    if known and (unknown := [student for student in students if student not in known]):
+        raise Problem(f"{ROSTER} has no {', '.join(unknown)}. Correct the id, or add the student.")
+
+
 def put_in_section(folder: Path, section: str, ids: Sequence[str]) -> list[str]:
     """Put students into a section, and return who is in it."""
-    check_ids(ids)
+    check_known(folder, ids)
     known = roster(folder).students
     for student in ids:
         about = known.get(student, Student(student))
@@ -180,6 +190,8 @@ def group(folder: Path, assignment: str, students: Sequence[str]) -> None:
     """Make a group; its members leave the groups that they were in, and one alone is none."""
     members = list(dict.fromkeys(students))
     check_ids(members)
+    if len(members) > 1:  # one alone, who may have left, is taken out
+        check_known(folder, members)
     known = groups(folder)
     rest = [[x for x in old if x not in members] for old in known.get(assignment, [])]
     known[assignment] = [each for each in [*rest, members] if len(each) > 1]

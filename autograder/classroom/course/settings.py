@@ -282,7 +282,7 @@ _KINDS = {
     str: "a text",
     list: "a list of texts",
     dict: "a table of numbers, such as { NAME = 4 }",
-    datetime: "a date, such as 2030-05-18T12:00:00Z",
+    datetime: "a date and a time, such as 2030-05-18T12:00:00Z",
 }
 _NAME = re.compile(r"\w[\w-]*")
 
@@ -312,12 +312,15 @@ class _Where:
             raise Problem(f"{self.path}, line {self._line(key)}: `{key}` {expected}.")
 
     def _line(self, key: str) -> int:
-        """The line of the key, or of the table that should hold it."""
+        """The line of the key, else of this name, or of the table that should hold it."""
         heads = [i for i, line in enumerate(self.lines) if line.strip().startswith(self.header)]
         start = heads[self.number] if self.header and self.number < len(heads) else 0
-        sought = re.compile(rf"(?<![\w.#]){re.escape(key)}(?![\w.])")
-        found = [i for i in range(start, len(self.lines)) if sought.search(self._code(i))]
-        return (found or [start])[0] + 1
+        name = rf"(?<![\w.#]){re.escape(key)}(?![\w.])"
+        for sought in (rf"{name}[\"']?\s*=", name):
+            for i in range(start, len(self.lines)):
+                if re.search(sought, self._code(i)):
+                    return i + 1
+        return start + 1
 
     def _code(self, i: int) -> str:
         return self.lines[i].partition("#")[0]
@@ -423,7 +426,8 @@ def _points(entry: dict[str, Any], lessons: list[Lesson], where: _Where) -> dict
         where.check(_is_points(value), name, "should be a number above 0; see `drop` for 0")
     exercises = {exercise.id for lesson in lessons for exercise in lesson.exercises}
     for name in entry.get("drop", []):
-        where.check(name in exercises, str(name), unknown)
+        whole = "is the whole module, which cannot be dropped"
+        where.check(name in exercises, str(name), whole if name in ids else unknown)
     where.check(0 <= entry.get("question", 0) < 1e6, "question", "should be a number from 0 on")
     return {**points, **dict.fromkeys(entry.get("drop", []), 0.0)}
 

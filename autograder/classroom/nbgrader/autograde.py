@@ -19,7 +19,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,6 +46,7 @@ from autograder.classroom.nbgrader import (
     log,
     outgoing,
     regrading,
+    rubric,
     shown,
     submitted,
     summary,
@@ -155,6 +156,7 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     directory = converter.coursedir
     folder = Path(directory.root)
     with gradebook.opened(folder) as book:
+        remarked = rubric.whose(book, folder, assignment)
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
@@ -167,21 +169,45 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     records = step.records(course, assignment, found, release)
     for student, record in records.items():
         _drop_changed(converter, assignment, student, record)
+    try:
+        _run_nbgrader(converter)
+    finally:
+        with gradebook.opened(folder) as book:
+            rubric.score_again(book, folder, assignment, remarked)
+    _keep_records(directory, assignment, records)
+    times = {x.student: x.when for x in found}
+    _finish(converter, course, assignment, times, before, list(records))
+
+
+def _finish(
+    converter: Autograde,
+    course: Course,
+    assignment: Assignment,
+    times: dict[str, datetime | None],
+    before: gradebook.Penalties,
+    students: Sequence[str],
+) -> None:
+    """Bring penalties and groups into the gradebook, and show the table."""
+    folder = Path(converter.coursedir.root)
+    with gradebook.opened(folder) as book:
+        gradebook.catch_up(book, assignment, times)
+        _say(converter, gradebook.share(book, regrading.sources(folder)))
+        _say(converter, gradebook.settle(book, course, before))
+        results = {student: read_results(folder, assignment, student) for student in students}
+        summary.show(
+            [*summary.rows(book, folder, course, assignment.name, results)],
+            summary.absent(folder, assignment.name),
+        )
+
+
+def _run_nbgrader(converter: Autograde) -> None:
+    """Let nbgrader grade the clean copies."""
+    directory = converter.coursedir
     usual, directory.submitted_directory = directory.submitted_directory, INTAKE
     try:
         BaseConverter.start(converter)
     finally:
         directory.submitted_directory = usual
-    _keep_records(directory, assignment, records)
-    with gradebook.opened(folder) as book:
-        gradebook.catch_up(book, assignment, {x.student: x.when for x in found})
-        _say(converter, gradebook.share(book, regrading.sources(folder)))
-        _say(converter, gradebook.settle(book, course, before))
-        results = {student: read_results(folder, assignment, student) for student in records}
-        summary.show(
-            [*summary.rows(book, folder, course, assignment.name, results)],
-            summary.absent(folder, assignment.name),
-        )
 
 
 def _keep_records(

@@ -11,9 +11,11 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
-from autograder.classroom.nbgrader import directory
+from autograder.classroom.course import settings as courses
+from autograder.classroom.nbgrader import directory, regrading
 from autograder.classroom.nbgrader.gradebook import grades, is_unread
 from autograder.grading import result_files
+from autograder.lessons.problem import Problem
 
 COLUMNS = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -27,11 +29,22 @@ class Table(ExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write the table to the file that `--to` names, else to `grades.csv`."""
         path, folder = Path(self.to or "grades.csv"), Path(self.parent.coursedir.root)
+        self._check_points(gradebook, folder)
         for sentence in _unfinished(gradebook, folder):
             self.log.warning(sentence)
         self.log.info("Exporting grades to %s", path)
         rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
         result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
+
+    def _check_points(self, gradebook: Gradebook, folder: Path) -> None:
+        """End without a table if grades are of other points than `course.toml` gives now."""
+        asked = {each.name for each in _wanted(gradebook.assignments, "name", self.assignment)}
+        try:
+            for name, assignment in courses.read(folder).assignments.items():
+                if name in asked:
+                    regrading.check_points(folder, assignment)
+        except Problem as problem:
+            self.parent.fail(str(problem))
 
     def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
         for assignment in _wanted(gradebook.assignments, "name", self.assignment):

@@ -126,6 +126,7 @@ def _part(cell: NotebookNode, title: str) -> dict[str, Any]:
         "changes": "",
         "text": "",
         "unread": False,
+        "missing": "",
     }
     return {**empty, **facts, "title": title}
 
@@ -141,11 +142,17 @@ def _by_hand(
         asked = formulas(written.harmless(lesson.question.strip()))
         # The intake has made it harmless.
         given = formulas("".join(question.source)) if _is_answered(question) else ""
-        found.append({**part, "text": asked + given, "comment": _comment(question)})
+        comment = _comment(question)
+        found.append({**part, "text": asked + given, "shows": given, "comment": comment})
     if task is not None:
         part = _part(task, "The open task")
-        found.append({**part, "code": _code(task), "comment": _comment(task)})
-    return [{**part, "unread": part["anchor"] in unread} for part in found]
+        code = _code(task)
+        found.append({**part, "code": code, "shows": code, "comment": _comment(task)})
+    for part in found:
+        part["unread"] = part["anchor"] in unread
+        if not (part["shows"] or part["score"] or part["unread"] or part["comment"]):
+            part["missing"] = "There is no answer."
+    return found
 
 
 def _is_answered(cell: NotebookNode) -> bool:

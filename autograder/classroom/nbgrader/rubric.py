@@ -10,7 +10,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from autograder.classroom.course.settings import Assignment
+from autograder.classroom.nbgrader import answers
 from autograder.classroom.nbgrader.answers import Handed, Part
 from autograder.grading import result_files
 from autograder.lessons import user_files
@@ -105,16 +108,47 @@ def put(part: Part, each: Handed, old: Rubric, new: Rubric) -> None:
 
 def _score(part: Part, each: Handed, remarks: Rubric) -> float | None:
     """The points that remarks make; None if they make none."""
+    score = _sum(part, each, remarks)
+    return None if score is None else min(score, each.grade.max_score)
+
+
+def _sum(part: Part, each: Handed, remarks: Rubric) -> float | None:
+    """The same without the maximum, which may have changed since."""
     counted = remarks if part.by_hand else [x for x in remarks if x.points]
     begin = 0.0 if part.by_hand else each.grade.auto_score or 0.0
     score = begin + sum(remark.points for remark in counted)
-    return min(max(round(score, 2), 0.0), each.grade.max_score) if counted else None
+    return max(round(score, 2), 0.0) if counted else None
 
 
 def by_hand(part: Part, each: Handed, rubric: Rubric) -> bool:
     """Has a student points that are not the remarks'? The next remark with points replaces them."""
     own = [x for x in rubric if x.line in each.lines]
     return each.grade.manual_score not in (None, _score(part, each, own))
+
+
+def whose(book: Any, root: Path, assignment: Assignment) -> list[tuple[str, str]]:
+    """Whose points for which part are those of remarks: by the tests' points of now."""
+    known, found = read(root, assignment.name), []
+    for part in answers.parts(assignment):
+        for each in answers.handed(book, assignment, part):
+            own = [x for x in known.get(part.id, []) if x.line in each.lines]
+            made = {_sum(part, each, own), _score(part, each, own)} - {None}
+            if each.grade.manual_score in made:
+                found.append((part.id, each.student))
+    return found
+
+
+def score_again(
+    book: Any, root: Path, assignment: Assignment, whom: Sequence[tuple[str, str]]
+) -> None:
+    """Add remarks to what the tests give now, for those whose points were `whose` before."""
+    known = read(root, assignment.name)
+    for part in answers.parts(assignment):
+        for each in answers.handed(book, assignment, part):
+            own = [x for x in known.get(part.id, []) if x.line in each.lines]
+            if (part.id, each.student) in whom:
+                each.grade.manual_score = _score(part, each, own)
+    book.db.commit()
 
 
 def renew(part: Part, who: Iterable[Handed], old: Rubric, new: Sequence[Remark | None]) -> None:

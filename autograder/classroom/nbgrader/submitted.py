@@ -61,7 +61,14 @@ def found(
         if files.VANISHED in each.reasons.values():
             log.warning("Skipped: %s. %s", student, files.VANISHED)
         else:
+            if each.when is None and (folder / "timestamp.txt").exists():
+                log.warning(
+                    "%s: timestamp.txt holds no time such as %s. Correct it", student, _TIME
+                )
             yield each
+
+
+_TIME = "2030-05-20 12:00:00 UTC; without one nothing is late"
 
 
 def copy(course: CourseDirectory, assignment: Assignment, release: Any, each: Submitted) -> None:
@@ -105,7 +112,8 @@ def _read(
         answers |= _shown(source, lesson)
         if lesson.id in assignment.open:
             task = assignment.open_task(lesson, by)
-            answers[f"{lesson.id}-open"] = _open_task(root, inside, task)
+            answers[f"{lesson.id}-open"], beside = _open_task(root, inside, task)
+            remarks[lesson.id] = f"{remarks[lesson.id]} {beside}".strip()
     bases = own_base.of_course(root, settings, assignment, by, modules)
     when = submitted_at(root, inside, settings.zone)
     said = {name: text for name, text in answers.items() if text}
@@ -120,20 +128,24 @@ def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
     return {name + notebooks.CODE: text for name, text in found.items()}
 
 
-def _open_task(root: Path, inside: list[str], lesson: Lesson) -> str:
-    """The text of the open task, or why there is none; "" if nothing was handed in or begun."""
+def _open_task(root: Path, inside: list[str], lesson: Lesson) -> tuple[str, str]:
+    """The text of the open task, or why there is none; "" if nothing was handed in or begun.
+
+    Also what is to be said of its name and of what is beside it.
+    """
     given = tasks.open_task(lesson).text if tasks.exist(lesson) else ""
     for name in notebooks.open_files(lesson):
         try:
-            text = files.take(root, inside, name, files.MODULE_LIMIT)[0].decode()
-            return "" if text == given else text
+            source, said = files.take(root, inside, name, files.MODULE_LIMIT)
+            text = source.decode()
+            return "" if text == given else text, said
         except files.Missing:
             continue
         except files.Refused as refused:
-            return f"# {refused}"
+            return f"# {refused}", ""
         except Exception:
-            return f"# {name} cannot be read."
-    return ""
+            return f"# {name} cannot be read.", ""
+    return "", ""
 
 
 def _set_points(notebook: dict[str, Any], points: Mapping[str, float]) -> None:

@@ -70,7 +70,7 @@ def show(found: Sequence[Row], absent: Sequence[str] = ()) -> None:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     console.print(table)
     if absent:
-        console.print(Text(f"No submission: {people.named(absent)}"))
+        console.print(Text(f"No submission: {', '.join(absent)}"))
 
 
 def absent(root: Path, assignment: str) -> list[str]:

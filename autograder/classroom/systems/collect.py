@@ -390,7 +390,8 @@ def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Ite
 
     So many as `kept` were not collected, because there is something else.
     """
-    yield f"{len(found.students) - kept} submissions are collected."
+    taken = len(found.students) - kept
+    yield f"{taken} {'submission is' if taken == 1 else 'submissions are'} collected."
     for student, own in found.students.items():
         attempts = {(claim.file, claim.attempt) for claim, _ in own}
         several = max(Counter(file for file, _ in attempts).values())

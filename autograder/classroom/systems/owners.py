@@ -42,11 +42,11 @@ class Owners:
             else:
                 yield f"{student} handed in, but nothing that was asked for: {named}."
         if self.strangers:
-            who = ", ".join(f"{name!a}" for name in dict.fromkeys(self.strangers))
+            who = ", ".join(f"{name!r}" for name in dict.fromkeys(self.strangers))
             said = f"Not in the roster, and left out: {who}. Add them to it, and collect again."
             yield f"{said} {self.advice}".strip()
         if self.unnamed:
-            entries = people.named([f"{name!a}" for name in self.unnamed])
+            entries = people.named([f"{name!r}" for name in self.unnamed])
             yield f"Not named as a submission, and left out: {entries}."
 
 
@@ -116,7 +116,9 @@ def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
         found.students.setdefault(students[0], []).append((claim, entry))
     elif students:
         several = " and ".join(students)
-        found.doubtful.append(f"{claim.account!a} is left out: {several} have this name.")
+        numbers = " Write their numbers into its column `participant`." if claim.participant else ""
+        said = f"{claim.account!r} is left out: {several} have this name in the roster.{numbers}"
+        found.doubtful.append(said)
     else:
         found.strangers.append(claim.account)
 
@@ -131,7 +133,7 @@ class _Known:
         self.advice = ""  # for those who are not in it, if it has numbers
         if self._other:
             self.advice = "The numbers in its column `participant` are not those of this download."
-        elif self._column("participant"):
+        elif self._column("participant") and any(claim.participant for claim in claims):
             self.advice = "The number is not in its column `participant`."
 
     def _contradicts(self, claim: Claim) -> bool:
