@@ -156,7 +156,7 @@ def test_no_page_holds_a_line_that_only_a_solution_holds(lesson):
     blocks = re.findall(r'^```python title="(.*?)"\n(.*?)^```', made, re.MULTILINE | re.DOTALL)
     for file, code in blocks:
         assert lines_of(code) <= lines_of(assemble.read_handout(file))
-    ids = re.findall(r"^### .*\{ #(.*) \}$", made, re.MULTILINE)
+    ids = re.findall(r"^### .*\{ #(\w+\.\w+) \}$", made, re.MULTILINE)
     extra = [f"{lesson.id}.{kind}" for kind in tasks.KINDS if tasks.exist(lesson)]
     assert sorted(ids) == sorted([*(exercise.id for exercise in lesson.exercises), *extra])
     for exercise in lesson.exercises:
