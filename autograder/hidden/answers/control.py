@@ -107,6 +107,15 @@ mistake(
 )
 
 
+mistake(
+    "control.cond_jvp",
+    {
+        "return primals_out, filled(out_moves, tangents_out)": "return tuple(primals_out), tuple(filled(out_moves, tangents_out))"
+    },
+    fails="test_jvp_of_choice",
+)
+
+
 @right("control.select")
 def select_branches(axis_size, indices, operands, dims, branches):
     results = len(branches[0].out_avals)
@@ -280,6 +289,33 @@ mistake(
 )
 
 
+# Only operands in double precision are cut off.
+mistake(
+    "control.select",
+    {
+        "stop_gradient(x)) for x in operands]": "stop_gradient(x)) if get_aval(x).dtype == float else x for x in operands]"
+    },
+    fails="test_select_gradients",
+)
+
+
+# For each result, all branches are computed.
+mistake(
+    "control.select",
+    {
+        "results.append(jaxpr_as_fun(program)(*safe))": "results.append([jaxpr_as_fun(program)(*safe)[i] for i in range(len(out_every))])"
+    },
+    fails="test_select_traced",
+)
+
+
+mistake(
+    "control.select",
+    {"(branch, axis_size, every": "(branch, get_aval(operands[0]).shape[0], every"},
+    fails="test_select_without_operands",
+)
+
+
 @right("control.settled")
 def settled(transform, carry):
     step, marks = transform(carry)
@@ -361,6 +397,25 @@ def settled(transform, carry):
         if out[: len(carry)] == carry:
             break
         carry = out[: len(carry)]
+    return step, carry, out[len(carry) :]
+
+
+mistake(
+    "control.settled",
+    {"return step, carry, others": "return step, list(carry), others"},
+    fails="test_settled_at_once",
+)
+
+
+# Of a carry without marks, each value may be marked in a round of its own.
+@mistake("control.settled", fails="test_settled_in_several_rounds")
+def settled(transform, carry):
+    step, out = transform(carry)
+    for _ in carry[1:]:
+        if out[: len(carry)] == carry:
+            break
+        carry = out[: len(carry)]
+        step, out = transform(carry)
     return step, carry, out[len(carry) :]
 
 
@@ -648,6 +703,28 @@ mistake(
 )
 
 
+mistake(
+    "control.scan_steps",
+    {"return [*init, *ys]": "return (*init, *ys)"},
+    fails="test_scan_of_no_steps",
+)
+
+
+# Rows are counted, and not steps.
+mistake(
+    "control.scan_steps",
+    {"if loop.length == 0:": "if any(get_aval(x).shape[0] == 0 for x in rows):"},
+    fails="test_scan_of_no_steps",
+)
+
+
+mistake(
+    "control.scan_steps",
+    {"return [*init, *ys]": "return [*init, *(np.zeros((0, *get_aval(y).shape[1:])) for y in ys)]"},
+    fails="test_scan_of_no_steps",
+)
+
+
 @mistake("control.scan_steps", fails="test_scan_is_one_loop")
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
@@ -765,6 +842,16 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
     back = replace(loop, reverse=True)
     return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
+
+
+mistake(
+    "control.scan_transpose",
+    {
+        "return backwards.bind(step": "return (*backwards.bind(step",
+        "[*ys, *stacks])": "[*ys, *stacks]),)",
+    },
+    fails="test_backwards_from_the_last_step",
+)
 
 
 @mistake("control.scan_transpose", fails="test_backwards_constants_of_several_shapes")

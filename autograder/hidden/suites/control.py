@@ -82,6 +82,7 @@ def moved_at_once(mj, branches, index, operands, tangents):
         primals, tangents = [np.array(index, np.int32), *operands], [None, *tangents]
         values, changes = module.cond_jvp(primals, tangents, branches=programs)
     return {
+        "values and tangents are two lists": type(values) is type(changes) is list,
         "the values": [np.asarray(x) for x in values],
         "the tangents": [t if t is None else np.asarray(t) for t in changes],
         "the numbers of branches of the choices that are bound": bound,
@@ -141,6 +142,7 @@ def test_jvp_any_branch_decides(student):
     student.agrees(moved_at_once, LAST, 0, [0.5, 2.0], [10.0, None])
     student.agrees(moved, STILL, 2, [ROW], [OTHER])
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
+    student.agrees(moved_at_once, ("lambda: [2.0, True]", "lambda: [3.0, False]"), 1, [], [])
 
 
 def test_jvp_of_integers(student):
@@ -234,6 +236,16 @@ def test_select_axes(student):
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
     student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
+    student.agrees(each_its_own, two, [1, 0, 1], [2.0, 5.0], [None, None], [2.0, 5.0])
+
+
+@pytest.mark.meets("sizes")
+def test_select_without_operands(student):
+    """Branches may have no operands, or no results, and a batch no examples."""
+    numbers = "lambda: [1.0, np.array([2, 3])]", "lambda: [4.0, np.array([5, 6])]"
+    student.agrees(each_its_own, numbers, [1, 0, 1], [], [], [])
+    student.agrees(each_its_own, ("lambda x: []",) * 2, [1, 0, 1], [ROW], [0], [0.0])
+    student.agrees(each_its_own, THREE, [], [ROW[:0], OTHER[:0]], [0, 0], [0.0, 0.0])
 
 
 @pytest.mark.meets("twice", "some_results")
@@ -258,14 +270,17 @@ def test_select_traced(student):
     two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
     student.agrees(within_a_program, two, [1, 0, 1], [ROW], [0.0])
     student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
+    several = ("lambda x: [sin(x), x, exp(x)]", "lambda x: [x, log(x), x * 2.0]")
+    student.agrees(within_a_program, several, [1, 0, 1], [OTHER + 1.0], [0.0])
 
 
-@pytest.mark.meets("extremes")
+@pytest.mark.meets("extremes", "float32")
 def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
     x, ct = np.array([0.0, 2.0, 0.0, 4.0]), np.array([1.0, 10.0, 100.0, 1000.0])
-    student.agrees(pulled_back, two, [0, 1, 0, 0], [x], ct)
+    for dtype in ("float64", "float32", "float16"):
+        student.agrees(pulled_back, two, [0, 1, 0, 0], [x.astype(dtype)], ct.astype(dtype))
 
 
 def test_select_other_gradients(student):
@@ -303,7 +318,7 @@ exercise("control.settled")
 def fixed_point(mj, carry, sources, further=()):
     """The three results, and the marks for which the step was transformed.
 
-    A value of the carry is marked after a step if one of its sources is.
+    A value of the carry is marked after a step if one of its sources is, or always, without any.
     """
     calls = []
 
@@ -311,14 +326,14 @@ def fixed_point(mj, carry, sources, further=()):
         calls.append(list(marks))
         if len(calls) > 20:
             raise RuntimeError("transformed too often")
-        out = [any(marks[i] for i in own) for own in (*sources, *further)]
-        return {"the step for": list(marks)}, tuple(out)
+        out = [own is None or any(marks[i] for i in own) for own in (*sources, *further)]
+        return f"the step for {marks}", tuple(out)
 
     step, marks, others = settled(transform, carry)
     return {
         "the step that is returned": step,
-        "the marks of the carry": list(marks),
-        "the marks of the other results": list(others),
+        "a value of the carry is marked": marks,
+        "another result is marked": others,
         "transform is called twice for the same marks": any(calls.count(x) > 1 for x in calls),
     }
 
@@ -332,8 +347,8 @@ def derivative_of_step(mj, step, types, carry):
         lambda marks: jvp_program(body, (*marks, *more), marks), tuple(carry)
     )
     return {
-        "the marks of the carry": [*marks],
-        "the marks of the other results": [*others],
+        "a value of the carry is marked": marks,
+        "another result is marked": others,
         "the types of the program's inputs": [aval.str_short() for aval in program.in_avals],
         "the types of the program's results": [aval.str_short() for aval in program.out_avals],
     }
@@ -359,6 +374,8 @@ def test_settled_in_several_rounds(student):
     """Marks may need several rounds to reach the last value of the carry."""
     student.agrees(fixed_point, (True, False, False, False), CHAIN, [(3,), ()])
     student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
+    student.agrees(fixed_point, (False,) * 4, [None, *CHAIN[1:]], [(3,), None])
+    student.agrees(fixed_point, (False,), [None], [(0,)])
 
 
 @pytest.mark.meets("order", "twice")
@@ -502,7 +519,7 @@ def scanned(mj, body, sizes, args, length, reverse=False):
 
     with patch.dict(impl_rules, {module.while_p: run}):
         return {
-            "the last carry and the rows": list(module.scan_by_while(loop, args)),
+            "the last carry and the rows": module.scan_by_while(loop, args),
         }
 
 
@@ -562,6 +579,11 @@ def test_scan_of_no_steps(student):
     student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0]), np.zeros((0, 2))], 0, True)
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
+    student.agrees(loops_in, "lambda c: [c * 2.0, c]", (0, 1), [4.0], 0)
+    kinds = "lambda k, c, x, n: [c + x, n > k, n + k, c * x, np.array([True, False])]"
+    args = [3, F32(2.0), np.zeros(0, F32), np.zeros(0, int)]
+    student.agrees(scanned, kinds, (1, 1), args, 0)
+    student.agrees(loops_in, kinds, (1, 1), args, 0)
 
 
 @pytest.mark.meets("float32")
@@ -621,6 +643,7 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     with patch.dict(impl_rules, {module.scan_p: run}):
         outs = module.transpose_rest(loop, split, consts, *given)
     return {
+        "the cotangents are one list": type(outs) is list,
         "the cotangents": [np.asarray(out) for out in outs],
         "how many steps each scan has": steps,
         "the loop that was given is reversed afterwards": loop.reverse,
