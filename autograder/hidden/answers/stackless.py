@@ -165,6 +165,13 @@ mistake(
     },
     fails="test_box_zeros",
 )
+mistake(
+    "stackless.box_op",
+    {
+        "return each(primitive, self.box, *outs)": "out = each(primitive, self.box, *outs)\nreturn tuple(out) if primitive.multiple_results else out"
+    },
+    fails="test_box_several",
+)
 
 
 @right("stackless.linearize_flat")
@@ -523,6 +530,13 @@ def backward_pass(program, cotangents):
     return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
 
 
+mistake(
+    "stackless.backward_pass",
+    {"ct_arg = cts if": "ct_arg = tuple(cts) if"},
+    fails="test_backward_rules",
+)
+
+
 @mistake("stackless.backward_pass", fails="test_backward_zeros")
 def backward_pass(program, cotangents):
     # zeros are float64
@@ -683,6 +697,37 @@ def jit_jvp(primals, tangents, *, name, jaxpr):
     n = len(jaxpr.out_avals)
     dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
     return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+
+
+mistake(
+    "stackless.jit_jvp",
+    {
+        "merge(are_floats(jaxpr.out_avals)": "merge([aval.dtype == float for aval in jaxpr.out_avals]"
+    },
+    fails="test_call_kinds",
+)
+mistake(
+    "stackless.jit_jvp",
+    {"return outs[:number], merge(": "return tuple(outs[:number]), merge("},
+    fails="test_call_values",
+)
+
+
+# If nothing moves, or no result is a float, there is no second call.
+mistake(
+    "stackless.jit_jvp",
+    {
+        "moving = call(": "if not any(in_moves):\n    return outs[:number], [None] * number\nmoving = call("
+    },
+    fails="test_call_unmoved",
+)
+mistake(
+    "stackless.jit_jvp",
+    {
+        "moving = call(": "if not any(are_floats(jaxpr.out_avals)):\n    return outs[:number], [None] * number\nmoving = call("
+    },
+    fails="test_call_kinds",
+)
 
 
 @right("stackless.transposed")

@@ -95,6 +95,7 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         after = st.context.interpreter is other
     return {
         "the boxes of results": [told(x) for x in out] if several else told(out),
+        "several results are in a list": type(out) is list or not several,
         "calls of the rule": len(seen),
         "values and extras that the rule gets": [call[:2] for call in seen],
         "parameters that the rule gets": [call[2] for call in seen],
@@ -450,7 +451,7 @@ def visited(mj, cotangents):
     seen = []
 
     def back(cts, x, y, *, k):
-        seen.append([list(cts), isinstance(x, core.UndefPrimal), y, k])
+        seen.append([cts, isinstance(x, core.UndefPrimal), y, k])
         present = [ct for ct in cts if ct is not None]
         return [sum(present) * k, None]
 
@@ -640,8 +641,10 @@ def called(mj, siblings, case, primals, tangents):
     cases = {
         "curve": lambda x: (lax.sin(x) * x,),
         "two": lambda x, y: (x * y - lax.exp(y), x),
-        "kinds": lambda x, n: (n, x * n, lax.gt(x, 0.0), lax.cos(x)),
+        "kinds": lambda x, n: (n, x * n, x > 0.0, lax.cos(x)),
         "constant": lambda x, y: (lax.sin(y), x * 2.0),
+        "no floats": lambda x, n: (lax.gt(x, 0.0), n),
+        "nothing": lambda x, n: (),
     }
 
     class Watch(EvalInterpreter):
@@ -657,6 +660,7 @@ def called(mj, siblings, case, primals, tangents):
         return {
             "the values": list(outs),
             "the tangents": list(outs_dot),
+            "values and tangents are two lists": type(outs) is type(outs_dot) is list,
             "operations": [call[0] for call in seen],
             "names of the calls": [call[2] for call in seen],
             "numbers of operands of the calls": [call[1] for call in seen],
@@ -714,13 +718,18 @@ def test_call_unmoved(student):
     """Inputs that do not move are no operands of the linear program."""
     student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, GRID[0]])
     student.agrees(called, WITHOUT_CALL, "constant", [ROW, STEP], [STEP, None])
+    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, None])
 
 
-@pytest.mark.meets("more_than_two", "some_results", "zeros")
+@pytest.mark.meets("more_than_two", "some_results", "zeros", "float32")
 def test_call_kinds(student):
     """Results that are not floats have no tangents, wherever they are."""
     student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
     student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
+    single = [ROW.astype("float32"), np.arange(3)], [STEP.astype("float32"), None]
+    student.agrees(called, WITHOUT_CALL, "kinds", *single)
+    student.agrees(called, WITHOUT_CALL, "no floats", [2.0, 3], [0.5, None])
+    student.agrees(called, WITHOUT_CALL, "nothing", [2.0, 3], [0.5, None])
 
 
 @pytest.mark.meets("another_box", "nested", "moment")
