@@ -64,6 +64,11 @@ def test_an_operand_that_changes_is_named_by_its_place():
             [True, False],
             "In some cases this is not as it should be: the stack is empty.",
         ),
+        (
+            (True, False),
+            [True, False],
+            "This is wrong: the stack is empty (a tuple, where a list is expected).",
+        ),
     ],
 )
 def test_a_claim_is_told_as_a_claim(got, want, sentence):

@@ -595,6 +595,11 @@ mistake(
 )
 mistake(
     "custom.dce_jaxpr",
+    {"eqns=eqns[::-1]), used_inputs": "eqns=eqns[::-1]), tuple(used_inputs)"},
+    fails="test_dce_inputs",
+)
+mistake(
+    "custom.dce_jaxpr",
     {"return jaxpr.replace(": "import dataclasses\nreturn dataclasses.replace(jaxpr, "},
     fails="test_dce_keeps_nothing",
 )

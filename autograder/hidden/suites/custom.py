@@ -428,6 +428,7 @@ def without_dead_code(mj, siblings, program, examples, used, effects=()):
     before = str(closed.jaxpr)
     with in_place("minijax.custom_interpreters", siblings) as module:
         jaxpr, kept = module.dce_jaxpr(closed.jaxpr, used)
+    is_list = type(kept) is list
     kept = [bool(x) for x in kept]
     identical = [eqn for eqn in jaxpr.eqns if eqn in closed.jaxpr.eqns]
     return {
@@ -436,6 +437,7 @@ def without_dead_code(mj, siblings, program, examples, used, effects=()):
         "an input is kept": kept,
         "the number of equations that are the given ones": len(identical),
         "the given program itself is returned": jaxpr is closed.jaxpr,
+        "what is returned beside the program is a list": is_list,
     }
 
 
@@ -851,7 +853,7 @@ def thinned_out(mj, program, args, used):
         found.append(
             {
                 "the text of the program": str(jaxpr),
-                "an input is kept": kept,
+                "an input is kept": [*kept],
                 "the results": eval_jaxpr(jaxpr, whole.consts, left),
             }
         )
@@ -876,7 +878,7 @@ def lean_program(mj, f, xs):
     total = cost(lambda *ys: eval_jaxpr(jaxpr, closed.consts, ys))(*left)
     return {
         "the results": eval_jaxpr(jaxpr, closed.consts, left),
-        "an input is kept": kept,
+        "an input is kept": [*kept],
         "the flops": int(total.flops),
         "the bytes": int(total.bytes),
     }
