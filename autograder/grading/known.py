@@ -24,18 +24,25 @@ UNUSED = 86400.0  # seconds after which the database of an earlier state of a le
 
 @functools.cache
 def of(lesson: Lesson) -> "Known":
-    """What is known of a lesson: a new database once anything changes that it depends on."""
+    """What is known of a lesson: a new database once anything changes that it depends on.
+
+    What a handout brings along grades once, in a folder that goes afterwards: it keeps nothing.
+    """
+    if places.is_handout():
+        return Known(None)
     return Known(FOLDER / f"{lesson.id}.{fingerprint(lesson, '')[:20]}")
 
 
 class Known:
-    """A database that all processes share; always empty where none can be written.
+    """A database that all processes share; always empty without a file that can be written.
 
     An entry that is damaged is not there: each is kept with its hash.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.database: sqlite3.Connection | None = None
+        if path is None:
+            return
         with contextlib.suppress(OSError, sqlite3.Error):
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_earlier(path)

@@ -306,7 +306,7 @@ def test_the_autograder_tells_what_is_missing(machine):
     assert run_autograder(machine).returncode == 0
     document = load(machine / "results" / "results.json")
     assert (document["score"], len(document["tests"])) == (0, 3)
-    assert "The file tiny/numbers.py is missing" in document["output"]
+    assert "tiny/numbers.py is missing" in document["output"]
 
 
 def test_the_autograder_gives_no_score_where_it_cannot_grade(machine):

@@ -156,7 +156,7 @@ def test_in_the_image_answers_and_hidden_tests_are_the_graders_alone(image):
     command = next(x for x in text.splitlines() if x.startswith("RUN") and "useradd" in x)
     script = f"set -eu; {command.removeprefix('RUN')}\n{LOOK}"
     done = subprocess.run(
-        [*image, "--", "sh", "-c", script], capture_output=True, text=True, check=False
+        [*image, "--", "sh", "-c", script], capture_output=True, text=True, check=False, umask=0o022
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
