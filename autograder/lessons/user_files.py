@@ -48,8 +48,7 @@ def _limited(found: bytes, path: Path) -> bytes:
 
 def text(path: Path) -> str:
     """The text in a file, with the ends of lines that Python has."""
-    found = _decoded(content(path), path).removeprefix("\ufeff")
-    return found.replace("\r\n", "\n").replace("\r", "\n")
+    return _decoded(content(path), path).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def toml(path: Path) -> dict[str, Any]:
@@ -72,8 +71,8 @@ def yaml(found: bytes, path: Path) -> dict[str, Any]:
 
 
 def rows(path: Path) -> list[list[str]]:
-    """The rows of a CSV file, with a byte order mark or without."""
-    return parsed(_decoded(content(path), path).removeprefix("\ufeff"), _rows, path, "CSV")
+    """The rows of a CSV file."""
+    return parsed(_decoded(content(path), path), _rows, path, "CSV")
 
 
 def whole_number(path: Path) -> int:
@@ -101,8 +100,9 @@ def _why(error: Exception) -> str:
 
 
 def _decoded(found: bytes, path: Path) -> str:
+    """The text, without the byte order mark that some editors put before it."""
     try:
-        return found.decode()
+        return found.decode().removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise Problem(f"{path} is not a text in UTF-8. Save it as one.") from None
 

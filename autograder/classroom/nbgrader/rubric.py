@@ -122,33 +122,41 @@ def _sum(part: Part, each: Handed, remarks: Rubric) -> float | None:
 
 def by_hand(part: Part, each: Handed, rubric: Rubric) -> bool:
     """Has a student points that are not the remarks'? The next remark with points replaces them."""
-    own = [x for x in rubric if x.line in each.lines]
-    return each.grade.manual_score not in (None, _score(part, each, own))
+    return each.grade.manual_score not in (None, _score(part, each, _own(each, rubric)))
 
 
 def whose(book: Any, root: Path, assignment: Assignment) -> list[tuple[str, str]]:
     """Whose points for which part are those of remarks: by the tests' points of now."""
-    known, found = read(root, assignment.name), []
-    for part in answers.parts(assignment):
-        for each in answers.handed(book, assignment, part):
-            own = [x for x in known.get(part.id, []) if x.line in each.lines]
-            made = {_sum(part, each, own), _score(part, each, own)} - {None}
-            if each.grade.manual_score in made:
-                found.append((part.id, each.student))
-    return found
+    return [
+        (part.id, each.student)
+        for part, each, own in _remarked(book, root, assignment)
+        if each.grade.manual_score in {_sum(part, each, own), _score(part, each, own)} - {None}
+    ]
 
 
 def score_again(
     book: Any, root: Path, assignment: Assignment, whom: Sequence[tuple[str, str]]
 ) -> None:
     """Add remarks to what the tests give now, for those whose points were `whose` before."""
+    for part, each, own in _remarked(book, root, assignment):
+        if (part.id, each.student) in whom:
+            each.grade.manual_score = _score(part, each, own)
+    book.db.commit()
+
+
+def _remarked(
+    book: Any, root: Path, assignment: Assignment
+) -> Iterator[tuple[Part, Handed, list[Remark]]]:
+    """Each part that was handed in, with the remarks that it has."""
     known = read(root, assignment.name)
     for part in answers.parts(assignment):
         for each in answers.handed(book, assignment, part):
-            own = [x for x in known.get(part.id, []) if x.line in each.lines]
-            if (part.id, each.student) in whom:
-                each.grade.manual_score = _score(part, each, own)
-    book.db.commit()
+            yield part, each, _own(each, known.get(part.id, []))
+
+
+def _own(each: Handed, rubric: Rubric) -> list[Remark]:
+    """The remarks of a rubric that a student has."""
+    return [remark for remark in rubric if remark.line in each.lines]
 
 
 def renew(part: Part, who: Iterable[Handed], old: Rubric, new: Sequence[Remark | None]) -> None:
@@ -164,7 +172,7 @@ def toggle(part: Part, who: list[Handed], rubric: Rubric, index: int) -> None:
     remark = rubric[index]
     takes = len(having(remark, who)) == len(who)
     for each in who:
-        own = [x for x in rubric if x.line in each.lines]
+        own = _own(each, rubric)
         wanted = [x for x in rubric if (x in own if x != remark else not takes)]
         if wanted != own:
             put(part, each, own, wanted)
