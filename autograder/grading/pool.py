@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
@@ -21,14 +21,13 @@ from typing import Any, TypeVar
 
 from autograder.grading.result import Result
 from autograder.grading.submission import grade, ungraded
-from autograder.grading.task import Task
+from autograder.grading.task import Task, Verdicts
 from autograder.sandbox import visible
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-Verdicts = Generator[tuple[Task, Result], None, None]
 ALONE = 3  # times that a submission is tried which was in the hands of a process that died
 
 

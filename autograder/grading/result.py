@@ -70,4 +70,12 @@ class Result(_Always, total=False):
     fingerprint: str
 
 
+UNGRADED = "This could not be graded: the grader itself died. Show it to your instructor."
+
+
+def is_graded(result: Result) -> bool:
+    """Does the result say something about the submission? Otherwise grade it again."""
+    return UNGRADED not in result["remarks"]
+
+
 Class = dict[str, list[Result]]  # the results of a class by assignment

@@ -27,12 +27,12 @@ from autograder.grading.judging import (
 from autograder.grading.laws import Generating
 from autograder.grading.oracle import given, reference
 from autograder.grading.rehearsal import rehearse
-from autograder.grading.result import Result
+from autograder.grading.result import UNGRADED, Result
 from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Enough, SuiteRun
 from autograder.grading.task import Base, Task
-from autograder.lessons import assemble, module_rules
+from autograder.lessons import assemble, module_rules, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox.session import Reply, Session
@@ -200,10 +200,20 @@ def _not_importable(reply: Reply, lesson: Lesson, source: bytes) -> Examined:
             remark = module_rules.import_complaint(source, lesson.module) or remark
         elif name == "PermissionError":
             remark = f"{remark} A module that is graded can open no files."
+        elif name == "ImportError" and not _has_any_of(lesson, source):
+            remark = f"{remark} It defines nothing of this lesson: is it another one's file?"
     else:
         remark = f"The import of {lesson.module} ends the Python process."
     memory = reply.name == "MemoryError"
     return _unexaminable(suite.OUT_OF_MEMORY if memory else suite.CRASHED, remark)
+
+
+def _has_any_of(lesson: Lesson, source: bytes) -> bool:
+    """Does a file define any function that the lesson asks for?"""
+    with contextlib.suppress(*module_rules.NOT_PARSED):
+        defined = skeleton.defined_once(source.decode())
+        return any(exercise.target in defined for exercise in lesson.exercises)
+    return True  # whatever it is, that is not what is wrong with it
 
 
 def _placed(reply: Reply, source: bytes) -> Reply:
@@ -226,17 +236,9 @@ def ungraded(task: Task) -> Result:
     """The result of a submission that ended the grader each time: for a person to look at."""
     result, source = grade(replace(task, source=None)), task.source
     for exercise in result["exercises"]:
-        exercise["class"], exercise["message"] = suite.CRASHED, _UNGRADED
+        exercise["class"], exercise["message"] = suite.CRASHED, UNGRADED
         for test in exercise["tests"]:
-            test["class"], test["message"] = suite.CRASHED, _UNGRADED
+            test["class"], test["message"] = suite.CRASHED, UNGRADED
     hashed = None if source is None else hashlib.sha256(source).hexdigest()
     look = ["The grader died each time when it graded this. Grade it again, or by hand."]
-    return {**result, "remarks": [_UNGRADED], "review": look, "submission_sha256": hashed}
-
-
-_UNGRADED = "This could not be graded: the grader itself died. Show it to your instructor."
-
-
-def is_graded(result: Result) -> bool:
-    """Does the result say something about the submission? Otherwise grade it again."""
-    return _UNGRADED not in result["remarks"]
+    return {**result, "remarks": [UNGRADED], "review": look, "submission_sha256": hashed}

@@ -7,10 +7,11 @@ after a change are all one question: is there a verdict with this key?
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
 from autograder.grading.fingerprint import fingerprint
+from autograder.grading.result import Result
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox import isolation
 
@@ -60,6 +61,9 @@ class Task:
             "module": _hash(self.source),
             "base": _hash(sorted(self.base.items())),
         }
+
+
+Verdicts = Generator[tuple[Task, Result], None, None]  # as they finish
 
 
 def _hash(*about: object) -> str:

@@ -433,7 +433,9 @@ def test_a_page_of_someone_who_is_in_no_download_is_named(tmp_path, roster):
     ("text", "complaint"),
     [
         ("name\nada\n", "has no column `id`"),
-        ("id\nada\nada\n", "line 3: 'ada' is there twice"),
+        ("id\nada\nada\n", "line 3: 'ada' is there twice, as id"),
+        ("id\nada\nADA\n", "line 3: 'ADA' is there twice, as id"),
+        ("id,participant\nada,7\nbo,Participant 7\n", "line 3: '7' is there twice, as participant"),
         ("id\n../ada\n", "line 2: '../ada' cannot name a folder"),
         ("id;first name\n\nada;Ada\n;No Id\n", "line 4, has no id. Write one"),
     ],

@@ -22,8 +22,7 @@ from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.files import MORE
-from autograder.classroom.nbgrader import autograde as nbgrader_grading
-from autograder.classroom.nbgrader import directory, gradebook, outgoing, summary
+from autograder.classroom.nbgrader import directory, gradebook, outgoing, summary, verdicts
 from autograder.classroom.nbgrader.results import read_results
 from autograder.classroom.reports import exports
 from autograder.classroom.reports.grades import read as grades_of
@@ -177,6 +176,8 @@ def course(tmp_path_factory):
     submitted = listing(course / "submitted")
     log = run(course, "autograde", LESSON.id)
     assert "Traceback" not in log, log
+    for spoil in (wrong_timestamp, endless_timestamp):
+        assert f"{spoil.__name__}: timestamp.txt holds no time such as" in log
     assert listing(course / "submitted") == submitted
     run(course, "generate_feedback", LESSON.id)
     os.umask(before)
@@ -260,6 +261,8 @@ def test_an_answer_that_is_not_read_yet_is_never_0_of_3(course):
     assert "The written question is not read yet: it may add up to 3 points." in page
     assert "has no cell for the written question any more" in page
     assert not re.search(r"\b0 of 3\b", page)
+    assert "There is no answer." in feedback(course, "untouched")
+    assert "There is no answer." not in page
     assert "core.ipynb is missing, so there is no answer" in feedback(course, "only_module")
     (grade,) = [x for x in grades_of(course)[LESSON.id] if x["student"] == "no_cells"]
     (question,) = [x for x in grade["exercises"] if x["id"] == f"{LESSON.id}.question"]
@@ -516,7 +519,7 @@ def deadly(self, *args, whole={place}):
 @pytest.mark.parametrize(
     ("place", "count"),
     [
-        pytest.param("autograde.WriteVerdicts.preprocess", 0, marks=pytest.mark.full),
+        pytest.param("verdicts.WriteVerdicts.preprocess", 0, marks=pytest.mark.full),
         ("SaveAutoGrades._add_score", 3),
     ],
 )
@@ -685,7 +688,7 @@ def verdict(points, passed=(True, False), mistake=None):
     [(2.0, 2.0, 2.0), (0.0, 2.0, 0.0), (1.33, 2.0, 1.33), (1.0, 5.0, 2.5), (2.0, 0.1, 0.1)],
 )
 def test_points_are_scaled_to_the_cell_and_never_above_it(earned, maximum, score):
-    assert nbgrader_grading.points(verdict(earned), maximum) == score
+    assert verdicts.points(verdict(earned), maximum) == score
 
 
 @pytest.mark.parametrize("earned", [0.0, 0.67, 1.34, 2.0])
@@ -695,7 +698,7 @@ def test_nbgrader_reads_the_score_from_the_cell(earned):
 
     about = {"grade": True, "solution": False, "grade_id": "x", "points": 2.0}
     cell = new_code_cell("", metadata={"nbgrader": about})
-    nbgrader_grading.fill(cell, verdict(earned), [])
+    verdicts.fill(cell, verdict(earned), [])
     assert determine_grade(cell) == (earned, 2.0)
 
 

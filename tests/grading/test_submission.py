@@ -258,6 +258,10 @@ UNREADABLE = [
     (b"open('x')\n", "PermissionError, line 1. A module that is graded can open no files."),
     (b"while True: pass\n", "does not terminate"),
     (b"import sys\nsys.exit(0)\n", "cannot be imported: SystemExit, line 2."),
+    (
+        b"from tiny.numbers import twice\n",
+        "cannot be imported: ImportError, line 1. It defines nothing of this lesson",
+    ),
     (b"import os\nos._exit(0)\n", "ends the Python process"),
     (b"raise type('ProbeText', (Exception,), {})('leak')\n", "cannot be imported: Exception"),
     (b"(" * 5000, "no valid Python"),

@@ -7,7 +7,7 @@ A group hands in one piece of work, which counts for all of its members.
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,6 +89,7 @@ def read(path: Path) -> Roster:
     if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
     found: dict[str, Student] = {}
+    taken: dict[str, set[str]] = defaultdict(set)
     for number, row in enumerate(rows[1:], 2):
         facts = _facts(row, places)
         if not any(map(str.strip, row)):
@@ -97,8 +98,12 @@ def read(path: Path) -> Roster:
             raise Problem(f"{path}, line {number}, has no id. Write one, or remove the line.")
         if not result_files.is_file_name(facts["id"]):
             raise Problem(f"{path}, line {number}: {facts['id']!r} cannot name a folder.")
-        if facts["id"] in found:
-            raise Problem(f"{path}, line {number}: {facts['id']!r} is there twice.")
+        for key in ("id", "participant"):
+            # Some file systems take `ada` and `ADA` for one folder, and some people for one person.
+            value = facts.get(key, "")
+            if value and value.casefold() in taken[key]:
+                raise Problem(f"{path}, line {number}: {value!r} is there twice, as {key}.")
+            taken[key].add(value.casefold())
         found[facts["id"]] = Student(**facts)
     return Roster(found)
 

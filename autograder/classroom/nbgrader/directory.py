@@ -161,14 +161,14 @@ def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
 
 def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
     """What waits for `nbgrader autograde` in these assignments or lessons, a sentence each."""
-    from autograder.classroom.nbgrader import autograde, regrading
+    from autograder.classroom.nbgrader import regrading, verdicts
 
     folder = folder.absolute()
     for assignment in courses.read(folder).chosen(names):
         if not (folder / "release" / assignment.name).exists():
             yield from _unreleased(folder, assignment.name)
             continue
-        due = autograde.due(folder, assignment)
+        due = verdicts.due(folder, assignment)
         command = f"`nbgrader autograde {assignment.name}`"
         if new := [student for student, why in due.items() if not why]:
             yield f"{command} has not graded yet: {people.named(new)}."

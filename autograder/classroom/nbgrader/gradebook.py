@@ -6,9 +6,7 @@ person gave, extra credit, extensions and penalties are all in it.
 
 import contextlib
 import math
-import os
 import sqlite3
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DatabaseError, SAWarning
@@ -50,17 +49,24 @@ def _be_patient(connection: Any, _: object) -> None:
         connection.execute("PRAGMA busy_timeout = 60000")
 
 
-def make_alembic_known() -> None:
-    """Let nbgrader call alembic by its name for a new gradebook, if the .venv is not activated."""
-    commands = str(Path(sys.executable).parent)
-    if commands not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = commands + os.pathsep + os.environ["PATH"]
+def make_version_known() -> None:
+    """Have the version of a new gradebook's tables looked up here.
+
+    nbgrader starts the command `alembic` for it, which takes a second and may not be on the PATH.
+    """
+
+    def version() -> str:
+        from alembic.script import ScriptDirectory
+
+        return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())
+
+    api.get_alembic_version = version
 
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[Any]:
     """The gradebook of a course directory."""
-    make_alembic_known()
+    make_version_known()
     try:
         with warnings.catch_warnings(), Gradebook(f"sqlite:///{folder / FILE}") as book:
             if not Application.initialized():  # else they are in nbgrader's log

@@ -30,9 +30,8 @@ from distributed.comm.core import CommClosedError
 from distributed.security import Security
 
 from autograder.grading import submission
-from autograder.grading.pool import Verdicts
 from autograder.grading.result import Result
-from autograder.grading.task import Edition, Task
+from autograder.grading.task import Edition, Task, Verdicts
 from autograder.lessons import manifest, places
 from autograder.lessons.problem import Problem
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
 from autograder.classroom.run.presenting import Submission, presented
 from autograder.classroom.run.store import Store
-from autograder.grading.pool import Verdicts
 from autograder.grading.result import Result
-from autograder.grading.task import Task
+from autograder.grading.task import Task, Verdicts
 
 Finished = Generator[tuple[Submission, Result], None, None]
 Executor = Callable[[Sequence[Task]], Verdicts]  # gives verdicts as they finish

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from autograder.grading import result_files, submission
-from autograder.grading.result import Result
+from autograder.grading import result_files
+from autograder.grading.result import Result, is_graded
 from autograder.lessons.problem import Problem
 
 
@@ -19,7 +19,7 @@ class Store:
             verdict = result_files.read(self.folder / f"{key}.json")
         except Problem:  # there is none, or it is of an older form
             return None
-        return verdict if submission.is_graded(verdict) else None
+        return verdict if is_graded(verdict) else None
 
     def put(self, key: str, verdict: Result) -> None:
         """Keep a verdict: whole, or not at all."""
