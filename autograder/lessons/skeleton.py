@@ -152,11 +152,6 @@ def defined_once(source: str) -> dict[str, Definition]:
     return {target: first.node for target, (first, *more) in _found(source).items() if not more}
 
 
-def contains(outer: str, target: str) -> bool:
-    """Is `target` the definition `outer` itself, or inside it?"""
-    return f"{target}.".startswith(f"{outer}.")
-
-
 # ------------------------------------------------------------------------------------------
 # Finding definitions
 

@@ -144,13 +144,6 @@ def test_a_replacement_defines_the_target_and_nothing_else(new):
         skeleton.replace_function(small_course.HELLO, "Box.grow", new)
 
 
-def test_contains_knows_names_from_their_beginnings():
-    assert skeleton.contains("Box", "Box.grow")
-    assert skeleton.contains("Box.grow", "Box.grow")
-    assert not skeleton.contains("Box", "Boxes")
-    assert not skeleton.contains("Box.grow", "Box")
-
-
 # ------------------------------------------------------------------------------------------
 # The blank way
 
