@@ -126,7 +126,7 @@ def nbgrader_roster(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column `id`.")],
     folder: Course = Path(),
 ) -> None:
-    """Take the class list over: names, sections, and the ids of the LMS."""
+    """Import the class list: names, sections, and the ids of the LMS."""
     from autograder.classroom.nbgrader import people
 
     print(f"The course has {people.take_roster(folder, file)} students.")
@@ -152,7 +152,7 @@ def nbgrader_extend(
 
 @nbgrader_command("nbgrader late-days")
 def nbgrader_late_days(folder: Course = Path()) -> None:
-    """List who handed in late, who has an extension, and what is left of the late days."""
+    """List who submitted late, who has an extension, and what is left of the late days."""
     from autograder.classroom.nbgrader import people
 
     for sentence in [*people.late_days(folder)] or ["No student is late."]:
@@ -167,7 +167,7 @@ def nbgrader_group(
     ] = None,
     folder: Course = Path(),
 ) -> None:
-    """Let students hand in together: what one hands in counts for all of them."""
+    """Let students submit together: what one submits counts for all of them."""
     from autograder.classroom.nbgrader import people
 
     found = [*people.group(folder, assignment, students or [])]
@@ -349,7 +349,7 @@ def return_(
     ] = None,
     folder: Course = Path(),
 ) -> None:
-    """Pack feedback for the LMS, by the names of its download."""
+    """Pack feedback for the LMS, under the names in its download."""
     from autograder.classroom.reports import grades
     from autograder.classroom.systems import collect
 

@@ -17,7 +17,7 @@ site_command = adds(site, within="site")
 def new(
     lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as fusion.")],
 ) -> None:
-    """Begin a lesson: write its files, with marks where they are to be filled in.
+    """Begin a lesson: write its files, with marks to fill in.
 
     In a course directory the lesson is that course's own, and this copy stays as it is.
     """
@@ -111,7 +111,7 @@ def bench(
         str | None, typer.Argument(metavar="[NAME]", help="Such as reference; all if absent.")
     ] = None,
 ) -> int:
-    """Measure speed beside JAX's and others'."""
+    """Measure speed, compared with JAX's and others'."""
     from autograder.upkeep import bench
 
     return bench.run(name)
@@ -157,7 +157,7 @@ def site_build(
 
 @site_command("site serve")
 def site_serve() -> None:
-    """Serve the site on this machine, built anew when a page changes."""
+    """Serve the site on this machine, rebuilt when a page changes."""
     from autograder.upkeep import site
 
     site.serve()

@@ -82,7 +82,7 @@ def _raises(key: str, got: Any, want: Any, difference: str) -> str:
 
 def _another_error(key: str, got: Any, want: Any, difference: str) -> str:
     """Of errors that are not Python's own no name is told."""
-    return "Your code raises another error than expected, or none."
+    return "Your code raises a different error than expected, or none."
 
 
 def _returns(key: str, got: Any, want: Any, difference: str) -> str:
@@ -94,8 +94,8 @@ def _claims(key: str, got: Any, want: Any, difference: str) -> str:
         return ""  # what differs is not what is claimed
     expected = set(_leaves(want))
     if len(expected) > 1:
-        return f"In some cases this is not as it should be: {key}."
-    so = "should be so, and is not" if True in expected else "should not be so, and is"
+        return f"In some cases this is wrong: {key}."
+    so = "should be so, but is not" if True in expected else "should not be so, but is"
     return f"This {so}: {key}."
 
 
@@ -108,7 +108,7 @@ def _calls(key: str, got: Any, want: Any, difference: str) -> str:
     called, expected = next(((x, y) for x, y in numbers if x != y), (0, 0))
     name = key.removeprefix(CALLS)
     if called == expected:
-        return f"Your code calls {name} with something else than expected ({difference})."
+        return f"Your code calls {name} with something other than expected ({difference})."
     return _said("call", name, called, expected)
 
 

@@ -7,7 +7,7 @@ from autograder.sandbox.session import ENDED, FORGED, KILLED
 _SENTENCES = {
     FORGED: "Something in the module writes to the grader's channel.",
     ENDED: "The module ends the process that runs it.",
-    KILLED: "The process that runs the module was killed, by it or for want of memory.",
+    KILLED: "The process that runs the module was killed, by it or for lack of memory.",
 }
 
 

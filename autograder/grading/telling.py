@@ -25,12 +25,12 @@ UNHANDLED = "What your code returns could not be graded. Show it to your instruc
 
 CHANGED = "Your code changes an argument, which belongs to the caller."
 SWALLOWED = "Your code raises nothing if a function that it is given raises an error."
-REPLACED = "Your code raises another error if a function that it is given raises one."
+REPLACED = "Your code raises a different error if a function that it is given raises one."
 SWALLOWED_OF_RULE = "Your code raises nothing if a rule that it applies raises an error."
-REPLACED_OF_RULE = "Your code raises another error if a rule that it applies raises one."
+REPLACED_OF_RULE = "Your code raises a different error if a rule that it applies raises one."
 NO_LIST = "Your code returns something else where it should return a list."
 NO_TUPLE = "Your code returns something else where it should return a tuple."
-LEFT = "When your code has returned or raised, the active interpreters are not those from before."
+LEFT = "After your code has returned or raised, the active interpreters are not those from before."
 OF_CALLS = (
     CHANGED,
     SWALLOWED,
@@ -85,11 +85,11 @@ def repeated(found: Disagreement) -> Disagreement:
 
 
 AGAIN = (
-    "It holds when it is asked first, and not when the same is asked again after other questions: "
-    "something stays from one call to the next."
+    "It holds the first time, but not when the same is asked again after other questions: "
+    "something is left over from one call to the next."
 )
 REPEATED = (
-    "It holds for a first call, and not when the same call is made again, after one with other "
+    "It holds for a first call, but not when the same call is made again, after one with other "
     "values and one with a function that raises."
 )
 
@@ -205,7 +205,8 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "error without a line": errors() * 3,
         "error with its line and text": errors() * MOST_LINES * (1 + _texts()),
         "known mistake": mistakes + 1,
-        "what was right at first: still so, not any more, or OF_CALLS": 3 + len(OF_CALLS),
+        "whether a right answer is right again, and if not, which sentence says so": 3
+        + len(OF_CALLS),
         "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
     }
     return [(kind, math.log2(number)) for kind, number in count.items()]

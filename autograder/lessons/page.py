@@ -385,7 +385,7 @@ def about_tasks(lesson: Lesson, commands: Mapping[str, str], program: str) -> st
         "Both are extras: they earn no points, and no solution is shown.",
         f"### Open task: {task.title} {{ #{lesson.id}.open }}",
         task.goal,
-        f"Write it in `tasks/{task.name}`. Which functions you need besides, you decide.",
+        f"Write it in `tasks/{task.name}`. You decide which other functions you need.",
         commands["open"],
         f"### Repair: {repair.title} {{ #{lesson.id}.repair }}",
         repair.goal,

@@ -37,5 +37,5 @@ def of_system(error: OSError) -> str:
     """What went wrong with which file, and what to do."""
     what = error.strerror or str(error)
     told = f"{error.filename}: {what}" if error.filename else what
-    remedy = REMEDIES.get(error.errno or 0, "Set that right")
+    remedy = REMEDIES.get(error.errno or 0, "Fix that")
     return f"{told}. {remedy}, then run the same command again."

@@ -95,7 +95,7 @@ def no_return(error: Error) -> list[str]:
         ]
     files = [frame.file for frame in error.frames]
     if is_of_a_box(error.message, files):
-        return ["(The check compares what your code returned, and that is still in a box.)"]
+        return ["(The check compares what your code returned, but that is still in a box.)"]
     at_the_check = files and is_check(files[-1])
     hint = missing(error.message) if at_the_check else ""
     return [hint] if hint else []

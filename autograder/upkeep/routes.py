@@ -91,7 +91,7 @@ def goal_lists(known: Sequence[Lesson]) -> str:
         if lesson.has_page:
             goals = page.GOALS.search(page.read(lesson))
             if goals is None:
-                raise Problem(f"The page of {lesson.id} does not say what one will be able to do.")
+                raise Problem(f"The page of {lesson.id} does not say what you will be able to do.")
             parts.append(f"### {lesson.title}\n\n{goals[2].strip()}\n")
     return "\n".join(parts)
 

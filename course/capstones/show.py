@@ -92,7 +92,7 @@ def who_ran(calls: Counter[tuple[str, str]], mine: Callable[[str, str], bool]) -
 
 
 def beside(name: str, own: dict[str, Any], other: dict[str, Any]) -> str:
-    """Times and losses of a run of one's own beside those of JAX, as they are stored."""
+    """Times and losses of your own run next to JAX's, as they are stored."""
     rows = [f"{'':10}{'trace ms':>10}{'compile ms':>12}{'step ms':>9}   last loss"]
     for who, run in ((name, own), ("JAX", other)):
         trace, compiled, step = (1e3 * run["times"][part] for part in ("trace", "compile", "step"))

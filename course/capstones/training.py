@@ -25,7 +25,7 @@ import numpy as np
 import show
 
 HERE = Path(__file__).resolve().parent
-WORKSPACE = HERE.parent  # where the student's package lies, beside this folder
+WORKSPACE = HERE.parent  # where the student's package is, next to this folder
 IDENTITY = WORKSPACE / ".jaxprentice" / "workspace.json"
 
 Tree = Any
@@ -42,14 +42,14 @@ class Task:
     batch: Callable[[int], tuple[Any, ...]]  # the arrays of a step, by its number
     steps: int
     show: Callable[[Tree], str]  # what a state can do, in words
-    samples: int = 0  # how often that is shown on the way
+    samples: int = 0  # how many times that is shown on the way
     prompted: Callable[[Tree, str], str] | None = None  # goes on with a text, for `--prompt`
     pictures: Callable[[Tree], list[tuple[str, Any]]] | None = None  # titles, and shades 0 to 1
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a training run gave. Times are in seconds."""
+    """The outcome of a training run. Times are in seconds."""
 
     losses: list[float]
     trace: float  # from Python function to program
@@ -90,7 +90,7 @@ def _tell(jax: ModuleType, task: Task, run: Run, options: argparse.Namespace) ->
         options.save.write_text(as_json(run, options.backend, task), encoding="utf-8")
     elif options.backend == "mine":
         print(f"\nYour own functions in one trace, by number of calls:\n{own_calls(jax, task)}")
-        print(f"\nYour JAX beside JAX:\n{beside_jax(run, task)}")
+        print(f"\nYour JAX next to JAX:\n{beside_jax(run, task)}")
 
 
 def _options(about: str) -> argparse.Namespace:
@@ -129,7 +129,7 @@ def _place(error: Exception) -> str:
 
 
 def own_calls(jax: ModuleType, task: Task) -> str:
-    """Which exercises of the student's package ran while a step was traced, and how often."""
+    """Which exercises of the student's package ran while a step was traced, and how many times."""
     step = jax.jit(functools.partial(task.step))  # a function that was never traced
     with show.counted(WORKSPACE / "minijax") as calls:
         jax.make_jaxpr(step)(task.state, *task.batch(0))
@@ -147,7 +147,7 @@ def _written_by_student() -> Callable[[str, str], bool]:
 
 
 def beside_jax(run: Run, task: Task) -> str:
-    """The run beside the same one on JAX, in a process of its own, or why there is none."""
+    """The run next to the same one on JAX, in a process of its own, or why there is none."""
     if importlib.util.find_spec("jax") is None:
         return f"JAX is not installed. This adds the comparison: {INSTALL}"
     with tempfile.TemporaryDirectory() as folder:

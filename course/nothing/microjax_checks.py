@@ -206,7 +206,7 @@ def test_counts():
 
 @interpreters
 def test_counting_what_counts():
-    """The inner count leaves operations to the interpreter outside, which counts them, too."""
+    """The inner count leaves operations to the outer interpreter, which counts them, too."""
 
     def outer(x):
         return count_ops(lambda y: mul(y, y), add(x, 1.0))
@@ -361,7 +361,7 @@ def test_nothing_is_computed():
 
 @staging
 def test_written_again():
-    """The program is that of the function as it is now."""
+    """The program describes the function as it is now."""
     factor = [3.0]
 
     def f(x):
@@ -409,7 +409,7 @@ def test_every_operation_each_time():
 
 @staging
 def test_constants_of_any_kind():
-    """A program's constants may be values of a derivative outside."""
+    """A program's constants may be values of an outer derivative."""
 
     def outer(x):
         return eval_jaxpr(dce_jaxpr(build_jaxpr(lambda y: mul(x, y), 1)), (2.0,))

@@ -198,7 +198,7 @@ def test_no_choices():
 
 @programs
 def test_a_program_inside_another():
-    """A variable of the program outside is a constant of the one inside."""
+    """A variable of the outer program is a constant of the inner one."""
 
     def outer(x):
         return eval_jaxpr(make_jaxpr(lambda y: x * y)(1.0), (5.0,))

@@ -11,7 +11,7 @@ export function open(place, button) {
   text.value = codes.at(-1).trimEnd();
   text.rows = text.value.split("\n").length + 1;
   text.spellcheck = false;
-  text.setAttribute("aria-label", "The example, to be changed");
+  text.setAttribute("aria-label", "The example, for you to change");
   said.setAttribute("role", "status");
   button.textContent = "Run";
   button.onclick = async () => {

@@ -39,7 +39,7 @@ export class Panel {
   }
 
   async start() {
-    this.say("Python is starting. You can write meanwhile.");
+    this.say("Python is starting. You can already write.");
     try {
       await this.lesson.python.started();
       this.ready = true;
@@ -58,7 +58,7 @@ export class Panel {
       this.show(await this.lesson.check(this.exercise));
     } catch (error) {
       const stopped = error instanceof Stopped;
-      this.say(stopped ? "Stopped. Python starts anew." : `It failed: ${error.message}. Try again.`);
+      this.say(stopped ? "Stopped. Python is starting again." : `It failed: ${error.message}. Try again.`);
     } finally {
       this.working(false);
     }
@@ -84,7 +84,7 @@ export class Panel {
       const passed = checks === 1 ? "Its check passes." : `All ${checks} checks pass.`;
       this.say(`Done: ${titles[this.exercise]}. ${passed} ${done.length < exercises.length ? some : all}`, "done");
     } else if (status === "to do") {
-      this.say("Still to do: replace the line that raises NotImplementedError by your code.");
+      this.say("Still to do: replace the line that raises NotImplementedError with your code.");
     } else if (status === "waits") {
       this.say("This can be checked when these are done: ", "", waits.map(link));
     } else {
@@ -116,7 +116,7 @@ export class Panel {
     const insert = this.lesson.given[this.exercise].replace(/\n$/, "");
     this.editor.dispatch({ changes: { from: 0, to: this.editor.state.doc.length, insert } });
     this.editor.focus();
-    this.say("This is the beginning again. Ctrl-Z or Cmd-Z brings back what you had.");
+    this.say("You are back at the beginning. Ctrl-Z or Cmd-Z brings back what you had.");
   }
 
   download() {

@@ -191,7 +191,7 @@ def inverse_permutation(permutation: Sequence[int]) -> list[int]:
 class ArrayLike:
     """The attributes, methods and errors of arrays, for what has an abstract value `aval`."""
 
-    aval: Any  # what is known of the array: its type, and its value if that is known
+    aval: Any  # what is known about the array: its type, and its value if that is known
     lax: Lax  # the operations that operators and methods call
 
     __array_priority__ = 100  # NumPy's arrays leave `numpy_array * x` to `x`

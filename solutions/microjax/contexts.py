@@ -81,7 +81,7 @@ context = Context()
 
 @contextmanager
 def set_interpreter(interpreter: Interpreter) -> Iterator[None]:
-    """Make `interpreter` the current one for the time of a `with` block, however it ends."""
+    """Make `interpreter` the current one for a `with` block, however it ends."""
     previous, context.interpreter = context.interpreter, interpreter
     try:
         yield
@@ -91,7 +91,7 @@ def set_interpreter(interpreter: Interpreter) -> Iterator[None]:
 
 @contextmanager
 def running(interpreter: Interpreter) -> Iterator[None]:
-    """As `set_interpreter`, for a user's function: its tracers are of no use afterwards."""
+    """Like `set_interpreter`, for a user's function: its tracers are of no use afterwards."""
     try:
         with set_interpreter(interpreter):
             yield

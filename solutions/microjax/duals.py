@@ -38,7 +38,7 @@ class DualNumber:
 
     It belongs to one interpreter, one use of differentiation. Two interpreters are at work when a
     derivative is differentiated; each has its own eps, and must not take the other's tangents for
-    its own. Primal and tangent are floats, or values of the interpreter outside: dual numbers
+    its own. Primal and tangent are floats, or values of the outer interpreter: dual numbers
     again, for a second derivative.
     """
 
@@ -92,7 +92,7 @@ class JVPInterpreter(Interpreter):
     """Computes with dual numbers of its own.
 
     `prev_interpreter` is the one that was current when differentiation began: it may evaluate, or
-    differentiate once more.
+    differentiate again.
     """
 
     def __init__(self, prev_interpreter: Interpreter) -> None:
@@ -137,7 +137,7 @@ def jvp(f: Callable[[Any], Any], primal: Any, tangent: Any) -> tuple[Any, Any]:
     """The value of `f` at `primal`, and how fast it moves when the input moves at speed `tangent`.
 
     `f` runs once, on a dual number that belongs to this call alone, and calls may be nested. A
-    result that is not a dual number of this call is returned as it is, and does not move. The
+    result that is not a dual number of this call is returned unchanged, and does not move. The
     interpreter that was current does the arithmetic, and is current again afterwards, even if `f`
     raises.
 

@@ -11,7 +11,7 @@ from minijax.tree import PyTreeDef, tree_flatten
 
 
 def types_of(args: Iterable[Any]) -> tuple[ShapedArray, ...]:
-    """What is known of values when a program is staged: shape, dtype, weakness."""
+    """What is known about values when a program is staged: shape, dtype, weakness."""
     return tuple(raise_to_shaped(get_aval(x)) for x in args)
 
 
@@ -50,7 +50,7 @@ def flat_tangents(
 
 
 def once(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what `make(program, ...)` returns beside the program, so that it is made only once."""
+    """Keep what `make(program, ...)` returns with the program, so that it is made only once."""
 
     def made(program: ClosedJaxpr, *key: Any) -> Any:
         cache = program.jaxpr.cache

@@ -5,7 +5,7 @@ A function such as
     def foo(x):
         return mul(x, add(x, 3.0))
 
-says which operations to apply, and in which order. What it means to apply one is left open, and
+says which operations to apply, and in what order. What it means to apply one is left open, and
 this is the whole idea of JAX: `add` and `mul` compute nothing themselves. They ask the *current
 interpreter*. One interpreter computes numbers, a second counts operations; the next lessons add one
 that computes derivatives as well, and one that writes the operations down. `foo` stays as it is.
@@ -40,7 +40,7 @@ class Op(Enum):
 
 
 class Interpreter:
-    """Says what the operations mean; what kind of values it computes with is its own affair."""
+    """Says what the operations mean; which kind of values it computes with is up to it."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of applying `op` to the operands `args` in this interpreter's way."""
@@ -73,7 +73,7 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
 
     >>> check_floats(Op.add, (2.0, 3))
     Traceback (most recent call last):
-    TypeError: add takes floats, and was given 3, of type int. Write numbers as 3.0, not 3.
+    TypeError: add takes floats, but was given 3, of type int. Write numbers as 3.0, not 3.
     """
     for arg in args:
         if not isinstance(arg, float):
@@ -84,7 +84,7 @@ def check_floats(op: Op, args: tuple[Any, ...]) -> None:
                 "its work is over and the value was kept."
             )
             kind = type(arg).__name__
-            raise TypeError(f"{op} takes floats, and was given {arg}, of type {kind}. {advice}")
+            raise TypeError(f"{op} takes floats, but was given {arg}, of type {kind}. {advice}")
 
 
 # The current interpreter ------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def current_interpreter() -> Interpreter:
 
 @contextmanager
 def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
-    """A context manager that makes another interpreter current for the time of a `with` block.
+    """A context manager that makes another interpreter current for the duration of a `with` block.
 
     However the block ends, the interpreter that was current when it began is current again.
 
@@ -135,8 +135,8 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 def bind(op: Op, *args: Any) -> Any:
     """The current interpreter's answer to `op`, applied to these operands.
 
-    It is asked once, with all operands in one tuple. Operands, the answer and an exception, of any
-    kind, pass through as they are. Counterpart: `Primitive.bind` in JAX.
+    It is asked once, with all operands in one tuple. Operands, answers and exceptions of any kind
+    pass through unchanged. Counterpart: `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):
@@ -193,7 +193,7 @@ class IntervalInterpreter(Interpreter):
 
 
 def as_interval(value: Any) -> tuple[float, float]:
-    """A float as an interval in which there is no other number; an interval as it is."""
+    """A float as the interval that holds only this number; an interval unchanged."""
     return (value, value) if isinstance(value, float) else value
 
 
@@ -205,12 +205,12 @@ class RememberingInterpreter(Interpreter):
 
     def __init__(self, prev_interpreter: Interpreter) -> None:
         self.prev_interpreter = prev_interpreter
-        self.known: dict[Any, Any] = {}  # to keep in it whatever is needed
+        self.known: dict[Any, Any] = {}  # for whatever you want to keep
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The result of the operation, which the interpreter before this one has computed.
+        """The result of the operation, computed by the interpreter before this one.
 
-        If it was asked for the same operation on the same operands before, its answer is returned
+        If that was already asked for the same operation on the same operands, return its answer
         again. Operands, of any kind, are the same if they are the same objects in the same order.
         Equal is not enough: `1.0 == True`.
 
@@ -236,8 +236,8 @@ class RememberingInterpreter(Interpreter):
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
     """The result of `f(*args)`, and how many operations reach the current interpreter meanwhile.
 
-    It does the work, whatever its values are. `f` runs once. Afterwards the interpreter that was
-    current is current again, even if `f` raises.
+    That interpreter does the work, whatever its values are. `f` runs once. Afterwards the
+    interpreter that was current is current again, even if `f` raises.
 
     >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
     (10.0, 2)

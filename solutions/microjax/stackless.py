@@ -17,9 +17,9 @@ What the stack of `minijax` is for, and what takes its place here:
 - The stack knows who is active. Here each interpreter is told when its function has ended.
 
 The price: an operation passes through all interpreters down to the one that it concerns, and every
-rule has to run under the right one. To forget that is an endless recursion. JAX works like this
-since version 0.4.36 ("stackless"). Its words: `Trace`, with its `parent_trace`, is an interpreter;
-`set_current_trace` is `set_interpreter`; a trace that has ended is `invalidate`d.
+rule has to run under the right one. Forgetting that causes infinite recursion. JAX has worked like
+this since version 0.4.36 ("stackless"). Its words: `Trace`, with its `parent_trace`, is an
+interpreter; `set_current_trace` is `set_interpreter`; a trace that has ended is `invalidate`d.
 
 What a primitive *is* does not depend on interpretation: its value in NumPy, its type, its StableHLO
 text. These facts, programs as data and pytrees come from minijax; operators from `arrays`. The
@@ -77,7 +77,7 @@ Pairs = tuple[list[Any], list[Any]]  # values, and what is beside each of them
 
 
 class Box(Tracer):
-    """A value of the interpreter outside, and what this one keeps beside it."""
+    """A value of the outer interpreter, and what this one keeps with it."""
 
     def __init__(self, interpreter: Interpreter, value: Any, extra: Any) -> None:
         self.interpreter, self.value, self.extra = interpreter, value, extra
@@ -113,8 +113,8 @@ class BoxInterpreter(Interpreter):
         """The result of one operation: in a box, if this interpreter owns an operand.
 
         Then the primitive's rule computes what is in the box; otherwise the operation is handed on.
-        The previous interpreter gets all that is bound meanwhile. With `multiple_results` it is a
-        list, and each result has a box of its own, or none.
+        The previous interpreter gets everything that is bound meanwhile. With `multiple_results`,
+        returns a list, with each item in a box of its own, or in none.
 
         >>> interpreter = JVPInterpreter()
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
@@ -164,7 +164,7 @@ def jvp(fun: Fun, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
     return tree_unflatten(out_tree(), outs), tree_unflatten(out_tree(), outs_dot)
 
 
-# Vectorisation: a batch, and a mark beside it -----------------------------------------------------
+# Vectorization: a batch, and a mark beside it -----------------------------------------------------
 
 
 class Batched(Box):
@@ -257,10 +257,10 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
 
 
 def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
-    """A linear program's cotangents of inputs, from those of its outputs: a list of arrays.
+    """The cotangents of a linear program's inputs, from its outputs' cotangents: a list of arrays.
 
     `None` is zero as a cotangent, and an input without one gets zeros of its type. A rule is called
-    once for each equation of which a result has a cotangent, and for no other. It gets that
+    once for each equation with a result that has a cotangent, and for no other. It gets that
     cotangent, or with `multiple_results` the list of them.
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
@@ -427,7 +427,7 @@ def linear_maps(fun: Fun, primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     def f_lin(*tangents: Any) -> Any:
         ts, tree = tree_flatten(tangents)
         if tree != in_tree:
-            raise TypeError(f"The linearized function takes {in_tree}, and was given {tree}.")
+            raise TypeError(f"The linearized function takes {in_tree}, but was given {tree}.")
         check_types("linearized function", ts, in_avals)
         moving = function(program)(*compress(ts, are_floats(in_avals)))
         return tree_unflatten(out_tree(), with_float0(moving, out_avals))

@@ -176,7 +176,7 @@ def static_places(
 def check_names(
     names: Sequence[str], parameters: Collection[inspect.Parameter], option: str
 ) -> None:
-    """The names of arguments must be texts, and the function must take such arguments."""
+    """The names of arguments must be strings, and the function must take such arguments."""
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{option} takes names of arguments, and {name!r} is not a string.")

@@ -1,4 +1,4 @@
-"""Arrays: what every computation gives.
+"""Arrays: what every computation returns.
 
 `minijax` computes with NumPy, but its results are arrays of a class of its own, `ArrayImpl`, for
 three reasons. They never change, so a transformation may keep an array and look at it again later.
@@ -33,7 +33,7 @@ BINARY_OPERATORS = (
 
 
 class Array:
-    """All that behaves as an array, tracers included: operators, indexing, methods.
+    """Everything that behaves like an array, tracers included: operators, indexing, methods.
 
     Functions make arrays, such as `minijax.numpy.array`. They never change: operators and methods
     return new ones, and `x.at[index].set(value)` is a copy with another element. `weak_type` says
@@ -57,7 +57,7 @@ class Array:
         )
 
     def by_numpy(self, name: str, *args: Any) -> Any:
-        """What an operator gives that no lesson so far has defined."""
+        """What an operator returns that no lesson so far has defined."""
         if name in ("eq", "ne"):  # by itself, Python would compare boxes and not values
             sign = "==" if name == "eq" else "!="
             raise TypeError(f"{sign} of a {type(self).__name__} is not defined in this lesson yet.")
@@ -92,7 +92,7 @@ def forward_operator(name: str) -> Callable[..., Any]:
 
 
 def forward_binary(name: str) -> Callable[..., Any]:
-    """As `forward_operator`; what is not an array is left to its own class, as in Python.
+    """Like `forward_operator`; what is not an array is left to its own class, as in Python.
 
     Python's containers are refused: `x == [1, 2]` would be False and look like an answer.
     An object that is not an array may have a method `__jax_array__`, which returns one.
@@ -142,7 +142,7 @@ class ArrayImpl(Array):
 
     @property
     def value(self) -> np.ndarray:
-        """The values as a read-only array of NumPy."""
+        """The values as a read-only NumPy array."""
         return self.host if self.buffer is None else self.kind.to_host(self)
 
     @property
@@ -166,11 +166,11 @@ class ArrayImpl(Array):
         return ArrayImpl(np.asarray(out)) if isinstance(out, np.ndarray | np.generic) else out
 
     def item(self, *args: int) -> Any:
-        """The only element, or the one at a place, as a number of Python."""
+        """The only element, or the one at a place, as a Python number."""
         return self.value.item(*args)
 
     def tolist(self) -> Any:
-        """The elements as lists of Python's numbers."""
+        """The elements as lists of Python numbers."""
         return self.value.tolist()
 
     def devices(self) -> set[Any]:
@@ -184,7 +184,7 @@ class ArrayImpl(Array):
 
     @property
     def committed(self) -> bool:
-        """Whether the program has said on which devices the array is to be."""
+        """Whether the program has said on which devices the array should be."""
         return self.kind is not None and self.kind.committed
 
     def block_until_ready(self) -> ArrayImpl:
@@ -224,10 +224,10 @@ class ArrayImpl(Array):
         return self.number().__index__()
 
     def number(self) -> np.ndarray:
-        """The value of an array without axes, which Python can make a number of."""
+        """The value of an array without axes, which Python can turn into a number."""
         if self.shape:
             raise TypeError(
-                f"Only arrays without axes can be converted to numbers of Python; this one has "
+                f"Only arrays without axes can be converted to Python numbers; this one has "
                 f"shape {self.shape}."
             )
         return self.value
@@ -251,7 +251,7 @@ class ArrayImpl(Array):
 
 
 def as_array(x: Any) -> Any:
-    """`x` as an array: numbers of Python are weakly typed; of NumPy's arrays it is a copy."""
+    """`x` as an array: Python numbers are weakly typed; a NumPy array is copied."""
     if isinstance(x, np.ndarray | np.generic):
         return ArrayImpl(np.array(x))
     if isinstance(x, bool | int | float):
@@ -260,5 +260,5 @@ def as_array(x: Any) -> Any:
 
 
 def as_numpy(x: Any) -> Any:
-    """`x` as the rules of evaluation take it: the values of an array, and all else as it is."""
+    """`x` as the evaluation rules take it: the values of an array; anything else unchanged."""
     return x.value if type(x) is ArrayImpl else x

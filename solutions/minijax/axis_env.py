@@ -1,7 +1,7 @@
-"""Named axes: which mapped axes of a program have a name, how long they are, and who maps them.
+"""Named axes: which mapped axes of a program have a name, their sizes, and who maps them.
 
 A function inside `vmap(f, axis_name="i")` or `pmap(f, axis_name="i")` sees a single example. By the
-name it can speak of the axis along which all examples stand: of their sum, or of its own place
+name it can refer to the axis along which all examples lie: to their sum, or to its own position
 among them. Which names can be used, and what they mean, depends on the transformations that are
 active: an environment, as for variables, and one for each thread.
 
@@ -22,7 +22,7 @@ from minijax.core import MainTrace, Primitive, Value, find_top_trace, full_lower
 
 
 class AxisSize(int):
-    """The length of a mapped axis. It is an int that knows the name of the axis, if it has one.
+    """The size of a mapped axis. It is an int that knows the name of the axis, if it has one.
 
     Code that hands the size of a batch on, as batching rules do, hands on the name with it.
 
@@ -39,13 +39,13 @@ class AxisSize(int):
 
 
 def name_of(axis_size: int) -> Any:
-    """The name of the axis of this length; None if it has none."""
+    """The name of the axis of this size; None if it has none."""
     return getattr(axis_size, "name", None)
 
 
 @dataclass(frozen=True, eq=False)
 class AxisFrame:
-    """A name, the length of its axis, and the interpreter that maps it; None: devices do."""
+    """A name, the size of its axis, and the interpreter that maps it; None: devices do."""
 
     name: Any
     size: int
@@ -64,7 +64,7 @@ axis_env = AxisEnv()
 
 @contextmanager
 def mapped_axis(axis_size: int, main: MainTrace | None) -> Iterator[None]:
-    """The name of this axis, if it has one, can be used for the time of a `with` block."""
+    """The name of this axis, if it has one, can be used in a `with` block."""
     previous, name = axis_env.frames, name_of(axis_size)
     if name is not None:
         axis_env.frames = (*previous, AxisFrame(name, int(axis_size), main))
@@ -93,7 +93,7 @@ def axis_frame(name: Any) -> AxisFrame:
 
 
 def axis_sizes() -> tuple[tuple[Any, int], ...]:
-    """The names that can be used, with lengths: a program that was traced here depends on them."""
+    """The names that can be used, with sizes: a program that was traced here depends on them."""
     return tuple((frame.name, frame.size) for frame in axis_env.frames)
 
 
@@ -109,7 +109,7 @@ class AxisPrimitive(Primitive):
         raise NotImplementedError(f"{type(self).__name__} must define names.")
 
     def bind(self, *args: Value, **params: Any) -> Value:
-        """As `core.bind`; the interpreters that map the axes count, as operands do."""
+        """Like `core.bind`; the interpreters that map the axes count, as operands do."""
         mains = [axis_frame(name).main for name in self.names(params)]
         candidates = [find_top_trace(args).main, *(main for main in mains if main is not None)]
         top = max(candidates, key=lambda main: main.level)

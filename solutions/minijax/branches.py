@@ -1,4 +1,4 @@
-"""`cond` and `switch`: a choice as an operation, and those of its rules that are no exercises.
+"""`cond` and `switch`: a choice as an operation, and the rules that are not exercises.
 
 Both functions trace their branches and bind `cond_p`. `control_flow.py` has the other rules.
 """

@@ -17,7 +17,7 @@ two: what is known now, and what has to wait for the tangents. Between them are 
 
 `checkpoint` moves the line: the known part stays where it is and computes its outputs, and a copy
 of it joins the rest. What crosses the line is then the known inputs, and nothing else; or, with a
-*policy*, the inputs and those results of which the policy says that they are worth keeping.
+*policy*, the inputs and those results that the policy says are worth keeping.
 
 Source: A. Griewank, "Achieving logarithmic growth of temporal and spatial complexity in reverse
 automatic differentiation", 1992, for the idea. Counterpart: `jax.checkpoint`, also `jax.remat`.
@@ -90,7 +90,7 @@ def checkpoint(
     computed again then, which costs at most one more run. `policy` says which results inside are
     kept all the same: it is called with an equation's primitive, the types of the operands, and the
     parameters, and its answer is a bool. `minijax.checkpoint_policies` has several.
-    `prevent_cse=False` lets XLA merge the two runs, for places where it cannot anyway, as inside
+    `prevent_cse=False` lets XLA merge the two runs, where it could not do so anyway, as inside
     `scan`. `static_argnums` and `static_argnames` say which arguments are not traced: these must be
     hashable. Counterpart: `jax.checkpoint`.
 
@@ -116,7 +116,7 @@ def checkpoint(
 
 @kept_for
 def for_static(fun: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-    """From static arguments to the function of the others: the same each time, as its program is.
+    """Takes static arguments to the function of the others: the same one each time.
 
     Values that are equal count as the same, 1 and True too, as in JAX.
     """
@@ -138,7 +138,7 @@ def remat(
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
 ) -> Callable[..., Any]:
-    """The other name of `checkpoint`, for rematerialization. Counterpart: `jax.remat`."""
+    """Another name for `checkpoint`, short for rematerialization. Counterpart: `jax.remat`."""
     return checkpoint(fun, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums)
 
 
@@ -173,7 +173,7 @@ def remat_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) -> list[S
 
 
 def remat_transpose(cts: Value, *args: Value, jaxpr: ClosedJaxpr, **params: Any) -> list[Value]:
-    """Call the transposed program, which begins with what it needs of known values."""
+    """Call the transposed program, which first computes the known values that it needs."""
     return call_transpose(functools.partial(call_remat, **params), cts, args, jaxpr)
 
 
@@ -203,9 +203,9 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    What the known `tracers` determine is computed now, by one call. All else is left for later, to
-    one `remat_p` operation with `differentiated` true, which computes residuals again. Both parts
-    have `policy` and `params`.
+    Results that depend only on known `tracers` are computed now, by one call. The others are left
+    to one `remat_p` operation with `differentiated` true, which computes residuals again. Both
+    parts have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -239,7 +239,7 @@ def split_and_forget(
 ) -> Split:
     """Split a program by which inputs are known, as `partial_eval_jaxpr`, but without residuals.
 
-    The result is cached on the program, as is all that is made from it.
+    The result is cached on the program, as is everything that is made from it.
     """
     known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
     first = again = known_part
@@ -373,7 +373,7 @@ def remat_hlo(
 ) -> list[str]:
     """Emit the equations of `jaxpr`, after a barrier if this is a second run: the results' names.
 
-    If `differentiated` is true, it is one, and a compiler would merge it with the first.
+    If `differentiated` is true, this is one, and a compiler would merge it with the first.
     """
     if differentiated and prevent_cse and args:
         args = emit_barrier(emitter, avals, args)
@@ -397,8 +397,8 @@ def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], An
     """A function that applies all `functions` to an array, one after the other.
 
     They are in segments, each checkpointed as a whole. A backward pass holds an array for each
-    segment, and one for each function of the segment that it is in; the most at once is minimal.
-    Without functions, the array itself is returned.
+    segment, and one for each function of the segment that it is in. Their largest number is
+    minimal. Without functions, the array itself is returned.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

@@ -30,12 +30,12 @@ __all__ = [
 
 
 def everything_saveable(primitive: Primitive, *avals: Any, **params: Any) -> bool:
-    """Keep all that the backward pass needs, as if `checkpoint` were not there."""
+    """Keep everything that the backward pass needs, as if `checkpoint` were not there."""
     return True
 
 
 def nothing_saveable(primitive: Primitive, *avals: Any, **params: Any) -> bool:
-    """Keep the inputs only, and compute everything again; the same as no policy (None)."""
+    """Keep only the inputs, and compute everything again; the same as no policy (None)."""
     return False
 
 

@@ -54,7 +54,7 @@ def psum(x: Value, axis_name: Any) -> Value:
     """The sum of `x` over all examples along a named axis, the same for each of them.
 
     `axis_name` may be a tuple of names; `x` may be a container. A value that is not a tracer is the
-    same for all examples, and its sum a product: `psum(1, "i")` is the length of the axis, a Python
+    same for all examples, and its sum a product: `psum(1, "i")` is the size of the axis, a Python
     number. `NameError` if no transformation maps such an axis. Counterpart: `jax.lax.psum`.
 
     >>> from minijax.vmap import vmap
@@ -115,7 +115,7 @@ def axis_within(axis: int, rank: int) -> int:
 
 
 def axis_index(axis_name: Any) -> Any:
-    """The place of this example along a named axis, an int32. Counterpart: `jax.lax.axis_index`.
+    """The position of this example along a named axis, an int32. Counterpart: `jax.lax.axis_index`.
 
     >>> from minijax.vmap import vmap
     >>> vmap(lambda x: x * axis_index("i"), axis_name="i")(np.array([5.0, 5.0, 5.0]))
@@ -198,7 +198,7 @@ ALL_REPLICAS = "replica_groups = dense<> : tensor<0x0xi64>"  # no groups: all of
 
 
 def check_devices_map(names: Sequence[Hashable]) -> None:
-    """Between devices, there is communication along the axis of a `pmap` only."""
+    """Between devices, there is communication only along the axis of a `pmap`."""
     for name in names:
         if axis_frame(name).main is not None:
             raise NotImplementedError(
@@ -217,7 +217,7 @@ def psum_hlo(
 
 
 def with_axis(aval: ShapedArray, axis: int | None, axis_size: int) -> ShapedArray:
-    """The type of a whole array, from that of one example."""
+    """The type of a whole array, from the type of one example."""
     if axis is None:
         return raise_to_shaped(aval)
     shape = (*aval.shape[:axis], axis_size, *aval.shape[axis:])

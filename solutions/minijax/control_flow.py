@@ -1,8 +1,8 @@
 """Control flow that is traced: `cond`, `switch`, `while_loop`, `fori_loop` and `scan`.
 
 Python's `if` and `for` run while a function is traced: the program holds the one branch that was
-taken, and the body of a loop as often as it ran. Here a choice and a loop are operations. Their
-branches and bodies are programs, traced once, and parameters of the equation, as in `jit`.
+taken, and the body of a loop as many times as it ran. Here a choice and a loop are operations.
+Their branches and bodies are programs, traced once, and parameters of the equation, as in `jit`.
 
 All rules have one shape: transform the inner programs (`minijax/programs.py` says how), and bind
 the same primitive with the new ones. The rules differ in which results get a tangent, or a batch
@@ -223,7 +223,7 @@ def while_batch(axis_size: int, vals: Values, dims: Values, **params: Any) -> Va
 
 @kept_beside
 def any_holds(condition: ClosedJaxpr) -> ClosedJaxpr:
-    """Whether the condition holds for one example at least."""
+    """Whether the condition holds for at least one example."""
     f = jaxpr_as_fun(condition)
     return trace_to_jaxpr(lambda *args: [reduce_or(f(*args)[0], (0,))], condition.in_avals)
 
@@ -261,10 +261,10 @@ def where_condition_holds(
 
 
 def while_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) -> list[Any]:
-    """Run the loop for what is known of the carry; later the whole loop again, for the rest.
+    """Run the loop for the known part of the carry; later the whole loop again, for the rest.
 
     There are no residuals, since the number of steps is not known. If the condition is unknown,
-    all is.
+    everything is.
     """
     loop = While(**params)
     cond_consts, consts, init = loop.parts(tracers)
@@ -294,7 +294,7 @@ partial_eval_rules[while_p] = while_partial_eval
 
 
 def scan_jvp(primals: Values, tangents: Values, **params: Any) -> ValuesAndTangents:
-    """The tangents of what moves are constants, carry and rows beside those that they belong to."""
+    """The tangents of what moves are constants, carry and rows next to those they belong to."""
     loop = Scan(**params)
     consts_move, start, rows_move = loop.parts(moving(tangents))
     body, carry_moves, ys_move = settled(
@@ -371,7 +371,7 @@ def scan_partial_eval(trace: PartialEvalTrace, tracers: Tracers, **params: Any) 
 def scan_transpose(cts: Values, *args: Value, **params: Any) -> list[Value]:
     """A scan from the last step to the first, whose step is the transposed one.
 
-    What does not depend on a linear input is computed before, by a scan of its own.
+    Whatever does not depend on a linear input is computed first, by a scan of its own.
     """
     loop = Scan(**params)
     linear = tuple(isinstance(x, UndefPrimal) for x in args)
@@ -395,8 +395,8 @@ def transpose_rest(
     """One list of cotangents: of linear constants, the first carry's linear part, and linear rows.
 
     `split.rest` is the linear part of a step, with the residuals `same` and `stacks`, and linear
-    constants of types `consts`. `cts` are those of the linear results, None for zero. One scan of
-    `loop.length` steps is bound.
+    constants of types `consts`. `cts` are the cotangents of the linear results, None for zero. One
+    scan of `loop.length` steps is bound.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> rest = trace_to_jaxpr(lambda k, c, x: [c + k, x * 2.0 + c], [row, row, row])

@@ -194,7 +194,7 @@ class Trace:
 
 
 class Tracer(Array):
-    """A box around a value, with what else one interpreter needs to know (a tangent, a name).
+    """A box around a value, with whatever else its interpreter needs (a tangent, a name).
 
     Users' functions compute with tracers as with arrays. What a tracer's value may be is its
     *abstract value*, `aval`; subclasses define it.
@@ -256,10 +256,10 @@ class Tracer(Array):
 # Abstract values --------------------------------------------------------------------------------
 
 
-# Equal types are one key; and never changed, as all keys.
+# Equal types are the same key; and like all keys, they are never changed.
 @dataclass(unsafe_hash=True, repr=False)
 class ShapedArray:
-    """The set of all arrays with the same shape and dtype: what a type checker knows of one.
+    """The set of all arrays with the same shape and dtype: what a type checker knows about one.
 
     `weak_type` marks Python scalars, whose dtype gives way to an array's (see `minijax.dtypes`).
     """
@@ -361,9 +361,10 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 def get_aval(x: Value) -> ShapedArray:
     """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
 
-    The table is asked at each call, and an entry counts for subclasses, too. If several fit `x`, it
-    is the one from whose class `x` would inherit a method that all of them define. Without an
-    entry, raises the `TypeError` of the last example; an error of a maker comes out unchanged.
+    The table is read at each call, and an entry is valid for subclasses, too. If several fit `x`,
+    the right one is that of the class from which `x` would inherit a method that all of them
+    define. If none fits, raises the `TypeError` of the last example. A maker's error passes through
+    unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -388,8 +389,8 @@ array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
     """The result of `primitive` on `args`: every operation passes through here.
 
-    The interpreter that takes the operation is asked for it once, and sees nothing but boxes of its
-    own. No result keeps a box that adds nothing. With `primitive.multiple_results`, returns a list.
+    The interpreter that takes the operation is asked once, and sees only boxes of its own. A result
+    keeps its box only if that adds something. With `primitive.multiple_results`, returns a list.
 
     >>> bind(mul_p, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([3., 8.], dtype=float64)
@@ -401,7 +402,7 @@ def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
 
 
 def main_of(tracer: Tracer) -> MainTrace:
-    """The use of an interpreter that `tracer` belongs to, which must not have ended."""
+    """The `MainTrace` of `tracer`; `UnexpectedTracerError` if that use has ended."""
     main, stack = tracer._trace.main, trace_state.stack
     if main.level < len(stack) and stack[main.level] is main:
         return main
@@ -483,7 +484,7 @@ class EvalTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """The value that the primitive's rule of evaluation computes, as an array of our own.
+        """The value that the primitive's evaluation rule computes, as an array of our own.
 
         It is weakly typed if all operands are, or as the parameters say. With `multiple_results`,
         returns a list.
@@ -511,7 +512,7 @@ def computed(
     if primitive.multiple_results:
         return rule(*operands, **params)
     out = rule(*map(as_numpy, operands), **params)
-    for x in operands:  # the user may write to an array of NumPy
+    for x in operands:  # the user may write to a NumPy array
         if isinstance(x, np.ndarray) and np.may_share_memory(out, x):
             return np.array(out)
     return out
@@ -602,7 +603,7 @@ def broadcast_in_dim_impl(
 
 
 def convert_element_type_impl(x: Value, *, new_dtype: Any, weak_type: bool) -> Value:
-    """Convert to `new_dtype`; as integers, NaN is 0, and what is too large is the largest one."""
+    """Convert to `new_dtype`; as integers, NaN is 0, and too large a number is the largest one."""
     x, new_dtype = np.asarray(x), np.dtype(new_dtype)
     if dtypes.is_float(x.dtype) and new_dtype.kind in "iu":
         limits = np.iinfo(new_dtype)
@@ -669,9 +670,9 @@ class CountTracer(Tracer):
 
 
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
-    """A function that returns the pair of `f(x)` and of how many operations depended on `x`.
+    """A function that returns `f(x)` and the number of operations that depended on `x`, as a pair.
 
-    `f` takes one array or number and returns one; it is the first of the pair, out of its box. Each
+    `f` takes one array or number and returns one, which comes first, out of its box. Each
     call counts the operations on values that depend on its own `x`; one with several results counts
     once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
 
@@ -720,6 +721,6 @@ not_mapped = NotMapped()
 
 @dataclass(eq=False)
 class UndefPrimal:
-    """A linear input, of which a transpose rule knows the type only (the `grad` lesson)."""
+    """A linear input, of which a transpose rule knows only the type (the `grad` lesson)."""
 
     aval: ShapedArray

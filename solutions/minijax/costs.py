@@ -68,7 +68,7 @@ def jaxpr_cost(jaxpr: Jaxpr) -> Cost:
 
 
 def equation_cost(eqn: Equation) -> Cost:
-    """The cost of one equation: by its primitive's rule, or that of the program that it calls."""
+    """The cost of one equation: by its primitive's rule, or the cost of the program it calls."""
     called = called_program(eqn)
     if called:
         return jaxpr_cost(called[0])
@@ -76,7 +76,7 @@ def equation_cost(eqn: Equation) -> Cost:
 
 
 def cost_rule(primitive: Any) -> Callable[[Equation], Cost]:
-    """The rule by a primitive's name; else that of the class which it was defined with."""
+    """The rule by a primitive's name; else the rule of the class it was defined with."""
     rule = cost_rules.get(primitive.name) or cost_classes.get(getattr(primitive, "cost", ""))
     if rule is None:
         raise NotImplementedError(
@@ -112,7 +112,7 @@ def transcendental_cost(eqn: Equation) -> Cost:
 
 
 def reduction_cost(eqn: Equation) -> Cost:
-    """To bring n elements down to m takes n - m operations."""
+    """Bringing n elements down to m takes n - m operations."""
     return Cost(flops=size(eqn.invars[0]) - size(eqn.outvars[0]), bytes=moved(eqn))
 
 
@@ -169,7 +169,7 @@ def cond_cost(eqn: Equation) -> Cost:
 
 
 def while_cost(eqn: Equation) -> Cost:
-    """Refused: how often the loop runs depends on values."""
+    """Refused: how many times the loop runs depends on values."""
     raise NotImplementedError(
         "The cost of a while loop is not known before it has run. Use scan, or fori_loop with "
         "numbers that Python knows, or take the cost of the loop's body alone."

@@ -66,7 +66,7 @@ class CustomCall(Primitive):
         super().__init__(name, multiple_results=True)
 
     def bind(self, *args: Value, **params: Any) -> list[Value]:
-        """As `core.bind`; and no function or rule uses a value that is being differentiated.
+        """Like `core.bind`; and no function or rule uses a value that is being differentiated.
 
         Such a value did not come as an argument, so the rule does not know how it moves. While the
         call is processed, the derivatives that are being taken here are hidden.
@@ -164,7 +164,7 @@ class Staged:
 def staged(trace: Any, tracers: Sequence[Any], params: dict[str, Any]) -> tuple[Any, Any]:
     """Operands and parameters that an equation can hold: `call` becomes a program.
 
-    What the function uses besides its arguments becomes further operands, before the others.
+    Values that the function uses besides its arguments become further operands, before the others.
     """
     if isinstance(params["call"], Staged):
         return tracers, params

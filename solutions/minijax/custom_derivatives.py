@@ -20,8 +20,8 @@ def closure_convert(
 ) -> tuple[Callable[..., Any], list[Any]]:
     """A function that takes what `fun` captures as further arguments, and the list of these.
 
-    They are the floats that a transformation outside follows; a function with a `custom_vjp` can
-    so return their cotangents, too. The arguments must be like `example_args`. Counterpart:
+    They are the floats that an outer transformation follows; so a function with a `custom_vjp` can
+    return their cotangents, too. The arguments must be like `example_args`. Counterpart:
     `jax.closure_convert`.
 
     >>> import minijax

@@ -1,9 +1,9 @@
-"""Transformations of one's own: a jaxpr is data, and a loop over its equations can do anything.
+"""Transformations of your own: a jaxpr is data, and a loop over its equations can do anything.
 
-Evaluation is such a loop; here it is once more, as the pattern. Others follow: one runs a program
+Evaluation is such a loop; here it is again, as the pattern. Others follow: one runs a program
 backwards to find its input from its result, and one drops the equations that are not needed. (One
 that counts what a program costs is in `minijax/costs.py`.) None of them touches the rest of
-minijax. What they need of a program are attributes that JAX's jaxprs have as well, so with `jax`
+minijax. They use only attributes of a program that JAX's jaxprs have as well, so with `jax`
 for `minijax` in the imports below, this file runs on JAX.
 
 Such a loop binds primitives and calls functions of `lax`. So it can be traced itself, and composes
@@ -32,7 +32,7 @@ Env = dict[Any, Any]  # what is known so far: from variables to values
 
 
 def is_variable(atom: Atom) -> bool:
-    """Whether an operand is a variable, and not a literal, which has its value with it."""
+    """Whether an operand is a variable, and not a literal, which carries its value."""
     return not hasattr(atom, "val")
 
 
@@ -42,7 +42,7 @@ def read(env: Env, atom: Atom) -> Any:
 
 
 def write(env: Env, atoms: Iterable[Atom], values: Iterable[Any]) -> None:
-    """Note what is known of these variables: the values that are not None."""
+    """Note what is known about these variables: the values that are not None."""
     for atom, value in zip(atoms, values, strict=True):
         if is_variable(atom) and value is not None:
             env[atom] = value
@@ -246,10 +246,10 @@ def inverse_jaxpr(
 ) -> list[Any]:
     """The values of a program's inputs; None for one that the results do not tell.
 
-    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. All
-    is found that can be computed or undone from what is known, one equation after another. If an
-    equation then still cannot be undone, and its results are known, `inverse_jaxpr` raises its
-    error, with its number, counted from 1.
+    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown.
+    Everything is found that can be computed or undone from what is known, one equation after
+    another. If an equation then still cannot be undone, and its results are known, `inverse_jaxpr`
+    raises its error, with its number, counted from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
     >>> print(*inverse_jaxpr(jaxpr, [], [None, None], [1.0, 4.0]))
@@ -296,7 +296,8 @@ def invert_if_needed(env: Env, eqn: Equation, number: int) -> None:
     """Find the operands of an equation, if some are not known and something of its results is.
 
     An equation that cannot be undone, or cannot be undone yet, raises `ValueError`, or
-    `NotImplementedError` if it has no rule. If nothing is known of its results, it is left alone.
+    `NotImplementedError` if it has no rule. If nothing is known about its results, it is left
+    alone.
     """
     ins = [read(env, x) for x in eqn.invars]
     outs = [read(env, v) for v in eqn.outvars]
@@ -323,9 +324,10 @@ def has_type(value: Any, aval: Any) -> bool:
 def inverse_equation(
     eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The operands of an equation, from what is known of them (`ins`) and of its results (`outs`).
+    """The operands of an equation, from what is known about them (`ins`) and its results (`outs`).
 
-    None is unknown. What is known of a call is known of the inputs and results of its program.
+    None is unknown. What is known about a call is known about the inputs and results of its
+    program.
 
     >>> from minijax import jit
     >>> closed = make_jaxpr(jit(lambda x, y: x * y + 1.0))(0.0, 0.0)
@@ -363,10 +365,10 @@ def invert(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) 
 
 
 def inverse_pmap(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-    """The operands of `pmap`, whose program is for one example: its inverse, mapped in its turn.
+    """The operands of `pmap`, whose program is for one example: its inverse, mapped in turn.
 
-    What was a result is an operand now, mapped along the same axis, and the other way round. (JAX's
-    own `pmap` has become a `shard_map` within a `jit`, for which there is no rule here.)
+    What was a result is an operand now, mapped along the same axis, and the other way around.
+    (JAX's own `pmap` has become a `shard_map` within a `jit`, for which there is no rule here.)
     """
     from minijax import pmap  # of a later lesson: before that, no program has it in it
 
@@ -432,7 +434,7 @@ dce_rules: dict[str, Callable[[Equation, Sequence[bool]], Equation]] = {}
 
 
 def thinned(eqn: Equation, used: Sequence[bool]) -> Equation:
-    """The equation without what is needed for unused results alone; as it is, if it has no rule."""
+    """The equation without what only unused results need; unchanged, if it has no rule."""
     rule = dce_rules.get(eqn.primitive.name)
     return rule(eqn, used) if rule else eqn
 

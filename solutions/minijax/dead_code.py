@@ -40,7 +40,7 @@ def whole(eqn: JaxprEqn, wanted: Marks) -> JaxprEqn:
 
 
 def trimmed(program: ClosedJaxpr) -> tuple[ClosedJaxpr, Marks]:
-    """As `without_dead_code`, with all of the inputs, read or not."""
+    """Like `without_dead_code`, with all of the inputs, read or not."""
     smaller, takes = without_dead_code(program)
     jaxpr = smaller.jaxpr.replace(invars=program.jaxpr.invars)
     return ClosedJaxpr(jaxpr, program.consts), tuple(takes)

@@ -19,7 +19,7 @@ KINDS = "biuf"  # NumPy's letters for bool, signed and unsigned integer, float
 SHORT_NAMES = {"float": "f", "int": "i", "uint": "u"}
 
 
-@functools.lru_cache(maxsize=None, typed=True)  # a number of NumPy has a dtype; True has none
+@functools.lru_cache(maxsize=None, typed=True)  # a NumPy number has a dtype; True has none
 def canonical(dtype: Any) -> np.dtype:
     """`dtype` as a NumPy dtype in this machine's byte order; `TypeError` for the unsupported."""
     result = np.dtype(dtype)
@@ -32,7 +32,7 @@ def canonical(dtype: Any) -> np.dtype:
     return result
 
 
-@functools.cache  # NumPy makes the name anew each time
+@functools.cache  # NumPy makes the name again each time
 def name(dtype: np.dtype) -> str:
     """The name of a dtype: `float64`."""
     return "float0" if dtype == float0 else dtype.name
@@ -96,7 +96,7 @@ def result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
 
 @functools.cache
 def float_result_type(*operands: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
-    """As `result_type`, but a float that holds it: float64 for 64 bits, float32 for fewer."""
+    """Like `result_type`, but a float that holds it: float64 for 64 bits, float32 for fewer."""
     dtype, weak_type = result_type(*operands)
     if kind_order(dtype) == 2:
         return dtype, weak_type

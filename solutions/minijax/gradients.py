@@ -35,7 +35,7 @@ def value_and_grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that returns the pair of `fun`'s value and gradient; `fun` runs once.
+    """A function that returns the value and the gradient of `fun`, as a pair; `fun` runs once.
 
     With `has_aux`, the first part of the pair is itself the pair that `fun` returns. The arguments
     are those of `grad`. Counterpart: `jax.value_and_grad`.
@@ -71,7 +71,7 @@ def grad(
 
     The gradient says how much the value moves for each unit of an argument's entries, and has the
     structure of that argument. `argnums` says which argument: a number, or a tuple of them, for a
-    tuple of gradients. These arguments are containers of floats; integers are a `TypeError`, unless
+    tuple of gradients. These arguments are containers of floats; integers raise `TypeError`, unless
     `allow_int`. With `has_aux`, `fun` returns a pair of the value and anything else, and the
     function the pair of the gradient and that. Counterpart: `jax.grad`.
 
@@ -98,7 +98,7 @@ def jacrev(
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `fun`: how each entry of the result moves.
 
-    The axes of the result come first, then those of the input. It is the same as that of
+    The axes of the result come first, then those of the input. It is the same as with
     `jacfwd(fun)`, and cheaper if the result has fewer entries than the input: there is one backward
     pass per leaf of the result. `argnums`, `has_aux` and `allow_int` are as in `grad`. Counterpart:
     `jax.jacrev`.

@@ -194,9 +194,9 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
     """The list of the outputs of a program, run under whichever interpreters are active.
 
     `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`: one for each
-    (else `ValueError`). Every equation, of which there may be thousands, is bound once, in order; a
-    variable without a value is a `KeyError`. A program may run again while one of its own equations
-    is at work.
+    (else `ValueError`). Each equation is bound once, in order; there may be thousands. If a
+    variable has no value, raises `KeyError`. A program may run again while one of its own equations
+    is being computed.
 
     >>> a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     >>> ten = Literal(10.0, ShapedArray((), np.dtype(float)))
@@ -266,7 +266,7 @@ def float_type(x: ShapedArray) -> ShapedArray:
 
 
 def comparison_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    """The type of an elementwise comparison, such as `lt`: that of a sum, but for the dtype.
+    """The type of an elementwise comparison, such as `lt`: as for a sum, except for the dtype.
 
     >>> print(comparison_type(ShapedArray((3,), np.dtype(int)), ShapedArray((), np.dtype(int))))
     bool[3]
@@ -290,12 +290,12 @@ def check_axes(x: ShapedArray, axes: tuple[int, ...]) -> None:
 def dot_general_type(
     x: ShapedArray, y: ShapedArray, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> ShapedArray:
-    """The type of the product that `dot_general_p` computes of operands of these types.
+    """The type of the product that `dot_general_p` computes from operands of these types.
 
     `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). The two lists of
-    one operand together name no axis twice. Both contracted lists are equally long, and so are both
-    batch lists; axes at the same place have the same size. The dtypes are the same, unless there is
-    a `preferred_element_type`. All else is a `TypeError`.
+    one operand together name no axis twice. The two contracted lists are equally long, and so are
+    the two batch lists; axes at the same position have the same size. The dtypes are the same,
+    unless there is a `preferred_element_type`. Anything else raises `TypeError`.
 
     The dtype of the result is `preferred_element_type`, or the operands' if that is None. It is
     weakly typed if both operands are.
@@ -377,7 +377,7 @@ class JaxprType(NamedTuple):
 
 
 def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
-    """The type of a program; `TypeError`, in one sentence, if it does not hold together.
+    """The type of a program; if it is not well typed, `TypeError`, in one sentence.
 
     Every variable must be bound exactly once, and before it is used; literals must be what their
     type says; every equation must have as many results as the rule of its primitive says, with the
@@ -388,7 +388,7 @@ def typecheck_jaxpr(jaxpr: Jaxpr) -> JaxprType:
     (float64[3]) -> (float64[3])
     >>> typecheck_jaxpr(Jaxpr([], [], [y], [JaxprEqn([x], [y], sin_p, {})]))
     Traceback (most recent call last):
-    TypeError: In equation 1, `a:f64[3] = sin b`: b:f64[3] is used and not bound.
+    TypeError: In equation 1, `a:f64[3] = sin b`: b:f64[3] is used but not bound.
     """
     checker = TypeChecker(jaxpr)
     inputs = [*jaxpr.constvars, *jaxpr.invars]
@@ -422,11 +422,11 @@ class TypeChecker:
         >>> a = Var(ShapedArray((3,), np.dtype(float)))
         >>> TypeChecker(Jaxpr([], [], [a], [])).check_atom(a)
         Traceback (most recent call last):
-        TypeError: a:f64[3] is used and not bound.
+        TypeError: a:f64[3] is used but not bound.
         """
         if isinstance(atom, Var):
             if atom not in self.bound:
-                self.fail("{} is used and not bound", atom)
+                self.fail("{} is used but not bound", atom)
             return
         value = np.asarray(atom.val)
         if value.shape or atom.aval.shape or value.dtype != atom.aval.dtype:
@@ -446,11 +446,11 @@ class TypeChecker:
             self.bound.add(var)
 
     def check_equation(self, eqn: JaxprEqn) -> None:
-        """Bind the results of an equation that is right, else raise a `TypeError` that says where.
+        """Bind the results of an equation if it is right, else raise a `TypeError` that says where.
 
         It is right if the rule of its primitive returns the types of its results (whether they are
-        weak does not matter), and all that it uses is right, too: operands, and programs in
-        parameters.
+        weak does not matter), and everything that it uses is right, too: its operands, and the
+        programs in its parameters.
 
         >>> a, b = (Var(ShapedArray(shape, np.dtype(float))) for shape in [(3,), ()])
         >>> typecheck_jaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]))
@@ -484,7 +484,7 @@ class TypeChecker:
             self.fail("{}", str(error).removesuffix("."))
 
     def fail(self, complaint: str, *about: Any) -> NoReturn:
-        """Raise a `TypeError` with the place and the complaint; variables are named as in print.
+        """Raise a `TypeError` with place and complaint; variables have the names that are printed.
 
         Each `{}` in `complaint` becomes the next item of `about`, an atom or a string.
         """

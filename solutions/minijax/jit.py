@@ -2,7 +2,7 @@
 
 `jit(f)(x)` traces `f` and binds `jit_p` with the program, so that every interpreter meets the call
 as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and runs it on a device;
-the other rules transform the program and call the new one. What was traced or compiled is kept.
+the other rules transform the program and call the new one. Whatever was traced or compiled is kept.
 
 This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
 the lowering of a program to StableHLO. The lowerings of most primitives are in
@@ -208,7 +208,7 @@ class Jitted:
         return self.launchers[key]
 
     def __repr__(self) -> str:
-        """As JAX writes it; a function that cannot be written is left out."""
+        """The way JAX writes it; a function that cannot be written is left out."""
         try:
             return f"<PjitFunction of {self.fun!r}>"
         except Exception:
@@ -236,7 +236,7 @@ class Jitted:
     def flatten(self, args: Value, kwargs: Any) -> tuple[list[Any], Any]:
         """The leaves of the arguments that are not static, and everything else.
 
-        Python's types of the static ones belong to that, because 1 == True.
+        The Python types of the static ones are part of that, because 1 == True.
         """
         if not self.has_static:
             return xla.flatten((args, kwargs))
@@ -248,7 +248,7 @@ class Jitted:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
         It fits all calls in which the function, traced again, would find the same, in its arguments
-        and around it. The values of leaves do not count, nor which of them are tracers.
+        and around it. The values of leaves do not matter, nor which of them are tracers.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})
@@ -481,7 +481,7 @@ def batching_key(axis_size: int, dims: Sequence[Any]) -> Hashable:
 
 
 def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
-    """The types of the results of a call: those of the program's outputs.
+    """The types of the results of a call: the types of the program's outputs.
 
     The operands must have the shapes and dtypes of the program's inputs (else `TypeError`).
 
@@ -536,7 +536,7 @@ def lower_body(
     `args` are the names of its inputs, such as "%arg0"; its constants, `consts`, become arguments
     of the module, and its literals lines. A lowering rule takes the emitter, three lists (types of
     operands, types of results, names of operands) and the parameters by name, and returns the names
-    of the results. A primitive without one is a `NotImplementedError` that names it.
+    of the results. Without one, raises a `NotImplementedError` that names the primitive.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()

@@ -1,4 +1,4 @@
-"""Forward-mode differentiation: `jvp`, by an interpreter that carries a tangent beside each value.
+"""Forward-mode differentiation: `jvp`, by an interpreter that carries a tangent with each value.
 
 The derivative of a function at a point is a linear map: it turns a small change of the input, a
 *tangent*, into the change of the output. `jvp(f, (x,), (x_dot,))` computes the output and its
@@ -105,7 +105,7 @@ def apply_linear(f: Callable[[Any], Any], tangent: Tangent) -> Value:
 
 
 def stretch_like(tangent: Tangent, primal: Value) -> Value:
-    """`tangent` repeated to `primal`'s shape: 0-d operands and axes of length 1 stretch."""
+    """`tangent` repeated to `primal`'s shape: 0-d operands and axes of size 1 stretch."""
     shape, want = typed(tangent).shape, typed(primal).shape
     if shape == want:
         return tangent
@@ -122,7 +122,7 @@ class JVPTracer(Tracer):
         self._trace = trace
         self.primal = primal
         self.tangent = tangent
-        self.aval = get_aval(primal)  # what is known of the primal is known of the tracer
+        self.aval = get_aval(primal)  # what is known about the primal is known about the tracer
 
     def full_lower(self) -> Any:
         return full_lower(self.primal) if self.tangent is None else self
@@ -143,8 +143,8 @@ class JVPTrace(Trace):
         """The result, in a box, of an operation on tracers of this trace.
 
         Value and tangent come from the primitive's rule in `jvp_rules`. A rule may rely on this: at
-        least one operand moves. A primitive without a rule is a `NotImplementedError` that names
-        it, if a rule is needed. With `multiple_results`, returns a list of boxes.
+        least one operand moves. If a rule is needed and there is none, raises a
+        `NotImplementedError` that names the primitive. With `multiple_results`, returns a list.
 
         >>> with new_main(JVPTrace) as main:
         ...     trace = JVPTrace(main)
@@ -249,7 +249,7 @@ def bilinear_jvp(
 
     While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
     are. At least one tangent is not `None`, and nothing is computed for one that is. Operands and
-    tangents are numbers, arrays or tracers. An operand may be a scalar beside an array.
+    tangents are numbers, arrays or tracers. One operand may be a scalar and the other an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -264,7 +264,7 @@ def bilinear_jvp(
 
 
 def div_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """From x = z * y follows that z moves by (x_dot - z * y_dot) / y.
+    """From x = z * y it follows that z moves by (x_dot - z * y_dot) / y.
 
     >>> print(*div_jvp([6.0, 2.0], [None, 1.0]))
     3.0 -1.5
@@ -302,7 +302,7 @@ def linear_jvp(
 def convert_element_type_jvp(
     primals: Values, tangents: Sequence[Tangent], *, new_dtype: Any, weak_type: bool
 ) -> tuple[Any, Any]:
-    """Converting between floats is linear; what becomes an integer has no tangent any more."""
+    """Converting between floats is linear; what becomes an integer no longer has a tangent."""
     (x,), (x_dot,) = primals, tangents
     y = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
     if not dtypes.is_float(np.dtype(new_dtype)):
@@ -337,8 +337,8 @@ def jvp_flat(
 
     The first list has the results of `f`, which is called once, and the second their tangents: each
     an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. A result that
-    is a tracer whose interpreter has ended is an `UnexpectedTracerError`.
+    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. If a result
+    is a tracer whose interpreter has ended, raises `UnexpectedTracerError`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)

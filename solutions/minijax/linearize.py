@@ -1,12 +1,12 @@
 """Partial evaluation: compute what is known now, and write the rest down as a program.
 
-Of a function's inputs some are known, and of the others only the type. What depends on known values
-alone is computed at once. Every other operation leaves a recipe, and the recipes that the results
-need add up to a program; the known values that it uses are its constants, the *residuals*.
+Of a function's inputs some are known, and of the others only the type. Whatever depends on known
+values alone is computed at once. Every other operation leaves a recipe, and the recipes that the
+results need add up to a program; the known values that it uses are its constants, the *residuals*.
 
 `linearize` is `jvp` under partial evaluation: primals are known, tangents are not. What is left is
-the derivative as a program, linear in the tangents. In that form it can run backwards, which is
-what the `grad` lesson makes of it.
+the derivative as a program, linear in the tangents. In that form it can run backwards, which
+the `grad` lesson does.
 
 This file reads from top to bottom: partial values, recipes and their boxes, the interpreter, from
 recipes to a program, `linearize`, and last what happens to a program that is called.
@@ -62,7 +62,7 @@ from minijax.tree import (
 
 @dataclass(eq=False)
 class PartialVal:
-    """A value that is known, `const`, or a value whose type alone is known: `const` is None."""
+    """A value that is known, `const`, or one of which only the type is known: `const` is None."""
 
     aval: ShapedArray
     const: Any = None
@@ -78,7 +78,7 @@ def known(val: Value) -> PartialVal:
 
 
 def unknown(aval: ShapedArray) -> PartialVal:
-    """The partial value of something about which no more than its type is known.
+    """The partial value of something of which only the type is known.
 
     >>> unknown(get_aval(3.0))
     PartialVal(aval=ShapedArray(float64[], weak_type=True), const=None)
@@ -252,8 +252,8 @@ def partial_eval_flat(
 
     `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. A result is known
     if its box, or the value itself, is, but `instantiate(i)` makes result `i` unknown. A box that
-    an earlier use at the same level has left is an `UnexpectedTracerError`. The list that `f`
-    returns stays as it is. The program goes from the unknown inputs to the unknown results, in
+    an earlier use at the same level has left raises `UnexpectedTracerError`. The list that `f`
+    returns is not changed. The program goes from the unknown inputs to the unknown results, in
     order.
 
     >>> pvals_out, program = partial_eval_flat(
@@ -294,7 +294,7 @@ def linearize_flat(
 
     `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
     of the float inputs to those of the floats among the first `count()` results, even constants:
-    the others are values only. `count` can be called as soon as `f` has run.
+    the others are only values. `count` can be called as soon as `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
@@ -365,7 +365,7 @@ def push_forward(lin: Linearized, *tangents: Tangent) -> Value:
     """The tangent of the result of a function, for tangents of its inputs."""
     flat, tree = tree_flatten(tangents)
     if tree != lin.in_tree:
-        raise TypeError(f"The linearized function takes {lin.in_tree}, and was given {tree}.")
+        raise TypeError(f"The linearized function takes {lin.in_tree}, but was given {tree}.")
     check_types("linearized function", flat, lin.in_avals)
     moving = only_floats(flat, lin.in_avals)
     out = eval_jaxpr(lin.program.jaxpr, lin.program.consts, *moving)
@@ -373,7 +373,7 @@ def push_forward(lin: Linearized, *tangents: Tangent) -> Value:
 
 
 def linearize_tree(f: Callable[..., Any], primals: Values, has_aux: bool) -> Linearized:
-    """As `linearize_flat`, for functions of containers, or with `has_aux` of (result, more)."""
+    """Like `linearize_flat`, for functions of containers, or with `has_aux` of (result, more)."""
     leaves, in_tree = tree_flatten(primals)
     flat_f, out_tree = flatten_fun(
         enclosing(lambda *args: checked_pair(f(*args)) if has_aux else (f(*args), None)), in_tree
@@ -410,8 +410,8 @@ def jit_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    All that can be computed now is computed, by one call. What is left is one call for later. Both
-    have the name `name`. `jaxpr` is split once for each choice of known operands.
+    Everything that can be computed now is computed, by one call. The rest is one call for later.
+    Both have the name `name`. `jaxpr` is split once for each choice of known operands.
 
     >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> with new_main(PartialEvalTrace) as main:
@@ -437,7 +437,7 @@ partial_eval_rules[jit_p] = jit_partial_eval
 def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, is_known: tuple[bool, ...], instantiate: frozenset[int] = frozenset()
 ) -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
-    """As `split_jaxpr`, cached on the program: it is split once for each choice of known inputs."""
+    """Like `split_jaxpr`, cached on the program: one split for each choice of known inputs."""
 
     def split() -> tuple[ClosedJaxpr, ClosedJaxpr, list[bool]]:
         first, second, out_known = split_jaxpr(jaxpr, is_known, instantiate)
@@ -468,7 +468,7 @@ def split_jaxpr(
     An output is known if it needs known inputs alone and its number is not in `instantiate`. All
     work on known inputs is in the first program; the second has no constants, and gets what it
     needs as residuals. The result of an operation, or an input, is one residual, however often it
-    is used. Residuals come in any order, all else in that of `jaxpr`.
+    is used. Residuals come in any order, everything else in the order of `jaxpr`.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())

@@ -1,4 +1,4 @@
-"""`while_loop`, as an operation, and those of its rules that need no exercise.
+"""`while_loop` as an operation, and the rules that are not exercises.
 
 It traces its body and its condition, and binds `while_p`. `control_flow.py` has the other rules.
 """
@@ -67,9 +67,9 @@ class While:
 def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     """Replace a value, the *carry*, by `body_fun(carry)` for as long as `cond_fun(carry)` holds.
 
-    Structure and types of the carry must stay the same (`TypeError`). How often the body runs is
-    known only when it has run, so there is no place for what reverse mode would have to keep: `jvp`
-    works, `grad` raises `ValueError`. Counterpart: `jax.lax.while_loop`.
+    Structure and types of the carry must stay the same (`TypeError`). How many times the body runs
+    is known only when it has run, so there is no place for what reverse mode would have to keep:
+    `jvp` works, `grad` raises `ValueError`. Counterpart: `jax.lax.while_loop`.
 
     >>> print(while_loop(lambda x: x < 100.0, lambda x: x * 3.0, 1.0))
     243.0

@@ -44,7 +44,7 @@ from minijax.jaxpr import Literal
 ELEMENT_TYPES = {"bool": "i1", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
 
 
-@functools.cache  # NumPy makes the name anew each time
+@functools.cache  # NumPy makes the name again each time
 def element_type(dtype: np.dtype) -> str:
     """StableHLO's name of a dtype: `f64`."""
     name = on_device(dtype).name
@@ -66,7 +66,7 @@ def tensor_type(aval: ShapedArray) -> str:
 
 
 class Emitter:
-    """The lines of a function so far, with the arrays that it needs besides its arguments.
+    """The lines of a function so far, with the arrays that it needs in addition to its arguments.
 
     Every value has a fresh name. Captured arrays are handed over at each call, as arguments are:
     as text in the module, large ones would take their time.
@@ -79,7 +79,7 @@ class Emitter:
         self.places: dict[xla.Devices, str] = {}  # which operations need which devices
 
     def emit(self, operation: str, results: int = 1) -> str:
-        """Write one operation down; gives the name of its result.
+        """Write one operation down; returns the name of its result.
 
         Of several results, the names are this one with `#0`, `#1`, ... behind it.
         """

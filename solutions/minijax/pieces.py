@@ -100,9 +100,9 @@ abstract_eval_rules[pmap_p] = pmap_type
 
 @dataclass(frozen=True, eq=False)
 class Cut(Kind):
-    """The kind of an array that is cut along `axis`: each device has a piece, of length 1 there.
+    """The kind of an array that is cut along `axis`: each device has a piece, of size 1 there.
 
-    It stays on its devices until the whole of it is wanted; the next `pmap` takes the pieces.
+    It stays on its devices until all of it is needed; the next `pmap` takes the pieces.
     """
 
     axis: int
@@ -118,7 +118,7 @@ class Cut(Kind):
         return xla.to_host(buffer, self.on, self.axis)
 
     def buffer_on(self, x: ArrayImpl, devices: xla.Devices) -> Any:
-        """The whole array; on the same devices, these tell each other their pieces."""
+        """The whole array; on the same devices, these exchange their pieces."""
         if devices == self.on:
             return joined(x, self).buffer
         return super().buffer_on(x, devices)

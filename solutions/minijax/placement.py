@@ -1,7 +1,7 @@
 """Where arrays are: on the host, or on devices; and how they get where a program runs.
 
-The `jit` lesson gives this as it is. What a compiled program returns stays on its device until you
-ask for the values. An array that a program takes is copied to the program's device once.
+In the `jit` lesson, this is given code. What a compiled program returns stays on its device until
+you ask for the values. An array that a program takes is copied to the program's device once.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def kind_of(aval: ShapedArray, on: xla.Devices | None, committed: bool) -> Kind:
 
 
 def kind_of_value(x: Value) -> Kind:
-    """The kind of an array, or of a number of Python."""
+    """The kind of an array, or of a Python number."""
     if type(x) is ArrayImpl:
         x.kind = x.kind or host_kind(x.shape, x.dtype, x.weak_type)
         return x.kind

@@ -1,10 +1,10 @@
-"""One program on many devices: `pmap`, and the operations by which its copies speak together.
+"""One program on many devices: `pmap`, and the operations by which its copies communicate.
 
-`pmap(f)(xs)` maps `f` over an axis as `vmap` does, but by other means. `vmap` rewrites `f` so that
-one device computes all examples at once. `pmap` leaves `f` as it is: every device gets one example
-and the same program ("single program, multiple data"). The copies of the program, its *replicas*,
-run at the same time, and meet in *collectives*: operations such as `psum`, by which each of them
-learns the sum over all.
+`pmap(f)(xs)` maps `f` over an axis as `vmap` does, but in a different way. `vmap` rewrites `f` so
+that one device computes all examples at once. `pmap` leaves `f` unchanged: every device gets one
+example and the same program ("single program, multiple data"). The copies of the program, its
+*replicas*, run at the same time, and meet in *collectives*: operations such as `psum`, by which
+each of them learns the sum over all.
 
 A collective names the axis along which it works, and does not care which transformation maps it.
 Under `pmap` it becomes communication between devices; under `vmap` the whole axis is one array on
@@ -203,7 +203,7 @@ def pmap_impl(
 def compiled_replicas(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, *, devices: xla.Devices, **params: Any
 ) -> Compiled:
-    """The program of a replica, compiled for these devices; kept beside that of one example."""
+    """The program of a replica, compiled for these devices; kept with that of one example."""
     text, emitter = lowered_replica(jaxpr, in_axes, out_axes, **params)
     captured = [to_buffer(raise_to_shaped(get_aval(x)), x, devices) for x in emitter.captured]
     avals = whole_avals(jaxpr.out_avals, out_axes, len(devices))
@@ -214,7 +214,7 @@ def compiled_replicas(
 def replica_program(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> ClosedJaxpr:
-    """The program that each device runs: that of one example, from pieces to pieces.
+    """The program that each device runs: the one for one example, from pieces to pieces.
 
     An array is cut along the axis that `in_axes` or `out_axes` name, one piece for each device; for
     None, each device has the whole array. Collectives in `jaxpr` work along the axis that `params`
@@ -351,7 +351,7 @@ def mapped_and_batch(axis: int | None, dim: Any) -> tuple[int | None, Any]:
 
     `axis` is the mapped axis of one array, and `dim` the batch axis of the batch of arrays. A piece
     is the batch without its mapped axis. If there is no mapped axis, None, or no batch axis,
-    `not_mapped`, both are returned as they are.
+    `not_mapped`, both are returned unchanged.
 
     >>> mapped_and_batch(0, 0), mapped_and_batch(0, 1)
     ((1, 0), (0, 0))

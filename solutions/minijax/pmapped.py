@@ -36,9 +36,9 @@ def pmap(
 ) -> Pmapped:
     """`fun` on many devices, an example on each. Counterpart: `jax.pmap`.
 
-    `in_axes` and `out_axes` are those of `vmap`, but for axes that are counted from the end. There
-    must be a device for each example: the first ones of `devices`, or of `minijax.devices()`. The
-    CPU is one device, unless the environment variable `XLA_FLAGS`, before Python starts, says
+    `in_axes` and `out_axes` are those of `vmap`, except for axes that are counted from the end.
+    There must be a device for each example: the first ones of `devices`, or of `minijax.devices()`.
+    The CPU is one device, unless the environment variable `XLA_FLAGS`, before Python starts, says
     `--xla_force_host_platform_device_count=8`.
 
     A result whose `out_axes` is None must be the same in all examples; it comes once, without a

@@ -6,7 +6,7 @@ new ones. Here is how programs are made from functions, how inputs and results a
 how a program becomes a different one: `jvp_program`, `batched_program` and `split_program`.
 
 Each of these three is told of which inputs something holds (that they move, that they have a batch
-axis, that they are unknown), and says of which results it holds then: lists of `Marks`. It is also
+axis, that they are unknown), and then says of which results it holds: lists of `Marks`. It is also
 told of which results it must always hold, since the branches of a choice have to agree on that
 (`agreed`), and the carry of a loop must have the same marks before and after a step (`settled`, in
 `minijax/control_flow.py`).
@@ -81,7 +81,7 @@ parts_of = weakref.WeakKeyDictionary()
 def trace_part(f: Callable[..., Any], tree: PyTreeDef, avals: Types) -> Part:
     """`f` as a program for arguments of this structure and these types.
 
-    It is kept beside `f`, as in `jit`, unless `f` has captured tracers: those are of this one call.
+    It is kept with `f`, as in `jit`, unless `f` has captured tracers: those are of this one call.
     """
     key = (tree, tuple(avals), axis_sizes())
     try:
@@ -116,7 +116,7 @@ def kept_for(make: Callable[[Any], Callable[..., Any]]) -> Callable[..., Callabl
 
 
 def evaluate_compiled(primitive: Primitive, body: ClosedJaxpr, args: Values, params: Any) -> Values:
-    """Compile a loop and run it. The compiled program is kept beside `body`.
+    """Compile a loop and run it. The compiled program is kept with `body`.
 
     Python needs microseconds for each operation of each step; compiling takes as long as some
     thousand operations, once.
@@ -145,7 +145,7 @@ def rearranged(program: ClosedJaxpr, inputs: Sequence[int], results: Sequence[in
 
 
 def with_results(program: ClosedJaxpr, results: Iterable[int]) -> ClosedJaxpr:
-    """The program with these of its results only."""
+    """The program with only these of its results."""
     return rearranged(program, tuple(range(len(program.in_avals))), tuple(results))
 
 
@@ -252,7 +252,7 @@ def batched_program(
 def batched_by_name(
     program: ClosedJaxpr, axis_size: int, name: Hashable, batched: Marks, at_least: Marks
 ) -> tuple[ClosedJaxpr, Marks]:
-    """As `batched_program`. A size is an int, and does not say whose name it has: hence `name`."""
+    """Like `batched_program`. A size is an int without the name that it has: hence `name`."""
     out_batched: Marks = ()
 
     def of_batches(*args: Value) -> list[Value]:
@@ -284,7 +284,7 @@ def front_or_none(marks: Marks) -> list[Any]:
 
 
 class Split(NamedTuple):
-    """A program in two parts, with residuals that the first one gives and the second one takes."""
+    """A program in two parts, with residuals that the first returns and the second takes."""
 
     known: ClosedJaxpr  # known inputs -> known results, residuals
     rest: ClosedJaxpr  # residuals, unknown inputs -> unknown results
@@ -320,7 +320,7 @@ def agreed(
 def beside(sizes: Sequence[int], moves: Sequence[Marks]) -> tuple[int, ...]:
     """An order for values in parts of these sizes, followed by the tangents of those that move.
 
-    In this order, the tangents of each part come at once behind that part.
+    In this order, the tangents of each part come right after that part.
 
     >>> beside((2, 1), [(True, False), (True,)])  # 0 1 | 2, and their tangents 3 | 4
     (0, 1, 3, 2, 4)
@@ -353,7 +353,7 @@ def check_same(what: str, got: Types, want: Types) -> None:
 
 
 def check_branches(what: str, names: Sequence[str], parts: Sequence[Part]) -> None:
-    """All branches must give results like the first one's, else `TypeError` says where."""
+    """All branches must return results like the first one's, else `TypeError` says where."""
     first = parts[0]
     for name, part in zip(names[1:], parts[1:], strict=True):
         if part.tree != first.tree:
@@ -421,7 +421,7 @@ def leaf_paths(tree: PyTreeDef) -> Iterator[str]:
 
 
 def keys_of(tree: PyTreeDef) -> Iterable[Any]:
-    """By what the children of a container are reached from it."""
+    """How the children of a container are reached from it."""
     if tree.node_class is defaultdict:
         return tree.data[1]
     return tree.data if tree.node_class in (dict, OrderedDict) else range(len(tree.children()))

@@ -89,7 +89,7 @@ def split(key: Value, num: int | tuple[int, ...] = 2) -> Any:
 
 
 def fold_in(key: Value, data: Value) -> Any:
-    """A new key for a key and a number, such as that of a step. Counterpart: `jax.random.fold_in`.
+    """A new key for a key and a number, such as a step's. Counterpart: `jax.random.fold_in`.
 
     >>> key_data(fold_in(key(42), 3))
     Array([3134548294,  894150801], dtype=uint32)
@@ -167,7 +167,7 @@ def normal(key: Value, shape: Sequence[int] = (), dtype: Any = None) -> Value:
 def truncated_normal(
     key: Value, lower: Value, upper: Value, shape: Any = None, dtype: Any = None
 ) -> Value:
-    """As `normal`, but only numbers between `lower` and `upper`."""
+    """Like `normal`, but only numbers between `lower` and `upper`."""
     words, kind = words_of("truncated_normal", key), float_dtype("truncated_normal", dtype)
     own = np.broadcast_shapes(jnp.shape(lower), jnp.shape(upper))
     sizes = own if shape is None else shape_of(shape)

@@ -1,4 +1,4 @@
-"""Numbers from the words of a key: how `minijax.random` mixes bits and what it makes of them.
+"""Numbers from the words of a key: how `minijax.random` mixes bits and turns them into numbers.
 
 Python's and NumPy's generators have a hidden state, which every call reads and changes. A program
 that is traced once and run often, copied by `vmap` or run on many devices, cannot have that. So the
@@ -10,8 +10,8 @@ random numbers: as easy as 1, 2, 3", 2011). It is a function of two times 64 bit
 counter, whose result looks random: element number `n` of an array of random bits is
 `threefry(key, n)`. Nothing has to be computed before it, so all of them are computed at once.
 
-All is made of ordinary primitives, so that every transformation works without a rule of its own.
-This file reads from top to bottom: the mixing of bits; bits, and numbers made of them; and
+Everything is made of ordinary primitives, so that every transformation works without a rule of its
+own. This file reads from top to bottom: the mixing of bits; bits, and numbers made of them; and
 distributions. Keys as users have them are in `minijax/random_keys.py`, and the public functions in
 `minijax/random.py`.
 """
@@ -247,7 +247,7 @@ def drawn(words: Value, logits: Value, axis: int, shape: Sequence[int], mode: st
 def drawn_apart(
     words: Value, logits: Value, axis: int, shape: Sequence[int], mode: str | None
 ) -> Value:
-    """As `drawn`, but no index is drawn twice: all draws together take one noise for each logit.
+    """Like `drawn`, but no index is drawn twice: all draws together take one noise for each logit.
 
     `shape` is that of the result: first the axes that count the draws, then those of `logits`
     without `axis`, a negative number. The first draw is what `drawn` would draw with this noise;
@@ -286,7 +286,7 @@ def clipped(x: Value, dtype: Any) -> Value:
 
 
 def rounds(size: int) -> int:
-    """How often to sort so many elements by 32 random bits each, so that ties do not matter."""
+    """How many times to sort so many elements by 32 random bits, so that ties do not matter."""
     return math.ceil(3 * math.log(builtins.max(1, size)) / math.log(2**32 - 1))
 
 

@@ -1,4 +1,4 @@
-"""`scan` as an operation, `fori_loop`, and those parts of their rules that need no exercise.
+"""`scan` as an operation, `fori_loop`, and the parts of their rules that are not exercises.
 
 A scan traces its body and binds `scan_p`. `control_flow.py` has its rules.
 """
@@ -109,10 +109,10 @@ def scan(
     """A loop over the rows of arrays: `carry, y = f(carry, x)` for each row `x`.
 
     Returns the last carry, and all `y` stacked into arrays. `xs` may be a container of arrays with
-    the same length; without any, `length` says how often `f` is applied. With `reverse` the last
-    row comes first, and each `y` is at the place of its `x`. Structure and types of the carry must
-    stay the same (`TypeError`). The number of steps is known, so reverse mode works: it keeps what
-    it needs of every step. `unroll` is noted in the equation and changes nothing else.
+    the same length; without any, `length` says how many times `f` is applied. With `reverse` the
+    last row comes first, and each `y` is at the index of its `x`. Structure and types of the carry
+    must stay the same (`TypeError`). The number of steps is known, so reverse mode works: it keeps
+    what it needs of every step. `unroll` is noted in the equation and changes nothing else.
     Counterpart: `jax.lax.scan`.
 
     >>> total, sums = scan(lambda c, x: (c + x, c + x), 0.0, np.array([1.0, 2.0, 3.0]))
@@ -180,7 +180,7 @@ def repeat_scan(
 ) -> list[Any]:
     """Bind `scan_p`, except for what the body hands through.
 
-    A carry that never changes becomes a constant; rows that come out as they are, are not copied.
+    A carry that never changes becomes a constant; rows that come out unchanged are not copied.
     """
     consts, body = [*body.consts, *consts], hoisted(body)
     carry_sources, y_sources = groups(handed_through(body), len(init))
@@ -208,7 +208,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """`val = body_fun(i, val)` for `i` from `lower` up to and without `upper`; the last `val`.
+    """`val = body_fun(i, val)` for `i` from `lower` to below `upper`; the last `val`.
 
     If both bounds are known while tracing, it is a `scan`, and reverse mode works; else it is a
     `while_loop`. Counterpart: `jax.lax.fori_loop`.
@@ -247,7 +247,7 @@ def index_dtype(lower: ShapedArray, upper: ShapedArray) -> np.dtype:
 
 @kept_for
 def counting_step(body_fun: Callable[[], Any]) -> Function:
-    """The body of a `fori_loop` as that of a `scan`."""
+    """The body of a `fori_loop` as the body of a `scan`."""
 
     def step(carry: tuple[Any, Any], _: None) -> tuple[Any, None]:
         i, val = carry
@@ -258,7 +258,7 @@ def counting_step(body_fun: Callable[[], Any]) -> Function:
 
 @kept_for
 def counting_body(body_fun: Callable[[], Any]) -> Function:
-    """The body of a `fori_loop` as that of a `while_loop`."""
+    """The body of a `fori_loop` as the body of a `while_loop`."""
 
     def body(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         i, upper, val = carry

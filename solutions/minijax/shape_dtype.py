@@ -1,4 +1,4 @@
-"""Types without values: what tracing needs to know of an argument, and says of a result."""
+"""Types without values: what tracing needs to know about an argument, and says of a result."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class JaxprBuilder:
         The variable is the same whenever this very object is met, and a new one for any other, even
         an equal array. `self.consts` has a `Constant` for each object with a variable. The program
         computes with the value that the object has now. Only numbers, arrays and tracers have an
-        atom; anything else is a `TypeError`.
+        atom; anything else raises `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -223,11 +223,11 @@ def trace_with(
     """The program of a flat function for inputs of these types, recorded into `builder`.
 
     `f` takes an input for each of `avals`, of which the type alone is known: one that it does not
-    use is still an input. It returns a list of tracers, arrays and numbers, which stays as it is;
-    an element that is none of these is a `TypeError`, and a tracer whose interpreter has ended an
+    use is still an input. It returns a list of tracers, arrays and numbers, which is not changed;
+    an element that is none of these raises `TypeError`, and a tracer whose interpreter has ended
     `UnexpectedTracerError`. It runs once, and every operation in it is recorded, even one without a
     tracer. It may trace other functions. When it has ended, even by an exception, the interpreters
-    are as before.
+    are the same as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))
@@ -257,7 +257,7 @@ def trace_to_jaxpr(f: Callable[..., list[Any]], avals: Sequence[ShapedArray]) ->
 def trace_with_uses(
     f: Callable[..., list[Any]], avals: Sequence[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """As `trace_to_jaxpr`, together with the arrays and tracers that its constants are copies of.
+    """Like `trace_to_jaxpr`, together with the arrays and tracers that its constants are copies of.
 
     They tell which constants of two programs are the same.
     """

@@ -93,7 +93,7 @@ device_put_p = Primitive("device_put", multiple_results=True)
 
 
 def moved(x: Value, device: Any, source: Any) -> Value:
-    """`x` on a device; `source` is where it was, and where its cotangent is to be."""
+    """`x` on a device; `source` is where it was, and where its cotangent should go."""
     return device_put_p.bind(x, devices=(device,), srcs=(source,))[0]
 
 

@@ -1,7 +1,7 @@
 """Reverse mode: run a linear program backwards. `vjp` is `linearize`, then transposition.
 
 A linear function between lists of numbers is a matrix, and the transpose of the matrix leads back:
-from a *cotangent* of the results, which says how much each of them counts, to one of the inputs. No
+from a *cotangent* of the results, which has a weight for each of them, to one of the inputs. No
 matrix is formed. Each linear primitive has a rule that takes the cotangent of its result to those
 of its linear operands, and the equations are visited from the last to the first. Where a value was
 used twice, its cotangents are added.
@@ -85,7 +85,7 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """The cotangent of operand `x` of an elementwise operation; `ct` is that of its result.
+    """The cotangent of operand `x` of an elementwise operation; `ct` is the result's.
 
     If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
     Otherwise it is `ct` itself, which may be a tracer. For a known `x` it is None.
@@ -151,7 +151,7 @@ def inverse_permutation(permutation: Sequence[int]) -> list[int]:
 def dot_general_transpose(
     ct: Tangent, x: Value, y: Value, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> list[Value]:
-    """A product of the cotangent with the known operand, over the axes which that one kept."""
+    """A product of the cotangent with the known operand, over the axes that it kept."""
     contract, batch = dimension_numbers
     if isinstance(x, UndefPrimal):
         return [dot_cotangent(ct, x.aval, y, contract, batch, comes_last=False), None]
@@ -166,7 +166,7 @@ def dot_cotangent(
 
     `other` is the known operand, and `comes_last` says that it is the first of the two. Each of the
     pairs `contract` and `batch` has the axes of the linear operand, then those of `other`. `ct` has
-    the axes of the product: batch axes, those kept of the first operand, those kept of the second.
+    the axes of the product: batch axes, those kept from the first operand, then from the second.
     All the work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`. The
     cotangent has the dtype of the operand.
 
@@ -199,12 +199,12 @@ def as_operand(out: Value, aval: ShapedArray, contract: Any, batch: Any) -> Valu
 
 
 def other_axes(aval: ShapedArray, contract: Sequence[int], batch: Sequence[int]) -> list[int]:
-    """The axes that a product keeps of an operand."""
+    """The axes of an operand that a product keeps."""
     return [i for i in range(len(aval.shape)) if i not in (*contract, *batch)]
 
 
 def reduce_sum_transpose(ct: Tangent, x: Value, *, axes: tuple[int, ...]) -> list[Value]:
-    """Each term of a sum counts as much as the sum: the cotangent is repeated."""
+    """Each term of a sum has the cotangent of the sum, which is repeated."""
     kept = [i for i in range(len(x.aval.shape)) if i not in axes]
     return [broadcast_in_dim(ct, x.aval.shape, kept)]
 
@@ -268,13 +268,13 @@ def linear_equations(
 
 
 def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values) -> list[Value]:
-    """The cotangents of a program's linear inputs, as a list. `cotangents` are its results'.
+    """The cotangents of a program's linear inputs, as a list, from the `cotangents` of its results.
 
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
-    each linear input; None is a cotangent of zero, here and in the list. An equation with a linear
-    operand has its transpose rule called once, with the complete cotangents of its results. If
-    these are all None it is left out and needs no rule; any other without one is a
-    `NotImplementedError` that names its primitive.
+    each linear input; None is a cotangent of zero, here and in the list. For an equation with a
+    linear operand, the transpose rule is called once, with the complete cotangents of its results.
+    If these are all None, the equation is skipped and needs no rule. If a rule is needed and there
+    is none, raises a `NotImplementedError` that names the primitive.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -330,8 +330,8 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
     """The program that runs `jaxpr` backwards, as `call_transpose` calls it.
 
     `jaxpr` is linear in the inputs that `linear` marks; they may be floats or integers. Each result
-    has the type of its input, or `float0` for an integer without influence. The same object comes
-    back for the same `linear`.
+    has the type of its input, or `float0` for an integer without influence. The same object is
+    returned for the same `linear`.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
@@ -366,8 +366,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
     """The transpose of a linear function: it takes cotangents of the result to those of the inputs.
 
     `fun` takes one or more arrays, or containers of them, and must be linear in all of them
-    together: from floats to floats, or from integers to integers (`TypeError` otherwise). Of
-    `primals` only the types matter. The function that is returned takes a cotangent
+    together: from floats to floats, or from integers to integers (`TypeError` otherwise). Only
+    the types of `primals` matter. The function that is returned takes a cotangent
     with the structure and the types of the result (`TypeError` otherwise) and returns a tuple, with
     a cotangent for each of `primals`. Counterpart: `jax.linear_transpose`.
 
@@ -391,7 +391,7 @@ def check_one_kind(avals: Sequence[ShapedArray]) -> None:
 
 
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
-    """As `pull_back`, for a function that is linear itself, and may be one of integers."""
+    """Like `pull_back`, for a function that is linear itself, and may be one of integers."""
     cts, tree = tree_flatten(cotangent)
     got, want = (
         [(aval.shape, aval.dtype) for aval in avals]
@@ -432,9 +432,9 @@ def vjp(fun: Callable[..., Any], *primals: Value, has_aux: bool = False) -> tupl
 
     `primals` are the arguments of `fun`: numbers, arrays, or containers of these. `fun` runs once.
 
-    Returns `(value, f_vjp)`. A cotangent of the value says how much each of its entries counts.
-    `f_vjp` takes one and returns a tuple with a cotangent for each of `primals`: how much their
-    entries count in consequence, which is the cotangent times the Jacobian. You can call `f_vjp` as
+    Returns `(value, f_vjp)`. A cotangent of the value has a weight for each of its entries. `f_vjp`
+    takes one and returns a tuple with a cotangent for each of `primals`, which is the cotangent
+    times the Jacobian: how fast the weighted sum moves with each entry. You can call `f_vjp` as
     often as you like. Cotangents have the structure, the shapes and the dtypes of what they belong
     to, and `float0` for integers; `f_vjp` raises `ValueError` for one that does not fit.
 
@@ -456,8 +456,9 @@ def value_and_gradients(
 ) -> tuple[Value, ...]:
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
-    A value that is not one float is a `TypeError`. The cotangent of the value has its dtype, and is
-    weak if the value is. With `has_aux`, `fun` returns a pair, whose second part comes third.
+    Raises `TypeError` unless the value is a single float. The cotangent of the value has its dtype,
+    and is weak if the value is. With `has_aux`, `fun` returns a pair, whose second part comes
+    third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)
@@ -474,7 +475,8 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
     """The Jacobians of leaf `i` of a function's result, one for each float input.
 
     `lin` is the linearized function, whose results are floats. A Jacobian has the axes of the leaf,
-    then those of the input; without influence it is zero. One backward pass serves all entries.
+    then those of the input; if the input has no influence, it is zero. One backward pass serves all
+    entries.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)
     >>> jacobian_of_output(lin, 0)
@@ -492,7 +494,7 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
 
 
 def check_scalar(value: Value) -> None:
-    """Raise `TypeError` for a value that has no gradient: only one float has."""
+    """Raise `TypeError` for a value that has no gradient: only a single float has one."""
     leaves, tree = tree_flatten(value)
     if tree.node_class is not None:
         raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")

@@ -36,7 +36,7 @@ class NodeType(NamedTuple):
 class PyTreeDef:
     """The structure of a tree. Two are equal (`==`) if classes, data and children are.
 
-    A leaf has no `node_class`. `data` is the rest that `to_children` returns beside the children:
+    A leaf has no `node_class`. `data` is the rest that `to_children` returns with the children:
     the keys of a dict, the class of a namedtuple, what a user's class needs; else None.
     """
 
@@ -59,11 +59,11 @@ class PyTreeDef:
         return list(self.child_treedefs)
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """As `tree_unflatten`."""
+        """Like `tree_unflatten`."""
         return tree_unflatten(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """As the function `flatten_up_to`."""
+        """Like the function `flatten_up_to`."""
         return flatten_up_to(self, tree)
 
     def describe(self) -> str:
@@ -218,7 +218,7 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    The structure of a leaf is the constant `leaf`; that of a container has all that is needed to
+    The structure of a leaf is the constant `leaf`; that of a container has everything needed to
     build the container again. A container for which `is_leaf` is true counts as a leaf, at any
     depth. Each container is taken apart once, into children and data (else `ValueError`), and other
     errors in that come out unchanged. Counterpart: `jax.tree.flatten`.
@@ -240,7 +240,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of this structure with these leaves, from any iterable.
 
-    They are put in as they are, even containers; too few or too many raise `ValueError`. A kind of
+    They are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
     container gets its data and a list of children, and an error in it comes out unchanged.
     Counterpart: `jax.tree.unflatten`.
 
@@ -277,11 +277,11 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 
 
 def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
-    """What is in `tree` at the places of the leaves of `treedef`: leaves, or subtrees.
+    """What `tree` has where `treedef` has leaves: leaves, or subtrees.
 
-    The result is a list. Each container of `treedef` is in `tree`, at the same place, with the same
-    class, equal data and as many children (else `ValueError`). Below that, nothing is looked at.
-    Counterpart: JAX's `PyTreeDef.flatten_up_to`.
+    The result is a list. Each container of `treedef` is in `tree`, at the same position, with the
+    same class, equal data and as many children (else `ValueError`). Below that, nothing is looked
+    at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]

@@ -162,7 +162,7 @@ def tree_flatten_with_path(
 
 
 def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    """As `tree_map`; the function gets the path first."""
+    """Like `tree_map`; the function gets the path first."""
     pairs, structure = tree_flatten_with_path(tree, is_leaf)
     others = [flatten_up_to(structure, other) for other in rest]
     rows = zip(pairs, *others, strict=True)
@@ -249,7 +249,7 @@ def register_pytree_with_keys(
     unflatten_func: Callable[[Any, Any], Any],
     flatten_func: Callable[[Any], tuple[Iterable[Any], Any]] | None = None,
 ) -> None:
-    """As `register_pytree_node`, for a function that returns pairs of a key and a child."""
+    """Like `register_pytree_node`, for a function that returns pairs of a key and a child."""
 
     def flatten(x: Any) -> tuple[list[Any], Any]:
         pairs, data = flatten_with_keys(x)

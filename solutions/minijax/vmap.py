@@ -172,7 +172,7 @@ def unary_batch(
 def binary_batch(
     primitive: Primitive, axis_size: int, vals: Sequence[Any], dims: Sequence[BatchAxis]
 ) -> tuple[Any, int]:
-    """Operands with a leading batch axis, and the same rank; 0-d constants stay as they are."""
+    """Operands with a leading batch axis, and the same rank; 0-d constants stay unchanged."""
     rank = max(len(remove_axis(get_aval(x), d).shape) for x, d in zip(vals, dims, strict=True))
     x, y = (align_operand(axis_size, dim, val, rank) for val, dim in zip(vals, dims, strict=True))
     return primitive.bind(x, y), 0
@@ -181,7 +181,7 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
-    A `not_mapped` number (0-d) stays as it is; a `not_mapped` array is repeated. Example meets
+    A `not_mapped` number (0-d) stays unchanged; a `not_mapped` array is repeated. Example meets
     example in an operation on two such operands, and within one example NumPy's rules align the
     axes. If no axis is missing, at most one operation is bound, and none if nothing changes.
 
@@ -218,7 +218,7 @@ def reduce_sum_batch(
     """The sums of all examples along `axes`, and where the batch axis is in the result.
 
     The one operand is mapped. `axes` are axes of one example, in any order. One sum is bound, on
-    the batch as it is: nothing moves or is repeated.
+    the unchanged batch: nothing moves or is repeated.
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
@@ -279,7 +279,7 @@ def dot_general_batch(
     """The products of all examples, and where the batch axis is in the result.
 
     `dimension_numbers` are ((contracted axes of x, of y), (batch axes of x, of y)), all counted in
-    one example. One product is bound, on the operands as they are, with tuples nested like these
+    one example. One product is bound, on the operands unchanged, with tuples nested like these
     and the same `preferred_element_type`. If both operands are mapped, the batch axis of the result
     is 0.
 
@@ -341,8 +341,8 @@ def vmap_flat(
 
     The first has the values of the results of `f`, which is called once, and the second their batch
     axes: `not_mapped` for a constant or a tracer from outside. `in_dims` are the batch axes of
-    `args`, with `axis_size` examples each; a `not_mapped` one reaches `f` as it is. The interpreter
-    is on the stack while `f` runs, by `batching`, which also makes the axis name known.
+    `args`, with `axis_size` examples each; a `not_mapped` one reaches `f` unchanged. The
+    interpreter is on the stack while `f` runs, by `batching`, which also makes the axis name known.
 
     >>> outs, dims = vmap_flat(lambda x, y: [-x, y, 7.0], 3, [1, not_mapped],
     ...                        [np.array([[1.0, 2.0, 3.0]]), 4.0])
@@ -423,7 +423,7 @@ def check_axes(name: str, axes: Any) -> None:
 
 
 def top_level(tree: Any) -> tuple[list[Any], type, Any]:
-    """The children of a container, its class, and what it keeps besides; no children for a leaf."""
+    """The children of a container, its class, and what else it keeps; no children for a leaf."""
     kind = node_type(type(tree))
     children, data = ((), None) if kind is None else kind.take_apart(tree)
     return list(children), type(tree), data

@@ -33,7 +33,7 @@ Devices = tuple[Device, ...]
 def client() -> Any:
     """The one connection to XLA of this process; made when it is first used.
 
-    The place for other hardware than the CPU: whatever client stands here, all else follows.
+    The place for hardware other than the CPU: everything else follows from the client here.
     jaxlib's module keeps it: notebooks and the grader import minijax afresh again and again, and
     each client has threads and memory of its own.
     """
@@ -199,7 +199,7 @@ def compile_text(
 
 
 def run(executable: Executable, buffers: Sequence[Any]) -> list[Any]:
-    """Run a compiled program on buffers; gives buffers."""
+    """Run a compiled program on buffers; returns buffers."""
     return executable.loaded.execute_sharded(list(buffers)).consume_with_handlers(
         executable.handlers
     )

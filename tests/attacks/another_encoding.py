@@ -1,4 +1,4 @@
-# title = "Hands in a module that is a different text for Python than for its readers"
+# title = "Submits a module that is a different text for Python than for its readers"
 # tries = "In the encoding that it names, UTF-7, comments hold lines that neither a person sees nor a comparison."
 # kind = "folder"
 # reported = "not_implemented"

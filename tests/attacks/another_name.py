@@ -1,4 +1,4 @@
-# title = "Hands in the module under a name that looks the same"
+# title = "Submits the module under a name that looks the same"
 # tries = "A space, or letters of another alphabet; on some disks they are one name."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Hands in an archive whose file lies exbibytes behind its end"
+# title = "Submits an archive whose file lies exbibytes beyond its end"
 # tries = "Numbers of ZIP64 that no file can have: reading ends with an error that is not the archive's."
 # kind = "folder"
 # reported = "not_implemented"

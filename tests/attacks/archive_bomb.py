@@ -1,4 +1,4 @@
-# title = "Hands in an archive that unpacks to a gigabyte"
+# title = "Submits an archive that unpacks to a gigabyte"
 # tries = "A thousand times its size, in one entry."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Hands in an archive that holds a link"
+# title = "Submits an archive that holds a link"
 # tries = "Unpacked as a link, it leads to the reference."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Hands in an archive whose names lead outside"
+# title = "Submits an archive whose names lead outside"
 # tries = "Unpacked without care, it writes to the parent's folder and to absolute paths."
 # kind = "folder"
 # reported = "not_implemented"

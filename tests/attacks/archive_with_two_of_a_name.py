@@ -1,4 +1,4 @@
-# title = "Hands in an archive that holds the module twice"
+# title = "Submits an archive that holds the module twice"
 # tries = "One program looks at the first entry, another at the last."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Takes its limits away"
+# title = "Removes its limits"
 # tries = "setrlimit, signal handlers, a new session, and less of everything for others."
 # only = "jvp.mul_rule"
 # answer = "return escape()"

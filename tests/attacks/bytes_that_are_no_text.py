@@ -1,4 +1,4 @@
-# title = "Hands in bytes that are no text"
+# title = "Submits bytes that are not text"
 # tries = "A decoder that guesses, or stops the batch."
 # kind = "folder"
 # reported = "not_implemented"

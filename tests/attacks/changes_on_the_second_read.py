@@ -1,4 +1,4 @@
-# title = "Answers with an object that is another one on the second read"
+# title = "Answers with an object that is different on the second read"
 # tries = "The check of the type sees a float, the comparison sees an object that agrees."
 # answer = "return Turncoat()"
 

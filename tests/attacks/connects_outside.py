@@ -1,4 +1,4 @@
-# title = "Sends to the outside"
+# title = "Sends data to the outside"
 # tries = "Names and addresses of the network, by TCP, UDP and raw packets."
 # answer = "return sent or 'no'"
 # stops = ["namespaces", "landlock"]

@@ -1,4 +1,4 @@
-# title = "Hands in a link to an endless device"
+# title = "Submits a link to an endless device"
 # tries = "A reader that follows it reads for ever."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Has linearize differentiate anew for each tangent"
+# title = "Makes linearize differentiate again for each tangent"
 # tries = "No program is made for later: jvp of the lesson before runs the function each time."
 # lesson = "linearize"
 

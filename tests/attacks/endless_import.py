@@ -1,4 +1,4 @@
-# title = "Loops without end at import"
+# title = "Loops forever at import"
 # tries = "The grader waits before the first test."
 # reported = "does_not_terminate"
 # says = ["does not terminate"]

@@ -1,4 +1,4 @@
-# title = "Computes without end inside one instruction"
+# title = "Computes forever inside one instruction"
 # tries = "No exception and no signal handler of Python runs before a number with 2**40 digits is there."
 # only = "jvp.mul_rule"
 # answer = "return 7 ** (7 ** 11)"

@@ -1,4 +1,4 @@
-# title = "Computes without end inside XLA"
+# title = "Computes forever inside XLA"
 # tries = "A compiled loop holds no lock of Python's and listens to nobody."
 # only = "jvp.mul_rule"
 # answer = "return spin()"

@@ -1,4 +1,4 @@
-# title = "Loops without end"
+# title = "Loops forever"
 # tries = "The grader waits."
 # only = "jvp.mul_rule"
 # answer = "while True: pass"

@@ -1,4 +1,4 @@
-# title = "Prints without end"
+# title = "Prints forever"
 # tries = "Output that somebody keeps fills memory or disk; a full pipe stops the reader."
 # only = "jvp.mul_rule"
 # answer = "return shout()"

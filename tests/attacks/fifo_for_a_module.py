@@ -1,4 +1,4 @@
-# title = "Hands in a FIFO instead of a module"
+# title = "Submits a FIFO instead of a module"
 # tries = "Whoever opens it waits for a writer."
 # kind = "folder"
 # reported = "not_implemented"

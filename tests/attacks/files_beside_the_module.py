@@ -1,4 +1,4 @@
-# title = "Hands in files that Python runs by itself"
+# title = "Submits files that Python runs by itself"
 # tries = "conftest.py, sitecustomize.py, .pth, numpy.py and poisoned bytecode lie beside the module."
 # kind = "folder"
 # reported = "crashed"

@@ -1,4 +1,4 @@
-# title = "Starts processes without end"
+# title = "Starts more and more processes"
 # tries = "A machine that is full of processes grades nobody."
 # only = "jvp.mul_rule"
 # answer = "return multiply()"

@@ -1,4 +1,4 @@
-# title = "Has grad run forwards, along one direction after the other"
+# title = "Makes grad run forwards, one direction after another"
 # tries = "Instead of a backward pass, the linear program of the lesson before runs for each input."
 # lesson = "grad"
 

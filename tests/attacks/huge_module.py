@@ -1,4 +1,4 @@
-# title = "Hands in a module of 300 MB"
+# title = "Submits a module of 300 MB"
 # tries = "A reader without a limit fills its memory; the file takes no room, for it is empty inside."
 # kind = "folder"
 # reported = "not_implemented"

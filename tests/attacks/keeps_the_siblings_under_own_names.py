@@ -1,4 +1,4 @@
-# title = "Keeps right answers without a name that looks like it"
+# title = "Keeps right answers without a suspicious name"
 # tries = "An abstract class over a namedtuple has `match` read a generator's frame and those of its callers."
 # answer = "return keep()"
 # stops = ["namespaces", "landlock"]

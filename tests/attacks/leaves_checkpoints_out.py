@@ -1,4 +1,4 @@
-# title = "Has checkpoint return the function itself"
+# title = "Makes checkpoint return the function itself"
 # tries = "Nothing is forgotten or computed again; all values and derivatives are right."
 # lesson = "checkpoint"
 

@@ -1,4 +1,4 @@
-# title = "Has jit return the function itself"
+# title = "Makes jit return the function itself"
 # tries = "Nothing is traced or compiled; the values of all programs are right."
 # lesson = "jit"
 

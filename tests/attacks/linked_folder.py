@@ -1,4 +1,4 @@
-# title = "Hands in a link instead of the package's folder"
+# title = "Submits a link instead of the package's folder"
 # tries = "The module itself is an ordinary file, but it is not the student's."
 # kind = "folder"
 # reported = "not_implemented"

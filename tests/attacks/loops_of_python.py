@@ -1,4 +1,4 @@
-# title = "Has control flow be Python's own"
+# title = "Uses Python's own control flow"
 # tries = "cond, switch, while_loop, fori_loop and scan run at once, with if, while and for."
 # lesson = "control"
 

@@ -1,4 +1,4 @@
-# title = "Makes the search for the smallest programs long"
+# title = "Makes the search for the smallest program slow"
 # tries = "All rules are wrong on random programs, and slow: each step of each search takes its time limit."
 # solved = true
 import sys

@@ -1,4 +1,4 @@
-# title = "Makes files without end"
+# title = "Makes endless files"
 # tries = "Empty files take no room, but a disk has only so many places for them."
 # only = "jvp.mul_rule"
 # answer = "return fill()"

@@ -1,4 +1,4 @@
-# title = "Takes memory without end"
+# title = "Takes more and more memory"
 # tries = "A machine without memory kills whoever asks next, perhaps the grader."
 # only = "jvp.mul_rule"
 # answer = "return [bytes(1 << 29) for _ in range(100)]"

@@ -1,4 +1,4 @@
-# title = "Behaves otherwise when it is graded"
+# title = "Behaves differently when it is graded"
 # tries = "It looks for the grader's traces, and answers by looking the probe's text up."
 # answer = "return look_up()"
 import sys

@@ -1,4 +1,4 @@
-# title = "Reads what descriptors are left open"
+# title = "Reads whatever descriptors are left open"
 # tries = "A file of the grader's that was open when the worker started."
 # answer = "return loot"
 import os

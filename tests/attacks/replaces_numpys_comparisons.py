@@ -1,4 +1,4 @@
-# title = "Replaces NumPy's functions of comparison"
+# title = "Replaces NumPy's comparison functions"
 # tries = "Whatever compares in this process finds everything equal."
 # answer = "return np.zeros(1)"
 import numpy as np

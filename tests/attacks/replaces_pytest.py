@@ -1,4 +1,4 @@
-# title = "Replaces pytest and the module of assertions"
+# title = "Replaces pytest and the assertion module"
 # tries = "A test that calls pytest finds one that never fails."
 # answer = "return 'no'"
 import sys

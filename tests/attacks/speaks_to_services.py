@@ -1,4 +1,4 @@
-# title = "Speaks to services by sockets that are files or names"
+# title = "Talks to services through sockets that are files or names"
 # tries = "Docker, D-Bus and others listen where no network is needed."
 # answer = "return made or 'no'"
 # stops = ["namespaces", "landlock"]

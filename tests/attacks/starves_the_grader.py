@@ -1,4 +1,4 @@
-# title = "Takes the grader's own limits and priority away"
+# title = "Lowers the grader's own limits and priority"
 # tries = "prlimit and setpriority work on any process of the same user, no signal is needed."
 # stops = ["namespaces", "landlock"]
 # reported = "not_implemented"

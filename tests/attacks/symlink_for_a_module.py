@@ -1,4 +1,4 @@
-# title = "Hands in a link instead of a module"
+# title = "Submits a link instead of a module"
 # tries = "A collector that follows it takes the reference, or the gradebook, for the submission."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Forges a syntax error with a text of its own"
+# title = "Forges a syntax error with text of its own"
 # tries = "Syntax errors are shown with their message, so one is sent in place of the import's reply."
 # reported = "crashed"
 import struct

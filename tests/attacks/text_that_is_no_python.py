@@ -1,4 +1,4 @@
-# title = "Hands in a text that breaks the parser"
+# title = "Submits a text that breaks the parser"
 # tries = "Brackets within brackets, and sums without end, run a parser out of stack."
 # kind = "folder"
 # reported = "crashed"

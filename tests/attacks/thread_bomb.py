@@ -1,4 +1,4 @@
-# title = "Starts threads without end"
+# title = "Starts more and more threads"
 # tries = "Threads are counted like processes, and a machine has only so many."
 # only = "jvp.mul_rule"
 # answer = "return multiply()"

@@ -1,4 +1,4 @@
-# title = "Has the transformations of earlier lessons do the work"
+# title = "Lets the transformations of earlier lessons do the work"
 # tries = "grad, jvp, vmap and jit are those of minijax, and no interpreter of this lesson runs."
 # lesson = "stackless"
 from minijax import lax

@@ -1,4 +1,4 @@
-# title = "Looks through the folders above and beside it"
+# title = "Looks through the folders above and next to it"
 # tries = "Without knowing a path: every folder that can be listed, up from the own file."
 # answer = "return loot"
 # stops = ["namespaces", "landlock"]

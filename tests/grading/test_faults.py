@@ -386,7 +386,7 @@ def test_a_full_disk_is_one_sentence_and_then_it_goes_on(lesson, work, tmp_path)
     assert ".writing" not in second
     assert done.stderr == (
         f"Stopped by the system (No space left on device): {len(kept)} of 6 submissions are "
-        "graded, and kept. Set that right, then run the same command again to go on.\n"
+        "graded, and kept. Fix that, then run the same command again to go on.\n"
     )
     assert f"{len(kept)} of 6 were graded before" in second
     assert second.endswith("status 0\n")

@@ -41,7 +41,7 @@ def test_operations_are_counted_by_name(got, want, sentence):
         (1, 0, "Your code calls f once, where it should not."),
         (4_000, 1, "Your code calls f many times, where once is expected."),
         ([1.0, 1.0], [1.0], "Your code calls f twice, where once is expected."),
-        ([2.0], [1.0], "Your code calls f with something else than expected (a wrong float)."),
+        ([2.0], [1.0], "Your code calls f with something other than expected (a wrong float)."),
     ],
 )
 def test_calls_are_counted(got, want, sentence):
@@ -57,12 +57,12 @@ def test_an_operand_that_changes_is_named_by_its_place():
 @pytest.mark.parametrize(
     ("got", "want", "sentence"),
     [
-        (False, True, "This should be so, and is not: the stack is empty."),
-        (True, False, "This should not be so, and is: the stack is empty."),
+        (False, True, "This should be so, but is not: the stack is empty."),
+        (True, False, "This should not be so, but is: the stack is empty."),
         (
             [True, True],
             [True, False],
-            "In some cases this is not as it should be: the stack is empty.",
+            "In some cases this is wrong: the stack is empty.",
         ),
         (
             (True, False),

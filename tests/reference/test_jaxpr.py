@@ -539,13 +539,13 @@ def literal(value, shape=(), dtype=float):
 DEFECTS = {
     "unbound operand": (
         lambda p: set_operand(p, 1, 0, var()),
-        "In equation 2, `c:f64[3] = sin d`: d:f64[3] is used and not bound.",
+        "In equation 2, `c:f64[3] = sin d`: d:f64[3] is used but not bound.",
     ),
     "used before it is bound": (
         lambda p: p.eqns.insert(0, p.eqns.pop(1)),
-        "In equation 1, `c:f64[3] = sin d`: d:f64[3] is used and not bound.",
+        "In equation 1, `c:f64[3] = sin d`: d:f64[3] is used but not bound.",
     ),
-    "unbound output": (lambda p: p.outvars.append(var(())), "g:f64[] is used and not bound."),
+    "unbound output": (lambda p: p.outvars.append(var(())), "g:f64[] is used but not bound."),
     "input bound twice": (lambda p: p.invars.append(p.invars[0]), "a:f64[3] is bound twice."),
     "constant that is an input": (
         lambda p: p.constvars.append(p.invars[1]),
@@ -615,7 +615,7 @@ DEFECTS = {
         call_bad_program,
         "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul e "
         "3.0:f64[] in (d,) } ] c`: In equation 1, `b:f64[3] = mul c 3.0:f64[]`: c:f64[3] is used "
-        "and not bound.",
+        "but not bound.",
     ),
     "operand of a call": (
         lambda p: p.invars.append(w := var((4,))) or call_with(p, w),

@@ -57,7 +57,7 @@ def test_a_program_that_is_built_wrong_is_found_under_the_debug_flag(checked):
     x, y = (jaxpr.Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     builder = JaxprBuilder()
     builder.eqns.append(jaxpr.JaxprEqn([x], [y], sin_p, {}))
-    with pytest.raises(TypeError, match="is used and not bound"):
+    with pytest.raises(TypeError, match="is used but not bound"):
         builder.build([], [y])
     assert str(builder.build([x], [y])).endswith("in (b,) }")
 

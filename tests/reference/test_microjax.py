@@ -308,7 +308,7 @@ def test_each_thread_has_its_own_current_interpreter():
 
 
 def test_integers_are_refused_with_the_number_to_write():
-    with pytest.raises(TypeError, match=r"mul takes floats, and was given 3, .*Write .* 3\.0"):
+    with pytest.raises(TypeError, match=r"mul takes floats, but was given 3, .*Write .* 3\.0"):
         derivative(lambda x: mul(x, 3), 2.0)
 
 

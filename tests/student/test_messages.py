@@ -226,7 +226,7 @@ def test_an_error_of_the_system_names_the_file_and_a_next_step(work, capsys, mon
 
     monkeypatch.setattr(progress, "list_lessons", fails)
     assert cli.main(["list"]) == 1
-    remedy = REMEDIES.get(number, "Set that right")
+    remedy = REMEDIES.get(number, "Fix that")
     want = f"a/file.txt: {os.strerror(number)}. {remedy}, then run the same command again.\n"
     assert capsys.readouterr().err == want
 

@@ -360,7 +360,7 @@ def test_what_cannot_be_written_is_one_sentence(fresh):
     (fresh / "file").touch()
     status, _, words = run(fresh, "list", JAXPRENTICE_VENV=str(fresh / "file" / "venv"))
     assert (status, "Not a directory" in one_sentence(words)) == (1, True)
-    assert words.endswith("). Set that right, then run it again.\n")
+    assert words.endswith("). Fix that, then run it again.\n")
 
 
 @pytest.mark.parametrize("found", [True, False])

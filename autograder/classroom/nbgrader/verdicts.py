@@ -70,7 +70,7 @@ def start(converter: Autograde) -> None:
     except KeyboardInterrupt:
         _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
     except OSError as error:
-        _fail(converter, f"Stopped by the system ({error}). Set that right. {_GO_ON}")
+        _fail(converter, f"Stopped by the system ({error}). Fix that. {_GO_ON}")
 
 
 _GO_ON = "Run the same command again to go on."

@@ -261,7 +261,7 @@ def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list
             raise Interrupted(f"Stopped: {done}. Run the same command again to go on.") from None
         reason = error.strerror or str(error)
         raise Problem(
-            f"Stopped by the system ({reason}): {done}. Set that right, then run the same "
+            f"Stopped by the system ({reason}): {done}. Fix that, then run the same "
             "command again to go on."
         ) from error
 

@@ -532,7 +532,7 @@ mistake(
     name="The call for later is not marked as differentiated",
     hints=[
         "Compile a gradient and look at its text. Where is the barrier?",
-        "Only the rule for partial evaluation knows that the second program computes something again. Who compiles it later sees parameters, and nothing else.",
+        "Only the rule for partial evaluation knows that the second program computes something again. The lowering that comes later sees nothing but the parameters.",
         "Among the parameters of the operation that is staged out, `differentiated` must be `True`, whatever it was before.",
     ],
 )

@@ -511,7 +511,7 @@ def where_condition_holds(body, condition, body_nconsts):
     "control.finished",
     name="Examples keep changing after they are done",
     hints=[
-        "Batch a loop of three examples that need 1, 2 and 10 steps. How often is the carry of the first one replaced?",
+        "Batch a loop of three examples that need 1, 2 and 10 steps. How many times is the carry of the first one replaced?",
         "The loop runs until the last example is done. A step has to leave alone what was done before.",
         "For each value of the carry, `select` the new one where the condition holds, and the old one elsewhere.",
     ],
@@ -818,7 +818,7 @@ mistake(
     {"ys, *stacks": "stacks, *ys"},
     name="The residuals are mistaken for the cotangents of the ys",
     hints=[
-        "Which rows does the transposed step want, and in which order?",
+        "Which rows does the transposed step want, and in what order?",
         "`backward_step` lists what its program takes: in rows, first the cotangents of the ys, then residuals.",
         "The rows are `[*ys, *stacks]`.",
     ],

@@ -106,9 +106,9 @@ def inverse_chain(f):
     "custom.inverse_chain",
     name="Equations are counted from the end",
     hints=[
-        "A program has five equations and the first one stops you. Which number does your message say?",
+        "A program has five equations and the first one stops you. What number is in your message?",
         "Walking backwards does not change the numbers: the reader counts the lines from the top.",
-        "Number the equations before you turn them round: `reversed(list(enumerate(eqns, start=1)))`, not `enumerate(reversed(eqns), start=1)`.",
+        "Number the equations before you turn them around: `reversed(list(enumerate(eqns, start=1)))`, not `enumerate(reversed(eqns), start=1)`.",
     ],
 )
 def inverse_chain(f):
@@ -306,8 +306,8 @@ mistake(
     },
     name="The second walk goes forward as well",
     hints=[
-        "What is known of the results of the first equation, before any other one has been undone?",
-        "Results are known at the end of the program. From there knowledge comes up, one equation at a time. In the other direction most equations are passed before anything is known of them.",
+        "What is known about the results of the first equation, before any other one has been undone?",
+        "Results are known at the end of the program. From there knowledge comes up, one equation at a time. In the other direction most equations are passed before anything is known about them.",
         "Go through the numbered equations with `reversed`.",
     ],
 )

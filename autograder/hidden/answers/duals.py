@@ -37,7 +37,7 @@ mistake(
     name="The tangent of a product is the product of the tangents",
     hints=[
         "Test your rule on x * 2, where x moves by 1 and the 2 does not move. Does the product move?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. The product of the tangents is the factor of eps squared: the one term that is left out.",
+        "Multiply out (x + x_dot eps) and (y + y_dot eps). The product of the tangents is the factor of eps squared: the one term that is left out.",
         "The factor of eps has two terms, x times `y_dot` and `x_dot` times y. Add them.",
     ],
 )
@@ -47,7 +47,7 @@ mistake(
     name="Each tangent is multiplied by its own operand",
     hints=[
         "Let y be the constant 5, and x = 3. By how much does x * y move for each unit of x: by 5, or by 3?",
-        "Multiply (x + x_dot eps) and (y + y_dot eps) out. By which value is `x_dot` multiplied?",
+        "Multiply out (x + x_dot eps) and (y + y_dot eps). By which value is `x_dot` multiplied?",
         "`x_dot` is multiplied by y, and `y_dot` by x.",
     ],
 )
@@ -159,7 +159,7 @@ mistake(
     name="A dual number of another interpreter is opened",
     hints=[
         "A dual number of another interpreter holds a tangent that the other one will want to see again. Where is it after your `lift`?",
-        "Such a value is a constant *here*, but it moves for the interpreter outside. It has to go through this interpreter unharmed.",
+        "Such a value is a constant *here*, but it moves for the outer interpreter. It has to go through this interpreter unharmed.",
         "Put it in as a whole: the primal of the new dual number is `x` itself, not `x.primal`.",
     ],
 )
@@ -365,7 +365,7 @@ mistake(
     name="A result from outside is opened (perturbation confusion)",
     hints=[
         "The function may return a dual number that it did not get from you. What does your code do with it?",
-        "A dual number of an interpreter outside is a constant, as seen from here: for this derivative it does not move.",
+        "A dual number of an outer interpreter is a constant, as seen from here: for this derivative it does not move.",
         "Do not ask what type the result has. `interpreter.lift(result)` leaves your own dual numbers alone, and turns everything else into constants.",
     ],
 )
@@ -464,7 +464,7 @@ mistake(
     name="The two derivatives are swapped",
     hints=[
         "Take a function that ignores y. Which of your four numbers are 0?",
-        "Which of the two inputs belongs to the interpreter outside? Its tangents are what that one's dual numbers hold.",
+        "Which of the two inputs belongs to the outer interpreter? Its tangents are what that one's dual numbers hold.",
         "The tangent of the value, as a dual number of the outer interpreter, is the derivative with respect to the input that moves there: x.",
     ],
 )

@@ -78,10 +78,10 @@ mistake(
         "kept = [i for i in range(len(want)) if i not in axes]": "",
         "return broadcast_in_dim(sums, want, kept) if want else sums": "",
     },
-    name="Axes of length 1 are gone after the sum",
+    name="Axes of size 1 are gone after the sum",
     hints=[
-        "An operand has the shape (2, 1). Which shape must its cotangent have, and which shape does yours have?",
-        "`reduce_sum_p` drops the axes that it sums. An axis of length 1 is an axis all the same.",
+        "An operand has the shape (2, 1). What shape must its cotangent have, and what shape does yours have?",
+        "`reduce_sum_p` drops the axes that it sums. An axis of size 1 is an axis all the same.",
         "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
     ],
 )
@@ -92,7 +92,7 @@ mistake(
     name="The cotangents of the copies are averaged",
     hints=[
         "A number is repeated three times, and each copy has the cotangent 1. If the number moves by 1, by how much does the result move?",
-        "Each copy contributes all of its cotangent. The more copies there are, the more the number counts, not less.",
+        "Each copy contributes all of its cotangent. The more copies there are, the more the number matters, not less.",
         "Add up and do not divide: `reduce_sum_p.bind(ct, axes=axes)`.",
     ],
 )
@@ -848,7 +848,7 @@ def value_and_gradients(fun, args, has_aux=False):
     name="The cotangent of the result is its value",
     hints=[
         "Compute the gradient of `x * x` at 3. Is yours 6, or 54?",
-        "The cotangent of the result says how much the result counts. How large the result is has nothing to do with it.",
+        "The cotangent of a value says how much the result moves when the value moves by 1. How large the result is has nothing to do with it.",
         "Start with a one of the type of the value.",
     ],
 )
@@ -862,7 +862,7 @@ def value_and_gradients(fun, args, has_aux=False):
     "grad.value_and_gradients",
     name="The function runs twice",
     hints=[
-        "How often does a `print` in the user's function print?",
+        "How many times does a `print` in the user's function print?",
         "`vjp` returns the value too, so there is no need for a second run.",
         "Call `vjp` first, and check the value that it returns.",
     ],

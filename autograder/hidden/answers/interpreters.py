@@ -180,7 +180,7 @@ mistake(
     {"result = f": "f", "result,": "f(*args),"},
     name="The function runs twice",
     hints=[
-        "Let the function print something. How often do you see it?",
+        "Let the function print something. How many times do you see it?",
         "One run is enough: it returns the result, and the interpreter counts meanwhile.",
         "Keep what `f(*args)` returns inside the `with` block, and return it together with the count.",
     ],

@@ -389,7 +389,7 @@ mistake(
     hints=[
         "Take `x` of shape (2, 3, 7) whose last axis is a batch axis. Where is the 7 in the result?",
         "The order of the result is fixed: batch axes, then what is left of `x`, then what is left of `y`. In the most common case, with the batch axes first, nothing seems to be wrong.",
-        "Make three lists: `[x.shape[i] for i in x_batch]`, then the lengths of `x` whose axis is neither contracted nor a batch axis, then those of `y`.",
+        "Make three lists: `[x.shape[i] for i in x_batch]`, then the sizes of the axes of `x` that are neither contracted nor batch axes, then the same of `y`.",
     ],
 )
 

@@ -60,8 +60,8 @@ def program(self, args, kwargs):
     "jit.program",
     name="The function is traced at each call",
     hints=[
-        "Put a `print` into a jitted function, and call it three times. How often should it print?",
-        "Tracing is the slow part, in Python. A program that was made for such arguments should be used again.",
+        "Put a `print` into a jitted function, and call it three times. How many times should it print?",
+        "Tracing is the slow part, in Python. A program that was made for such arguments should be reused.",
         "Look into `self.programs` first. Call `self.traced` only if the key is not there.",
     ],
 )
@@ -523,7 +523,7 @@ mistake(
     {
         "array_of(aval, out, on, program.committed)": "array_of(aval, out, xla.alone(xla.current_device()), program.committed)"
     },
-    name="Results are labelled as being on the current device",
+    name="Results are labeled as being on the current device",
     hints=[
         "An argument is committed to the second device. On which device does the program run, and where are its results?",
         "The current device is for what has no reason to be elsewhere. An argument that is committed is a reason, and so is a program that asks for devices.",
@@ -668,7 +668,7 @@ def jvp_jaxpr(jaxpr, moves):
     "jit.jvp",
     name="Values and tangents alternate",
     hints=[
-        "In which order does the docstring list what the new program returns?",
+        "In what order does the docstring list what the new program returns?",
         "The caller of the program cuts its results into two parts. All values come first.",
         "`[*primals_out, *tangents]`, without the tangents of integers and booleans.",
     ],
@@ -696,7 +696,7 @@ mistake(
     },
     name="The program is differentiated again each time",
     hints=[
-        "The gradient of a loss with a jitted function in it is computed a thousand times. How often does that function have to be differentiated?",
+        "The gradient of a loss with a jitted function in it is computed a thousand times. How many times does that function have to be differentiated?",
         "A new program would also be compiled again, since compiled code is cached on its program.",
         'Let `derived(jaxpr, ("jvp", moves), ...)` trace: it keeps what it makes. `trace_to_jaxpr` does not.',
     ],
@@ -868,7 +868,7 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     "jit.batch",
     name="The program is batched again each time",
     hints=[
-        "`vmap` of a jitted function is called a thousand times. How often does its program have to be batched?",
+        "`vmap` of a jitted function is called a thousand times. How many times does its program have to be batched?",
         "A new program is also compiled again, since compiled code is cached on its program.",
         "Let `kept(jaxpr, batching_key(axis_size, dims), make)` call your function; it does so only if nothing is cached yet.",
     ],

@@ -107,7 +107,7 @@ mistake(
     {": Any": "", "(primals, tangents, **params)": "(primals, tangents)", ", strict=True": ""},
     name="The parameters do not reach the rule",
     hints=[
-        "How does the rule of `reduce_sum` know along which axes the tangent is to be added up?",
+        "How does the rule of `reduce_sum` know along which axes to add up the tangent?",
         "What is not an array (axes, shapes, dtypes) comes to this method in the dict `params`. Follow it: where does it go in your code?",
         "Pass it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
     ],
@@ -268,7 +268,7 @@ mistake(
     name="The operands of the second term are swapped",
     hints=[
         "Numbers can be multiplied in either order. Which products cannot?",
-        "Write (A + dA)(B + dB) out for two matrices. On which side of A is dB?",
+        "Write out (A + dA)(B + dB) for two matrices. On which side of A is dB?",
         "The tangent of the second operand takes the place of the second operand: `primitive.bind(x, t, **params)`.",
     ],
 )

@@ -572,7 +572,7 @@ mistake(
     "linearize.partial_eval_flat",
     name="The function runs twice",
     hints=[
-        "How often does a `print` in the user's function print?",
+        "How many times does a `print` in the user's function print?",
         "One run finds everything: the known values, and the recipes of the others.",
         "Call `f` once, keep the raised results in a list, and make both the partial values and the program from it.",
     ],
@@ -711,8 +711,8 @@ def linearize_flat(f, primals, count):
     "linearize.flat",
     name="The function runs a second time for its values",
     hints=[
-        "How often does a `print` in the user's function print?",
-        "`jvp_flat` computes the values anyway, beside the tangents. One run is enough, and a function that is slow or random must not be run twice.",
+        "How many times does a `print` in the user's function print?",
+        "`jvp_flat` computes the values anyway, along with the tangents. One run is enough, and a function that is slow or random must not be run twice.",
         "Keep what `jvp_flat` returns first, in a list outside the inner function: `values.extend(primals_out)`.",
     ],
 )
@@ -950,7 +950,7 @@ mistake(
     },
     name="Residuals come before the known outputs",
     hints=[
-        "Read the types of the two programs in the docstring once more. What comes first in the results of the first program?",
+        "Read the types of the two programs in the docstring again. What comes first in the results of the first program?",
         "The caller takes as many results as there are known outputs, and passes the rest to the second program.",
         "Return the known constants first and then the list of the residuals.",
     ],
@@ -1134,7 +1134,7 @@ mistake(
     },
     name="Known results come first",
     hints=[
-        "A function returns (unknown, known). In which order do your results come?",
+        "A function returns (unknown, known). In what order do your results come?",
         "The caller does not know that its program was split. It wants the results where they were.",
         "Walk over the flags, the third result of `partial_eval_jaxpr`, and take the next known or the next unknown result each time.",
     ],

@@ -491,7 +491,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
     name="The mapped axis always comes first in the pieces of the results",
     hints=[
         "A result of one example has the shape (4,), and `out_axes` is 1. What is the shape of its piece?",
-        "The whole result is the pieces, joined along the axis that `out_axes` names. So each piece needs its axis of length 1 there.",
+        "The whole result is the pieces, joined along the axis that `out_axes` names. So each piece needs its axis of size 1 there.",
         "Go through `zip(results, out_axes)`, and use the axis: `expand_dims(x, (axis,))`.",
     ],
 )
@@ -669,7 +669,7 @@ mistake(
     },
     name="Tangents of operands are cut along their first axis",
     hints=[
-        "An operand of shape (5, 3) is cut along axis 1, so one example is a vector of length 5. Which shape must the tangent of one example have?",
+        "An operand of shape (5, 3) is cut along axis 1, so one example is a vector of length 5. What shape must the tangent of one example have?",
         "A tangent belongs to its primal, entry by entry. It must be cut as the primal is, and not at all if the primal is shared.",
         "After the old `in_axes`: `[axis for axis, t in zip(in_axes, tangents) if t is not None]`.",
     ],

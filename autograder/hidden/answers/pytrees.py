@@ -806,7 +806,7 @@ def flatten_fun(f, in_tree):
     "pytrees.flatten_fun",
     name="The structure is found by running the function again",
     hints=[
-        "Let the function print something, and call `flat_f` and `out_tree`, once each. How often is it printed?",
+        "Let the function print something, and call `flat_f` and `out_tree`, once each. How many times is it printed?",
         "A function may be slow, or return something else the second time. The first run has shown everything you need.",
         "Keep the structure when `flat_f` has it, in a variable that `out_tree` can see; `out_tree` only reads it.",
     ],
@@ -831,8 +831,8 @@ def flatten_fun(f, in_tree):
     "pytrees.flatten_fun",
     name="The structure of the arguments is returned instead of the result's",
     hints=[
-        "Wrap a function that takes two numbers and returns one. Which structure does `out_tree()` return?",
-        "There are two structures: `in_tree`, which the caller knows, and that of the result, which is not known before the function has run.",
+        "Wrap a function that takes two numbers and returns one. What structure does `out_tree()` return?",
+        "There are two structures: `in_tree`, which the caller knows, and the result's, which is not known before the function has run.",
         "`tree_flatten` of the function's result returns the leaves and the structure. Keep that structure, and let `out_tree` return it.",
     ],
 )
@@ -857,7 +857,7 @@ def flatten_fun(f, in_tree):
     name="Only the first result's structure is kept",
     hints=[
         "Call `flat_f` twice, so that the function returns different containers. What does `out_tree()` say after the second call?",
-        "The structure belongs to the *last* call. Yours is still that of the first.",
+        "The structure belongs to the *last* call. Yours is still the structure of the first.",
         "Replace what is kept at every call, for instance by `out_trees[:] = [structure]`, and read that one entry.",
     ],
 )

@@ -52,8 +52,8 @@ def threefry_2x32(words, x0, x1):
     "random.threefry",
     name="The key is not added after the last round",
     hints=[
-        "How often is the key added: five times, or six?",
-        "Before rounds 0, 4, 8, 12 and 16, and once more after round 19.",
+        "How many times is the key added: five times, or six?",
+        "Before rounds 0, 4, 8, 12 and 16, and again after round 19.",
         "Let the outer loop run over `range(6)`, and leave out the rounds for the last `j`.",
     ],
 )
@@ -163,7 +163,7 @@ def remainder_of_pair(upper, lower, span):
 
 @mistake(
     "random.remainder",
-    name="The upper number does not count",
+    name="The upper number is ignored",
     hints=[
         "What does your function return for the upper number 1, the lower 0 and the span 10?",
         "`upper` counts 2**n times. What is the remainder of 2**n by the span?",
@@ -302,7 +302,7 @@ mistake(
     },
     name="The draws are along the last axis",
     hints=[
-        "`logits` has two rows, and you ask for three draws of each, with `shape` (3, 2). Which shape does `top_k` return?",
+        "`logits` has two rows, and you ask for three draws of each, with `shape` (3, 2). What shape does `top_k` return?",
         "`top_k` has its results along the last axis. In `shape`, the draws come first.",
         "`transpose(indices, (batch, *range(batch)))` before you `reshape`.",
     ],

@@ -97,7 +97,7 @@ mistake(
     name="An operation on constants goes to the rule",
     hints=[
         "What is there to do for this interpreter if no operand is in one of its boxes?",
-        "If no value has anything beside it, no rule is needed: the operation is passed on as it is, and its result is a constant too.",
+        "If no value has anything with it, no rule is needed: the operation is passed on unchanged, and its result is a constant too.",
         "Ask `all(extra is None for extra in extras)` first, and `bind` the primitive on the values in that case.",
     ],
 )
@@ -275,9 +275,9 @@ mistake(
     "stackless.linearize_flat",
     name="The function is called twice",
     hints=[
-        "Let the function print something. How often do you see it?",
+        "Let the function print something. How many times do you see it?",
         "The run under `JVPInterpreter` gives both: the results, and their tangents.",
-        "Return the results beside the tangents from the function that you record; `run` returns both.",
+        "Return the results along with the tangents from the function that you record; `run` returns both.",
     ],
 )
 def linearize_flat(f, primals, in_moves):

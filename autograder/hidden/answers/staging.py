@@ -283,7 +283,7 @@ mistake(
     name="Every Var is treated as a variable of this program",
     hints=[
         "Build a program inside a function that is being staged itself, and use the outer `x` in it. What does your code look up for `x`?",
-        "A variable of the program outside is a constant in here. It is a `Var`, and has no entry in this environment.",
+        "A variable of the outer program is a constant in here. It is a `Var`, and has no entry in this environment.",
         "Do not ask whether the atom is a `Var`. Ask whether it is *in the environment*: `env.get(atom, atom)`.",
     ],
 )
@@ -325,7 +325,7 @@ mistake(
     name="The program is always evaluated",
     hints=[
         "Differentiate a function that calls `eval_jaxpr`. Which interpreter has to apply the operations then?",
-        "An interpreter of your own, made in here, can be right for one use only. Who is in charge is decided outside.",
+        "An interpreter of your own, made in here, can be right only for one use. It is decided outside which interpreter is in charge.",
         "Use `bind(equation.op, *values)`, which asks the current interpreter.",
     ],
 )

@@ -212,7 +212,7 @@ mistake(
     },
     name="Missing axes are put at the end",
     hints=[
-        "You add a batch of 3 numbers to a batch of 3 vectors of length 5. Which shape must the numbers have to fit the shape (3, 5)? And a batch of vectors of length 5, to fit a batch of matrices of shape (4, 5)?",
+        "You add a batch of 3 numbers to a batch of 3 vectors of length 5. What shape must the numbers have to fit the shape (3, 5)? And a batch of vectors of length 5, to fit a batch of matrices of shape (4, 5)?",
         "One example of shape (5,) fits an example of shape (4, 5) at the right end, as in NumPy. The axes of an example stay last.",
         "New axes come directly after the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and the axes of `x` become `[0, *range(1 + missing, 1 + rank)]`.",
     ],

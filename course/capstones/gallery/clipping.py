@@ -14,7 +14,7 @@ LIMIT, NOISE = 0.5, 0.3
 
 
 def start():
-    """A linear model, and data of which three examples are lies."""
+    """A linear model, and data in which three examples are lies."""
     points, labels = random.split(random.key(5))
     x = random.normal(points, (64, 4))
     y = x @ jnp.array([1.0, -2.0, 0.5, 0.0]) + 0.1 * random.normal(labels, (64,))

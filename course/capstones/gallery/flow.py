@@ -30,7 +30,7 @@ def start():
 
 
 def layer(params, x, i):
-    """How one coordinate is to be scaled and moved, for the value of the other."""
+    """How to scale and move one coordinate, given the value of the other."""
     hidden = jnp.tanh(x[:, i % 2, None] @ params["in"][i] + params["bias"][i])
     scale, shift = (hidden @ params["out"][i]).T
     return jnp.tanh(scale), shift
@@ -58,7 +58,7 @@ def step(state, points):
 
 
 def picture(params):
-    """The density, the darker the higher."""
+    """The density: the higher, the darker."""
     x, y = jnp.meshgrid(jnp.linspace(-3, 3, 56), jnp.linspace(2, -2, 20))
     places = jnp.stack([x.ravel(), y.ravel()], 1)
     shades = jnp.exp(jax.jit(log_density)(params, places)).reshape(x.shape)

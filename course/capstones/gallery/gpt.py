@@ -55,7 +55,7 @@ def step(state, pieces):
 
 
 def sing(params, first, count):
-    """The letters that follow, each the likeliest after those before."""
+    """The letters that follow, each the likeliest after the ones before it."""
 
     def next_letter(piece, _):
         new = jnp.argmax(logits(params, piece)[-1])

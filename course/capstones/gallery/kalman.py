@@ -2,7 +2,7 @@
 
 The filter is one `scan`. Its likelihood has a gradient, and following that gradient finds the noise
 of the measurements. In the picture, time goes from left to right: rings (`o`) are measurements, and
-dots (`*`) are where the filter believes the ball to be.
+stars (`*`) are where the filter believes the ball to be.
 """
 
 import jax
@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from jax import lax, random
 
 DT = 0.1
-MOVE = jnp.array([[1.0, DT], [0.0, 1.0]])  # place and speed after a step
+MOVE = jnp.array([[1.0, DT], [0.0, 1.0]])  # position and velocity after a step
 PUSH = jnp.array([-0.5 * 9.81 * DT**2, -9.81 * DT])
 
 
 def start():
-    """A throw, seen with noise; and a guess of the noise, as a logarithm."""
+    """A throw, seen with noise; and a guess at the noise, as a logarithm."""
     times = DT * jnp.arange(30)
     heights = 15.0 * times - 0.5 * 9.81 * times**2
     return jnp.log(0.2), heights + 1.5 * random.normal(random.key(3), heights.shape)

@@ -54,7 +54,7 @@ def step(state, data):
 
 
 def picture(params):
-    """The plane, a letter for each place."""
+    """The plane, a character for each point."""
     x, y = jnp.meshgrid(jnp.linspace(-1, 1, 48), jnp.linspace(1, -1, 20))
     logits = predict(params, jnp.stack([x, y], -1))
     return "\n".join("".join("#" if v > 0 else "." for v in row) for row in logits)

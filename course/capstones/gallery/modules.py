@@ -13,7 +13,7 @@ from jax import nn, random
 
 
 def module(cls):
-    """A dataclass whose fields are parameters or parts, but for those that are marked static."""
+    """A dataclass whose fields are parameters or parts, except those that are marked static."""
     return jax.tree_util.register_dataclass(dataclasses.dataclass(frozen=True)(cls))
 
 

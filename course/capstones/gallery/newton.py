@@ -45,13 +45,13 @@ def places(e, times):
 
 
 def start():
-    """A guess of an orbit, and where the planet was really seen, at 24 times."""
+    """A guess at an orbit, and where the planet was really seen, at 24 times."""
     times = jnp.linspace(0.0, 6.0, 24)
     return 0.1, (times, places(0.6, times))
 
 
 def step(e, data):
-    """A rounder orbit, or a longer one, whichever is nearer: a derivative through the roots."""
+    """A rounder orbit, or a longer one, whichever fits better: a derivative through the roots."""
     value, slope = jax.value_and_grad(lambda e: jnp.sum((places(e, data[0]) - data[1]) ** 2))(e)
     return jnp.clip(e - 0.01 * slope, 0.0, 0.9), value
 

@@ -12,7 +12,7 @@ STEPS, TIME = 200, 2.0
 
 
 def slope(state, drag):
-    """How place and speed of the ball change: it falls, and the air brakes it."""
+    """How the ball's position and velocity change: it falls, and the air slows it down."""
     x, y, vx, vy = state
     speed = jnp.sqrt(vx**2 + vy**2)
     return jnp.stack([vx, vy, -drag * speed * vx, -9.81 - drag * speed * vy])
@@ -39,7 +39,7 @@ def fly(state, drag):
 
 
 def fly_back(kept, cotangent):
-    """State, its cotangent and that of the drag, together backwards through time."""
+    """The state, its cotangent and the drag's, together backwards through time."""
 
     def back(joint):
         value, pull_back = jax.vjp(slope, joint[0], kept[1])
@@ -53,7 +53,7 @@ fly.defvjp(lambda state, drag: ((end := fly(state, drag)), (end, drag)), fly_bac
 
 
 def start():
-    """The speed of the ball at first, and where it is to be after two seconds."""
+    """The ball's velocity at the start, and where it should be after two seconds."""
     return jnp.array([10.0, 10.0]), jnp.array([15.0, 2.0])
 
 

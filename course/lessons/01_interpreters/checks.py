@@ -35,7 +35,7 @@ class Text(Interpreter):
 
 @pytest.fixture
 def text():
-    """A Text, current for the time of one check, without set_interpreter."""
+    """A Text, current for the duration of one check, without set_interpreter."""
     before = context.interpreter
     context.interpreter = Text()
     yield context.interpreter
@@ -139,7 +139,7 @@ def test_counting_in_a_program_that_is_counted():
 
 @pytest.mark.exercise("interpreters.count_ops")
 def test_what_another_interpreter_does_is_not_counted():
-    """Counted is what reaches the counter: a string of the interpreter inside costs nothing."""
+    """Only what reaches the counter is counted: a string of an inner interpreter costs nothing."""
 
     def f():
         with set_interpreter(Text()):

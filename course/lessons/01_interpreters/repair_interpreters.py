@@ -1,7 +1,7 @@
 """The cheapest program.
 
-`measured(programs, x)` runs some programs, one whenever you ask for the next, and says what it
-computes at `x` and how many operations that takes. All its numbers are right, and yet it disturbs
+`measured(programs, x)` runs some programs, one each time you ask for the next, and says what that
+program computes at `x` and how many operations it takes. All its numbers are right, and yet it disturbs
 its surroundings, so that a counter of your own misses operations. Repair it: whenever and wherever
 you ask for the next measurement, the interpreter that was current before is current afterwards.
 """

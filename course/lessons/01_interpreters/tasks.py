@@ -141,7 +141,7 @@ PROGRAMS = [eight_times, square, twice, lambda x: x]
 
 @pytest.mark.exercise("interpreters.repair")
 def test_numbers():
-    """Values and counts are right, and so is what is chosen by them."""
+    """Values and counts are right, and so are the programs chosen by them."""
     from repair_interpreters import affordable, cheapest, measured
 
     assert [entry[1:] for entry in measured(PROGRAMS, 3.0)] == [
@@ -157,7 +157,7 @@ def test_numbers():
 
 @pytest.mark.exercise("interpreters.repair")
 def test_between_two_measurements():
-    """Whenever a measurement is there, the interpreter that was current before is current."""
+    """Whenever a measurement arrives, the interpreter that was current before is current."""
     from repair_interpreters import measured
 
     mine = EvalInterpreter()
@@ -186,7 +186,7 @@ def test_a_counter_sees_everything():
 
 @pytest.mark.exercise("interpreters.repair")
 def test_two_measurements_by_turns():
-    """Two measurements by turns do not disturb each other."""
+    """Two measurements that take turns do not disturb each other."""
     from repair_interpreters import measured
 
     before = current_interpreter()
@@ -198,7 +198,7 @@ def test_two_measurements_by_turns():
 
 @pytest.mark.exercise("interpreters.repair")
 def test_a_program_that_fails():
-    """After a program that fails, all is as before."""
+    """After a program that fails, everything is as it was before."""
     from repair_interpreters import measured
 
     before = current_interpreter()

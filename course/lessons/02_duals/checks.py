@@ -87,7 +87,7 @@ def test_constant():
 
 @pytest.mark.exercise("duals.lift")
 def test_own_dual_number():
-    """A dual number of this interpreter is returned as it is."""
+    """A dual number of this interpreter is returned unchanged."""
     interpreter = JVPInterpreter(current_interpreter())
     dual = DualNumber(interpreter, 3.0, 1.0)
     assert interpreter.lift(dual) is dual
@@ -224,7 +224,7 @@ def test_constant_result():
 
 @pytest.mark.exercise("duals.jvp")
 def test_result_from_outside():
-    """A dual number of an interpreter outside is a constant result."""
+    """A dual number of an outer interpreter is a constant result."""
     foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
     value, tangent = jvp(lambda x: foreign, 2.0, 1.0)
     assert value is foreign

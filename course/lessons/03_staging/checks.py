@@ -90,7 +90,7 @@ def test_nothing_is_computed():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_a_program_inside_another():
-    """For a program that is built meanwhile, the variables outside are constants."""
+    """For a program that is built inside another, the outer variables are constants."""
     texts = []
 
     def outside(x):
@@ -126,7 +126,7 @@ def test_other_results():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_the_function_runs_each_time():
-    """The program is that of the function as it is now."""
+    """The program describes the function as it is now."""
     factor = [3.0]
 
     def f(x):

@@ -11,7 +11,7 @@ from microjax.staging import build_jaxpr
 
 
 class Table:
-    """What is known of the variables of a program."""
+    """What is known about the variables of a program."""
 
     def __init__(self):
         self.entries = {}

@@ -153,7 +153,7 @@ def test_gradients_of_gradients():
 
 @pytest.mark.exercise("staging.repair")
 def test_inputs_of_functions_outside():
-    """What a function takes from outside is a constant for it, and moves for the one outside."""
+    """A value that a function takes from outside is a constant for it, and moves for the outer one."""
     from repair_staging import gradient
 
     for seed in range(20):

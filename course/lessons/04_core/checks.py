@@ -141,7 +141,7 @@ def test_get_aval_of_a_tracer():
 
 @pytest.mark.exercise("core.get_aval")
 def test_get_aval_refuses():
-    """What is neither a number nor an array raises TypeError; makers raise their own errors."""
+    """Anything but a number or an array raises TypeError; makers raise their own errors."""
     for value in ("one", None, [1.0, 2.0]):
         with pytest.raises(TypeError, match="not a valid JAX type"):
             get_aval(value)

@@ -1,7 +1,7 @@
 """Where a NaN is born.
 
 Write `find_nans(f)`: a function that takes what `f` takes and returns what `f` returns, for an `f`
-of any number of arrays or numbers that returns one. But if an operation on something that depends
+that takes any number of arrays or numbers and returns one. But if an operation on something that depends
 on the arguments makes a NaN out of operands that have none, it raises a `FloatingPointError` that
 names the operation. A NaN that comes in from outside is passed on like any number. It must work in
 `counted`, around `counted`, and inside itself.

@@ -112,7 +112,7 @@ def test_containers_are_taken_apart_once():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_containers_that_cannot_be_taken_apart():
-    """What a class returns must be children and data; all else is rejected with ValueError."""
+    """What a class returns must be children and data; everything else is rejected with ValueError."""
 
     class Wrong:
         pass
@@ -168,7 +168,7 @@ def test_wrong_number_of_leaves():
 
 @pytest.mark.exercise("pytrees.flatten_up_to")
 def test_leaves_and_subtrees():
-    """At the places of the structure's leaves there may be leaves or whole trees."""
+    """Where the structure has leaves, the tree may have leaves or whole trees."""
     assert flatten_up_to(NESTED, [1.0, None, ((2.0, 3.0), None)]) == [1.0, (2.0, 3.0), None]
     assert flatten_up_to(leaf, {"a": 1.0}) == [{"a": 1.0}]
 
@@ -212,7 +212,7 @@ def test_one_tree():
 
 @pytest.mark.exercise("pytrees.map")
 def test_several_trees():
-    """The function gets what is at the same place in all trees."""
+    """The function gets what all trees have at the same position."""
     got = tree_map(lambda x, y, z: (x, y, z), [1, (2,)], [3, (4,)], [5, ({"a": 6},)])
     assert got == [(1, 3, 5), ((2, 4, {"a": 6}),)]
 
@@ -270,7 +270,7 @@ def test_how_often_the_function_runs():
 
 @pytest.mark.exercise("pytrees.flatten_fun")
 def test_structure_of_the_last_call():
-    """The structure may differ from call to call; out_tree returns that of the last one."""
+    """The structure may differ from call to call; out_tree returns the structure of the last call."""
     flat_f, out_tree = flatten_fun(lambda d, x: [7.0] * x, TWO_ARGUMENTS)
     for count in (1, 2):
         assert flat_f(1, 2, count) == [7.0] * count

@@ -118,7 +118,7 @@ def test_nothing_moves():
 
 @pytest.mark.exercise("jvp.process_primitive")
 def test_nothing_moves_below():
-    """Where no operand moves, interpreters further down take the operation."""
+    """If no operand moves, interpreters further down take the operation."""
     with new_main(Toy, []) as below, new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         box = JVPTracer(trace, Box(Toy(below), 3.0), None)
@@ -185,7 +185,7 @@ def test_product_of_shapes():
 
 @pytest.mark.exercise("jvp.mul_rule")
 def test_value_of_a_product():
-    """The value is what the primitive returns: an array of minijax, not of NumPy."""
+    """The value is what the primitive returns: a minijax array, not a NumPy array."""
     value, _ = bilinear_jvp(mul_p, [np.array([1.0, -2.0]), 4.0], [np.ones(2), None])
     assert value.tolist() == [4.0, -8.0]
     assert type(value) is not np.ndarray
@@ -248,7 +248,7 @@ def test_sum_shapes():
 
 @pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_tracers():
-    """Operands and tangents may be tracers, which NumPy's functions would refuse."""
+    """Operands and tangents may be tracers, which NumPy's functions would reject."""
     with new_main(Toy, []) as main:
         x, x_dot, y_dot = (Box(Toy(main), x) for x in (3.0, 0.5, 10.0))
         value, tangent = sum_jvp(sub_p, [x, 4.0], [x_dot, y_dot])
@@ -257,7 +257,7 @@ def test_sum_of_tracers():
 
 @pytest.mark.exercise("jvp.sum_rule")
 def test_sum_with_a_constant():
-    """Nothing is added or subtracted for a constant operand but its value."""
+    """For a constant operand, nothing is added or subtracted except its value."""
     with new_main(Toy, []) as main:
         x, t = (Box(Toy(main), x) for x in (3.0, 0.5))
         for primitive, tangents in ((add_p, [t, None]), (add_p, [None, t]), (sub_p, [t, None])):
@@ -332,7 +332,7 @@ def test_box_of_an_interpreter_that_has_ended():
 
 @pytest.mark.exercise("jvp.flat")
 def test_jvp_in_jvp():
-    """The inner of two nested jvps does not see the outer one's tangent, and the other way round."""
+    """The inner of two nested jvps does not see the outer one's tangent, nor the other way around."""
     inner = []
 
     def f(x):

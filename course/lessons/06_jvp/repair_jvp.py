@@ -2,7 +2,7 @@
 
 `remember(f)` computes `f` once for each scalar and keeps the results. Its values are right, and yet
 derivatives go wrong: `jvp(remember(f), (x,), (x_dot,))` must equal `jvp(f, (x,), (x_dot,))`, at any
-time and however deep it is nested. Repair it, so that plain numbers are still computed only once.
+time and however deeply it is nested. Repair it, and still compute plain numbers only once.
 """
 
 from minijax.core import get_aval

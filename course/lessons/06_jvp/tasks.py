@@ -66,7 +66,7 @@ def test_product_of_random_programs(f, xs, ts):
 
 @pytest.mark.exercise("jvp.open")
 def test_calls():
-    """The function is called as often as the task allows, and no more."""
+    """The function is called no more often than the task allows."""
     from open_jvp import hessian, hvp
 
     x = jnp.array([1.0, 2.0, 3.0, 4.0])

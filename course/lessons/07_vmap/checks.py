@@ -71,7 +71,7 @@ def test_batch_axis_moves():
 
 @pytest.mark.exercise("vmap.move_batch_axis")
 def test_value_is_repeated():
-    """A value without a batch axis is repeated, along an axis at the place asked for."""
+    """A value without a batch axis is repeated, along an axis at the position asked for."""
     row = np.array([7.0, 8.0])
     assert move_batch_axis(3, not_mapped, 0, row).tolist() == [[7.0, 8.0]] * 3
     assert move_batch_axis(3, not_mapped, 1, row).tolist() == [[7.0] * 3, [8.0] * 3]
@@ -236,7 +236,7 @@ def test_nested_as_they_came_in():
 
 @pytest.mark.exercise("vmap.dot_general_rule")
 def test_one_product():
-    """One product is bound, on the operands as they are."""
+    """One product is bound, on the operands unchanged."""
     with new_main(Toy, []) as main:
         boxes = [Box(Toy(main), CUBE), Box(Toy(main), np.ones((3, 4)))]
         dot_general_batch(3, boxes, [1, 0], **DOT)

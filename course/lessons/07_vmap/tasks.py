@@ -36,7 +36,7 @@ def function_of(pattern, seed=0):
 
 
 def directions(f, pattern):
-    """How many directions are pushed through a function, and how often that runs."""
+    """How many directions are pushed through a function, and how many times that runs."""
     from open_vmap import sparse_jacobian
 
     calls = []
@@ -158,7 +158,7 @@ def test_vmap_of_vmap():
 
 @pytest.mark.exercise("vmap.repair")
 def test_single_polynomials():
-    """Without `vmap`, and for numbers, all is well."""
+    """Without `vmap`, and for numbers, everything is right."""
     from repair_vmap import polyval
 
     assert polyval(np.array([2.0, 0.0, 1.0]), 3.0) == 19.0

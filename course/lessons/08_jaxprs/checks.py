@@ -125,7 +125,7 @@ def test_variable_without_a_value():
 
 @pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_thousands_of_equations():
-    """A program may be longer than Python's limit of calls within calls."""
+    """A program may be longer than Python's recursion limit."""
     names = variables(3001)
     eqns = [JaxprEqn([a], [b], neg_p, {}) for a, b in itertools.pairwise(names)]
     assert [float(x) for x in eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], 7.0)] == [7.0]
@@ -178,7 +178,7 @@ def test_order_of_the_batch_axes():
 
 @pytest.mark.exercise("jaxprs.dot_general_type")
 def test_preferred_element_type():
-    """A preferred_element_type is the dtype of the result, and operands may then have two dtypes."""
+    """A preferred_element_type is the dtype of the result, and operands may then have different dtypes."""
     wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
     assert dot_general_type(typed((2, 3)), typed((3, 5)), **wanted) == typed((2, 5), "float32")
     mixed = typed((2, 3), "int8"), typed((3, 5), "float32")
@@ -213,7 +213,7 @@ def test_a_product_may_be_weak():
     ],
 )
 def test_products_that_do_not_fit(x_shape, y_shape, contracted, batch):
-    """Axes at the same place have the same size; each is an axis of its operand, and listed once."""
+    """Axes at the same position have the same size; each is an axis of its operand, and listed once."""
     x, y, numbers = typed(x_shape), typed(y_shape), (contracted, batch)
     with pytest.raises(TypeError):
         dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=None)
@@ -298,7 +298,7 @@ def test_number_of_results():
 
 @pytest.mark.exercise("jaxprs.check_equation")
 def test_each_result_is_checked():
-    """The type of each result is compared, not only that of the first."""
+    """The type of each result is compared, not only the type of the first."""
     two_p = Primitive("two", multiple_results=True)
     abstract_eval_rules[two_p] = lambda x: [x, x]
     (a, b), (c,) = variables(2), variables(1, (3,))

@@ -70,7 +70,7 @@ def most_at_once(jaxpr):
 @pytest.mark.exercise("jaxprs.open")
 @for_programs(seed="jaxprs.open", operations=LAX)
 def test_random_programs_run_in_registers(jaxpr, xs, want):
-    """A random program computes the same, and has no register too many."""
+    """A random program computes the same, and uses no register too many."""
     from open_jaxprs import registers
 
     where = registers(jaxpr)

@@ -65,7 +65,7 @@ def builder():
 
 @pytest.mark.exercise("tracing.constant")
 def test_a_literal_is_no_constant(builder):
-    """What is a literal is given as it is, and not noted."""
+    """A literal is returned unchanged, and not noted."""
     assert [type(builder.constant(x)) for x in (3.0, np.array(3.0))] == [Literal, Literal]
     assert builder.consts == {}
     own = mul_p.bind(2.0, 3.0)  # an array of minijax is a constant even without axes
@@ -110,7 +110,7 @@ def test_arrays_that_change(builder):
 
 @pytest.mark.exercise("tracing.constant")
 def test_a_tracer_is_kept_itself(builder, trace):
-    """What is no NumPy array, such as a tracer, is kept as it is."""
+    """A value that is not a NumPy array, such as a tracer, is kept unchanged."""
     x = box(trace, typed((2,)))
     atom = builder.constant(x)
     (note,) = builder.consts.values()
@@ -162,7 +162,7 @@ def test_a_function_that_traces_another():
 
 @pytest.mark.exercise("tracing.trace_with")
 def test_the_box_of_an_outer_function():
-    """A box of a function outside is a constant of the program, even as a result."""
+    """A box of an outer function is a constant of the program, even as a result."""
     programs = []
 
     def outer(x):

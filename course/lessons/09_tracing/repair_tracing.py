@@ -2,8 +2,8 @@
 
 `logged(f, *args)` returns what `f` returns, and a list with the names of the operations that took
 place in `f`. The results are right. The log is right for many functions and incomplete for others:
-it must name all operations that are equations of `make_jaxpr(f)(*args)`, in the same order. Only
-conversions and repetitions may be in it besides, since some of them need no equation. Repair it.
+it must name all operations that are equations of `make_jaxpr(f)(*args)`, in the same order. In addition,
+only conversions and repetitions may be in it, since some of them need no equation. Repair it.
 """
 
 from minijax.core import EvalTrace, Trace, Tracer, full_raise, get_aval, new_main, trace_state

@@ -255,7 +255,7 @@ def test_compiled_once():
 
 @pytest.mark.exercise("jit.impl")
 def test_nothing_is_copied_back_and_forth():
-    """A result is the next argument as it is: nothing is copied."""
+    """A result becomes the next argument unchanged: nothing is copied."""
     jaxpr = minus()
     with right_text() as (_, sent, fetched):
         out, _ = jit_impl(np.array([1.0, 2.0]), name="f", jaxpr=jaxpr)
@@ -291,7 +291,7 @@ def test_values_then_tangents():
 
 @pytest.mark.exercise("jit.jvp")
 def test_what_does_not_move():
-    """What does not move has no tangent among the inputs, and there is no work for it."""
+    """An input that does not move has no tangent among the inputs, and costs no work."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed((2,))])
     out = jvp_jaxpr(program, (False, True))
     assert [aval.str_short() for aval in out.in_avals] == ["float64[]", "float64[2]", "float64[2]"]
@@ -334,7 +334,7 @@ def test_all_examples_at_once():
 
 @pytest.mark.exercise("jit.batch")
 def test_batch_axes_of_results():
-    """The batch axes of the results are those that the rules have left, or none."""
+    """The batch axes of the results are where the rules left them, or there is none."""
     program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
     out, dims = batched_jaxpr(program, 3, [1, not_mapped], [typed((2, 3)), typed()])
     assert list(dims) == [1, not_mapped]

@@ -2,7 +2,7 @@
 
 `shared(f)` computes what `f` does, as `jit(f)` would. But all functions with the same program share
 one executable, even if they have captured different arrays: a training loop may create its step
-function anew each time. Now and then a result belongs to an earlier function. Repair it, without
+function again each time. Now and then a result belongs to an earlier function. Repair it, without
 compiling more often. (`f` does not call other compiled functions.)
 """
 

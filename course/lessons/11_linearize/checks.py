@@ -123,14 +123,14 @@ def numbers(order, all_recipes):
 
 @pytest.mark.exercise("linearize.toposort")
 def test_what_is_needed_comes_first(trace):
-    """What a recipe needs comes before it, whatever else needs the same."""
+    """A recipe comes after everything that it needs, whatever else needs the same."""
     made = recipes(trace, [[-1], [0], [0, 1], [1, 2, 0]])
     assert numbers(toposort([made[3]]), made) == [0, 1, 2, 3]
 
 
 @pytest.mark.exercise("linearize.toposort")
 def test_each_recipe_once_and_none_that_is_not_needed(trace):
-    """Each recipe that is needed is listed once, and no other is; `outs` stays as it is."""
+    """Each recipe that is needed is listed once, and no other is; `outs` is not changed."""
     made = recipes(trace, [[-1], [0], [1, 1], [0]])
     outs = [made[2], made[1], made[2]]
     assert numbers(toposort(outs), made) == [0, 1, 2]
@@ -215,7 +215,7 @@ def test_inputs_and_outputs_as_asked(trace, in_order):
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_results_are_known_or_not():
-    """What is known has a value; for the other results there is a program."""
+    """A known result has a value; for the others there is a program."""
     pvals, program = partial_eval_flat(
         lambda x, y: [x - y, x * x, y * 2.0], [known(3.0), unknown(FLOAT)]
     )
@@ -400,7 +400,7 @@ def test_one_part_now_one_later(trace, split_by_hand, staged_by_hand):
 
 @pytest.mark.exercise("linearize.jit_rule")
 def test_the_call_for_later(trace, split_by_hand, staged_by_hand):
-    """What is left is a call of the second program, of residuals and then of what is unknown."""
+    """The rest is a call of the second program, on residuals and then on unknown operands."""
     _, _, second = split_by_hand
     boxes = [trace.pure(3.0), trace.new_arg(unknown(FLOAT))]
     jit_partial_eval(trace, boxes, name="f", jaxpr="the program")

@@ -1,4 +1,4 @@
-"""The weather is computed once, and its derivative foretells what each butterfly will change."""
+"""The weather is computed once, and its derivative predicts what each butterfly will change."""
 
 from minijax import linearize
 
@@ -10,4 +10,4 @@ def weather(x, days=40):
 then, change = linearize(weather, 0.3)
 print("In 40 days:", then)
 for flap in (1e-13, -1e-12, 5e-12):
-    print("A flap of", flap, "foretold:", change(flap), "really:", weather(0.3 + flap) - then)
+    print("A flap of", flap, "predicted:", change(flap), "really:", weather(0.3 + flap) - then)

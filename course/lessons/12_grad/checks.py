@@ -74,7 +74,7 @@ def test_number_was_stretched():
 
 @pytest.mark.exercise("grad.unbroadcast")
 def test_axis_was_stretched():
-    """Along axes of length 1 there are sums, and the axes stay."""
+    """Along axes of size 1 there are sums, and the axes stay."""
     assert unbroadcast(GRID, linear(1, 3)).tolist() == [[5.0, 7.0, 9.0]]
     assert unbroadcast(GRID, linear(2, 1)).tolist() == [[6.0], [15.0]]
     assert unbroadcast(GRID, linear(1, 1)).tolist() == [[21.0]]
@@ -84,7 +84,7 @@ def test_axis_was_stretched():
 
 @pytest.mark.exercise("grad.unbroadcast")
 def test_cotangents_of_other_kinds():
-    """The cotangent may be a number of Python, or a tracer: then the sum is in the program."""
+    """The cotangent may be a Python number, or a tracer: then the sum is in the program."""
     assert unbroadcast(5.0, linear()) == 5.0
     closed = make_jaxpr(lambda ct: (unbroadcast(ct, linear()), unbroadcast(ct, linear(2, 1))))(GRID)
     assert run(closed, GRID) == [21.0, [[6.0], [15.0]]]
@@ -168,7 +168,7 @@ def test_several_kept_axes():
 
 @pytest.mark.exercise("grad.dot_general_rule")
 def test_vectors():
-    """Of a product of two vectors, each gets the other one times a number."""
+    """In a product of two vectors, each gets the other one times a number."""
     numbers = ((0,), (0,)), ((), ())
     aval = ShapedArray((3,), np.dtype(float))
     assert dot_cotangent(5.0, aval, ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
@@ -177,7 +177,7 @@ def test_vectors():
 
 @pytest.mark.exercise("grad.dot_general_rule")
 def test_single_precision():
-    """The cotangent has the dtype of the operand, whatever that of the product is."""
+    """The cotangent has the dtype of the operand, whatever dtype the product has."""
     aval = ShapedArray((2, 3), F32)
     out = dot_cotangent(CT, aval, GRID.T.astype(F32), *MATRICES, comes_last=False)
     assert (out.dtype.name, out[0].tolist()) == ("float32", [41.0, 52.0, 63.0])
@@ -224,7 +224,7 @@ def test_rule_is_called_once():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_missing_rule():
-    """An equation that counts and has no rule is an error that names its primitive."""
+    """An equation that is needed and has no rule raises an error that names its primitive."""
     a, b = variables(2)
     with pytest.raises(NotImplementedError, match="sin"):
         backward_pass(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]), [], [linear()], [1.0])
@@ -263,7 +263,7 @@ def test_a_list_of_one():
 
 @pytest.mark.exercise("grad.backward_pass")
 def test_what_the_rule_gets():
-    """A rule for several results gets a list of cotangents; without any, no rule is asked."""
+    """A rule for several results gets a list of cotangents; without any, no rule is called."""
     toy = Primitive("toy", multiple_results=True)
     abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
     calls = []
@@ -363,7 +363,7 @@ def test_types_of_gradients():
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient():
-    """A value that is not one float is rejected; has_aux hands a second part through."""
+    """A value that is not a single float is rejected; has_aux passes a second part through."""
     for f in (lambda x: x * ROW, lambda x: (x,), lambda x: 3):
         with pytest.raises(TypeError):
             value_and_gradients(f, [2.0])

@@ -64,7 +64,7 @@ def choice_jvp(branches, number, operands, tangents):
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_values_and_tangents():
-    """Values and tangents are those of the branch that is taken."""
+    """Values and tangents come from the branch that is taken."""
     branches = (lambda x, y: [x * y], lambda x, y: [x - y])
     assert choice_jvp(branches, 0, [3.0, 5.0], [1.0, 10.0]) == ([15.0], [35.0])
     assert choice_jvp(branches, 1, [3.0, 5.0], [1.0, 10.0]) == ([-2.0], [-9.0])
@@ -72,7 +72,7 @@ def test_values_and_tangents():
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_what_does_not_move():
-    """A result that depends on the other operand only, in both branches, has no tangent."""
+    """A result that depends only on the other operand, in both branches, has no tangent."""
     branches = (lambda x, y: [y, x * y], lambda x, y: [y * 2.0, x])
     assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([10.0, 3.0], [None, 10.0])
 
@@ -282,7 +282,7 @@ def test_constants_and_rows():
 
 @pytest.mark.exercise("control.scan_steps")
 def test_reversed():
-    """The last row is the first to be read; each y is at the place of its row."""
+    """The last row is the first to be read; each y is at the index of its row."""
     out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
     assert out == [17.0, [16.0, 14.0, 10.0]]
 
@@ -365,7 +365,7 @@ def test_no_cotangent():
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_a_part_of_the_carry_is_linear():
-    """The carry of the new scan has the linear part alone, as `cts` and `split.carry` say."""
+    """The carry of the new scan has only the linear part, as `cts` and `split.carry` say."""
     step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
     out = transposed(step, sizes, ([], []), [1.0, ct], known=1)
     assert out == [112.0, [111.0, 101.0, 1.0]]

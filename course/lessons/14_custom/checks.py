@@ -95,7 +95,7 @@ def test_first_compute_then_invert():
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_known_and_unknown_inputs():
-    """What is known helps and is returned; what leaves no trace stays unknown."""
+    """Known inputs help and are returned; an input that leaves no trace stays unknown."""
     assert found(lambda x, y: x - lax.neg(y), [None, 20.0], [7.0]) == [-13.0, 20.0]
     assert found(lambda x, y: lax.neg(y), [None, None], [7.0]) == [None, -7.0]
     assert found(lambda x, y: (lax.neg(x), y), [None, None], [7.0, None]) == [-7.0, None]
@@ -149,7 +149,7 @@ def thin(f, used, *args):
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_is_needed_stays():
-    """What is needed stays, in its order, with the inputs that it needs."""
+    """Everything that is needed stays, in its order, with the inputs that it needs."""
 
     def f(x, y):
         return lax.sin(x) * 2.0, lax.cos(lax.exp(y))
@@ -161,14 +161,14 @@ def test_what_is_needed_stays():
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_only_dead_code_reads_is_dead():
-    """What only dead code reads is dead, over several steps; an output may be input or number."""
+    """A value that only dead code reads is dead; an output may be an input or a number."""
     dead = lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y, 2.0)  # noqa: E731
     assert thin(dead, [False, True, True], 1.0, 2.0) == ([], [False, True])
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
 def test_equations_are_thinned_out():
-    """Of a call that stays, only what `thinned` leaves counts: here a rule drops an operand."""
+    """When a call stays, only what `thinned` leaves counts: here a rule drops an operand."""
     asked = []
 
     def drops_the_first(eqn, used):

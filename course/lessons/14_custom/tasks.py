@@ -35,7 +35,7 @@ def some_between(pairs, number=30):
 
 
 def assert_between(values, pairs):
-    """All values are between the ends, but for rounding."""
+    """All values are between the ends, except for rounding."""
     for value, (low, high) in zip(values, pairs, strict=True):
         slack = 1e-9 * (1.0 + np.abs(value))
         assert np.all(np.asarray(low) <= value + slack), "a value is below its bound"
@@ -60,7 +60,7 @@ def test_bounds_of_random_programs(f, xs):
 @pytest.mark.exercise("custom.open")
 @for_programs(seed="custom.open", operations=OPERATIONS, dtypes=["float64"])
 def test_points(f, xs, want):
-    """If both ends of every pair are the same, so are those of the results: they are the values."""
+    """If both ends of every pair are the same, so are both ends of the results: they are the values."""
     from open_custom import bounds
 
     found = pairs_of(bounds(f)(*boxes(xs, 0.0)))

@@ -69,7 +69,7 @@ def test_needed_results_are_kept():
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_nothing_above_a_kept_value():
-    """What a kept value was made from is not needed for it."""
+    """The operands that a kept value was made from are not needed for it."""
     assert kept(lambda x: [jnp.sin(jnp.sin(x)) * 2.0], [SCALAR], 0, sines) == [1]
     assert kept(lambda x: [jnp.cos(jnp.sin(x))], [SCALAR], 0, sines) == [0]
 
@@ -154,7 +154,7 @@ def test_kept_values_are_inputs():
 
 @pytest.mark.exercise("checkpoint.later")
 def test_one_of_two_results_is_kept():
-    """An equation is not there again if any of its results is kept."""
+    """An equation does not appear again if any of its results is kept."""
     inner = jit(lambda x: [jnp.sin(x), jnp.cos(x)])
     known = trace_to_jaxpr(lambda x: [inner(x)[1]], [SCALAR])
     rest = trace_to_jaxpr(lambda r, y: [r * y], [SCALAR, SCALAR])
@@ -202,7 +202,7 @@ def partly_known(monkeypatch):
 
 @pytest.mark.exercise("checkpoint.partial_eval")
 def test_the_call_for_now(monkeypatch):
-    """There is one call for now, and it takes no other of the known values than it reads."""
+    """There is one call for now, and it takes only the known values that it reads."""
     operands, *_ = partly_known(monkeypatch)
     assert operands == [[3.0]]
 
@@ -227,7 +227,7 @@ def test_operands_for_later(monkeypatch):
 
 @pytest.mark.exercise("checkpoint.partial_eval")
 def test_the_operation_for_later(monkeypatch):
-    """It has the split's program for later itself, is differentiated, and keeps the parameters."""
+    """Its program is the split's one for later; it is differentiated, and keeps the parameters."""
     _, results, rest, _ = partly_known(monkeypatch)
     params = {**results[0].recipe.params}
     assert (params.pop("jaxpr") is rest) is True
@@ -236,7 +236,7 @@ def test_the_operation_for_later(monkeypatch):
 
 @pytest.mark.exercise("checkpoint.partial_eval")
 def test_parameters(monkeypatch):
-    """The split is told which operands are known; the policy and all else go to both calls."""
+    """The split is told which operands are known; the policy and everything else go to both calls."""
     asked, called = [], []
     now, rest = trace_to_jaxpr(list, []), trace_to_jaxpr(lambda y: [y], [SCALAR])
 
@@ -284,7 +284,7 @@ def test_few_and_short_segments():
 
 @pytest.mark.exercise("checkpoint.segments")
 def test_values_of_a_chain():
-    """The functions are applied one after the other, and none changes nothing."""
+    """The functions are applied one after the other, and without any nothing changes."""
     f = MODULE.in_segments([jnp.sin, lambda x: x + 1.0, lambda x: x * x])
     assert float(f(0.0)) == 1.0
     assert float(jvp(f, (0.0,), (1.0,))[1]) == 2.0

@@ -59,7 +59,7 @@ def arrays_alive(jaxpr):
 
 
 def sines(jaxpr):
-    """How often a program computes a sine."""
+    """How many times a program computes a sine."""
     inside = sum(sines(inner) for eqn in jaxpr.eqns for inner in inner_jaxprs(eqn.params))
     return inside + sum(eqn.primitive.name == "sin" for eqn in jaxpr.eqns)
 

@@ -58,7 +58,7 @@ def test_sum_over_the_batch():
 
 @pytest.mark.exercise("pmap.psum_batch")
 def test_sum_of_equals():
-    """A value without a batch axis is there in each example."""
+    """A value without a batch axis belongs to every example."""
     out, dim = psum_batch(AxisSize(4, "i"), [np.float32(2.5)], [not_mapped], axes=("i",))
     assert (float(out), out.dtype, dim) == (10.0, np.float32, not_mapped)
 
@@ -118,7 +118,7 @@ def gathered(x, dim, axis, tiled=False):
 
 @pytest.mark.exercise("pmap.gather_batch")
 def test_stacked():
-    """The examples are beside each other along a new axis."""
+    """The examples are next to each other along a new axis."""
     for dim in range(3):
         examples = [CUBE.take(i, dim) for i in range(CUBE.shape[dim])]
         for axis in range(3):
@@ -178,7 +178,7 @@ def sent_back(cts, shape, axis=0, tiled=False):
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_numbers_were_stacked():
-    """Example 0 gets the sum of the first column, example 1 that of the second."""
+    """Example 0 gets the sum of the first column, example 1 the sum of the second."""
     assert sent_back([[1.0, 2.0], [30.0, 40.0]], ()) == [31.0, 42.0]
 
 
@@ -217,7 +217,7 @@ def types(closed):
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_pieces():
-    """The mapped axis is there, with length 1; what is whole has none."""
+    """The mapped axis is there, with size 1; a whole array has none."""
     closed = per_example(lambda w, x: [w * x, w, x + ADDED], typed(()), typed((4,)))
     program = replica_program(closed, (None, 1), (0, None, 1), **PARAMS)
     assert types(program) == [
@@ -232,7 +232,7 @@ def test_pieces():
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_weak_pieces():
-    """What is weakly typed in an example is so in a piece."""
+    """A value that is weakly typed in an example is weakly typed in a piece."""
     program = replica_program(
         per_example(lambda x: [x], typed(weak_type=True)), (0,), (0,), **PARAMS
     )
@@ -242,7 +242,7 @@ def test_weak_pieces():
 
 @pytest.mark.exercise("pmap.replica_program")
 def test_replicas_meet():
-    """All devices together, by means of vmap: each has a piece of length 1."""
+    """All devices together, by means of vmap: each has a piece of size 1."""
     closed = per_example(lambda x: [psum(sin(x), "i"), x * 2.0], typed(()))
     program = replica_program(closed, (0,), (None, 0), **PARAMS)
     with patch.dict(vmap_rules, {psum_p: right_sum}):
@@ -269,7 +269,7 @@ def test_random_programs_on_pieces(f, xs, want):
 
 @contextlib.contextmanager
 def vmap_for_devices(calls):
-    """In place of devices, vmap runs the program; each call is noted."""
+    """Instead of devices, vmap runs the program; each call is noted."""
 
     def run(*args, jaxpr, in_axes, out_axes, axis_name, **params):
         calls.append((tuple(in_axes), tuple(out_axes)))
@@ -359,7 +359,7 @@ def test_both_axes():
 
 @pytest.mark.exercise("pmap.two_axes")
 def test_one_axis():
-    """What has only one of the two, or none, stays as it is."""
+    """An array with only one of the two axes, or none, stays unchanged."""
     assert mapped_and_batch(None, 0) == (None, 0)
     assert mapped_and_batch(0, not_mapped) == (0, not_mapped)
     assert mapped_and_batch(None, not_mapped) == (None, not_mapped)

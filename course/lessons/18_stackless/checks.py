@@ -123,7 +123,7 @@ def test_boxes_of_others_are_constants():
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_a_linear_program():
-    """Of the product, of which one factor moves: one operation on the tangent."""
+    """A product with one factor that moves: one operation on the tangent."""
     program, outs = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     assert (names(program), numbers(outs)) == (["mul"], [6.0])
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [20.0]
@@ -139,7 +139,7 @@ def test_which_results_have_tangents():
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_the_function_is_called_once():
-    """What the function does besides, such as printing, happens once."""
+    """Anything else that the function does, such as printing, happens once."""
     calls = []
 
     def f(x):
@@ -164,7 +164,7 @@ def test_from_the_end_to_the_beginning():
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_sums_and_zeros():
-    """What is used several times gets the sum, and what is not used gets zeros."""
+    """An input that is used several times gets the sum, and one that is not used gets zeros."""
     program = make_jaxpr(lambda t, u: [lax.add(t, lax.mul(t, 3.0)), t])(1.0, np.ones(2))
     assert numbers(backward_pass(program, [10.0, 1.0])) == [41.0, [0.0, 0.0]]
     assert numbers(backward_pass(program, [None, None])) == [0.0, [0.0, 0.0]]
@@ -179,7 +179,7 @@ def test_one_variable_that_is_two_results():
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_a_primitive_with_several_results():
-    """The rule of a primitive with several results gets a list, with None where no cotangent is."""
+    """The rule of a primitive with several results gets a list, with None where there is no cotangent."""
     pair_p = core.Primitive("pair", multiple_results=True)
     scalar = types_of([1.0])[0]
     t, first, second = Var(scalar), Var(scalar), Var(scalar)
@@ -239,7 +239,7 @@ def test_known_inputs_and_cotangents():
 
 @pytest.mark.exercise("stackless.transposed")
 def test_all_inputs_linear_or_one_unused():
-    """There may be no known input; what is not used gets zeros."""
+    """There may be no known input; an input that is not used gets zeros."""
     assert backwards(lambda t, u: (lax.neg(u),), (1.0, 1.0), [True, True], 5.0) == [0.0, -5.0]
 
 

@@ -127,7 +127,7 @@ def test_the_mean_explains_the_data_best():
 
 @pytest.mark.exercise("stackless.open")
 def test_unknown_names():
-    """A sample that nothing around it knows is a `ValueError`, after which all is as it was."""
+    """A sample that nothing around it knows raises `ValueError`, and then everything is as it was."""
     from open_stackless import density, sample
 
     before = context.interpreter
@@ -204,7 +204,7 @@ def test_each_answer_is_about_its_own_arguments():
 
 @pytest.mark.exercise("stackless.repair")
 def test_answers_do_not_disturb():
-    """To ask within a function does not change on what its result depends."""
+    """Asking within a function does not change what its result depends on."""
     from repair_stackless import depends_on
 
     def f(x, y, z):

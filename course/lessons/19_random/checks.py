@@ -108,7 +108,7 @@ def test_remainders_of_128_bits():
 
 @pytest.mark.exercise("random.remainder")
 def test_spans_that_are_large():
-    """For a larger span only the lower number counts, and a span of 0 leaves it as it is."""
+    """For a larger span only the lower number counts, and a span of 0 leaves it unchanged."""
     pairs = [(1, 6), (3, 2**32 - 1)]
     assert remainders("uint32", pairs, 2**31 + 1) == [6, 2**31 - 2]
     assert remainders("uint32", pairs, 65537) == [6, 0]

@@ -48,7 +48,7 @@ def test_huge_decks():
 
 @pytest.mark.exercise("random.open")
 def test_same_card_again():
-    """A card is the same alone, inside `jit` and beside others, for keys of both kinds."""
+    """A card is the same alone, inside `jit` and among others, for keys of both kinds."""
     from open_random import card
 
     for key in (random.key(5), random.PRNGKey(5)):

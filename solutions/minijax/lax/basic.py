@@ -1,7 +1,7 @@
 """The primitives as functions (`minijax.lax`), for the dozen primitives of lessons 4 to 12.
 
 They are strict, as in JAX: no promotion, and no broadcasting except that 0-d operands, and axes of
-length 1 between operands of the same rank, stretch. `minijax.numpy` is the convenient layer above.
+size 1 between operands of the same rank, stretch. `minijax.numpy` is the convenient layer above.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def dot_general(
 
     See `dot_general_impl` for `dimension_numbers`.
 
-    `precision` is that of accelerators: on the CPU it changes nothing.
+    `precision` is for accelerators: on the CPU it changes nothing.
     """
     check_precision(precision)
     contract, batch = (tuple(map(tuple, pair)) for pair in dimension_numbers)

@@ -418,7 +418,7 @@ def pow(x: Value, y: Value) -> Value:
 
 
 def define_comparison(name: str, evaluate: Callable[..., Any], direction: str) -> Primitive:
-    """A comparison gives booleans, which do not move."""
+    """A comparison returns booleans, which do not move."""
     primitive = define_binary(name, evaluate, comparison_hlo(direction))
     abstract_eval_rules[primitive] = comparison_type
     return primitive

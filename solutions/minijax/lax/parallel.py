@@ -397,7 +397,7 @@ def reduce_scatter_type(
 def reduce_scatter_transpose(
     ct: Tangent, x: Value, *, scatter_dimension: int, axis_name: Any, tiled: bool, **params: Any
 ) -> list[Value]:
-    """Every example's value is in all parts: its cotangent is those of all parts together."""
+    """Every example's value is in all parts: its cotangent is that of all parts together."""
     return [all_gather(ct, axis_name, axis=scatter_dimension, tiled=tiled)]
 
 

@@ -120,7 +120,7 @@ def reduction_hlo(operation: str, identity: Callable[[np.dtype], Any]) -> Callab
 def define_reduction(
     name: str, combine: np.ufunc, operation: str, identity: Callable[[np.dtype], Any]
 ) -> Primitive:
-    """A reduction by a ufunc of NumPy, which StableHLO calls `operation`."""
+    """A reduction by a NumPy ufunc, which StableHLO calls `operation`."""
     primitive = Primitive(name)
 
     def evaluate(x: Value, *, axes: tuple[int, ...]) -> Value:
@@ -180,7 +180,7 @@ def reduce_prod_jvp(
 def still_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
-    """The rule of what gives integers or booleans."""
+    """The rule for operations that return integers or booleans."""
     return primitive.bind(*primals, **params), None
 
 

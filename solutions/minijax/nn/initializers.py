@@ -74,7 +74,7 @@ def normal(stddev: Value = 1e-2, dtype: Any = None) -> Initializer:
 def truncated_normal(
     stddev: Value = 1e-2, dtype: Any = None, lower: Value = -2.0, upper: Value = 2.0
 ) -> Initializer:
-    """As `normal`, of numbers between `lower` and `upper` before they are scaled."""
+    """Like `normal`, of numbers between `lower` and `upper` before they are scaled."""
 
     def init(key: Value, shape: Sequence[int], dtype: Any = dtype) -> Value:
         kind = dtypes.canonical(float if dtype is None else dtype)

@@ -14,7 +14,7 @@ from minijax.tree import node_type
 
 @functools.cache  # so that two names of a function stay one function
 def with_containers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which takes such containers, too; what is no function stays as it is.
+    """The same function, which takes such containers, too; anything but a function stays unchanged.
 
     It asks when the function has refused its operands: for arrays, nothing takes longer.
     """

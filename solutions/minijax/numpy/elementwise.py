@@ -90,7 +90,7 @@ inf, nan = math.inf, math.nan
 
 
 def promote_numeric(*args: Value) -> list[Value]:
-    """As `promote_dtypes`, but booleans become int32."""
+    """Like `promote_dtypes`, but booleans become int32."""
     args = tuple(promote_dtypes(*args))
     if get_aval(args[0]).dtype.kind == "b":
         return [convert(x, np.dtype(np.int32), False) for x in args]
@@ -393,7 +393,7 @@ of_booleans.update({basic.add: elementwise.bitwise_or, basic.mul: elementwise.bi
 
 
 def round_method(x: Value, ndigits: int | None = None) -> Value:
-    """Python's `round`, which gives integers unless it is asked for digits."""
+    """Python's `round`, which returns integers unless it is asked for digits."""
     rounded = round(x, ndigits or 0)
     return basic.convert_element_type(rounded, np.int64) if ndigits is None else rounded
 

@@ -32,7 +32,7 @@ __all__ = ["argsort", "delete", "sort", "take", "take_along_axis"]
 
 
 def expand_index(index: Value, sizes: Sequence[int]) -> list[Value]:
-    """One entry for each axis of an array of these sizes, besides None and single booleans.
+    """One entry for each axis of an array of these sizes, not counting None and single booleans.
 
     There is no Ellipsis in it any more, and no array of booleans.
     """
@@ -85,7 +85,7 @@ def checked(parts: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
 
 
 def entry(part: Any) -> Any:
-    """An entry as it is to be used: None, Ellipsis, a slice, a number of Python's, or an array."""
+    """An entry in the form that is used: None, Ellipsis, a slice, a Python number, or an array."""
     if part is None or part is Ellipsis:
         return part
     if isinstance(part, slice):
@@ -132,7 +132,7 @@ def is_array(part: Any) -> bool:
 
 
 def getitem(x: Value, index: Value) -> Value:
-    """What NumPy gives for `x[index]`; an index that is too large or small is moved inside."""
+    """What NumPy returns for `x[index]`; an index that is too large or small is moved inside."""
     x, parts = with_new_axes(x, expand_index(index, shape(x)))
     axes = [part for part in parts if part is not None]
     windows = all(is_window(part) for part in axes)
@@ -304,7 +304,7 @@ def from_front(index: Value, n: int) -> Value:
 
 @dataclass(frozen=True)
 class IndexUpdate:
-    """`x.at`: what `x[index] = value` would do, as functions that give a new array."""
+    """`x.at`: what `x[index] = value` would do, as functions that return a new array."""
 
     array: Any
 

@@ -173,7 +173,7 @@ def array_of_lists(a: Values, dtype: Any) -> Value:
     if dtype is None and any(isinstance(x, np.ndarray | np.generic) for x in leaves):
         dtype, _ = dtypes.result_type(*((x.dtype, x.weak_type) for x in map(get_aval, leaves)))
     values = np.array(a, dtype)
-    get_aval(values)  # refuses texts and other objects
+    get_aval(values)  # refuses strings and other objects
     return constant(values)
 
 
@@ -263,7 +263,7 @@ staged: dict[str, Callable[..., Any]] = {}
 
 
 def made(name: str, make: Callable[..., np.ndarray], *args: Value, **kwargs: Any) -> Value:
-    """What `staged` has for this name, or what `make` gives, as an array."""
+    """What `staged` has for this name, or what `make` returns, as an array."""
     if name in staged:
         return staged[name](*args, **kwargs)
     return constant(make(*args, **kwargs))

@@ -257,7 +257,7 @@ def dstack(tup: Any) -> Value:
 
 
 def array_split(ary: Value, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """As `split`, for lengths that cannot be divided: the first parts may be longer by one."""
+    """Like `split`, for lengths that cannot be divided: the first parts may be longer by one."""
     from minijax.numpy import split
 
     if not isinstance(indices_or_sections, int):

@@ -76,7 +76,7 @@ def any_axis(axis: Any, rank: int) -> int:
 def in_line(a: Value, axis: int | None) -> tuple[Value, int]:
     """With an axis for all of `a` in one line: without one, and for a single number, as in JAX.
 
-    NumPy's numbers are left as they are: JAX means its own and Python's only.
+    NumPy's numbers are left unchanged: JAX means only its own and Python's.
     """
     if axis is None or not (ndim(a) or isinstance(a, np.ndarray | np.generic)):
         return ravel(a), 0 if axis is None else axis
@@ -141,7 +141,7 @@ def concatenate(arrays: Value, axis: int | None = 0) -> Value:
 
 
 def stack(arrays: Value, axis: int = 0) -> Value:
-    """Arrays of the same shape beside each other along a new axis."""
+    """Arrays of the same shape next to each other along a new axis."""
     if len({shape(x) for x in arrays}) != 1:
         raise ValueError("stack needs arrays, at least one, and all of the same shape.")
     axis = any_axis(axis, ndim(arrays[0]) + 1)
@@ -265,7 +265,7 @@ def pad(array: Value, pad_width: Any, mode: str = "constant", *, constant_values
 
 
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
-    """Copies of the array beside each other, `reps` of them along each axis."""
+    """Copies of the array next to each other, `reps` of them along each axis."""
     counts = [*integers(reps)]
     rank = max(len(counts), ndim(A))
     counts = [1] * (rank - len(counts)) + counts
@@ -322,7 +322,7 @@ def triu(m: Value, k: int = 0) -> Value:
 
 
 def as_number(x: Value) -> Any:
-    """An array without axes as a number of NumPy; all else as it is."""
+    """An array without axes as a NumPy number; anything else unchanged."""
     return x if x is None or isinstance(x, int | float) else np.asarray(x)[()]
 
 

@@ -190,7 +190,7 @@ def nansum(
     initial: Value = None,
     where: Value = None,
 ) -> Value:
-    """The sum of all that is not NaN; see `sum`."""
+    """The sum of everything that is not NaN; see `sum`."""
     refuse_out("nansum", out)
     options = {"dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
     return without_nan(sum, 0.0)(a, axis, **options)
@@ -204,7 +204,7 @@ def nanmean(
     keepdims: bool = False,
     where: Value = None,
 ) -> Value:
-    """The mean of all that is not NaN, in the mask `where`."""
+    """The mean of everything that is not NaN, in the mask `where`."""
     refuse_out("nanmean", out)
     (a,) = promote_float(a)
     own = get_aval(a).dtype
@@ -227,7 +227,7 @@ def extreme_but_nan(name: str, reduce: Callable[..., Any], instead: float) -> Ca
         options = {"keepdims": keepdims, "initial": initial, "where": where}
         return without_nan(reduce, instead, only_nan)(a, axis, **options)
 
-    return named(function, name, f"`{reduce.__name__}` of all that is not NaN.")
+    return named(function, name, f"`{reduce.__name__}` of everything that is not NaN.")
 
 
 nanmax = extreme_but_nan("nanmax", max, -math.inf)
@@ -345,7 +345,7 @@ def percentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Value:
-    """As `quantile`, for `q` in percent."""
+    """Like `quantile`, for `q` in percent."""
     (q,) = promote_float(q)
     return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
 

@@ -1,7 +1,7 @@
 """A tree is taken apart, and built again from new leaves.
 
 watch = ["minijax.tree.tree_flatten", "minijax.tree.tree_unflatten", "minijax.tree.build"]
-look = "Two functions call themselves, once for each part of the tree. Watch the leaves being collected, and built in again in the same order."
+look = "Two functions call themselves, once for each part of the tree. Watch the leaves being collected, and put back in the same order."
 """
 
 from minijax.tree import tree_flatten, tree_unflatten

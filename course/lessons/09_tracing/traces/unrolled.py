@@ -1,6 +1,6 @@
 """A loop is unrolled, with omnistaging and without it.
 
-look = "Python's loop runs while the function is traced. Change how often, and switch omnistaging off. Watch the program grow, and who takes `exp`."
+look = "Python's loop runs while the function is traced. Change how many times, and switch omnistaging off. Watch the program grow, and who takes `exp`."
 
 [choices]
 omnistaging = [true, false]

@@ -1,7 +1,7 @@
 """Now or later: it depends on what is known.
 
 hide = ["convert_element_type"]
-look = "Each input is known today, or comes tomorrow. Change that at the last step: operations move between now and later, and with them what has to be kept."
+look = "Each input is known today, or comes tomorrow. Change that at the last step: operations move between now and later, and so does what has to be kept."
 
 [choices]
 x_known = [true, false]

@@ -1,7 +1,7 @@
 """`inverse` goes through the program twice: forwards, then backwards.
 
 watch = ["minijax.custom_interpreters.inverse_equation", "minijax.custom_interpreters.evaluate_if_known"]
-look = "Going forwards, it computes what does not depend on `x`. Watch it go backwards then, and undo the rest, the last equation first."
+look = "Going forwards, it computes whatever does not depend on `x`. Then watch it go backwards and undo the rest, the last equation first."
 """
 
 from minijax import numpy as jnp

@@ -3,7 +3,7 @@
 memory = true
 level = 0
 hide = ["sin", "cos", "neg", "mul", "add", "convert_element_type", "prevent_cse"]
-look = "The same gradient is computed twice. Watch the curve: it climbs with each layer the first time, and much less the second time. The dashed line shows what is held at most during a step."
+look = "The same gradient is computed twice. Watch the curve: it climbs with each layer the first time, and much less the second time. The dashed line shows the most that is held during a step."
 """
 
 from minijax import checkpoint, checkpoint_policies, grad
