@@ -201,7 +201,7 @@ def _not_importable(reply: Reply, lesson: Lesson, source: bytes) -> Examined:
         elif name == "PermissionError":
             remark = f"{remark} A module that is graded can open no files."
         elif name == "ImportError" and not _has_any_of(lesson, source):
-            remark = f"{remark} It defines nothing of this lesson: is it another one's file?"
+            remark = f"{remark} It defines nothing of this lesson: is it a different lesson's file?"
     else:
         remark = f"The import of {lesson.module} ends the Python process."
     memory = reply.name == "MemoryError"
