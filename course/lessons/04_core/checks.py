@@ -5,6 +5,8 @@ because operations must work). Interpreters are put on the stack by hand
 here, and they are toys that only note what is done.
 """
 
+from unittest.mock import Mock, patch
+
 import numpy as np
 import pytest
 from random_programs import for_programs, numbers
@@ -111,6 +113,13 @@ def test_get_aval_of_numpy_values():
 
 
 @pytest.mark.exercise("core.get_aval")
+def test_get_aval_of_our_arrays():
+    """Of a result of ours, the value is known, too."""
+    aval = get_aval(ArrayImpl(np.array([1.0, 2.0]), True))
+    assert [aval.str_short(), aval.weak_type, type(aval)] == ["float64[2]", True, ConcreteArray]
+
+
+@pytest.mark.exercise("core.get_aval")
 def test_get_aval_asks_the_table():
     """A class that is put into the table later is known, and so are its subclasses."""
 
@@ -126,17 +135,28 @@ def test_get_aval_asks_the_table():
             "float32[4,1]",
             "float32[4,1]",
         ]
-        aval_makers[Celsius] = lambda x: {}["no such degree"]
-        with pytest.raises(KeyError, match="no such degree"):  # the maker's own error
-            get_aval(Fever())
     finally:
         del aval_makers[Celsius]
 
 
 @pytest.mark.exercise("core.get_aval")
+def test_get_aval_of_a_class_with_several_entries():
+    """Of two base classes with entries the first one counts, whichever joined the table first."""
+    one, two = (type(name, (), {}) for name in ("One", "Two"))
+    both, turned = type("Both", (one, two), {}), type("Turned", (two, one), {})
+    entries = {cls: lambda x, cls=cls: cls.__name__ for cls in (one, two, object)}
+    with patch.dict(aval_makers, entries):
+        assert [get_aval(cls()) for cls in (both, turned, one)] == ["One", "Two", "One"]
+        assert get_aval(2.5).weak_type is True
+
+
+@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_a_tracer():
-    """A tracer's abstract value is its own."""
-    assert get_aval(tracer_of(MainTrace(1, Toy))) is Box.aval
+    """A tracer's abstract value is its own, even if the table has an entry for all objects."""
+    tracer = tracer_of(MainTrace(1, Toy))
+    assert get_aval(tracer) is Box.aval
+    with patch.dict(aval_makers, {object: lambda x: "an object"}):
+        assert get_aval(tracer) is Box.aval
 
 
 @pytest.mark.exercise("core.get_aval")
@@ -145,6 +165,12 @@ def test_get_aval_refuses():
     for value in ("one", None, [1.0, 2.0]):
         with pytest.raises(TypeError, match="not a valid JAX type"):
             get_aval(value)
+    with pytest.raises(TypeError, match="^Argument 'one' of type <class 'str'> is not"):
+        get_aval("one")
+    for error in (KeyError, TypeError):
+        maker = Mock(side_effect=error("no such degree"))
+        with patch.dict(aval_makers, {str: maker}), pytest.raises(error, match="no such degree"):
+            get_aval("one")
     with pytest.raises(ValueError, match="Masked arrays"):  # it has a maker, which refuses
         get_aval(np.ma.masked_array([1.0], [True]))
 
@@ -189,7 +215,8 @@ def test_find_top_trace_refuses_escaped_tracers():
     """A tracer whose interpreter has left the stack is rejected."""
     _, low, high = push(Toy, Toy)
     above, below = tracer_of(MainTrace(3, Toy)), tracer_of(MainTrace(1, Toy))
-    for operands in ([above], [tracer_of(low), above], [below, tracer_of(high)]):
+    higher = tracer_of(high)
+    for operands in ([above], [tracer_of(low), above], [below, higher], [higher, below]):
         with pytest.raises(UnexpectedTracerError):
             find_top_trace(operands)
 
@@ -232,6 +259,8 @@ def test_full_raise_refuses():
     for other in (above, MainTrace(2, Toy)):
         with pytest.raises(UnexpectedTracerError):
             full_raise(Toy(main), tracer_of(other))
+    with pytest.raises(UnexpectedTracerError):
+        full_raise(Toy(MainTrace(2, Toy)), tracer_of(main))
 
 
 @pytest.mark.exercise("core.full_raise")
@@ -266,6 +295,7 @@ def test_counted_leaves_constants_alone():
     product, count = counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0)
     constant, none = counted(lambda x: 2.5)(7.0)
     assert [type(x).__name__ for x in (product, constant)] == ["ArrayImpl", "float"]
+    assert product.weak_type is True
     assert (product, count, constant, none) == (7.0, 1, 2.5, 0)
 
 
@@ -281,9 +311,18 @@ def test_counted_hands_parameters_on():
 
 @pytest.mark.exercise("core.counted")
 def test_counted_begins_again():
-    """Each call counts from 0."""
+    """Each call counts from 0, and counts an operation as often as it is done."""
     again = counted(sine_squared_less_one)
     assert [again(0.5)[1], again(2.5)[1]] == [3, 3]
+    assert counted(lambda x: mul_p.bind(mul_p.bind(x, x), x))(2.0) == (8.0, 2)
+
+
+@pytest.mark.exercise("core.counted")
+def test_counted_after_an_error():
+    """If the function fails, its caller gets the error, and the stack is as before."""
+    with pytest.raises(ZeroDivisionError):
+        counted(lambda x: 1 / 0)(2.0)
+    assert len(trace_state.stack) == 1
 
 
 @pytest.mark.exercise("core.counted")
@@ -298,6 +337,8 @@ def test_counted_within_counted():
 
     counts.append(counted(outer)(0.5)[1])
     assert counts == [2, 3]
+    sine = counted(lambda x: counted(sin_p.bind)(x)[0])
+    assert sine(0.0) == (0.0, 1)
 
 
 @pytest.mark.exercise("core.counted")
