@@ -83,12 +83,14 @@ def test_branches_agree():
     branches = (lambda x, y: [x], lambda x, y: [y])
     assert choice_jvp(branches, 0, [3.0, 5.0], [10.0, None]) == ([3.0], [10.0])
     assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([5.0], [0.0])
+    assert choice_jvp(branches, 0, [3.0, 5.0], [None, 10.0]) == ([3.0], [0.0])
 
 
 @pytest.mark.exercise("control.cond_jvp")
 def test_the_choice_is_an_operation():
-    """One `cond` is bound, since the index may be a tracer, whose value is not known."""
-    branches = tuple(program(f, 3.0) for f in (lambda x: [x * x], lambda x: [-x]))
+    """One `cond` is bound, since the index may be a tracer; it has as many branches as before."""
+    double, negative = (program(f, 3.0) for f in (lambda x: [x * x], lambda x: [-x]))
+    branches = (double, negative, double)
     traced = program(
         lambda i, x, x_dot: [
             y for ys in cond_jvp([i, x], [None, x_dot], branches=branches) for y in ys
@@ -98,6 +100,7 @@ def test_the_choice_is_an_operation():
         10.0,
     )
     assert [eqn.primitive.name for eqn in traced.eqns] == ["cond"]
+    assert len(traced.eqns[0].params["branches"]) == 3
 
 
 # select_branches ----------------------------------------------------------------------------------
@@ -139,27 +142,33 @@ def test_batch_axes():
 
 
 @pytest.mark.exercise("control.select")
-def test_gradients():
-    """The logarithm at 0 is not chosen, and so it leaves the gradient alone."""
-    programs = (program(lambda x: [x * 3.0], 1.0), program(lambda x: [log(x)], 1.0))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gradients(dtype):
+    """The logarithm at 0 is not chosen, and so it leaves values and gradients alone."""
+    rows = np.array([[0.0, 0.0], [1.0, 2.0]], dtype)
+    programs = (program(lambda x: [x * 3.0], rows[0]), program(lambda x: [log(x)], rows[0]))
     indices = np.array([0, 1], np.int32)
 
-    def total(x):
-        return minijax.numpy.sum(select_branches(2, indices, [x], [0], programs)[0][0])
+    def chosen(x):
+        return select_branches(2, indices, [x], [0], programs)[0][0]
 
-    assert minijax.grad(total)(np.array([0.0, 2.0])).tolist() == [3.0, 0.5]
+    assert chosen(rows)[:, 0].tolist() == [0.0, 0.0]
+    gradient = minijax.grad(lambda x: minijax.numpy.sum(chosen(x)))(rows)
+    assert gradient.tolist() == [[3.0, 3.0], [1.0, 0.5]]
 
 
 @pytest.mark.exercise("control.select")
 def test_gradients_of_a_value_that_all_examples_share():
-    """If the quotient is not chosen, it leaves the gradient of its numerator alone, too."""
+    """If the quotient is not chosen, it leaves the gradients of both its operands alone, too."""
     branches = (program(lambda w, x: [w * 3.0], 1.0, 1.0), program(lambda w, x: [w / x], 1.0, 1.0))
     indices, dims, xs = np.array([0, 1, 1], np.int32), [not_mapped, 0], np.array([0.0, 2.0, 4.0])
 
-    def total(w):
+    def total(w, xs):
         return minijax.numpy.sum(select_branches(3, indices, [w, xs], dims, branches)[0][0])
 
-    assert float(minijax.grad(total)(6.0)) == 3.75
+    by_w, by_x = minijax.grad(total, (0, 1))(8.0, xs)
+    assert float(by_w) == 3.75
+    assert by_x.tolist() == [0.0, -2.0, -0.5]
 
 
 @pytest.mark.exercise("control.select")
@@ -178,13 +187,16 @@ def test_indices_that_are_traced():
 
 
 def tried(carry, sources, further=()):
-    """What `settled` returns. A value is marked after a step if one of its sources is."""
+    """What `settled` returns. A value is marked after a step if one of its sources is.
+
+    A constant of the loop that moves is the source None.
+    """
     calls = []
 
     def transform(marks):
         assert marks not in calls, "The step is transformed again for the same marks."
         calls.append(marks)
-        out = tuple(any(marks[i] for i in own) for own in (*sources, *further))
+        out = tuple(any(i is None or marks[i] for i in own) for own in (*sources, *further))
         return f"step for {marks}", out
 
     return settled(transform, carry)
@@ -195,6 +207,8 @@ def test_nothing_to_do():
     """If the carry comes out as it went in, the first step is the right one."""
     step, marks, others = tried((True, False), [(0,), (1,)], [(0,)])
     assert (step, marks, others) == ("step for (True, False)", (True, False), (True,))
+    assert tried((True, False), [(0,), (1,)], [(1,)])[2] == (False,)
+    assert tried((), [], [(None,)]) == ("step for ()", (), (True,))
 
 
 @pytest.mark.exercise("control.settled")
@@ -206,6 +220,13 @@ def test_marks_spread():
     assert others == (True, False)
     chain = [(0,), *((i, i + 1) for i in range(5))]
     assert tried((False, True, *[False] * 4), chain)[1] == (False, *[True] * 5)
+
+
+@pytest.mark.exercise("control.settled")
+def test_marks_come_from_a_constant():
+    """The carry does not move at first; a constant that does moves one value after another."""
+    step, marks, _ = tried((False, False), [(0, None), (0, 1)])
+    assert (step, marks) == ("step for (True, True)", (True, True))
 
 
 # where_condition_holds ----------------------------------------------------------------------------
@@ -234,6 +255,26 @@ def test_finished_examples_stay_whatever_the_body_makes():
     start = [np.array([0.0, 2.0, -1.0])]
     after = steps(lambda x: [x > 0.0], lambda x: [log(x) * 0.0 + 5.0], ([], []), start, 1)
     assert after == [[0.0, 5.0, -1.0]]
+
+
+@pytest.mark.exercise("control.finished")
+def test_each_program_runs_once():
+    """In the new program, the condition and the body are once; the carry has two values here."""
+    asked, done = (
+        program(lambda x, y: [sin(x) < y], ROW, ROW),
+        program(lambda x, y: [y, log(x)], ROW, ROW),
+    )
+    names = [eqn.primitive.name for eqn in where_condition_holds(done, asked, 0).eqns]
+    assert [names.count(name) for name in ("sin", "log")] == [1, 1]
+
+
+@pytest.mark.exercise("control.finished")
+def test_finished_examples_keep_their_tangents():
+    """The last example is done: it keeps its tangent. The others have the body's."""
+    asked, done = program(lambda x: [x < 3.0], ROW), program(lambda x: [x * 5.0], ROW)
+    step = jaxpr_as_fun(where_condition_holds(done, asked, 0))
+    _, (moves,) = minijax.jvp(step, (ROW,), (np.array([1.0, 2.0, 3.0]),))
+    assert moves.tolist() == [5.0, 10.0, 3.0]
 
 
 @pytest.mark.exercise("control.finished")
@@ -281,6 +322,20 @@ def test_constants_and_rows():
 
 
 @pytest.mark.exercise("control.scan_steps")
+def test_ys_of_other_types():
+    """There may be no rows; each y has its own shape and dtype."""
+    start = np.array([1, 2])
+    ys = scan_by_while(
+        Scan(program(lambda c: [c * 2, c, c > 2], start), 3, 1, 0, False, 1), [start]
+    )[1:]
+    assert [np.asarray(y).tolist() for y in ys] == [
+        [[1, 2], [2, 4], [4, 8]],
+        [[False, False], [False, True], [True, True]],
+    ]
+    assert [y.dtype.name for y in ys] == ["int64", "bool"]
+
+
+@pytest.mark.exercise("control.scan_steps")
 def test_reversed():
     """The last row is the first to be read; each y is at the index of its row."""
     out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
@@ -289,8 +344,11 @@ def test_reversed():
 
 @pytest.mark.exercise("control.scan_steps")
 def test_no_steps():
-    """Without any step the first carry is the last one, and no row is read."""
+    """Without any step the first carry is the last one, and no row is read; ys have no rows."""
     assert scanned(lambda c, x: [c + x, c], [], [10.0], [np.zeros(0)], 0) == [10.0, []]
+    body = program(lambda c, x: [c, x], 10.0, np.ones(2, np.float32))
+    _, ys = scan_by_while(Scan(body, 0, 1, 0, False, 1), [10.0, np.ones((0, 2), np.float32)])
+    assert (ys.shape, ys.dtype.name) == ((0, 2), "float32")
 
 
 @pytest.mark.exercise("control.scan_steps")
@@ -300,6 +358,7 @@ def test_one_loop():
     traced = program(lambda c, xs: scan_by_while(loop, [c, xs]), 1.0, ROW)
     names = [eqn.primitive.name for eqn in traced.eqns]
     assert (names.count("while"), names.count("sin")) == (1, 0)
+    assert str(traced).count("sin") == 1
 
 
 # transpose_rest -----------------------------------------------------------------------------------
@@ -353,6 +412,23 @@ def test_constants_add_up():
     ct = np.array([1.0, 10.0, 100.0])
     out = transposed(lambda s, w, x: [w * s - x], (1, 0, 3), ([2.0], []), [ct])
     assert out == [222.0, [-1.0, -10.0, -100.0]]
+
+
+@pytest.mark.exercise("control.scan_transpose")
+def test_arrays_in_float32():
+    """Constants, carry and rows may be arrays in float32; cotangents that are None are of them."""
+    row = np.array([1.0, 2.0], np.float32)
+    rest = program(lambda w, c, x: [c + w, x * 2.0], row, row, row)
+    split = SplitScan(rest, rest, rest, (True,), (True, True), ())
+    loop, cts = Scan(rest, 3, 1, 1, False, 1), [None, np.ones((3, 2), np.float32)]
+    with patch.dict(impl_rules, {scan_p: right_scan}):
+        outs = transpose_rest(loop, split, rest.in_avals[:1], [], [], cts)
+        traced = program(
+            lambda ct: transpose_rest(loop, split, rest.in_avals[:1], [], [], [ct, None]), row
+        )
+    assert [np.asarray(x).tolist() for x in outs] == [[0.0, 0.0], [0.0, 0.0], [[2.0, 2.0]] * 3]
+    assert [x.dtype.name for x in outs] == ["float32"] * 3
+    assert [eqn.primitive.name for eqn in traced.eqns].count("scan") == 1
 
 
 @pytest.mark.exercise("control.scan_transpose")
