@@ -157,10 +157,10 @@ def settled(
 ) -> tuple[Any, Marks, Marks]:
     """A step that can be repeated, the marks of its carry, and the marks of its other results.
 
-    `transform(marks)` returns the step of a loop for a carry with these marks, and the marks of its
-    results: those of the carry, which include all of `marks`, then others. The marks that are found
-    include `carry`, and are the fewest with which the step can be repeated. `transform` is called
-    at most once for the same marks.
+    `transform(marks)` returns the step of a loop for a carry with these marks, and the marks of the
+    step's results: first the carry's, which include all of `marks`, then the others'. The marks
+    that are found include `carry`, and are the fewest with which the step can be repeated.
+    `transform` is called at most once for the same marks.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -232,12 +232,12 @@ def any_holds(condition: ClosedJaxpr) -> ClosedJaxpr:
 def where_condition_holds(
     body: ClosedJaxpr, condition: ClosedJaxpr, body_nconsts: int
 ) -> ClosedJaxpr:
-    """The step of a batch of loops: examples that are done keep the carry that they have.
+    """The step of a batch of loops, in which each example takes as many steps as it would alone.
 
     `condition` returns a boolean for each example. The new program takes the constants of the
     condition, `body_nconsts` constants of the body, and the carry, and runs each of the two
-    programs once. If the condition fails for the carry that comes in, the example keeps all of it,
-    even if the body returns NaN.
+    programs once. However often it is repeated, the carry of an example, and its tangent, do not
+    change after the example's own loop has ended, whatever the body returns.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])

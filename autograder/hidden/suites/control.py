@@ -423,6 +423,15 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
     }
 
 
+@probe
+def moved_by_step(mj, carry, tangents):
+    """The derivative of a step in which some examples are done."""
+    asked = trace_to_jaxpr(lambda x, y: [x < 3.0], types_of(carry))
+    done = trace_to_jaxpr(lambda x, y: [x * y, mj.lax.log(y)], types_of(carry))
+    step = jaxpr_as_fun(where_condition_holds(done, asked, 0))
+    return {"the carry and its tangents": mj.jvp(step, tuple(carry), tuple(tangents))}
+
+
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
 TWO_OF_EACH = (
     "lambda low, high, x, n: [gt(high - x, low)]",
@@ -486,6 +495,14 @@ def test_finished_in_every_dtype(student):
     student.agrees(
         after_steps, once, body, [], [], [x.astype(F32) for x in carry[:1]] + carry[1:], 4
     )
+
+
+@pytest.mark.meets("extremes")
+def test_finished_tangents(student):
+    """An example that is done keeps its tangent, even if the body's derivative is infinite."""
+    carry, tangents = [ROW, np.array([2.0, 4.0, 0.0])], [np.array([1.0, -2.0, 3.0]), ROW]
+    student.agrees(moved_by_step, carry, tangents)
+    student.agrees(moved_by_step, [x.astype(F32) for x in carry], [x.astype(F32) for x in tangents])
 
 
 def test_finished_arrays(student):
