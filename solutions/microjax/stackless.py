@@ -88,10 +88,10 @@ class Box(Tracer):
 
 
 class BoxInterpreter(Interpreter):
-    """Opens boxes, applies a rule under the previous interpreter, and boxes the results.
+    """Keeps something beside each value, in a box; a constant has no box, and `None` beside it.
 
-    A constant has no box, and `None` beside it. An operation on constants alone is handed on. A
-    rule gets the values, and what is beside them, as two lists, and returns the two for its result.
+    A rule gets the values, and what is beside them, as two lists, and returns the two for its
+    result: two lists again, if the primitive has several results.
     """
 
     box_type: type[Box]
@@ -110,11 +110,11 @@ class BoxInterpreter(Interpreter):
         return [value for value, _ in pairs], [extra for _, extra in pairs]
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        """The result of one operation: in a box, if this interpreter owns an operand.
+        """The result of one operation: in a box, if its rule says that something is beside it.
 
-        Then the primitive's rule computes what is in the box; otherwise the operation is handed on.
-        The previous interpreter gets everything that is bound meanwhile. With `multiple_results`,
-        returns a list, with each item in a box of its own, or in none.
+        Operations on constants alone, and those that a rule binds, are the previous interpreter's.
+        A primitive without a rule raises `NotImplementedError`. With `multiple_results`, the result
+        is a list, and each item has a box of its own, or none.
 
         >>> interpreter = JVPInterpreter()
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
@@ -236,9 +236,9 @@ class LinearInterpreter(StagingInterpreter):
 def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, list[Any]]:
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
-    The program has a tangent as input for each primal that `in_moves` marks, and one as output for
-    each result that is a float, zeros if it does not move. It has only operations on tangents. `f`
-    is called once.
+    The inputs of the program are tangents of the primals that `in_moves` marks. Its outputs are
+    tangents of the results that are floats: zeros for one that does not move. It has only
+    operations on tangents, and `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)
@@ -324,16 +324,7 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
 
 
 def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> Any:
-    """The results of the program `jaxpr`, and their tangents: two lists.
-
-    `None` is the tangent of an input that does not move, and of a result that is not a float. Two
-    calls of this `name` are bound: the first computes the results, and the second their tangents.
-    No operand is `None`.
-
-    >>> program = make_jaxpr(lambda x: x * x)(3.0)
-    >>> jit_jvp([3.0], [1.0], name="f", jaxpr=program)
-    ([Array(9., dtype=float64, weak_type=True)], [Array(6., dtype=float64, weak_type=True)])
-    """
+    """Two calls: of the program that computes results and residuals, and of the linear one."""
     in_moves = tuple(t is not None for t in tangents)
     values, linear = linearized_program(jaxpr, in_moves)
     outs = call(values, primals, name)
@@ -344,7 +335,18 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
 
 @once
 def linearized_program(program: ClosedJaxpr, in_moves: tuple[bool, ...]) -> tuple[Any, Any]:
-    """A program for values and residuals, and one from residuals and tangents to tangents."""
+    """Two programs: the first computes the results of `program`, the second their tangents.
+
+    The first has the inputs of `program`, and returns its results and after them residuals. The
+    second takes the residuals, and a tangent for each input that `in_moves` marks. It returns a
+    tangent for each result that is a float, and has only operations on tangents.
+
+    >>> values, tangents = linearized_program(make_jaxpr(lambda x: lax.sin(x))(0.0), (True,))
+    >>> values
+    { lambda ; a:f64[]. let b:f64[] = sin a; c:f64[] = cos a in (b, c) }
+    >>> tangents
+    { lambda ; a:f64[] b:f64[]. let c:f64[] = mul b a in (c,) }
+    """
 
     def values_and_residuals(*primals: Any) -> tuple[list[Any], Jaxpr]:
         linear, outs = linearize_flat(function(program), primals, in_moves)
@@ -387,7 +389,8 @@ def transposed(program: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
     """A program that runs `program` backwards: from cotangents of results to those of inputs.
 
     `program` is linear in the inputs that `linear` marks. The new program takes the other inputs,
-    and then a cotangent for each result. It returns a cotangent for each linear input.
+    and then a cotangent for each result. It returns a cotangent for each linear input. Operations
+    on linear inputs are in it only transposed.
 
     >>> program = make_jaxpr(lambda x, t: lax.mul(lax.sin(x), t))(2.0, 1.0)
     >>> transposed(program, [False, True])

@@ -421,8 +421,8 @@ def default_main() -> MainTrace:
 def find_top_trace(args: Values) -> Trace:
     """A trace of the interpreter that takes an operation on `args`.
 
-    Of the interpreters that can box each of `args` (see `Trace`), it is the lowest that is not
-    below `default_main()`. If the interpreter of any tracer in `args` has ended, raises
+    It is the lowest interpreter that can box all of `args` (see `Trace`), but none below
+    `default_main()`. If the interpreter of any tracer in `args` has ended, raises
     `UnexpectedTracerError`.
 
     >>> type(find_top_trace([1.0, np.zeros(3)])).__name__

@@ -588,145 +588,141 @@ def backward_pass(program, cotangents):
     return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
 
 
-@right("stackless.jit_jvp")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    moving = [t for t in tangents if t is not None]
-    first, second = linearized_program(jaxpr, tuple(t is not None for t in tangents))
-    outs = call(first, primals, name)
-    residuals = outs[len(jaxpr.out_avals) :]
-    del outs[len(jaxpr.out_avals) :]
-    found = iter(call(second, residuals + moving, name))
-    return outs, [next(found) if is_float else None for is_float in are_floats(jaxpr.out_avals)]
+@right("stackless.linearized_program")
+@once
+def linearized_program(program, in_moves):
+    found = []
+
+    def forward(*primals):
+        linear, outs = linearize_flat(function(program), list(primals), list(in_moves))
+        found.append(linear)
+        return outs + list(linear.consts), None
+
+    values, _ = StagingInterpreter().run(forward, program.in_avals)
+    return values, ClosedJaxpr(without_consts(found[0].jaxpr), [])
 
 
-@right("stackless.jit_jvp")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    flags = tuple(tangent is not None for tangent in tangents)
-    programs = linearized_program(jaxpr, flags)
-    values = call(programs[0], list(primals), name)
-    outs, residuals = values[: len(jaxpr.out_avals)], values[len(jaxpr.out_avals) :]
-    moving = call(programs[1], residuals + list(compress(tangents, flags)), name)
-    return outs, merge(are_floats(jaxpr.out_avals), moving)
+@right("stackless.linearized_program", style="the second program is put together by hand")
+@once
+def linearized_program(program, in_moves):
+    def run(*xs):
+        derivative, results = linearize_flat(
+            lambda *xs: eval_jaxpr(program.jaxpr, program.consts, *xs), xs, in_moves
+        )
+        inner = derivative.jaxpr
+        inputs = [*inner.constvars, *inner.invars]
+        return [*results, *derivative.consts], Jaxpr([], inputs, inner.outvars, inner.eqns)
+
+    first, second = StagingInterpreter().run(run, program.in_avals)
+    return first, ClosedJaxpr(second, [])
 
 
-@right("stackless.jit_jvp", style="an iterator over the first program's results; place by place")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    moving = tuple(t is not None for t in tangents)
-    first, second = linearized_program(jaxpr, moving)
-    results = iter(call(first, list(primals), name))
-    outs = [next(results) for _ in jaxpr.out_avals]
-    slopes = iter(call(second, [*results, *(t for t in tangents if t is not None)], name))
-    out_tangents = []
-    for aval in jaxpr.out_avals:
-        out_tangents.append(next(slopes) if dtypes.is_float(aval.dtype) else None)
-    return outs, out_tangents
+@right("stackless.linearized_program", style="the interpreters themselves, without linearize_flat")
+@once
+def linearized_program(program, in_moves):
+    floats = are_floats(program.out_avals)
+    moving = list(compress(program.in_avals, in_moves))
 
+    def both(*primals):
+        def derivative(*tangents):
+            f = function(program)
+            outs, dots = JVPInterpreter().run(f, primals, merge(in_moves, tangents))
+            return list(compress(instantiate(dots, types_of(outs)), floats)), outs
 
-@right("stackless.jit_jvp", style="negative slices, compress, a dict from place to tangent")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    in_moves = tuple(map(lambda t: t is not None, tangents))
-    programs = linearized_program(jaxpr, in_moves)
-    everything = call(programs[0], primals, name)
-    count = len(jaxpr.out_avals)
-    outs, residuals = everything[:count], everything[count:]
-    dots = call(programs[1], residuals + list(compress(tangents, in_moves)), name)
-    places = [i for i, flag in enumerate(are_floats(jaxpr.out_avals)) if flag]
-    by_place = dict(zip(places, dots, strict=True))
-    return outs, [by_place.get(i) for i in range(count)]
+        linear, outs = LinearInterpreter().run(derivative, moving)
+        return [*outs, *linear.consts], linear.jaxpr
+
+    values, jaxpr = StagingInterpreter().run(both, program.in_avals)
+    return values, ClosedJaxpr(without_consts(jaxpr), [])
 
 
 mistake(
-    "stackless.jit_jvp",
-    {"[:number]": ""},
-    name="The residuals are returned as results",
+    "stackless.linearized_program",
+    {"return [*outs, *linear.consts]": "return [*linear.consts, *outs]"},
+    name="The residuals come before the results",
     hints=[
-        "How many results does your rule return, and how many does the program have?",
-        "The first program returns the results, and then what the second one needs to know.",
-        "Cut the list at `len(jaxpr.out_avals)`.",
+        "Which of the first program's outputs does `jit_jvp` return as results?",
+        "The rule takes as many outputs from the front as the program has results.",
+        "Return the results, and after them what the linear program needs.",
     ],
 )
 
 
 @mistake(
-    "stackless.jit_jvp",
-    name="The program is differentiated operation by operation",
+    "stackless.linearized_program",
+    name="The derivative is taken at one point",
     hints=[
-        "Print `make_jaxpr` of the `jvp` of a compiled function. How many equations does it have?",
-        "That gives the right numbers, but nothing is compiled any more: `jit` has disappeared from the derivative.",
-        "Make two programs by `linearized_program`, and bind the call primitive for each by `call`.",
+        "Call the compiled function at two points. Which of the two derivatives is wrong?",
+        "The programs are made before there are inputs. What are the primals while they are made?",
+        "Call `linearize_flat` inside a function that you stage, on the variables that it gets.",
     ],
 )
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    outs, moving = JVPInterpreter().run(function(jaxpr), primals, tangents)
-    avals = jaxpr.out_avals
-    floats = instantiate(moving, avals)
-    return outs, [t if flag else None for t, flag in zip(floats, are_floats(avals))]
+@once
+def linearized_program(program, in_moves):
+    points = [np.ones(aval.shape, aval.dtype) for aval in program.in_avals]
+    linear, _ = linearize_flat(function(program), points, in_moves)
+    number = len(linear.consts)
+    extra = [np.asarray(const) for const in linear.consts]
+    values, _ = StagingInterpreter().run(
+        lambda *xs: ([*function(program)(*xs), *extra], None), program.in_avals
+    )
+    return values, ClosedJaxpr(without_consts(linear.jaxpr), [])
 
 
-@mistake("stackless.jit_jvp", fails="test_call_kinds")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    # plain slip: the tangents of floats are given as they are
-    in_moves = tuple(t is not None for t in tangents)
-    values, linear = linearized_program(jaxpr, in_moves)
-    outs = call(values, primals, name)
-    n = len(jaxpr.out_avals)
-    return outs[:n], call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
+@mistake("stackless.linearized_program", fails="test_programs_values")
+@once
+def linearized_program(program, in_moves):
+    # the residuals are the inputs, and the second program computes everything again
+    floats = are_floats(program.out_avals)
+
+    def tangents(*args):
+        primals, moving = args[: len(in_moves)], args[len(in_moves) :]
+        f = function(program)
+        outs, dots = JVPInterpreter().run(f, primals, merge(in_moves, moving))
+        return list(compress(instantiate(dots, types_of(outs)), floats)), None
+
+    values, _ = StagingInterpreter().run(
+        lambda *xs: ([*function(program)(*xs), *xs], None), program.in_avals
+    )
+    avals = [*program.in_avals, *compress(program.in_avals, in_moves)]
+    return values, StagingInterpreter().run(tangents, avals)[0]
 
 
-@mistake("stackless.jit_jvp", fails="test_call_again")
-def jit_jvp(primals, tangents, *, name, jaxpr):
+mistake(
+    "stackless.linearized_program",
+    {
+        "linearize_flat(function(program), primals, in_moves)": "linearize_flat(function(program), primals, are_floats(program.in_avals))"
+    },
+    fails="test_programs_unmoved",
+)
+mistake(
+    "stackless.linearized_program",
+    {
+        "ClosedJaxpr(linear, [])": "ClosedJaxpr(Jaxpr([], linear.invars[::-1], linear.outvars, linear.eqns), [])"
+    },
+    fails="test_programs_values",
+)
+
+
+@mistake("stackless.linearized_program", fails="test_programs_again")
+def linearized_program(program, in_moves):
     # the two programs of the first call serve all others
-    in_moves = tuple(t is not None for t in tangents)
-    cache = jaxpr.jaxpr.cache
+    cache = program.jaxpr.cache
     if "two programs" not in cache:
-        cache["two programs"] = linearized_program(jaxpr, in_moves)
+
+        def f(*primals):
+            linear, outs = linearize_flat(function(program), primals, in_moves)
+            return [*outs, *linear.consts], without_consts(linear.jaxpr)
+
+        cache["two programs"] = StagingInterpreter().run(f, program.in_avals)
     values, linear = cache["two programs"]
-    outs = call(values, primals, name)
-    n = len(jaxpr.out_avals)
-    dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
-    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
-
-
-@mistake("stackless.jit_jvp", fails="test_call_unmoved")
-def jit_jvp(primals, tangents, *, name, jaxpr):
-    # every float moves: None becomes zeros
-    in_moves = are_floats(types_of(primals))
-    tangents = instantiate(tangents, types_of(primals))
-    values, linear = linearized_program(jaxpr, in_moves)
-    outs = call(values, primals, name)
-    n = len(jaxpr.out_avals)
-    dots = call(linear, [*outs[n:], *compress(tangents, in_moves)], name)
-    return outs[:n], merge(are_floats(jaxpr.out_avals), dots)
+    return values, ClosedJaxpr(linear, [])
 
 
 mistake(
-    "stackless.jit_jvp",
-    {
-        "merge(are_floats(jaxpr.out_avals)": "merge([aval.dtype == float for aval in jaxpr.out_avals]"
-    },
-    fails="test_call_kinds",
-)
-mistake(
-    "stackless.jit_jvp",
-    {"return outs[:number], merge(": "return tuple(outs[:number]), merge("},
-    fails="test_call_values",
-)
-
-
-# If nothing moves, or no result is a float, there is no second call.
-mistake(
-    "stackless.jit_jvp",
-    {
-        "moving = call(": "if not any(in_moves):\n    return outs[:number], [None] * number\nmoving = call("
-    },
-    fails="test_call_unmoved",
-)
-mistake(
-    "stackless.jit_jvp",
-    {
-        "moving = call(": "if not any(are_floats(jaxpr.out_avals)):\n    return outs[:number], [None] * number\nmoving = call("
-    },
-    fails="test_call_kinds",
+    "stackless.linearized_program",
+    {"[*outs, *linear.consts]": "[*compress(outs, are_floats(program.out_avals)), *linear.consts]"},
+    fails="test_programs_kinds",
 )
 
 

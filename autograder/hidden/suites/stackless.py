@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 
     from microjax import programs
     from microjax import stackless as st
-    from microjax.contexts import EvalInterpreter
     from microjax.stackless import Tracer, jvp, lax, make_jaxpr, vmap
     from minijax import core
     from minijax.errors import UnexpectedTracerError
@@ -631,57 +630,56 @@ def test_backward_staged(student):
     student.agrees(backwards_staged, np.array(0.7))
 
 
-exercise("stackless.jit_jvp")
+exercise("stackless.linearized_program")
 
 
 @probe(uses=[in_place])
-def called(mj, siblings, case, primals, tangents):
-    """What the rule returns, and which programs it calls with how many operands."""
+def two_programs(mj, siblings, case, args, in_moves, primals, tangents):
+    """What the two programs compute at two points, and what they are made of."""
 
+    k = np.array([2.0, -3.0, 5.0])
     cases = {
         "curve": lambda x: (lax.sin(x) * x,),
         "two": lambda x, y: (x * y - lax.exp(y), x),
         "kinds": lambda x, n: (n, x * n, x > 0.0, lax.cos(x)),
         "constant": lambda x, y: (lax.sin(y), x * 2.0),
+        "captured": lambda x, y: (x * k * x, y * k, k),
         "no floats": lambda x, n: (lax.gt(x, 0.0), n),
         "nothing": lambda x, n: (),
     }
-
-    class Watch(EvalInterpreter):
-        def interpret_op(self, primitive, args, params):
-            seen.append([primitive.name, len(args), params.get("name")])
-            return super().interpret_op(primitive, args, params)
-
-    seen = []
+    values, moves = [], []
     with in_place("microjax.stackless", siblings):
-        program = st.make_jaxpr(cases[case])(*primals)
-        with st.set_interpreter(Watch()):
-            outs, outs_dot = st.jit_jvp(primals, tangents, name="mine", jaxpr=program)
-        return {
-            "the values": list(outs),
-            "the tangents": list(outs_dot),
-            "values and tangents are two lists": type(outs) is type(outs_dot) is list,
-            "operations": [call[0] for call in seen],
-            "names of the calls": [call[2] for call in seen],
-            "numbers of operands of the calls": [call[1] for call in seen],
-        }
+        program = st.make_jaxpr(cases[case])(*args)
+        first, second = st.linearized_program(program, tuple(in_moves))
+    number = len(program.out_avals)
+    for point in (primals, args):
+        outs = st.eval_jaxpr(first.jaxpr, first.consts, *point)
+        values.append(outs[:number])
+        moves.append(st.eval_jaxpr(second.jaxpr, second.consts, *outs[number:], *tangents))
+    return {
+        "the results by the first program": values,
+        "the tangents by the second program": moves,
+        "the types of the results and of the tangents": [
+            [aval.str_short() for aval in avals]
+            for avals in (first.out_avals[:number], second.out_avals)
+        ],
+        "tangents that the second program takes": len(second.in_avals)
+        - len(first.out_avals)
+        + number,
+        "operations of the first program": sorted(e.primitive.name for e in first.eqns),
+        "operations of the second program": sorted(e.primitive.name for e in second.eqns),
+    }
 
 
 @probe(uses=[in_place])
-def called_again(mj, siblings, x, y):
-    """Values and tangents of one program, of which now this input moves, now that one."""
+def linearized_again(mj, siblings, x, y):
+    """Values and tangents of calls of one program, of which now this input moves, now that one."""
 
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(lambda x, y: (lax.sin(x) * y, y * y))(x, y)
-        all_tangents = [x, None], [None, x]
+        all_tangents = [x, None], [None, x], [y, x]
         found = [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
         return {"values and tangents of calls in turn": found}
-
-
-@pytest.mark.meets("order", "again", "caching")
-def test_call_again(student):
-    """One program may be called with other inputs moving, and with other values."""
-    student.agrees(called_again, WITHOUT_CALL, 2.0, -0.5)
 
 
 @probe(uses=[in_place])
@@ -692,7 +690,7 @@ def around_jit(mj, siblings, x, t):
         return lax.sin(x) * x * 3.0
 
     def names(program):
-        return [[e.primitive.name, len(e.invars), len(e.outvars)] for e in program.eqns]
+        return [eqn.primitive.name for eqn in program.eqns]
 
     with in_place("microjax.stackless", siblings):
         f = st.jit(curve)
@@ -707,33 +705,45 @@ def around_jit(mj, siblings, x, t):
 
 
 @pytest.mark.meets("order", "twice", "sizes")
-def test_call_values(student):
-    """Values and tangents of a compiled function are right."""
-    student.agrees(called, WITHOUT_CALL, "curve", [ROW], [STEP])
-    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [STEP, GRID[0]])
+def test_programs_values(student):
+    """The first program computes the results, and the second one the tangents, at any point."""
+    student.agrees(two_programs, WITHOUT_CALL, "curve", [STEP], [True], [ROW], [STEP])
+    args = [STEP, ROW], [True, True], [ROW, STEP], [STEP, GRID[0]]
+    student.agrees(two_programs, WITHOUT_CALL, "two", *args)
+    student.agrees(two_programs, WITHOUT_CALL, "captured", *args)
 
 
 @pytest.mark.meets("some_results", "none")
-def test_call_unmoved(student):
-    """Inputs that do not move are no operands of the linear program."""
-    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, GRID[0]])
-    student.agrees(called, WITHOUT_CALL, "constant", [ROW, STEP], [STEP, None])
-    student.agrees(called, WITHOUT_CALL, "two", [ROW, STEP], [None, None])
+def test_programs_unmoved(student):
+    """The second program takes tangents of the inputs that move, and of no others."""
+    args, primals = [STEP, ROW], [ROW, STEP]
+    student.agrees(two_programs, WITHOUT_CALL, "two", args, [False, True], primals, [GRID[0]])
+    student.agrees(two_programs, WITHOUT_CALL, "constant", args, [True, False], primals, [STEP])
+    student.agrees(two_programs, WITHOUT_CALL, "two", args, [False, False], primals, [])
 
 
 @pytest.mark.meets("more_than_two", "some_results", "zeros", "float32")
-def test_call_kinds(student):
+def test_programs_kinds(student):
     """Results that are not floats have no tangents, wherever they are."""
-    student.agrees(called, WITHOUT_CALL, "kinds", [ROW, np.arange(3)], [STEP, None])
-    student.agrees(called, WITHOUT_CALL, "kinds", [2.0, 3], [0.5, None])
-    single = [ROW.astype("float32"), np.arange(3)], [STEP.astype("float32"), None]
-    student.agrees(called, WITHOUT_CALL, "kinds", *single)
-    student.agrees(called, WITHOUT_CALL, "no floats", [2.0, 3], [0.5, None])
-    student.agrees(called, WITHOUT_CALL, "nothing", [2.0, 3], [0.5, None])
+    args, n = [STEP, np.arange(3)], np.array([5, 7, -2])
+    student.agrees(two_programs, WITHOUT_CALL, "kinds", args, [True, False], [ROW, n], [STEP])
+    numbers = [0.5, 1], [True, False], [2.0, 3], [0.5]
+    for case in ("kinds", "no floats", "nothing"):
+        student.agrees(two_programs, WITHOUT_CALL, case, *numbers)
+    single = [x.astype("float32") for x in (STEP, ROW)]
+    args, primals = [single[0], np.arange(3)], [single[1], n]
+    student.agrees(two_programs, WITHOUT_CALL, "kinds", args, [True, False], primals, [single[0]])
+
+
+@pytest.mark.meets("order", "again", "caching")
+def test_programs_again(student):
+    """One program may be called with other inputs moving, and with other values."""
+    student.agrees(linearized_again, WITHOUT_CALL, 2.0, -0.5)
+    student.agrees(linearized_again, WITHOUT_CALL, ROW, STEP)
 
 
 @pytest.mark.meets("another_box", "nested", "moment")
-def test_call_programs(student):
+def test_programs_of_derivatives(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
     student.agrees(around_jit, WITHOUT_CALL, np.array(0.7), np.array(3.0))
@@ -810,7 +820,10 @@ def called_backwards(mj, siblings, x, t):
 
 BACKWARDS = siblings("stackless.backward_pass")
 WITHOUT_BACK = siblings(
-    "stackless.box_op", "stackless.linearize_flat", "stackless.backward_pass", "stackless.jit_jvp"
+    "stackless.box_op",
+    "stackless.linearize_flat",
+    "stackless.backward_pass",
+    "stackless.linearized_program",
 )
 
 
@@ -1093,7 +1106,7 @@ def test_whole_nested(student):
     student.agrees(nested_derivatives, [1], 0.5)
 
 
-@pytest.mark.meets(again="jit_jvp transposed", closure="jit_jvp transposed")
+@pytest.mark.meets(again="linearized_program transposed", closure="linearized_program transposed")
 def test_whole_compiled(student):
     """Compiled functions can be differentiated, and derivatives compiled."""
     student.agrees(compiled, 0.5)

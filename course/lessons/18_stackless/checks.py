@@ -15,11 +15,13 @@ from microjax.stackless import (
     BoxInterpreter,
     JVPInterpreter,
     backward_pass,
+    context,
     eval_jaxpr,
-    jit_jvp,
+    jit,
     jvp,
     lax,
     linearize_flat,
+    linearized_program,
     make_jaxpr,
     set_interpreter,
     transpose_rules,
@@ -70,10 +72,10 @@ def test_several_results():
 
     class Pairs(BoxInterpreter):
         box_type, task = Box, "Rule"
-        rules = {pair_p: lambda values, extras, *, k: ([values[0], k], [extras[0] + k, None])}
+        rules = {pair_p: lambda values, extras, *, k: ([values[0], k], [extras[0] + k, extras[1]])}
 
     interpreter = Pairs()
-    outs = interpreter.interpret_op(pair_p, [interpreter.box(2.0, 5.0)], {"k": 10.0})
+    outs = interpreter.interpret_op(pair_p, [interpreter.box(2.0, 5.0), 3.0], {"k": 10.0})
     assert type(outs) is list
     first, second = outs
     assert (first.value, first.extra, second) == (2.0, 15.0, 10.0)
@@ -89,6 +91,19 @@ def test_the_previous_interpreter():
     assert watch.seen == ["sin", "cos", "mul"]
     assert float(interpreter.interpret_op(core.add_p, [2.0, 3.0], {})) == 5.0
     assert watch.seen == ["sin", "cos", "mul", "add"]
+
+
+@pytest.mark.exercise("stackless.box_op")
+def test_a_missing_rule():
+    """Without a rule the error names the operation, and the current interpreter is as before."""
+    odd_p, interpreter, current = core.Primitive("odd"), JVPInterpreter(), Watch()
+    x = interpreter.box(2.0, 1.0)
+    with patch.dict(core.abstract_eval_rules, {odd_p: lambda x: x}), set_interpreter(current):
+        with pytest.raises(NotImplementedError, match="odd"):
+            interpreter.interpret_op(odd_p, [x], {})
+        assert context.interpreter is current
+        interpreter.interpret_op(core.sin_p, [x], {})
+        assert context.interpreter is current
 
 
 @pytest.mark.exercise("stackless.box_op")
@@ -135,6 +150,8 @@ def test_which_results_have_tangents():
     program, outs = linearize_flat(lambda x, n: [n, x, 2.0], [3.0, 4], [True, False])
     assert numbers(outs) == [4, 3.0, 2.0]
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [10.0, 0.0]
+    program, _ = linearize_flat(lambda x: [np.ones(2, np.float32)], [3.0], [True])
+    assert [aval.str_short() for aval in program.out_avals] == ["float32[2]"]
 
 
 @pytest.mark.exercise("stackless.linearize_flat")
@@ -175,6 +192,15 @@ def test_one_variable_that_is_two_results():
     """The cotangents of a variable that is two results are added, too."""
     program = make_jaxpr(lambda t: [t, lax.neg(t), t])(1.0)
     assert numbers(backward_pass(program, [1.0, 10.0, 100.0])) == [91.0]
+    program = make_jaxpr(lambda t: [lax.add(t, t), 0.0])(1.0)  # twice an operand; a zero result
+    assert numbers(backward_pass(program, [10.0, 1.0])) == [20.0]
+
+
+@pytest.mark.exercise("stackless.backward_pass")
+def test_types_of_zeros():
+    """What is not used gets zeros of its shape and dtype."""
+    program = make_jaxpr(lambda t, u: [t])(1.0, np.ones(2, np.float32))
+    assert types_of(backward_pass(program, [1.0]))[1].str_short() == "float32[2]"
 
 
 @pytest.mark.exercise("stackless.backward_pass")
@@ -184,39 +210,65 @@ def test_a_primitive_with_several_results():
     scalar = types_of([1.0])[0]
     t, first, second = Var(scalar), Var(scalar), Var(scalar)
     eqn = JaxprEqn([t], [first, second], pair_p, {"k": 5.0})
-    program = ClosedJaxpr(Jaxpr([], [t], [second], [eqn]), [])
+    program = ClosedJaxpr(Jaxpr([], [t], [first, second], [eqn]), [])
+    eqn = JaxprEqn([t], [first], pair_p, {"k": 2.0})
+    with_one = ClosedJaxpr(Jaxpr([], [t], [first], [eqn]), [])
     got = []
 
     def rule(cts, x, *, k):
         got.append(cts)
-        return [cts[1] * k]
+        return [cts[-1] * k]
 
     with patch.dict(transpose_rules, {pair_p: rule}):
-        assert numbers(backward_pass(program, [3.0])) == [15.0]
-    assert got == [[None, 3.0]]
+        assert numbers(backward_pass(program, [None, 3.0])) == [15.0]
+        assert numbers(backward_pass(with_one, [4.0])) == [8.0]
+    assert got == [[None, 3.0], [4.0]]
 
 
-# jit_jvp ------------------------------------------------------------------------------------------
+# linearized_program -------------------------------------------------------------------------------
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
+def by_two_programs(f, args, in_moves, primals, tangents):
+    """Results and tangents by the two programs of the program of `f`."""
+    program = make_jaxpr(f)(*args)
+    values, linear = linearized_program(program, in_moves)
+    outs = eval_jaxpr(values.jaxpr, values.consts, *primals)
+    number = len(program.out_avals)
+    moves = eval_jaxpr(linear.jaxpr, linear.consts, *outs[number:], *tangents)
+    return numbers(outs[:number]), numbers(moves)
+
+
+@pytest.mark.exercise("stackless.linearized_program")
 def test_values_and_tangents_of_a_program():
-    """An integer result has no tangent, and an input that does not move has none either."""
-    program = make_jaxpr(lambda x, y: [y, x * y, lax.neg(x)])(3.0, 2)
-    outs, tangents = jit_jvp([3.0, 2], [10.0, None], name="f", jaxpr=program)
-    assert (numbers(outs), tangents[0]) == ([2, 6.0, -3.0], None)
-    assert numbers(tangents[1:]) == [20.0, -10.0]
+    """Results come before residuals; only floats have tangents, and only what moves takes one."""
+    f, args = (lambda x, y: [y, x * y, lax.neg(x)]), (1.0, 2)
+    assert by_two_programs(f, args, (True, False), [3.0, 2], [10.0]) == (
+        [2, 6.0, -3.0],
+        [20.0, -10.0],
+    )
+    assert by_two_programs(f, args, (True, False), [5.0, 4], [1.0])[1] == [4.0, -1.0]
 
 
-@pytest.mark.exercise("stackless.jit_jvp")
-def test_two_calls():
-    """A derivative of a compiled function calls two compiled programs."""
-    program = make_jaxpr(lambda x: [lax.sin(x) * x])(3.0)
-    watch = Watch()
-    with set_interpreter(watch):
-        jit_jvp([3.0], [1.0], name="mine", jaxpr=program)
-    assert watch.seen == ["jit", "jit"]
-    assert watch.called == ["mine", "mine"]
+@pytest.mark.exercise("stackless.linearized_program")
+def test_constants_of_the_program():
+    """Constants of the program are among what the derivative needs."""
+    k = np.array([2.0, 5.0])
+    values, tangents = by_two_programs(lambda x: [x * k * x], (k,), (True,), [k], [np.ones(2)])
+    assert (values, tangents) == ([[8.0, 125.0]], [[8.0, 50.0]])
+
+
+@pytest.mark.exercise("stackless.linearized_program")
+def test_operations_on_tangents():
+    """Sine and cosine are in the first program, and only the product is in the second."""
+    programs = linearized_program(make_jaxpr(lax.sin)(3.0), (True,))
+    assert [names(program) for program in programs] == [["sin", "cos"], ["mul"]]
+
+
+@pytest.mark.exercise("stackless.linearized_program")
+def test_derivatives_of_compiled_functions():
+    """The derivative of a compiled function, and of its derivative."""
+    slope = lambda x: jvp(jit(lambda x: x * x * x), (x,), (1.0,))[1]  # noqa: E731
+    assert numbers(jvp(jit(slope), (2.0,), (1.0,))) == [12.0, 12.0]
 
 
 # transposed ---------------------------------------------------------------------------------------
@@ -238,6 +290,15 @@ def test_known_inputs_and_cotangents():
 
 
 @pytest.mark.exercise("stackless.transposed")
+def test_constants_of_the_program_that_runs_backwards():
+    """The new program computes with the constants of the old one."""
+    k, ct = np.array([2.0, 5.0]), np.array([1.0, 10.0])
+    assert backwards(lambda x, t: (lax.mul(lax.mul(t, k), x),), (k, k), [False, True], k, ct) == [
+        [4.0, 250.0]
+    ]
+
+
+@pytest.mark.exercise("stackless.transposed")
 def test_all_inputs_linear_or_one_unused():
     """There may be no known input; an input that is not used gets zeros."""
     assert backwards(lambda t, u: (lax.neg(u),), (1.0, 1.0), [True, True], 5.0) == [0.0, -5.0]
@@ -245,6 +306,6 @@ def test_all_inputs_linear_or_one_unused():
 
 @pytest.mark.exercise("stackless.transposed")
 def test_known_operations_are_in_the_program():
-    """What depends only on known inputs is computed again each time, by the new program."""
+    """The program computes what depends only on known inputs, and the transposed operations."""
     program = make_jaxpr(lambda x, t: (lax.mul(lax.sin(x), t),))(1.0, 1.0)
     assert names(transposed(program, [False, True])) == ["sin", "mul"]
