@@ -514,8 +514,8 @@ def constant_boxed(mj, values):
 
 
 @probe
-def tracer_boxed(mj, level, own_level, same_type, ended=False, active=True):
-    """How a tracer of `level` is boxed for another interpreter at `own_level`, mostly active."""
+def tracer_boxed(mj, level, own_level, same_type, ended=False):
+    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -540,9 +540,7 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False, active=True):
     upper = [MainTrace(i, Toy) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    main = MainTrace(own_level, Toy)
-    if active:
-        upper[own_level - 1] = main
+    upper[own_level - 1] = main = MainTrace(own_level, Toy)
     trace_state.stack[1:] = upper
     try:
         out = full_raise(Toy(main), tracer)
@@ -618,7 +616,6 @@ def test_another_use_at_the_same_level(student, same_type):
     """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
     for level in (1, 2, 5):
         student.agrees(tracer_boxed, level, level, same_type)
-        student.agrees(tracer_boxed, level, level, same_type, False, False)
 
 
 exercise("core.counted")
