@@ -324,7 +324,7 @@ def jit_impl(*args: Any, name: str, jaxpr: ClosedJaxpr) -> list[Any]:
 
 
 def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> Any:
-    """Two calls: of the program that computes results and residuals, and of the linear one."""
+    """Results and tangents, by two calls: the first returns residuals, too, for the second."""
     in_moves = tuple(t is not None for t in tangents)
     values, linear = linearized_program(jaxpr, in_moves)
     outs = call(values, primals, name)
@@ -388,9 +388,9 @@ def transposed_program(program: ClosedJaxpr, linear: tuple[bool, ...]) -> Closed
 def transposed(program: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
     """A program that runs `program` backwards: from cotangents of results to those of inputs.
 
-    `program` is linear in the inputs that `linear` marks. The new program takes the other inputs,
-    and then a cotangent for each result. It returns a cotangent for each linear input. Operations
-    on linear inputs are in it only transposed.
+    `program` is linear in the inputs that `linear` marks. The new program takes the other inputs
+    and then a cotangent for each result, and returns a cotangent for each linear input. It has no
+    operation on linear inputs that is not transposed.
 
     >>> program = make_jaxpr(lambda x, t: lax.mul(lax.sin(x), t))(2.0, 1.0)
     >>> transposed(program, [False, True])
