@@ -114,7 +114,7 @@ class BoxInterpreter(Interpreter):
 
         Operations on constants alone, and those that a rule binds, are the previous interpreter's.
         A primitive without a rule raises `NotImplementedError`. With `multiple_results`, the result
-        is a list, and each item has a box of its own, or none.
+        is a list, each item in a box of its own, or none.
 
         >>> interpreter = JVPInterpreter()
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
@@ -236,9 +236,9 @@ class LinearInterpreter(StagingInterpreter):
 def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, list[Any]]:
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
-    The inputs of the program are tangents of the primals that `in_moves` marks. Its outputs are
-    tangents of the results that are floats: zeros for one that does not move. It has only
-    operations on tangents, and `f` is called once.
+    The program's inputs are tangents of the primals that `in_moves` marks. Its outputs are tangents
+    of the results that are floats: zeros for one that does not move. It has only operations on
+    tangents, and `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)
@@ -259,9 +259,9 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
 def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
     """The cotangents of a linear program's inputs, from its outputs' cotangents: a list of arrays.
 
-    `None` is zero as a cotangent, and an input without one gets zeros of its type. A rule is called
-    once for each equation with a result that has a cotangent, and for no other. It gets that
-    cotangent, or with `multiple_results` the list of them.
+    `None` is a zero cotangent; an input without one gets zeros of its type. A rule is called once
+    for each equation of which a result has a cotangent, and for no other. It gets that cotangent,
+    or with `multiple_results` the list of all.
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
     >>> backward_pass(program, [2.0])
@@ -337,9 +337,9 @@ def jit_jvp(primals: Any, tangents: Any, *, name: str, jaxpr: ClosedJaxpr) -> An
 def linearized_program(program: ClosedJaxpr, in_moves: tuple[bool, ...]) -> tuple[Any, Any]:
     """Two programs: the first computes the results of `program`, the second their tangents.
 
-    The first has the inputs of `program`, and returns its results and after them residuals. The
-    second takes the residuals, and a tangent for each input that `in_moves` marks. It returns a
-    tangent for each result that is a float, and has only operations on tangents.
+    The first has the inputs of `program`, and returns its results, then residuals. The second takes
+    the residuals, then a tangent for each input that `in_moves` marks, and returns one for each
+    result that is a float. It has only operations on tangents.
 
     >>> values, tangents = linearized_program(make_jaxpr(lambda x: lax.sin(x))(0.0), (True,))
     >>> values
@@ -388,9 +388,9 @@ def transposed_program(program: ClosedJaxpr, linear: tuple[bool, ...]) -> Closed
 def transposed(program: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
     """A program that runs `program` backwards: from cotangents of results to those of inputs.
 
-    `program` is linear in the inputs that `linear` marks. The new program takes the other inputs
-    and then a cotangent for each result, and returns a cotangent for each linear input. It has no
-    operation on linear inputs that is not transposed.
+    `program` is linear in the inputs that `linear` marks. The new program takes the other inputs,
+    then a cotangent for each result, and returns one for each linear input. It has no operation on
+    linear inputs that is not transposed.
 
     >>> program = make_jaxpr(lambda x, t: lax.mul(lax.sin(x), t))(2.0, 1.0)
     >>> transposed(program, [False, True])

@@ -236,8 +236,8 @@ def where_condition_holds(
 
     `condition` returns a boolean for each example. The new program takes the constants of the
     condition, `body_nconsts` constants of the body, and the carry, and runs each of the two
-    programs once. However often it is repeated, the carry of an example, and its tangent, do not
-    change after the example's own loop has ended, whatever the body returns.
+    programs once. After an example's own loop has ended, its carry and its tangents never change,
+    whatever the body returns.
 
     >>> batch, limit = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
     >>> small = trace_to_jaxpr(lambda limit, x: [x < limit], [limit, batch])
