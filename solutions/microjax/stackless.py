@@ -260,7 +260,7 @@ def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
     """The cotangents of a linear program's inputs, from its outputs' cotangents: a list of arrays.
 
     `None` is a zero cotangent; an input without one gets zeros of its type. A rule is called once
-    for each equation of which a result has a cotangent, and for no other. It gets that cotangent,
+    for each equation with a result that has a cotangent, and for no other. It gets that cotangent,
     or with `multiple_results` the list of all.
 
     >>> program = make_jaxpr(lambda t, u: lax.mul(t, 3.0) + t)(1.0, 1.0)
