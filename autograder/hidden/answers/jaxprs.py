@@ -467,6 +467,27 @@ mistake(
 )
 
 
+# A weakly typed operand gives way, as it does in an operator.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if x.dtype != y.dtype and preferred_element_type is None:": "if x.dtype != y.dtype and preferred_element_type is None and not (x.weak_type or y.weak_type):",
+        "preferred_element_type or x.dtype": "preferred_element_type or (y if x.weak_type else x).dtype",
+    },
+    fails="test_product_dtype",
+)
+
+
+# The type of x with another shape keeps the value of x, if that was known.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "dtype = np.dtype(preferred_element_type or x.dtype)\nreturn dataclasses.replace(x, shape=(*batch, *rest), dtype=dtype, weak_type=weak)",
+    },
+    fails="test_product_of_matrices",
+)
+
+
 @right("jaxprs.check_equation")
 def check_equation(self, eqn):
     self.check_inner(eqn)
@@ -725,4 +746,21 @@ mistake(
         "self.bind(eqn.outvars)": "self.bind(eqn.outvars)\nself.check_inner(eqn)",
     },
     fails="test_equation_binds_all_or_nothing",
+)
+
+
+# A complaint with the equation in it, in which `fail` takes the braces of a program for places.
+mistake(
+    "jaxprs.check_equation",
+    {
+        'self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))': 'self.fail(f"{eqn} has {len(avals)} results")',
+    },
+    fails="test_equation_complaint",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        'self.fail("the result is {} and not {}", str(aval), str(var.aval))': 'self.fail(f"{eqn} has a result of type {aval}")',
+    },
+    fails="test_equation_complaint",
 )

@@ -412,6 +412,18 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     }
 
 
+@probe
+def type_of_known_product(mj, x, y, numbers):
+    """The type of a product of two arrays whose values are known."""
+    types = [get_aval(x), get_aval(y)]
+    out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=None)
+    return {
+        "the result is a plain ShapedArray": type(out) is ShapedArray,
+        "the result": str(out),
+        "the types of the operands, which stay": [str(aval) for aval in types],
+    }
+
+
 exercise("jaxprs.dot_general_type")
 
 MATRICES = (((1,), (0,)), ((), ()))
@@ -419,6 +431,7 @@ MATRICES = (((1,), (0,)), ((), ()))
 
 def test_product_of_matrices(student):
     """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
+    student.agrees(type_of_known_product, GRID, np.ones((3, 2)), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), (((0,), (0,)), ((), ())))
     student.agrees(
@@ -509,6 +522,9 @@ def test_product_dtype(student):
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES, "float64")
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
+    for weak in ((True, False), (False, True), (True, True)):  # which does not help
+        x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
+        student.agrees(type_of_product, x, y, MATRICES)
 
 
 exercise("jaxprs.check_equation")
@@ -615,8 +631,10 @@ def refused_by_rule(mj, name):
 
 @pytest.mark.meets("exception")
 def test_equation_complaint(student):
-    """The complaint about a type says where."""
+    """The complaint about results says where, even if there is a program among the parameters."""
     student.agrees(complaint)
+    for types in ([], [VECTOR, VECTOR], [((3,), "float64", False)], [((2,), "int64", False)]):
+        student.agrees(equation, [0], [1], types, [0], "right")
 
 
 exercise("jaxprs.check_equation")
