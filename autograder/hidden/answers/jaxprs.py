@@ -270,6 +270,17 @@ mistake(
 )
 
 
+# Of equations that are alike, only the first is bound.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "for eqn in jaxpr.eqns:": "done = {}\nfor eqn in jaxpr.eqns:",
+        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "key = (eqn.primitive, *map(id, eqn.invars), repr(eqn.params))\nif key not in done:\n    done[key] = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])\nouts = done[key]",
+    },
+    fails="test_eval_binds",
+)
+
+
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     contract, batch = dimension_numbers
@@ -763,4 +774,17 @@ mistake(
         'self.fail("the result is {} and not {}", str(aval), str(var.aval))': 'self.fail(f"{eqn} has a result of type {aval}")',
     },
     fails="test_equation_complaint",
+)
+
+
+# Without results there seems to be nothing to compute with operands, and without operands no call.
+mistake(
+    "jaxprs.check_equation",
+    {"for atom in eqn.invars:": "for atom in eqn.invars if eqn.outvars else []:"},
+    fails="test_equation_operands",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "if eqn.invars:\n    self.check_inner(eqn)"},
+    fails="test_equation_inside",
 )

@@ -679,6 +679,19 @@ mistake(
 )
 
 
+# Data that is empty or None, on one side, is not compared.
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data or": "(treedef.data and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data or": "(data is not None and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+
+
 # What an empty container keeps is not compared.
 mistake(
     "pytrees.flatten_up_to",

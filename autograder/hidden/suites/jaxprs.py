@@ -187,13 +187,19 @@ def what_ran(mj, x):
         runs.append(name)
         return x
 
-    same_p, show_p = Primitive("same"), Primitive("show", multiple_results=True)
+    same_p, next_p = Primitive("same"), Primitive("next")
+    show_p = Primitive("show", multiple_results=True)
     impl_rules[same_p] = evaluate
+    impl_rules[next_p] = lambda: runs.append("next") or np.array(float(len(runs)))
     impl_rules[show_p] = lambda x: runs.append(float(np.sum(x))) or []
-    a, b, c, unused = (Var(get_aval(x)) for _ in range(4))
+    a, b, c, unused, same = (Var(get_aval(x)) for _ in range(5))
+    d, e = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     eqns = [
         JaxprEqn([a], [b], same_p, {"name": "first"}),
         JaxprEqn([a], [unused], same_p, {"name": "second"}),
+        JaxprEqn([a], [same], same_p, {"name": "second"}),
+        JaxprEqn([], [d], next_p, {}),
+        JaxprEqn([], [e], next_p, {}),
         JaxprEqn([b], [], show_p, {}),
         JaxprEqn([b], [c], same_p, {"name": "third"}),
     ]
@@ -656,6 +662,7 @@ def test_equation_operands(student):
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [3], [VECTOR], [0])
     student.agrees(equation, [0, None], [3], [VECTOR], [0])
+    student.agrees(equation, [0, 1], [], [], [0])
 
 
 @pytest.mark.meets("moment")
@@ -728,6 +735,7 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong", "branches")
+    student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 

@@ -640,6 +640,8 @@ def test_data_at_every_depth(student):
         student,
         "dic(a=dic(c=leaf)), {'a': {'d': 1}}",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, 'q')",
+        "PyTreeDef(Pair, '', (leaf, leaf)), Pair(1, 2, 'q')",
+        "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, None)",
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
         "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
     )
