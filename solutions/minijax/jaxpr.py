@@ -297,8 +297,8 @@ def dot_general_type(
     the two batch lists; axes at the same position have the same size. The dtypes are the same,
     unless there is a `preferred_element_type`. Anything else raises `TypeError`.
 
-    The dtype of the result is `preferred_element_type`, or the operands' if that is None. It is
-    weakly typed if both operands are.
+    The result is a plain `ShapedArray`, weakly typed if both operands are. Its dtype is
+    `preferred_element_type`, or the operands' if that is None.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))

@@ -36,8 +36,9 @@ class NodeType(NamedTuple):
 class PyTreeDef:
     """The structure of a tree. Two are equal (`==`) if classes, data and children are.
 
-    A leaf has no `node_class`. `data` is the rest that `to_children` returns with the children:
-    the keys of a dict, the class of a namedtuple, what a user's class needs; else None.
+    A leaf has no `node_class`; a copy of it equals the constant `leaf`. `data` is the rest that
+    `to_children` returns with the children: the keys of a dict, the class of a namedtuple, what a
+    user's class needs; else None.
     """
 
     node_class: type | None

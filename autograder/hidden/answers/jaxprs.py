@@ -270,6 +270,17 @@ mistake(
 )
 
 
+# Of equations that are alike, only the first is bound.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "for eqn in jaxpr.eqns:": "done = {}\nfor eqn in jaxpr.eqns:",
+        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "key = (eqn.primitive, *map(id, eqn.invars), repr(eqn.params))\nif key not in done:\n    done[key] = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])\nouts = done[key]",
+    },
+    fails="test_eval_binds",
+)
+
+
 @right("jaxprs.dot_general_type")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     contract, batch = dimension_numbers
@@ -464,6 +475,27 @@ mistake(
         "if x.dtype != y.dtype and preferred_element_type is None:": "check_axes(y, (*y_contract, *y_batch))\nif x.dtype != y.dtype and preferred_element_type is None:",
     },
     fails="test_product_refuses_axes",
+)
+
+
+# A weakly typed operand gives way, as it does in an operator.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if x.dtype != y.dtype and preferred_element_type is None:": "if x.dtype != y.dtype and preferred_element_type is None and not (x.weak_type or y.weak_type):",
+        "preferred_element_type or x.dtype": "preferred_element_type or (y if x.weak_type else x).dtype",
+    },
+    fails="test_product_dtype",
+)
+
+
+# The type of x with another shape keeps the value of x, if that was known.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "dtype = np.dtype(preferred_element_type or x.dtype)\nreturn dataclasses.replace(x, shape=(*batch, *rest), dtype=dtype, weak_type=weak)",
+    },
+    fails="test_product_of_matrices",
 )
 
 
@@ -725,4 +757,34 @@ mistake(
         "self.bind(eqn.outvars)": "self.bind(eqn.outvars)\nself.check_inner(eqn)",
     },
     fails="test_equation_binds_all_or_nothing",
+)
+
+
+# A complaint with the equation in it, in which `fail` takes the braces of a program for places.
+mistake(
+    "jaxprs.check_equation",
+    {
+        'self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))': 'self.fail(f"{eqn} has {len(avals)} results")',
+    },
+    fails="test_equation_complaint",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        'self.fail("the result is {} and not {}", str(aval), str(var.aval))': 'self.fail(f"{eqn} has a result of type {aval}")',
+    },
+    fails="test_equation_complaint",
+)
+
+
+# Without results there seems to be nothing to compute with operands, and without operands no call.
+mistake(
+    "jaxprs.check_equation",
+    {"for atom in eqn.invars:": "for atom in eqn.invars if eqn.outvars else []:"},
+    fails="test_equation_operands",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "if eqn.invars:\n    self.check_inner(eqn)"},
+    fails="test_equation_inside",
 )

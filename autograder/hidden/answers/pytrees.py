@@ -177,6 +177,26 @@ mistake(
 )
 
 
+# An error in the children is taken for a wrong answer of the class.
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]",
+    },
+    fails="test_errors_when_taken_apart",
+)
+
+
+# A leaf by choice has a structure of its own, which is only equal.
+mistake(
+    "pytrees.flatten",
+    {
+        "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:",
+    },
+    fails="test_leaves_by_choice",
+)
+
+
 @right("pytrees.unflatten")
 def tree_unflatten(treedef, leaves):
     leaves = tuple(leaves)
@@ -412,6 +432,24 @@ mistake(
 )
 
 
+# An empty container is made by its class alone, without its data.
+mistake(
+    "pytrees.unflatten",
+    {
+        "children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = [",
+    },
+    fails="test_other_classes_come_back",
+)
+
+
+# Only the constant `leaf` itself is a leaf, and no copy of it.
+mistake(
+    "pytrees.unflatten",
+    {"if part.node_class is None:": "if part is leaf:"},
+    fails="test_structure_of_a_leaf",
+)
+
+
 @right("pytrees.flatten_up_to")
 def flatten_up_to(treedef, tree):
     found = []
@@ -619,6 +657,48 @@ mistake(
         "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:",
     },
     fails="test_containers_of_another_class",
+)
+
+
+# Only the constant `leaf` itself is a leaf, and no copy of it.
+mistake(
+    "pytrees.flatten_up_to",
+    {"if treedef.node_class is None:": "if treedef is leaf:"},
+    fails="test_tree_of_the_same_structure",
+)
+
+
+# Only lists and tuples are thought to have a length that their data does not tell.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "or len(children) != len(treedef.child_treedefs):": "or (\n    type(tree) in (list, tuple) and len(children) != len(treedef.child_treedefs)\n):",
+        "strict=True": "strict=False",
+    },
+    fails="test_number_of_children",
+)
+
+
+# Data that is empty or None, on one side, is not compared.
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data or": "(treedef.data and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data or": "(data is not None and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+
+
+# What an empty container keeps is not compared.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "data != treedef.data or": "children and data != treedef.data or",
+    },
+    fails="test_data_at_every_depth",
 )
 
 

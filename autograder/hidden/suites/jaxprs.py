@@ -187,13 +187,19 @@ def what_ran(mj, x):
         runs.append(name)
         return x
 
-    same_p, show_p = Primitive("same"), Primitive("show", multiple_results=True)
+    same_p, next_p = Primitive("same"), Primitive("next")
+    show_p = Primitive("show", multiple_results=True)
     impl_rules[same_p] = evaluate
+    impl_rules[next_p] = lambda: runs.append("next") or np.array(float(len(runs)))
     impl_rules[show_p] = lambda x: runs.append(float(np.sum(x))) or []
-    a, b, c, unused = (Var(get_aval(x)) for _ in range(4))
+    a, b, c, unused, same = (Var(get_aval(x)) for _ in range(5))
+    d, e = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     eqns = [
         JaxprEqn([a], [b], same_p, {"name": "first"}),
         JaxprEqn([a], [unused], same_p, {"name": "second"}),
+        JaxprEqn([a], [same], same_p, {"name": "second"}),
+        JaxprEqn([], [d], next_p, {}),
+        JaxprEqn([], [e], next_p, {}),
         JaxprEqn([b], [], show_p, {}),
         JaxprEqn([b], [c], same_p, {"name": "third"}),
     ]
@@ -412,6 +418,18 @@ def type_of_product(mj, x, y, numbers, preferred=None):
     }
 
 
+@probe
+def type_of_known_product(mj, x, y, numbers):
+    """The type of a product of two arrays whose values are known."""
+    types = [get_aval(x), get_aval(y)]
+    out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=None)
+    return {
+        "the result is a plain ShapedArray": type(out) is ShapedArray,
+        "the result": str(out),
+        "the types of the operands, which stay": [str(aval) for aval in types],
+    }
+
+
 exercise("jaxprs.dot_general_type")
 
 MATRICES = (((1,), (0,)), ((), ()))
@@ -419,6 +437,7 @@ MATRICES = (((1,), (0,)), ((), ()))
 
 def test_product_of_matrices(student):
     """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
+    student.agrees(type_of_known_product, GRID, np.ones((3, 2)), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), (((0,), (0,)), ((), ())))
     student.agrees(
@@ -509,6 +528,9 @@ def test_product_dtype(student):
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES, "float64")
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
+    for weak in ((True, False), (False, True), (True, True)):  # which does not help
+        x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
+        student.agrees(type_of_product, x, y, MATRICES)
 
 
 exercise("jaxprs.check_equation")
@@ -615,8 +637,10 @@ def refused_by_rule(mj, name):
 
 @pytest.mark.meets("exception")
 def test_equation_complaint(student):
-    """The complaint about a type says where."""
+    """The complaint about results says where, even if there is a program among the parameters."""
     student.agrees(complaint)
+    for types in ([], [VECTOR, VECTOR], [((3,), "float64", False)], [((2,), "int64", False)]):
+        student.agrees(equation, [0], [1], types, [0], "right")
 
 
 exercise("jaxprs.check_equation")
@@ -638,6 +662,7 @@ def test_equation_operands(student):
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [3], [VECTOR], [0])
     student.agrees(equation, [0, None], [3], [VECTOR], [0])
+    student.agrees(equation, [0, 1], [], [], [0])
 
 
 @pytest.mark.meets("moment")
@@ -710,6 +735,7 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong", "branches")
+    student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 

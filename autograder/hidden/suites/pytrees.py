@@ -267,6 +267,11 @@ def test_leaves_by_choice(student):
         "(1, 2), lambda x: False",
         "[{'a': 2}, Point(3, 4), Pair(5, 6, 'p')], lambda x: type(x) in (dict, Point, Pair)",
     )
+    program = """
+_, structure = tree_flatten([1, (2, 3)], lambda x: type(x) is tuple)
+result = [child is leaf for child in structure.children()]
+"""
+    student.agrees(run, NOTHING, program)
 
 
 def test_what_is_leaf_gives(student):
@@ -303,11 +308,13 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
 
 @pytest.mark.meets("exception")
 def test_errors_when_taken_apart(student):
-    """An error in is_leaf, or in a container's own function, comes out unchanged."""
+    """An error in is_leaf, in a container's own function or in its children comes out unchanged."""
     student.agrees(run, NOTHING, raising("tree_flatten([1, 2], is_leaf=stop)"))
     own = "node_types[Shape] = NodeType(stop, stop); "
     student.agrees(run, NOTHING, raising(own + "tree_flatten([1, Shape()])"))
     student.agrees(run, NOTHING, raising(own + "tree_flatten(Shape())", "StopIteration"))
+    own = "node_types[Shape] = NodeType(lambda x: ((stop() for _ in 'a'), None), stop); "
+    student.agrees(run, NOTHING, raising(own + "tree_flatten([1, Shape()])"))
 
 
 @pytest.mark.meets("length")
@@ -382,8 +389,8 @@ def built(student, *calls):
 
 
 def test_structure_of_a_leaf(student):
-    """The tree of a single leaf is that leaf itself."""
-    built(student, "leaf, [2.5]", "leaf, [None]")
+    """The tree of a single leaf is that leaf itself; what equals `leaf` is the structure of one."""
+    built(student, "leaf, [2.5]", "leaf, [None]", "tup(PyTreeDef(None, None, ()), leaf), [1, 2]")
     program = """
 x = Opaque()
 result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x]
@@ -425,6 +432,8 @@ def test_other_classes_come_back(student):
         "named(Point, leaf, tup(leaf, leaf)), [1, 2, 3]",
         "lst(named(Other, leaf, leaf), named(Empty)), [1, 2]",
         "PyTreeDef(Pair, 'kept', (leaf, named(Point, leaf, leaf))), [1, 2, 3]",
+        "node_types.setdefault(Stack, NodeType(None, lambda data, xs: Stack([data, xs]))) and "
+        "lst(PyTreeDef(Stack, 'kept', ()), leaf), [1]",
     )
 
 
@@ -519,12 +528,13 @@ def along(student, *calls):
 
 @pytest.mark.meets("order", "sizes")
 def test_tree_of_the_same_structure(student):
-    """Along its own structure, a tree yields its leaves."""
+    """Along its own structure, or one that equals it, a tree yields its leaves."""
     along(
         student,
         "lst(leaf, tup(leaf, leaf), none), [1, (2, 3), None]",
         "dic(a=leaf, b=lst(leaf, leaf)), {'b': [1, 2], 'a': 3}",
         "leaf, 4.0",
+        "tup(PyTreeDef(None, None, ()), leaf), (1, [2])",
         "none, None",
         "dic(), {}",
     )
@@ -606,6 +616,9 @@ def test_number_of_children(student):
         "lst(leaf), []",
         "tup(leaf, lst(leaf)), (1, [2, 3])",
     )
+    bag = "node_types.setdefault(Stack, NodeType(lambda x: (iter(x), 'bag'), None)) and "
+    bag += "PyTreeDef(Stack, 'bag', (leaf, leaf)), "
+    along(student, bag + "Stack([1])", bag + "Stack([1, 2])", bag + "Stack([1, 2, 3])")
 
 
 @pytest.mark.meets("keys")
@@ -627,7 +640,10 @@ def test_data_at_every_depth(student):
         student,
         "dic(a=dic(c=leaf)), {'a': {'d': 1}}",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, 'q')",
+        "PyTreeDef(Pair, '', (leaf, leaf)), Pair(1, 2, 'q')",
+        "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, None)",
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
+        "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
     )
 
 
