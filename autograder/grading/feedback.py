@@ -10,7 +10,7 @@ REASONS = 8  # that are listed for an exercise
 BY_HAND = "by hand"  # takes the place of a test where a person gives the points
 NOT_READ = "It is not read yet."  # an answer for which a person has not given points
 LIMITS = {
-    suite.ENDLESS: "it does not terminate",
+    suite.ENDLESS: "it does not terminate, or calls itself too deeply",
     suite.CRASHED: "the process ended",
     suite.OUT_OF_MEMORY: "it takes too much memory",
 }

@@ -337,8 +337,9 @@ def jvp_flat(
 
     The first list has the results of `f`, which is called once, and the second their tangents: each
     an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. If a result
-    is a tracer whose interpreter has ended, raises `UnexpectedTracerError`.
+    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
+    `f` returns stays as it is. If a result is a tracer whose interpreter has ended, raises
+    `UnexpectedTracerError`.
 
     >>> primals_out, tangents_out = jvp_flat(lambda x, y: [x * y, 7.0], [3.0, 4.0], [1.0, 10.0])
     >>> print(*primals_out, *tangents_out)

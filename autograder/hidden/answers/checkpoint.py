@@ -207,6 +207,20 @@ mistake(
     },
     fails="test_kept_residuals_alone",
 )
+# a policy that does not take its arguments keeps nothing
+mistake(
+    "checkpoint.kept_values",
+    {
+        "live = set(jaxpr.outvars)": "ask = policy\n\ndef policy(*avals, **params):\n    try:\n        return ask(*avals, **params)\n    except TypeError:\n        return False\n\nlive = set(jaxpr.outvars)"
+    },
+    fails="test_kept_error_of_the_policy",
+)
+# what is kept of a program is found once, whatever the policy
+mistake(
+    "checkpoint.kept_values",
+    {"return kept[::-1]": 'return jaxpr.cache.setdefault("kept", kept[::-1])'},
+    fails="test_kept_stops",
+)
 mistake(
     "checkpoint.kept_values",
     {"for atom in eqn.invars]": "for atom in eqn.invars if isinstance(atom, Var)]"},
@@ -399,6 +413,14 @@ mistake(
         "return trace_to_jaxpr(later, avals)": 'return known_part.jaxpr.cache.setdefault("later", trace_to_jaxpr(later, avals))',
     },
     fails="test_later_takes_kept_values",
+)
+# a program for later is made once for what is kept, whatever comes after it
+mistake(
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": 'key = "later", *kept\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]',
+    },
+    fails="test_later_without_outputs",
 )
 
 

@@ -71,6 +71,14 @@ def process_primitive(self, primitive, tracers, params):
     )
 
 
+# a result that does not move is taken out of its box
+mistake(
+    "jvp.process_primitive",
+    {
+        "return JVPTracer(self, primal_out": "return primal_out if tangent_out is None else JVPTracer(self, primal_out"
+    },
+    fails="test_what_the_rule_gets",
+)
 mistake(
     "jvp.process_primitive",
     {"all": "any", ": Any": "", ", strict=True": ""},
@@ -322,6 +330,20 @@ mistake(
     },
     fails="test_mul_of_one_value_twice",
 )
+mistake(
+    "jvp.mul_rule",
+    {
+        "return z, add_tangents(from_x, from_y)": "if x is y and x_dot is y_dot:\n    return z, add(from_x, from_x)\nreturn z, add_tangents(from_x, from_y)"
+    },
+    fails="test_mul_of_one_value_twice",
+)
+mistake(
+    "jvp.mul_rule",
+    {
+        "primitive.bind(x, t, **params)": "primitive.bind(x, t, **(params if primitive is dot_general_p else {}))"
+    },
+    fails="test_product_with_parameters",
+)
 
 
 @right("jvp.sum_rule")
@@ -408,6 +430,14 @@ def sum_jvp(primitive, primals, tangents):
     return primitive.bind(*primals), primitive.bind(*moves)
 
 
+# x - x does not move
+mistake(
+    "jvp.sum_rule",
+    {
+        "if x_dot is None": "if x is y and x_dot is y_dot and primitive is sub_p:\n    return z, None\nif x_dot is None"
+    },
+    fails="test_sum_as_a_function",
+)
 # Arrays of one element may have different shapes.
 mistake(
     "jvp.sum_rule",
@@ -539,6 +569,24 @@ mistake(
         ", strict=True": "",
     },
     fails="test_flat_boolean_inputs",
+)
+
+
+# Constants are boxed without a look at their interpreter, which may have ended.
+mistake(
+    "jvp.flat",
+    {
+        "full_raise(trace, out) for": "full_raise(trace, out) if isinstance(out, JVPTracer) else trace.pure(out) for"
+    },
+    fails="test_flat_escaped_output",
+)
+# The boxes take the places of the results in the list of f.
+mistake(
+    "jvp.flat",
+    {
+        "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "tracers_out = f(*tracers_in)\ntracers_out[:] = [full_raise(trace, out) for out in tracers_out]"
+    },
+    fails="test_flat_constant_outputs",
 )
 
 

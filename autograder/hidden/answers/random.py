@@ -275,7 +275,8 @@ def drawn_apart(words, logits, axis, shape, mode):
         place = jnp.min(jnp.where(is_best, places, size), 0)
         found.append(place)
         left = jnp.logical_and(left, jnp.not_equal(places, place))
-    return jnp.reshape(jnp.stack(found), shape).astype(np.int32)
+    stacked = jnp.stack(found) if found else jnp.zeros(shape)
+    return jnp.reshape(stacked, shape).astype(np.int32)
 
 
 @mistake(
@@ -320,6 +321,7 @@ mistake(
     fails="test_apart_in_single_precision",
 )
 mistake("random.apart", {"count)[1]": "shape[0])[1]"}, fails="test_apart_several_axes")
+mistake("random.apart", {"count)[1]": "count or 1)[1]"}, fails="test_apart_several_axes")
 mistake(
     "random.apart",
     {

@@ -81,6 +81,13 @@ def params_of(params):
     return [(k, v) for k, v in sorted(params.items()) if isinstance(v, kinds)]
 
 
+def for_results(program, number):
+    """The program for its results from this number on; the very same one for all of them."""
+    if not number:
+        return program
+    return program.replace(jaxpr=program.jaxpr.replace(outvars=program.jaxpr.outvars[number:]))
+
+
 def made(program):
     """Which result of which equation each variable is."""
     return {v: (i, j) for i, e in enumerate(program.eqns) for j, v in enumerate(e.outvars)}
@@ -137,11 +144,11 @@ WHOLE = siblings("checkpoint.kept_values", "checkpoint.later", "checkpoint.parti
 exercise("checkpoint.kept_values")
 
 
-@probe(uses=[keeping, made, traced])
+@probe(uses=[for_results, keeping, made, traced])
 def kept(mj, text, args, number, policy_names):
     """Which results are kept, and what the policy was asked."""
     program = traced(text, args)
-    residuals = program.jaxpr.replace(outvars=program.jaxpr.outvars[number:])
+    residuals = for_results(program, number).jaxpr
     policy, asked = keeping(*policy_names)
     found = kept_values(residuals, policy)
     return {
@@ -193,6 +200,7 @@ def test_kept_residuals_after_outputs(student):
     student.agrees(kept, text, [ROW], 1, ["exp"])
 
 
+@pytest.mark.meets("again")
 def test_kept_stops(student):
     """The operands of a kept value are not needed for it, but perhaps for something else."""
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
@@ -266,6 +274,29 @@ def kept_of_a_long_program(mj, length):
     }
 
 
+@probe(uses=[traced])
+def kept_by_a_broken_policy(mj, text, args):
+    """Whether errors of the policy come out as they are."""
+    errors, found = [TypeError("mine"), KeyError("mine"), NotImplementedError("mine")], []
+    for error in errors:
+
+        def policy(primitive, *avals, error=error, **params):
+            raise error
+
+        try:
+            kept_values(traced(text, args).jaxpr, policy)
+            found.append("nothing")
+        except Exception as caught:
+            found.append("its own" if caught is error else "another")
+    return {"the error that comes out of a policy that raises one": found}
+
+
+@pytest.mark.meets("exception")
+def test_kept_error_of_the_policy(student):
+    """An error that the policy raises comes out."""
+    student.agrees(kept_by_a_broken_policy, NESTED, [ROW])
+
+
 @pytest.mark.meets("none", "zeros")
 def test_kept_by_any_answer(student):
     """The policy may return anything that Python counts as true or false."""
@@ -290,7 +321,7 @@ def test_kept_without_policy(student):
 exercise("checkpoint.later")
 
 
-@probe(uses=[arrays, names_in, traced, weak_types, work_in])
+@probe(uses=[arrays, for_results, names_in, traced, weak_types, work_in])
 def later(mj, first, args, number, which, second, unknowns):
     """The program for later: types, operations without dead code, results; no operation is dead.
 
@@ -298,9 +329,8 @@ def later(mj, first, args, number, which, second, unknowns):
     the known part, each a hundred more, to see where they go. The operations of the known part
     stay, because it is the caller's.
     """
-    known_part = traced(first, args)
-    jaxpr = known_part.jaxpr.replace(outvars=known_part.jaxpr.outvars[number:])
-    known_part = known_part.replace(jaxpr=jaxpr)
+    known_part = for_results(traced(first, args), number)
+    jaxpr, inputs = known_part.jaxpr, len(known_part.in_avals)
     variables = [jaxpr.eqns[i].outvars[j] for i, j in which]
     run = jaxpr.replace(outvars=[*variables, *jaxpr.outvars])
     values = eval_jaxpr(run, known_part.consts, *args)
@@ -320,6 +350,7 @@ def later(mj, first, args, number, which, second, unknowns):
         "the residuals that the program takes": takes,
         "the results": arrays(outs),
         "the operations of the known part afterwards": names_in(known_part),
+        "the known part has as many inputs as before": len(known_part.in_avals) == inputs,
     }
 
 
@@ -363,6 +394,7 @@ def test_later_without_outputs(student):
     """All outputs of the known part may be residuals, or none."""
     rest = "lambda p, a, b, y, t: [p * t, a - b * y]"
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], rest, [10.0])
+    student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [p - t, a * b]", [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 0, [(1, 0)], rest, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 4, [], "lambda t: [t * t, t]", [ROW])
 

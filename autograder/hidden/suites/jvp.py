@@ -14,6 +14,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import functools
+    import operator
     import sys
 
     from minijax import core
@@ -50,6 +51,10 @@ def rule_named(name):
     module = sys.modules["minijax.jvp"]
     if name in ("add_p", "sub_p"):
         return functools.partial(module.sum_jvp, getattr(core, name))
+    if name == "scaled":
+        toy = Primitive(name)
+        impl_rules[toy] = lambda x, y, *, scale: np.multiply(scale, np.multiply(x, y))
+        return functools.partial(module.bilinear_jvp, toy, scale=5.0)
     params = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": None}
     return functools.partial(
         module.bilinear_jvp, getattr(core, name), **(params if name == "dot_general_p" else {})
@@ -116,13 +121,13 @@ def beside_single(values):
 def rule_itself(mj, siblings, name, primals, tangents, steps):
     """A rule as a function of values and tangents: its derivative, and weak types.
 
-    A single value stands for two operands that are one and the same.
+    A single value stands for two operands that are one and the same; so does a single tangent.
     """
     with in_place("minijax.jvp", siblings):
         rule = rule_named(name)
 
         def f(xs, ts):
-            out, out_dot = rule([xs[0]] * len(ts) if len(xs) == 1 else xs, ts)
+            out, out_dot = rule(*([*x, *x] if len(x) == 1 else x for x in (xs, ts)))
             return out, out_dot
 
         slopes = mj.jvp(f, (primals, tangents), steps)
@@ -157,14 +162,14 @@ def sine_of_a_box(mj, x, x_dot):
 
 
 @probe
-def rule_call(mj, primals, tangents, params):
+def rule_call(mj, primals, tangents, params, moves=True):
     """What the rule of a made-up primitive is called with, and what becomes of its answer."""
     toy = Primitive("toy")
     calls, runs = [], []
 
     def toy_jvp(primals, tangents, *, scale=1.0, shift=0.0):
         calls.append([[*primals], [*tangents], {"scale": scale, "shift": shift}])
-        return scale * (primals[0] - primals[1]), 100.0 * scale + shift
+        return scale * (primals[0] - primals[1]), 100.0 * scale + shift if moves else None
 
     def evaluate(x, y, *, scale=1.0, shift=0.0):
         runs.append(1)
@@ -176,7 +181,10 @@ def rule_call(mj, primals, tangents, params):
         trace = JVPTrace(main)
         boxes = [JVPTracer(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         out = trace.process_primitive(toy, boxes, params)
+        if not isinstance(out, JVPTracer):
+            return {"the result is a box": False}
         return {
+            "the result is a box": True,
             "calls of the rule": len(calls),
             "calls of the rule of evaluation": len(runs),
             "the values that the rule gets": [call[0] for call in calls],
@@ -291,6 +299,7 @@ def test_what_the_rule_gets(student):
     student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {})
     student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {"scale": 3.0})
     student.agrees(rule_call, [ROW, STEP], [STEP, ROW], {"shift": 4.0, "scale": -2.0})
+    student.agrees(rule_call, [5.0, 2.0], [0.5, None], {}, False)
 
 
 @pytest.mark.meets("zeros")
@@ -471,6 +480,14 @@ def test_one_matrix_moves(student):
     ask_rule(student, "dot_general_p", [np.array([[INF, 1.0]]), np.eye(2)], [np.ones((1, 2)), None])
 
 
+@pytest.mark.meets("keys")
+def test_product_with_parameters(student):
+    """Each term of any product has all of its parameters."""
+    ask_rule(student, "scaled", [3.0, 5.0], [0.5, 10.0])
+    ask_rule(student, "scaled", [ROW, STEP], [STEP, None])
+    ask_rule(student, "scaled", [ROW, STEP], [None, ROW])
+
+
 exercise("jvp.sum_rule")
 
 
@@ -562,6 +579,7 @@ def test_sum_as_a_function(student):
         as_function(student, *ask, [3.0, 5.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
         as_function(student, *ask, [ROW, STEP], [None, STEP], ([STEP, ROW], [None, ROW]))
         as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
+        as_function(student, *ask, [ROW], [STEP], ([STEP], [ROW]))
 
 
 exercise("jvp.flat")
@@ -593,11 +611,18 @@ def elementwise(mj, x, x_dot):
 
 @probe
 def constant_outputs(mj, constants):
-    """Outputs that are not boxed."""
-    primals_out, tangents_out = jvp_flat(lambda x: [x, *constants], [3.0], [0.5])
+    """Outputs that are not boxed, in a list that f keeps."""
+    own = [None, *constants]
+
+    def f(x):
+        own[0] = x
+        return own
+
+    primals_out, tangents_out = jvp_flat(f, [3.0], [0.5])
     return {
         "the values": primals_out,
         "the tangents": tangents_out,
+        "the list that f returned is as it was": all(map(operator.is_, own[1:], constants)),
     }
 
 
@@ -690,10 +715,10 @@ def flat_as_a_function(mj, siblings, x, x_dot):
         }
 
 
-@probe
+@probe(uses=[watching])
 def escaped_output(mj):
-    """An output that is a tracer of an inner jvp that has ended."""
-    kept = []
+    """An output that is a tracer of an inner jvp, or of another interpreter, that has ended."""
+    kept, found = [], []
 
     def inner(y):
         kept.append(y)
@@ -703,11 +728,17 @@ def escaped_output(mj):
         jvp_flat(inner, [2.0], [1.0])
         return [kept[0]]
 
-    try:
-        jvp_flat(f, [3.0], [0.5])
-    except UnexpectedTracerError:
-        return {"the output is rejected by UnexpectedTracerError": True}
-    return {"the output is rejected by UnexpectedTracerError": False}
+    with watching() as (box, _):
+        other = box(2.0)
+    for g in (f, lambda x: [x, other]):
+        try:
+            found.append(len(jvp_flat(g, [3.0], [0.5])))
+        except UnexpectedTracerError:
+            found.append("UnexpectedTracerError")
+    return {
+        "the error for a box of an inner jvp that has ended": found[0],
+        "the error for a box of another interpreter that has ended": found[1],
+    }
 
 
 @probe
@@ -753,7 +784,7 @@ def test_flat_boolean_inputs(student):
     student.agrees(boxed_inputs, [STEP > 0.0, ROW], [np.zeros(3, FLOAT0), STEP])
 
 
-@pytest.mark.meets("float32", "sizes", "some_results")
+@pytest.mark.meets("float32", "sizes", "some_results", "mutation")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
     student.agrees(constant_outputs, [2.5, GRID])
@@ -782,7 +813,7 @@ def test_flat_after_an_error(student):
 
 @pytest.mark.meets("moment")
 def test_flat_escaped_output(student):
-    """An output that escaped from an inner transformation is rejected."""
+    """An output that escaped from a transformation that has ended is rejected."""
     student.agrees(escaped_output)
 
 
@@ -810,6 +841,8 @@ def test_mul_of_one_value_twice(student):
     ask = "mul_rule", "mul_p"
     as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
     as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
+    square, step = GRID @ GRID.T, GRID_STEP @ GRID.T
+    as_function(student, "mul_rule", "dot_general_p", [square], [step], ([step], [square + 1.0]))
 
 
 exercise("jvp.flat")

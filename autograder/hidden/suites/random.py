@@ -356,10 +356,11 @@ def test_apart_axes(student):
 
 
 def test_apart_several_axes(student):
-    """The draws may have several axes, or none."""
+    """The draws may have several axes, or none, and there may be none of them."""
     ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
     ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
+    ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (2, 0, 4), None)
 
 
 @pytest.mark.meets("float32")
