@@ -746,7 +746,10 @@ def test_why_there_are_less_points_is_one_sentence():
     assert reason(stub, stub) == "Nothing is written yet."
     assert reason(stub, bind).startswith("bind: This does not hold")
     endless = lost("raise", "does_not_terminate")
-    assert reason(bind, endless) == "raise: it does not terminate, or calls itself too deeply. And 1 more."
+    assert (
+        reason(bind, endless)
+        == "raise: it does not terminate, or calls itself too deeply. And 1 more."
+    )
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
     assert reason(broken, broken, remarks=["Handed in by ada for the group.", syntax]) == syntax

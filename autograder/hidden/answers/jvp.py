@@ -71,11 +71,11 @@ def process_primitive(self, primitive, tracers, params):
     )
 
 
-# a result that does not move is taken out of its box
+# a result that the rule says does not move has no box
 mistake(
     "jvp.process_primitive",
     {
-        "return JVPTracer(self, primal_out": "return primal_out if tangent_out is None else JVPTracer(self, primal_out"
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif tangent_out is None:\n    return primal_out"
     },
     fails="test_what_the_rule_gets",
 )
