@@ -356,7 +356,7 @@ def test_apart_axes(student):
 
 
 def test_apart_several_axes(student):
-    """The draws may have several axes, or none, and there may be none of them."""
+    """The draws may have several axes, one of them of length 0, or none."""
     ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
     ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
