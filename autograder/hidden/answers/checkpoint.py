@@ -406,14 +406,6 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
 
 
-# a program for later is made once, whatever is kept
-mistake(
-    "checkpoint.later",
-    {
-        "return trace_to_jaxpr(later, avals)": 'return known_part.jaxpr.cache.setdefault("later", trace_to_jaxpr(later, avals))',
-    },
-    fails="test_later_takes_kept_values",
-)
 # a program for later is made once for what is kept, whatever comes after it
 mistake(
     "checkpoint.later",
