@@ -23,9 +23,8 @@ from autograder.sandbox.session import Probe, Reply
 
 # Seconds that a submission may take, twenty times the reference's (see `asking.allowed`). The
 # reference's have the package's import in them, which is a third of a second on a busy machine.
-SHORT = 2.0  # for what is asked with other arguments first
+SHORT = 2.0  # for what is asked with other arguments first, and for what has each call repeated
 LONG = 4.0  # for what is not asked again
-REPEATED = 0.4  # for what has each call made several times
 SLOW = 0.2  # seconds of the submission for one answer: then it is not asked again either
 RUNS = 4  # of a probe at most: inside an interpreter, with two other arguments, and itself
 MOST = 3  # questions of one probe that are asked again
@@ -86,7 +85,7 @@ class Again:
                     self.calls.keep(exercise, one.question.call(one.test, given, got, found))
                     shown = telling.by_kind(found, exercise) if self.lending.shown else found
                     yield one.test, shown if got.kind == "changed" else telling.again(shown)
-            quick = [x for x in asked if x.question.seconds < REPEATED and x.test not in wrong]
+            quick = [x for x in asked if x.question.seconds < SHORT and x.test not in wrong]
             yield from self.repeating.ask(exercise, given, quick)
 
     def _replies(

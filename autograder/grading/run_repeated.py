@@ -226,8 +226,9 @@ class Repeated:
         _, inner = parts(promised)
         if type(out) is tuple and len(inner) == len(out):
             return tuple(map(self.followed, out, inner))
-        is_own = getattr(out, "__module__", "") == self.function.__module__
-        if not is_own or not isinstance(out, types.FunctionType):
+        # `functools.wraps` changes its __module__, and not in which module it is written.
+        own = getattr(self.function, "__globals__", None)
+        if not isinstance(out, types.FunctionType) or out.__globals__ is not own:
             return out
         seen = Seen(self.seen.package, inner[-1] if inner else "Any")
         seen.kinds = self.seen.kinds
