@@ -4,6 +4,8 @@ import graded_course
 import pytest
 from graded_course import MODULE, SUITE, changed, graded
 
+from autograder.grading.run_repeated import Seen
+
 pytestmark = pytest.mark.isolated
 
 
@@ -88,3 +90,18 @@ def test_what_a_call_does_beside_its_answer_costs_points(monkeypatch, tmp_path, 
     found = exercise(graded(lesson, wrong.encode()), "spread")
     assert found["points"] == 0
     assert message in str(found["tests"])
+
+
+def test_interpreters_and_names_of_axes_that_a_call_leaves_are_seen_and_put_back():
+    from minijax.axis_env import AxisSize, axis_env, mapped_axis
+    from minijax.core import EvalTrace, new_main, trace_state
+
+    for block, place in (
+        (mapped_axis(AxisSize(3, "i"), None), "frames"),
+        (new_main(EvalTrace), "stack"),
+    ):
+        seen, before = Seen("minijax", "Any"), [*trace_state.stack]
+        with seen.call([]):
+            block.__enter__()
+        assert seen.states == {place}
+        assert (axis_env.frames, trace_state.stack) == ((), before)
