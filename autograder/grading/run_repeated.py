@@ -88,8 +88,8 @@ def held(value: Any, depth: int = 3) -> Any:
 
 def interpreters(package: str) -> list[tuple[Any, str, Any]]:
     """Where a package has its active interpreters and named axes: object, attribute, what it is."""
-    names = "interpreters", "contexts", "core", "axis_env"
-    homes = (sys.modules.get(f"{package}.{name}") for name in names)
+    modules = "interpreters", "contexts", "core", "axis_env"
+    homes = (sys.modules.get(f"{package}.{name}") for name in modules)
     names = "context", "trace_state", "axis_env"
     states = [vars(home).get(name) for home in homes if home for name in names]
     return [

@@ -88,8 +88,7 @@ def unbroadcast(ct: Tangent, x: Value) -> Value:
     """The cotangent of operand `x` of an elementwise operation; `ct` is the result's.
 
     If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`
-    and the dtype of `ct`. Otherwise it is `ct` itself, which may be a tracer. For a known `x` it is
-    None.
+    and `ct`'s dtype. Otherwise it is `ct` itself, which may be a tracer; for a known `x`, None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],

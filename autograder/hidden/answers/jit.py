@@ -619,7 +619,7 @@ mistake(  # an array is on the device, whichever that is
 )
 
 
-mistake(  # an array of our own is copied at each call: nobody notes where the copy is
+mistake(  # an array of our own is copied at each call: it does not note where its copy is
     "jit.impl",
     {
         "to_buffer(aval, x, on)": "(x.buffer if placed_on(x, on) else xla.to_device(aval, np.asarray(x), on))"
