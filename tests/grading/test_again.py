@@ -34,7 +34,7 @@ def test_what_stays_from_one_call_to_the_next_costs_points(lesson, how):
     source = changed("return 2.0 * np.asarray(x)", KEPT[how]) + b"\n\n_kept = {}\n"
     found = exercise(graded(lesson, source), "double")
     assert found["points"] < 3
-    assert "stays from one call to the next" in str(found["tests"])
+    assert "left over from one call to the next" in str(found["tests"])
 
 
 def test_an_argument_that_is_changed_costs_points(lesson, monkeypatch, tmp_path):
@@ -72,7 +72,7 @@ WRONG_CALLS = {
     "should return a list": "return tuple(f(x) for x in xs)",
     "raises nothing": "import contextlib\n    with contextlib.suppress(KeyError):\n        "
     "return [f(x) for x in xs]\n    return []",
-    "raises another error": "try:\n        return [f(x) for x in xs]\n    "
+    "raises a different error": "try:\n        return [f(x) for x in xs]\n    "
     "except BaseException as e:\n        raise ValueError from e",
 }
 
