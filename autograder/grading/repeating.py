@@ -130,7 +130,12 @@ _SAID: list[dict[Any, tuple[str, str]]] = [
         "rule: another": (suite.WRONG_TYPE, telling.REPLACED_OF_RULE),
     },
     {"list": (suite.WRONG_TYPE, telling.NO_LIST), "tuple": (suite.WRONG_TYPE, telling.NO_TUPLE)},
-    {False: (suite.WRONG_VALUE, telling.LEFT)},
+    {
+        **dict.fromkeys(
+            ("interpreter", "stack", "dynamic_trace"), (suite.WRONG_VALUE, telling.LEFT)
+        ),
+        "frames": (suite.WRONG_VALUE, telling.LEFT_NAMES),
+    },
 ]
 
 

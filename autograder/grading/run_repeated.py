@@ -55,7 +55,7 @@ class Failing:
             for name, module in list(sys.modules.items())
             if name.split(".")[0] == package
             for key, table in vars(module).items()
-            if key.endswith("_rules") and isinstance(table, dict)
+            if key.endswith(("_rules", "_lowerings")) and isinstance(table, dict)
         }
         kept = [(table, dict(table)) for table in tables.values()]
         try:
@@ -87,13 +87,15 @@ def held(value: Any, depth: int = 3) -> Any:
 
 
 def interpreters(package: str) -> list[tuple[Any, str, Any]]:
-    """Where a package has the interpreters that are active: object, attribute, and what it is."""
-    homes = (sys.modules.get(f"{package}.{name}") for name in ("interpreters", "contexts", "core"))
-    states = [vars(home).get(name) for home in homes if home for name in ("context", "trace_state")]
+    """Where a package has its active interpreters and named axes: object, attribute, what it is."""
+    modules = "interpreters", "contexts", "core", "axis_env"
+    homes = (sys.modules.get(f"{package}.{name}") for name in modules)
+    names = "context", "trace_state", "axis_env"
+    states = [vars(home).get(name) for home in homes if home for name in names]
     return [
         (state, name, [*found] if isinstance(found, list) else found)
         for state in states
-        for name in ("interpreter", "stack", "dynamic_trace")
+        for name in ("interpreter", "stack", "dynamic_trace", "frames")
         if (found := getattr(state, name, state)) is not state
     ]
 
@@ -137,7 +139,7 @@ class Seen:
         self.touched: set[int] = set()  # places of operands that changed
         self.errors: set[str] = set()  # what became of errors
         self.kinds: set[str] = set()  # promised, and not returned
-        self.states: set[bool] = set()  # are the interpreters afterwards those from before?
+        self.states: set[str] = set()  # what of the active interpreters is not as before
 
     @contextlib.contextmanager
     def call(self, operands: Sequence[Any]) -> Iterator[None]:
@@ -147,7 +149,7 @@ class Seen:
             yield
         finally:
             self.touched.update(i for i, x in enumerate(map(held, operands)) if x != before[i])
-            self.states.add(interpreters(self.package) == active)
+            self.states.update(name for at, name, was in active if getattr(at, name) != was)
             put_back(active)  # further calls would each work inside what this one has left
 
     def facts(self) -> list[Any]:

@@ -31,6 +31,7 @@ REPLACED_OF_RULE = "Your code raises a different error if a rule that it applies
 NO_LIST = "Your code returns something else where it should return a list."
 NO_TUPLE = "Your code returns something else where it should return a tuple."
 LEFT = "After your code has returned or raised, the active interpreters are not those from before."
+LEFT_NAMES = "After your code has returned or raised, the names of axes are not those from before."
 OF_CALLS = (
     CHANGED,
     SWALLOWED,
@@ -40,6 +41,7 @@ OF_CALLS = (
     NO_LIST,
     NO_TUPLE,
     LEFT,
+    LEFT_NAMES,
 )  # whatever a test is about
 ENDLESS = "Your code does not terminate, or takes far longer than it should."
 CRASHED = "The Python process died while your code was running."

@@ -302,8 +302,9 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    One call computes both: it takes the primals, then the tangents that are not None. A
-    floating-point result always has a tangent, even if nothing moves; any other result has None.
+    One call computes both: it takes primals, then the tangents that are not None. It calls the same
+    program whenever the same operands move. A floating-point result always has a tangent, even if
+    nothing moves; any other result has None.
 
     >>> from minijax import devices
     >>> with inside("i", 1):

@@ -87,8 +87,8 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 def unbroadcast(ct: Tangent, x: Value) -> Value:
     """The cotangent of operand `x` of an elementwise operation; `ct` is the result's.
 
-    If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`.
-    Otherwise it is `ct` itself, which may be a tracer. For a known `x` it is None.
+    If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`
+    and `ct`'s dtype. Otherwise it is `ct` itself, which may be a tracer; for a known `x`, None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],
@@ -215,7 +215,8 @@ def broadcast_in_dim_transpose(
     """The cotangent of an operand `x` that was repeated into `shape`, in a list of one.
 
     Axis `i` of `x` became axis `broadcast_dimensions[i]`, in increasing order, maybe stretched from
-    a size of 1. All other axes are new. The cotangent has the shape of `x`; `ct` may be a tracer.
+    a size of 1. All other axes are new. The cotangent has the shape of `x` and the dtype of `ct`,
+    which may be a tracer.
 
     >>> row = UndefPrimal(ShapedArray((2,), np.dtype(float)))
     >>> ct = np.array([[1.0, 2.0], [30.0, 40.0], [500.0, 600.0]])
@@ -272,9 +273,9 @@ def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values
 
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
     each linear input; None is a cotangent of zero, here and in the list. For an equation with a
-    linear operand, the transpose rule is called once, with the complete cotangents of its results.
-    If these are all None, the equation is skipped and needs no rule. If a rule is needed and there
-    is none, raises a `NotImplementedError` that names the primitive.
+    linear operand, the transpose rule is called once, with the complete cotangents of its results;
+    its errors come out. If these are all None, the equation is skipped and needs no rule. If a rule
+    is needed and there is none, raises a `NotImplementedError` that names the primitive.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -331,7 +332,7 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
 
     `jaxpr` is linear in the inputs that `linear` marks; they may be floats or integers. Each result
     has the type of its input, or `float0` for an integer without influence. The same object is
-    returned for the same `linear`.
+    returned for the same program and `linear`, and goes with the program.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr

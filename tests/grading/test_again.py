@@ -4,6 +4,8 @@ import graded_course
 import pytest
 from graded_course import MODULE, SUITE, changed, graded
 
+from autograder.grading.run_repeated import Seen
+
 pytestmark = pytest.mark.isolated
 
 
@@ -32,7 +34,7 @@ def test_what_stays_from_one_call_to_the_next_costs_points(lesson, how):
     source = changed("return 2.0 * np.asarray(x)", KEPT[how]) + b"\n\n_kept = {}\n"
     found = exercise(graded(lesson, source), "double")
     assert found["points"] < 3
-    assert "stays from one call to the next" in str(found["tests"])
+    assert "left over from one call to the next" in str(found["tests"])
 
 
 def test_an_argument_that_is_changed_costs_points(lesson, monkeypatch, tmp_path):
@@ -70,7 +72,7 @@ WRONG_CALLS = {
     "should return a list": "return tuple(f(x) for x in xs)",
     "raises nothing": "import contextlib\n    with contextlib.suppress(KeyError):\n        "
     "return [f(x) for x in xs]\n    return []",
-    "raises another error": "try:\n        return [f(x) for x in xs]\n    "
+    "raises a different error": "try:\n        return [f(x) for x in xs]\n    "
     "except BaseException as e:\n        raise ValueError from e",
 }
 
@@ -88,3 +90,18 @@ def test_what_a_call_does_beside_its_answer_costs_points(monkeypatch, tmp_path, 
     found = exercise(graded(lesson, wrong.encode()), "spread")
     assert found["points"] == 0
     assert message in str(found["tests"])
+
+
+def test_interpreters_and_names_of_axes_that_a_call_leaves_are_seen_and_put_back():
+    from minijax.axis_env import AxisSize, axis_env, mapped_axis
+    from minijax.core import EvalTrace, new_main, trace_state
+
+    for block, place in (
+        (mapped_axis(AxisSize(3, "i"), None), "frames"),
+        (new_main(EvalTrace), "stack"),
+    ):
+        seen, before = Seen("minijax", "Any"), [*trace_state.stack]
+        with seen.call([]):
+            block.__enter__()
+        assert seen.states == {place}
+        assert (axis_env.frames, trace_state.stack) == ((), before)

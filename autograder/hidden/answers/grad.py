@@ -182,6 +182,15 @@ def unbroadcast(ct, x):
     return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
 
 
+mistake(  # summed by NumPy, which makes larger integers of small ones
+    "grad.unbroadcast",
+    {
+        "sums = reduce_sum(ct, axes)": "sums = np.sum(ct, axes) if isinstance(ct, np.ndarray) else reduce_sum(ct, axes)"
+    },
+    fails="test_a_number_was_stretched",
+)
+
+
 @right("grad.broadcast_rule")
 def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
     places = dict(enumerate(broadcast_dimensions))
@@ -248,6 +257,15 @@ def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
     if len(broadcast_dimensions) == len(shape):
         return [unbroadcast(ct, x)]
     return [sums]
+
+
+mistake(  # summed by NumPy, which makes larger integers of small ones
+    "grad.broadcast_rule",
+    {
+        "reduce_sum(ct, new)": "np.sum(ct, new) if isinstance(ct, np.ndarray) else reduce_sum(ct, new)"
+    },
+    fails="test_repetition_in_single_precision",
+)
 
 
 @right("grad.dot_general_rule")
@@ -629,6 +647,27 @@ mistake(
 )
 
 
+mistake(  # the equations are kept with the values that they were given first
+    "grad.backward_pass",
+    {
+        "linear_equations(jaxpr, consts, args)": 'jaxpr.cache.setdefault("linear", linear_equations(jaxpr, consts, args))'
+    },
+    fails="test_pass_after_pass",
+)
+mistake(  # what a rule does not find is taken for a rule that is not there
+    "grad.backward_pass",
+    {
+        'rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")': "",
+        "cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)": """try:
+    rule = transpose_rules[eqn.primitive]
+    cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
+except KeyError:
+    raise NotImplementedError(str(eqn.primitive)) from None""",
+    },
+    fails="test_missing_rule",
+)
+
+
 @right("grad.call_rule")
 def transposed_jaxpr(jaxpr, linear):
     places = [i for i, lin in enumerate(linear) if lin]
@@ -794,6 +833,21 @@ mistake(  # cotangents of integers are dropped, though a linear function may be 
         "backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest))": "backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, [ct if dtypes.is_float(get_aval(ct).dtype) else None for ct in rest])"
     },
     fails="test_program_of_unequal_shapes",
+)
+
+
+mistake(  # one memory for all programs, which lets none of them go
+    "grad.call_rule",
+    {
+        "linear: tuple[bool, ...])": "linear: tuple[bool, ...], made: dict = {})",
+        'return derived(jaxpr, ("transpose", linear), backwards, avals)': """from minijax.tracing import trace_to_jaxpr
+
+key = jaxpr.jaxpr, linear
+if key not in made:
+    made[key] = trace_to_jaxpr(backwards, avals)
+return made[key]""",
+    },
+    fails="test_program_is_kept",
 )
 
 
@@ -1044,3 +1098,12 @@ def jacobian_of_output(lin, i):
     for axis, _ in enumerate(lin.out_avals[i].shape):
         one = vmap(one, in_axes=axis)
     return one(basis(lin.out_avals[i]))
+
+
+mistake(  # zeros for the other results: times infinity they are NaN
+    "grad.jacobian_of_output",
+    {
+        "cotangent if j == i else None": "cotangent if j == i else instantiate(None, lin.out_avals[j])"
+    },
+    fails="test_several_leaves",
+)

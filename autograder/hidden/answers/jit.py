@@ -426,6 +426,29 @@ mistake(
 )
 
 
+mistake(  # an array without axes is written into the text, as if it were a literal
+    "jit.lower_body",
+    {
+        "captured = [emitter.capture(const) for const in consts]": """captured = [
+    emitter.capture(const) if var.aval.shape else emit_literal(emitter, Literal(np.asarray(const), var.aval))
+    for var, const in zip(jaxpr.constvars, consts, strict=True)
+]"""
+    },
+    fails="test_lower_constants",
+)
+mistake(  # what a rule does not find is taken for a rule that is not there
+    "jit.lower_body",
+    {
+        'rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")': "",
+        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": """try:
+    outs = hlo_lowerings[eqn.primitive](emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
+except KeyError:
+    raise NotImplementedError(str(eqn.primitive)) from None""",
+    },
+    fails="test_lower_missing_rule",
+)
+
+
 @right("jit.impl")
 def jit_impl(*args, name, jaxpr):
     executable, buffers, committed = compiled(jaxpr, committed_devices(args))
@@ -593,6 +616,15 @@ mistake(  # an array is on the device, whichever that is
         "inputs = [to_buffer(aval, x, on) for": "inputs = [getattr(x, 'buffer', None) or to_buffer(aval, x, on) for"
     },
     fails="test_impl_mixed_arguments",
+)
+
+
+mistake(  # an array of our own is copied at each call: it does not note where its copy is
+    "jit.impl",
+    {
+        "to_buffer(aval, x, on)": "(x.buffer if placed_on(x, on) else xla.to_device(aval, np.asarray(x), on))"
+    },
+    fails="test_impl_device_arguments",
 )
 
 
@@ -798,6 +830,29 @@ return made[key]""",
 )
 
 
+mistake(  # kept on the program with its constants: closed anew, it is another
+    "jit.jvp",
+    {
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = vars(jaxpr).setdefault("made", {})
+if moves not in made:
+    made[moves] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
+return made[moves]""",
+    },
+    fails="test_jvp_of_a_program_closed_anew",
+)
+mistake(  # one memory for all programs, which lets none of them go
+    "jit.jvp",
+    {
+        "moves: tuple[bool, ...])": "moves: tuple[bool, ...], made: dict = {})",
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """key = jaxpr.jaxpr, moves
+if key not in made:
+    made[key] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
+return made[key]""",
+    },
+    fails="test_jvp_kept_for_moves",
+)
+
+
 @right("jit.batch")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     key = batching_key(axis_size, dims)
@@ -969,4 +1024,20 @@ mistake(  # where no input is batched, nothing is done, though an operation may 
 def make() -> tuple[ClosedJaxpr, list[Any]]:"""
     },
     fails="test_batch_unmapped",
+)
+mistake(  # the types in the key: a weak type makes another program, for the same batch axes
+    "jit.batch",
+    {"batching_key(axis_size, dims), make": "(*batching_key(axis_size, dims), *avals), make"},
+    fails="test_batch_kept",
+)
+mistake(  # one memory for all programs, which lets none of them go
+    "jit.batch",
+    {
+        "return kept(jaxpr, batching_key(axis_size, dims), make)": """made = globals().setdefault("made", {})
+key = jaxpr.jaxpr, batching_key(axis_size, dims)
+if key not in made:
+    made[key] = make()
+return made[key]"""
+    },
+    fails="test_batch_kept_for_other_axes",
 )

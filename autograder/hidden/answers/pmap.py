@@ -279,6 +279,17 @@ def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **p
     return x, not_mapped
 
 
+mistake(  # the length is left to NumPy, which cannot tell where another axis is empty
+    "pmap.gather_batch",
+    {
+        "length = shape.pop(all_gather_dimension)": "shape.pop(all_gather_dimension)",
+        "shape[all_gather_dimension] *= length": "shape[all_gather_dimension] = -1",
+        "x = reshape(x, shape)": "x = x.reshape(*shape)",
+    },
+    fails="test_gather_rows",
+)
+
+
 @right("pmap.gather_transpose")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     place, axis = axis_index(axis_name), all_gather_dimension
@@ -395,6 +406,19 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
     n = x.aval.shape[all_gather_dimension]
     return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
+
+
+@mistake("pmap.gather_transpose", fails="test_back_to_a_number")
+def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    # A product with ones and zeros takes the part: NaN, where another part is infinite.
+    d, total = all_gather_dimension, psum_p.bind(ct, axes=(axis_name,))
+    if tiled:
+        shape = x.aval.shape
+        total = reshape(total, (*shape[:d], axis_size, *shape[d:]))
+    ones = np.eye(axis_size, dtype=get_aval(ct).dtype)
+    marks = dynamic_index_in_dim(ones, axis_index(axis_name), 0, keepdims=False)
+    sizes = [axis_size if i == d else 1 for i in range(len(x.aval.shape) + 1)]
+    return [reduce_sum(mul(total, reshape(marks, sizes)), (d,))]
 
 
 @right("pmap.replica_program")
@@ -592,6 +616,16 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(run, [ShapedArray(a.shape, a.dtype) for a in avals])
 
 
+mistake(  # the axis has its name by hand, and keeps it after an error
+    "pmap.replica_program",
+    {
+        "with inside(**params):": "from minijax.axis_env import AxisFrame, axis_env\n\nframes = axis_env.frames\naxis_env.frames = (*frames, AxisFrame(params['axis_name'], params['axis_size'], None))\nif True:",
+        "    return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))": "    program = trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))\n    axis_env.frames = frames\n    return program",
+    },
+    fails="test_pieces_of_a_program_that_fails",
+)
+
+
 @right("pmap.jvp")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     in_axes, out_axes = list(in_axes), list(out_axes)
@@ -782,6 +816,31 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)
+
+
+@mistake("pmap.jvp", fails="test_slopes_in_turn")
+def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
+    # The program is made anew for each call, and so compiled anew.
+    from minijax.jaxpr import jaxpr_as_fun
+    from minijax.jvp import jvp_flat
+
+    moves = [t is not None for t in tangents]
+    floats = [is_float(aval.dtype) for aval in jaxpr.out_avals]
+
+    def both(*args):
+        values, slopes = groups(args, len(moves))
+        outs, changes = jvp_flat(jaxpr_as_fun(jaxpr), values, filled(moves, slopes))
+        return [*outs, *chosen(changes, floats)]
+
+    with inside(**params):
+        program = trace_to_jaxpr(both, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
+        axes = {
+            "in_axes": [*in_axes, *chosen(in_axes, moves)],
+            "out_axes": [*out_axes, *chosen(out_axes, floats)],
+        }
+        outs = pmap_call(program, [*primals, *chosen(tangents, moves)], **axes, **params)
+    values, slopes = groups(outs, len(out_axes))
+    return values, filled(floats, slopes)
 
 
 @right("pmap.two_axes")

@@ -16,8 +16,11 @@ from autograder.grading.in_worker import in_place, one_program, watching
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
+    import gc
     import importlib
     import itertools
+    import weakref
     from unittest.mock import patch
 
     from minijax import core, jaxpr, tracing
@@ -35,6 +38,7 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 EMPTY = np.zeros((0, 2))
 INTEGERS = np.array([[2, -3], [5, 7]])  # a linear function may be one of integers
+BYTES = INTEGERS.astype(np.int8)  # whose sum is one of bytes, and NumPy's is not
 
 
 # What several probes use --------------------------------------------------------------------------
@@ -173,7 +177,7 @@ def test_known_operands_have_none(student):
 @pytest.mark.meets("float32")
 def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
-    for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1)), INTEGERS):
+    for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1)), INTEGERS, BYTES):
         student.agrees(unstretched, ct, linear((), ct.dtype.name))
 
 
@@ -184,6 +188,7 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, GRID, linear((1, 3)))
     student.agrees(unstretched, GRID, linear((2, 1)))
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1), "float32"))
+    student.agrees(unstretched, BYTES, linear((2, 1), "int8"))
     student.agrees(unstretched, EMPTY, linear((1, 2)))
     student.agrees(unstretched, np.zeros((0, 3)), linear((0, 1)))
 
@@ -296,9 +301,10 @@ def test_nothing_was_repeated(student):
 
 @pytest.mark.meets("float32")
 def test_repetition_in_single_precision(student):
-    """The cotangent has the dtype of the operand."""
-    repetition(student, GRID.astype(F32), (3,), 1)
-    repetition(student, GRID.astype(F32), (1,), 0)
+    """The cotangent has the dtype of the operand, single precision or small integers."""
+    for ct in (GRID.astype(F32), BYTES):
+        repetition(student, ct, ct.shape[1:], 1)
+        repetition(student, ct, (1,), 0)
 
 
 @pytest.mark.meets("nested")
@@ -560,14 +566,14 @@ def backwards_of_boxes(mj, siblings, spec, args, cts):
 
 
 @probe(uses=[evaluating, operand, program])
-def twice(mj, siblings, spec, args, cts):
-    """Two passes over one program: the second one starts afresh."""
+def in_turn(mj, siblings, spec, calls):
+    """Passes over one program, each with constants, arguments and cotangents of its own."""
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
-        args = [operand(x) for x in args]
         return {
-            "the cotangents of the two passes": [
-                module.backward_pass(jaxpr, [], args, cts) for _ in range(2)
+            "the cotangents of each pass": [
+                module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts)
+                for consts, args, cts in calls
             ],
         }
 
@@ -584,6 +590,32 @@ def missing_rule(mj, siblings, used):
             named = "sin" in str(error)
             return {"error": "NotImplementedError", "the error names the primitive": named}
         return {"error": "nothing", "the cotangents": back}
+
+
+@probe(uses=[evaluating, operand, program])
+def failing_rule(mj, siblings, names):
+    """The errors that come out if the rule of an operation raises these."""
+    came = []
+    failing = core.Primitive("failing")
+    for name in names:
+        error = getattr(builtins, name)
+
+        def rule(ct, x, error=error):
+            raise error("of the rule")
+
+        with (
+            evaluating(siblings) as module,
+            patch.dict(core.abstract_eval_rules, {failing: lambda x: x}),
+            patch.dict(core.transpose_rules, {failing: rule}),
+        ):
+            eqns = [("failing", [0], {})]
+            jaxpr = program(0, [[[], "float64"]], eqns, [1], {"failing": failing})
+            try:
+                module.backward_pass(jaxpr, [], [operand(["linear", [], "float64"])], [1.0])
+                came.append("nothing")
+            except Exception as error:
+                came.append([type(error).__name__, str(error)])
+    return {"the errors that come out": came}
 
 
 NUMBER: tuple[list[int], str] = ([], F64)
@@ -707,8 +739,9 @@ def test_operations_without_influence(student):
 
 @pytest.mark.meets("exception")
 def test_missing_rule(student):
-    """A missing rule is an error that names the primitive and the task."""
+    """A missing rule is an error that names the primitive; an error of a rule comes out."""
     student.agrees(missing_rule, RULES, True)
+    student.agrees(failing_rule, RULES, ["KeyError", "TypeError", "NotImplementedError"])
 
 
 @pytest.mark.meets("nested", "closure")
@@ -724,9 +757,13 @@ def test_pass_over_tracers(student):
 
 @pytest.mark.meets("again", "mutation")
 def test_pass_after_pass(student):
-    """A program may be run backwards again and again."""
+    """A program may be run backwards again and again, for other known values each time."""
     spec = [0, [THREE], [("mul", [0, 3.0], {}), ("add", [1, 0], {})], [2, 1, 2]]
-    student.agrees(twice, RULES, spec, [linear((3,))], [ROW, 10.0 * ROW, 7.0 * ROW])
+    call = [[], [linear((3,))], [ROW, 10.0 * ROW, 7.0 * ROW]]
+    student.agrees(in_turn, RULES, spec, [call, call])
+    spec = [1, [THREE] * 3, [("mul", [0, 1], {}), ("mul", [3, 2], {})], [4]]
+    calls = [[[k], [known, linear((3,))], [ROW]] for k, known in ((ROW, ROW), (ROW, GRID[0]))]
+    student.agrees(in_turn, RULES, spec, [*calls, [[GRID[1]], *calls[0][1:]]])
 
 
 def linear_program(seed):
@@ -809,6 +846,11 @@ def program_kept(mj, siblings):
             swapped = module.transposed_jaxpr(closed, (False, True))
             third = module.transposed_jaxpr(closed, (True, True))
             of_other = module.transposed_jaxpr(other, (True, True))
+        anew = module.transposed_jaxpr(closed.replace(), (True, True))
+        gone = make(lambda x: -x)(2.0)
+        alive = weakref.ref(module.transposed_jaxpr(gone, (True,)))
+        del gone
+        gc.collect()
         sides = make(lambda *xs: xs)(*[1.0] * 8)
         many = [*itertools.islice(itertools.product([True, False], repeat=8), 130)]
         all_made = [module.transposed_jaxpr(sides, flags) for flags in many]
@@ -817,6 +859,8 @@ def program_kept(mj, siblings):
         "the same program and flags get the same program again": [first is again, first is third],
         "other flags get the same program": [first is mixed, mixed is swapped],
         "another program gets the same program": first is of_other,
+        "a program that is closed anew gets the first one": anew is first,
+        "what was made of a program goes when that program goes": alive() is None,
         "the first program comes back after 130 others": came_back,
         "calls of the transpose rule": len(calls),
         "the number of the program's inputs": len(mixed.in_avals),
@@ -921,7 +965,7 @@ def test_program_with_constants(student):
 
 @pytest.mark.meets("keys", "again", "caching")
 def test_program_is_kept(student):
-    """The program is made once for each choice of linear inputs, and not with each call."""
+    """The program is made once for each choice of linear inputs, and goes with the first one."""
     student.agrees(program_kept, PASS)
 
 
@@ -1135,6 +1179,7 @@ def jacobians(mj, siblings, name, primals):
         "matrix": lambda m, x: m @ jnp.sin(x),
         "constant": lambda x, y: (x, jnp.ones(2)),
         "integer": lambda n, x: x * n,
+        "endless": lambda x: (x * 2.0, x * np.inf),
         "outer": lambda x: jnp.broadcast_to(x, (2, 3)) * np.array([[1.0], [10.0]]),
     }
     from minijax.core import get_aval
@@ -1237,11 +1282,12 @@ def test_order_of_axes(student):
     student.agrees(jacobians, ALL, "square", [np.zeros((0, 2))])
 
 
-@pytest.mark.meets("more_than_two")
+@pytest.mark.meets("more_than_two", "extremes")
 def test_several_leaves(student):
     """Each leaf of a result has its own Jacobians, one for each float among the inputs."""
     student.agrees(jacobians, ALL, "two", [ROW, GRID[0]])
     student.agrees(jacobians, ALL, "integer", [np.array([1, 2, 3]), ROW])
+    student.agrees(jacobians, ALL, "endless", [3.0])
 
 
 @pytest.mark.meets("float32", "some_results", "zeros")

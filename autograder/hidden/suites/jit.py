@@ -13,9 +13,11 @@ import pytest
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import gc
     import importlib
     import itertools
     import re
+    import weakref
     from contextlib import ExitStack
     from unittest.mock import patch
 
@@ -347,13 +349,14 @@ def lowered(mj, which, args):
     module = importlib.import_module("minijax.jit")
 
     k, m = np.array([[10.0, 20.0, 30.0]]), np.array([[0.5], [0.25]])
+    number = neg_p.bind(np.array(-5.0))  # an array without axes is a constant, and no literal
     call, call_twice = callers(module.jit_p, trace_to_jaxpr, k)
     functions = {
         "order": lambda x, y: [x - y, (y - x) / y],
         "literals": lambda x, y: [2.0 - x, x / 4.0 - 2.0, y],
         "outputs": lambda x, y: [y, x - y, y, 7.0, x],
         "nothing": lambda x, y: [y, x, y],
-        "constants": lambda x, y: [(x - k) * m, y - m, k],
+        "constants": lambda x, y: [(x - k) * m, y - m, k, y - number],
         "early": lambda x, y: [x - y, x * y][:1],
         "transpose": lambda x, y: [transpose_p.bind(x, permutation=(1, 0)), y],
         "broadcast": lambda x, y: [
@@ -440,14 +443,26 @@ def long_program(mj, number):
 
 @probe
 def without_a_rule(mj, name):
-    """A program with a primitive that has no lowering rule."""
+    """A program with a primitive that has no lowering rule, or one that raises a KeyError."""
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
-    jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], Primitive(name), {})])
+    made_up_p = Primitive(name)
+    jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {})])
+    rule = {made_up_p: lambda emitter, avals, out_avals, args, **params: [params["sizes"]]}
+    with patch.dict(hlo_lowerings, rule):
+        try:
+            lower_body(Emitter(), jaxpr, ["%arg0"])
+            came = "nothing"
+        except Exception as error:
+            came = type(error).__name__
     try:
         lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
         named = name in str(error)
-        return {"error": "NotImplementedError", "the error names the primitive": named}
+        return {
+            "error": "NotImplementedError",
+            "the error names the primitive": named,
+            "the error that comes out of a rule with a KeyError": came,
+        }
     return {"error": "nothing"}
 
 
@@ -529,7 +544,7 @@ def test_lower_long_programs(student):
 
 @pytest.mark.meets("exception")
 def test_lower_missing_rule(student):
-    """A primitive without a rule is named in the error."""
+    """A primitive without a rule is named in the error; an error of a rule comes out."""
     student.agrees(without_a_rule, "made_up")
 
 
@@ -704,6 +719,25 @@ def of_no_equations(mj, x):
     }
 
 
+@probe
+def of_one_array(mj, x):
+    """Copies of an array of the library, which is not on the device, in three calls."""
+    module = importlib.import_module("minijax.jit")
+    closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
+    t = f"tensor<{len(x)}xf64>"
+    text = f"module @m {{ func.func public @main(%x: {t}) -> {t} {{ return %x : {t} }} }}"
+    array = neg_p.bind(x)
+    with (
+        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+    ):
+        outs = [module.jit_impl(array, name="f", jaxpr=closed) for _ in range(3)]
+    return {
+        "the results, one call after another": [np.asarray(out) for (out,) in outs],
+        "the number of copies to the device": sent.call_count,
+    }
+
+
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
@@ -745,6 +779,7 @@ def test_impl_stays_on_the_device(student):
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
     student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
+    student.agrees(of_one_array, ROW)
 
 
 def test_impl_committed(student):
@@ -878,7 +913,7 @@ def test_jvp_kept(student):
 
 @pytest.mark.meets("again")
 def test_jvp_kept_for_moves(student):
-    """What moves decides which program comes back."""
+    """What moves decides which program comes back; it goes with the one that it was made from."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
     student.agrees(kept_among_many, 8)
 
@@ -890,13 +925,18 @@ def test_jvp_kept_for_other_moves(student):
 
 @probe
 def kept_among_many(mj, inputs):
-    """Whether the first of many programs comes back when all have been asked for."""
+    """Whether the first of many programs comes back; and goes with what it was made of."""
     program = trace_to_jaxpr(
         lambda *xs: [neg_p.bind(xs[0])], [ShapedArray((), np.dtype(float))] * inputs
     )
     many = [*itertools.islice(itertools.product([True, False], repeat=inputs), 130)]
     made = [jvp_jaxpr(program, moves) for moves in many]
+    gone = trace_to_jaxpr(lambda x: [neg_p.bind(x)], [ShapedArray((), np.dtype(float))])
+    alive = weakref.ref(jvp_jaxpr(gone, (True,)))
+    del gone
+    gc.collect()
     return {
+        "what was made of a program goes when that program goes": alive() is None,
         "the first program comes back after 130 others": jvp_jaxpr(program, many[0]) is made[0],
         "the number of programs": len({*map(id, made)}),
     }
@@ -907,15 +947,19 @@ def kept_for_a_program_in_turn(mj, all_moves):
     """The inputs of the programs for each of these moves, of a program that is closed anew."""
     scalar = ShapedArray((), np.dtype(float))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y)], [scalar, scalar]).jaxpr
+    first, again = (
+        [jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves)) for moves in all_moves] for _ in range(2)
+    )
     return {
-        "the texts of the programs": [
-            str(jvp_jaxpr(ClosedJaxpr(jaxpr, []), tuple(moves))) for moves in all_moves
+        "the texts of the programs": [*map(str, first)],
+        "the same programs come back, if it is closed anew": [
+            one is other for one, other in zip(first, again, strict=True)
         ],
     }
 
 
 def test_jvp_of_a_program_closed_anew(student):
-    """What moves decides, even if an earlier program had the same equations."""
+    """What moves decides, not whether the program is closed anew or others have its equations."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
 
 
@@ -992,9 +1036,11 @@ def kept_batch_programs(mj, cases, other):
     if other:
         jaxprs.append(trace_to_jaxpr(lambda x, y: [y, x], [one, one]))
     made = []
-    for size, name, mapped in cases:
+    for number, (size, name, mapped) in enumerate(cases):
         dims = [0 if flag else not_mapped for flag in mapped]
-        avals = [ShapedArray((size,) if flag else (), np.dtype(float)) for flag in mapped]
+        shapes = [(size,) if flag else () for flag in mapped]
+        is_weak = number % 2 == 1  # which does not count
+        avals = [ShapedArray(shape, np.dtype(float), is_weak) for shape in shapes]
         made += [batched_jaxpr(jaxpr, AxisSize(size, name), dims, avals) for jaxpr in jaxprs]
     programs = [program for program, _ in made]
     axes = [[None if dim is not_mapped else dim for dim in dims] for _, dims in made]
@@ -1012,7 +1058,12 @@ def kept_for_squares(mj, all_dims):
     example, batch = (ShapedArray(shape, np.dtype(float)) for shape in ((2,), (2, 2)))
     jaxpr = trace_to_jaxpr(lambda x, y: [sub_p.bind(x, y), y], [example, example])
     made = [batched_jaxpr(jaxpr, 2, dims, [batch, batch]) for dims in all_dims]
+    gone = trace_to_jaxpr(lambda x: [neg_p.bind(x)], [example])
+    alive = weakref.ref(batched_jaxpr(gone, 2, [0], [batch])[0])
+    del gone
+    gc.collect()
     return {
+        "what was made of a program goes when that program goes": alive() is None,
         "two requests get one and the same program": [[a is b for b, _ in made] for a, _ in made],
         "the batch axes of the results": [[*dims] for _, dims in made],
     }
@@ -1084,7 +1135,7 @@ def test_batch_kept_for_axes(student):
 
 @pytest.mark.meets("twice")
 def test_batch_kept_for_other_axes(student):
-    """If the other one of two inputs is batched, a different program comes back."""
+    """If the other input is batched, there is a different program; it goes with the first one."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     student.agrees(kept_for_squares, [[0, 0], [1, 0], [1, 1], [0, 0]])
 

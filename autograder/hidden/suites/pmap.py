@@ -19,18 +19,21 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from contextlib import ExitStack
     from unittest.mock import patch
 
-    from minijax.axis_env import AxisSize, mapped_axis
+    from minijax.axis_env import AxisSize, axis_env, axis_sizes, mapped_axis
     from minijax.core import (
+        Primitive,
         ShapedArray,
         Trace,
         Tracer,
         UndefPrimal,
+        abstract_eval_rules,
         get_aval,
         impl_rules,
+        jvp_rules,
         new_main,
         not_mapped,
     )
-    from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
     from minijax.pieces import inside, pmap_call, pmap_p
     from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch
     from minijax.tracing import trace_to_jaxpr
@@ -231,6 +234,8 @@ def test_gather_rows(student):
             student.agrees(gathered, CUBE, dim, axis, True, "i", "i")
     student.agrees(gathered, GRID[:1], 0, 0, True, "i", "i")
     student.agrees(gathered, GRID[:, :1], 0, 0, True, "i", "i")
+    student.agrees(gathered, np.zeros((2, 0, 3)), 0, 1, True, "i", "i")
+    student.agrees(gathered, np.zeros((0, 2, 3)), 1, 0, True, "i", "i")
 
 
 @pytest.mark.meets("none", "twice")
@@ -313,6 +318,8 @@ def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if its value was a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
+    cts = np.array([[1.0, np.inf, -0.0], [2.0, 3.0, -0.0], [4.0, 5.0, -0.0]])
+    student.agrees(sent_back, ONLY_SUM, cts, (), "float64", 0, False, False)
 
 
 @pytest.mark.meets("order", "twice", "axes")
@@ -336,6 +343,7 @@ def test_back_to_a_row(student):
     cts = np.cos(np.arange(60.0)).reshape(2, 6, 5)
     student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)
     student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
+    student.agrees(sent_back, ONLY_SUM, cts[:, :, :0], (3, 0), "float64", 0, True, False)
 
 
 @pytest.mark.meets("another_box", "nested")
@@ -425,6 +433,35 @@ def other_axes(mj, siblings, x):
     }
 
 
+@probe(uses=[in_place])
+def names_after_an_error(mj, siblings, of):
+    """The axis names that can be used after a rule has failed, and what comes of its error."""
+    failing, number = Primitive("failing"), ShapedArray((), np.dtype(float))
+    a, b = Var(number), Var(number)
+    closed = ClosedJaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], failing, {})]), [])
+    params = {"axis_name": "rows", "axis_size": 3}
+
+    def fails(*args):
+        raise KeyError("of the rule")
+
+    with (
+        in_place("minijax.pmap", siblings) as pmap,
+        patch.dict(abstract_eval_rules, {failing: fails}),
+        patch.dict(jvp_rules, {failing: fails}),
+        patch.object(axis_env, "frames", ()),
+    ):
+        try:
+            if of == "replica":
+                pmap.replica_program(closed, (0,), (0,), **params)
+            else:
+                xs, axes = [np.ones(3)], {"in_axes": (0,), "out_axes": (0,)}
+                pmap.pmap_jvp(xs, xs, jaxpr=closed, devices=("one",), **axes, **params)
+            error = "nothing"
+        except KeyError as found:
+            error = type(found).__name__
+        return {"error": error, "the names of axes afterwards": [*axis_sizes()]}
+
+
 PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
 
 
@@ -434,6 +471,7 @@ def test_pieces_of_length_one(student):
     args = [CUBE[:, :1], GRID[:1].T]
     student.agrees(replicas, PIECES, "lambda x, y: [x, y * 2.0]", args, [0, 0], [0, 1], 2)
     student.agrees(replicas, PIECES, "lambda x: [2.0, 3, x]", [ROW], [0], [0, None, 0], 3)
+    student.agrees(replicas, PIECES, "lambda x: [x, x]", [np.zeros((0, 2, 3))], [1], [0, 2], 2)
 
 
 @pytest.mark.meets("weak_type")
@@ -471,6 +509,12 @@ def test_whole_arrays(student):
     student.agrees(replicas, PIECES, text, [np.array(2.0), ROW], [None, 0], [0, None, None], 3)
     text = "lambda w, x: [x, w]"
     student.agrees(replicas, PIECES, text, [GRID, CUBE], [None, 1], [1, None], 3)
+
+
+@pytest.mark.meets("exception")
+def test_pieces_of_a_program_that_fails(student):
+    """If a rule fails, its error comes out, and the name of the axis cannot be used any more."""
+    student.agrees(names_after_an_error, PIECES, "replica")
 
 
 @pytest.mark.meets("keys", "moment")
@@ -540,10 +584,13 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
 def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
     """The slopes of one call in several directions, and its axes, which are lists, afterwards."""
 
+    programs = []
+
     def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
         def program(*xs):
             return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
 
+        programs.append(jaxpr.jaxpr)
         return mj.vmap(program, tuple(in_axes), list(out_axes), axis_name)(*args)
 
     params = {"axis_name": "rows", "axis_size": len(primals[0]), "devices": ("one", "another")}
@@ -556,6 +603,9 @@ def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
         ]
     return {
         "the tangents in each direction": [[np.asarray(t) for t in slopes] for slopes in outs],
+        "two directions call one and the same program": [
+            [a is b for b in programs] for a in programs
+        ],
         "in_axes afterwards": axes["in_axes"],
         "out_axes afterwards": axes["out_axes"],
     }
@@ -594,11 +644,17 @@ def test_slope_of_some_operands(student):
 
 
 def test_slopes_in_turn(student):
-    """One call in several directions: a different operand moves each time, and the axes stay."""
+    """One call in several directions: what moves decides which program is called; the axes stay."""
     t = GRID[0]
-    directions = [[t, None], [None, t], [t, t + 1.0]]
+    directions = [[t, None], [None, t], [t, t + 1.0], [t * 2.0, None]]
     args = [ROW, ROW * 2.0], directions, [0, 0], [0]
     student.agrees(slopes_in_turn, SUM, PRODUCT, *args)
+
+
+@pytest.mark.meets("exception")
+def test_slope_that_is_missing(student):
+    """If the rule of a derivative fails, its error comes out, and the axis has no name any more."""
+    student.agrees(names_after_an_error, SUM, "slope")
 
 
 @pytest.mark.meets("moment", "none")
