@@ -178,7 +178,7 @@ class IntervalInterpreter(Interpreter):
         """The smallest interval that holds the result for every choice of operands.
 
         An operand is an interval, the pair `(low, high)` of finite floats, or a float, which is
-        known exactly. What is known about one operand says nothing about the other.
+        known exactly. The operands are independent, even if both are the same object.
 
         >>> IntervalInterpreter().interpret_op(Op.add, ((1.0, 2.0), 3.0))
         (4.0, 5.0)
