@@ -126,9 +126,15 @@ def test_the_same_question_is_asked_once():
         assert remembering.interpret_op(Op.add, (x, y)) == "add(x, y)"
         assert remembering.interpret_op(Op.add, (y, x)) == "add(y, x)"
     assert before.asked == [(Op.mul, (x, y)), (Op.add, (x, y)), (Op.add, (y, x))]
-    other = Text()
-    RememberingInterpreter(other).interpret_op(Op.mul, (x, y))
-    assert other.asked == [(Op.mul, (x, y))]
+
+
+@pytest.mark.exercise("interpreters.remember")
+def test_two_that_remember():
+    """What one of them was asked, another one does not know."""
+    first, second = Text(), Text()
+    RememberingInterpreter(first).interpret_op(Op.mul, ("x", "y"))
+    RememberingInterpreter(second).interpret_op(Op.mul, ("x", "y"))
+    assert second.asked == [(Op.mul, ("x", "y"))]
 
 
 @pytest.mark.exercise("interpreters.remember")
