@@ -130,7 +130,7 @@ def test_the_same_question_is_asked_once():
 
 @pytest.mark.exercise("interpreters.remember")
 def test_two_that_remember():
-    """What one of them was asked, another one does not know."""
+    """Two interpreters that remember know nothing of each other."""
     first, second = Text(), Text()
     RememberingInterpreter(first).interpret_op(Op.mul, ("x", "y"))
     RememberingInterpreter(second).interpret_op(Op.mul, ("x", "y"))
