@@ -135,8 +135,8 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 def bind(op: Op, *args: Any) -> Any:
     """The current interpreter's answer to `op`, applied to these operands.
 
-    It is asked once, with all operands in one tuple. Operands, answers and exceptions of any kind
-    pass through unchanged. Counterpart: `Primitive.bind` in JAX.
+    It is asked once, with all operands in one tuple, and it stays current meanwhile. Operands,
+    answers and exceptions of any kind pass through unchanged. Counterpart: `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):

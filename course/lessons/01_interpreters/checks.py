@@ -37,10 +37,11 @@ class Echo(Interpreter):
     """Answers with the first operand, or raises it if it is an error, and keeps what it was asked."""
 
     def __init__(self):
-        self.asked = []
+        self.asked, self.current = [], []
 
     def interpret_op(self, op, args):
         self.asked.append((op, args))
+        self.current.append(current_interpreter() is self)
         if isinstance(args[0], Exception):
             raise args[0]
         return args[0]
@@ -74,13 +75,21 @@ def test_programs_of_add_and_mul(text):
 @pytest.mark.exercise("interpreters.bind")
 def test_everything_passes_through():
     """Any number of operands and any answer pass through as they are, and so does an error."""
-    with set_interpreter(Echo()):
+    with set_interpreter(echo := Echo()):
         assert [bind(Op.add, x) for x in (None, 0.0, "", [2.0])] == [None, 0.0, "", [2.0]]
         for error in (NotImplementedError("later"), KeyError("x")):
             with pytest.raises(type(error)):
                 bind(Op.mul, error, 2.0)
         assert bind(Op.mul, "x", "y", "z") == "x"
-        assert current_interpreter().asked[-1] == (Op.mul, ("x", "y", "z"))
+    assert echo.asked[-1] == (Op.mul, ("x", "y", "z"))
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_who_is_current_meanwhile():
+    """The interpreter that is asked stays the current one until it has answered."""
+    with set_interpreter(echo := Echo()):
+        bind(Op.add, 2.0, 3.0)
+    assert echo.current == [True]
 
 
 # IntervalInterpreter.interpret_op -----------------------------------------------------------------
