@@ -135,8 +135,8 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 def bind(op: Op, *args: Any) -> Any:
     """The current interpreter's answer to `op`, applied to these operands.
 
-    It is asked once, with all operands in one tuple. Operands, answers and exceptions of any kind
-    pass through unchanged. Counterpart: `Primitive.bind` in JAX.
+    It is asked once, with all operands in one tuple, and it stays current meanwhile. Operands,
+    answers and exceptions of any kind pass through unchanged. Counterpart: `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):
@@ -178,7 +178,7 @@ class IntervalInterpreter(Interpreter):
         """The smallest interval that holds the result for every choice of operands.
 
         An operand is an interval, the pair `(low, high)` of finite floats, or a float, which is
-        known exactly. What is known about one operand says nothing about the other.
+        known exactly. The operands are independent, even if both are the same object.
 
         >>> IntervalInterpreter().interpret_op(Op.add, ((1.0, 2.0), 3.0))
         (4.0, 5.0)

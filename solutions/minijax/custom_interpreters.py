@@ -396,9 +396,9 @@ def inverse_pmap(eqn: Equation, number: int, ins: Sequence[Any], outs: Sequence[
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
     """The program for some of its results, without the equations and inputs of no use to them.
 
-    `used_outputs` says which results stay, and the list that is returned which inputs. Constants
-    stay, and so do equations with effects; a call loses what is of no use. The old program does not
-    change, and the new one has none of its caches.
+    `used_outputs` marks the results that stay, and the returned list marks the inputs that stay.
+    Constants stay, and so do equations with effects; a call loses what is of no use. The old
+    program does not change, and the new one has none of its caches.
 
     Counterpart: `jax.interpreters.partial_eval.dce_jaxpr`.
 
@@ -445,11 +445,11 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 
 
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
-    """A call with only the results that are used, and nothing in it that only the others need.
+    """The call for the results that are used, without what only its other results need.
 
-    Its program, operands, results and parameters (see `PER_OPERAND`, `PER_RESULT`) fit each other,
-    and are of the same kinds as before: a closed program stays closed, and a tuple a tuple. The
-    equation that was given does not change.
+    It is as sound as the given call: it can be run, and thinned out again. What says nothing about
+    operands or results stays as it is; a closed program stays closed, and a tuple a tuple. The
+    given equation does not change.
 
     >>> from minijax import jit
     >>> (eqn,) = make_jaxpr(jit(lambda x, y: (lax.sin(x), lax.cos(y))))(1.0, 1.0).eqns

@@ -480,6 +480,8 @@ def test_constants_stand_for_themselves(student):
     student.agrees(values, 1, CONSTANTS, 3, [[2.0], [7.5]])
     student.agrees(values, 1, [], 5.5, [[2.0]])
     student.agrees(texts, 1, [["add", 0, None], ["mul", "k", 1]], 2, ["x"], ["a", "b", "c"], [])
+    equal = [["add", 0, 0.0], ["mul", 1, -0.0], ["add", True, 2], ["mul", 1.0, 3]]
+    student.agrees(texts, 1, equal, 4, ["x"], ["a", "b", "c", "d", "e"], [])
     student.agrees(evaluated_of_all_kinds)
 
 
@@ -614,14 +616,16 @@ def cleaned(mj, number, lines, result, names):
 
 
 @probe
-def cleaned_long(mj, length):
-    """How much is left of a long chain of which every third equation is not needed."""
+def cleaned_long(mj, length, after):
+    """How much is left of a long chain: not every third equation, nor those after the result."""
     x = last = mj.Var("x")
     equations = []
     for i in range(length):
         var = mj.Var(f"v{i}")
         equations.append(mj.Equation(var, mj.Op.add, (last, x)))
         last = last if i % 3 == 2 else var
+    for i in range(after):
+        equations.append(mj.Equation(mj.Var(f"w{i}"), mj.Op.mul, (equations[-1].var, last)))
     jaxpr = mj.dce_jaxpr(mj.Jaxpr((x,), tuple(equations), last))
     left = [str(e.var) for e in jaxpr.equations[-3:]]
     return {"the number of equations": len(jaxpr.equations), "the last equations": left}
@@ -714,8 +718,9 @@ def test_constants_need_nothing(student):
 @pytest.mark.meets("length")
 def test_long_programs(student):
     """Long programs are no problem."""
-    student.agrees(cleaned_long, 7)
-    student.agrees(cleaned_long, 3_001)
+    student.agrees(cleaned_long, 7, 0)
+    student.agrees(cleaned_long, 3_001, 0)
+    student.agrees(cleaned_long, 7, 300)
 
 
 exercise("staging.whole")

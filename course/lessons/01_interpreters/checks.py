@@ -33,6 +33,20 @@ class Text(Interpreter):
         return f"{op}({', '.join(map(str, args))})"
 
 
+class Echo(Interpreter):
+    """Answers with the first operand, or raises it if it is an error, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked, self.current = [], []
+
+    def interpret_op(self, op, args):
+        self.asked.append((op, args))
+        self.current.append(current_interpreter() is self)
+        if isinstance(args[0], Exception):
+            raise args[0]
+        return args[0]
+
+
 @pytest.fixture
 def text():
     """A Text, current for the duration of one check, without set_interpreter."""
@@ -58,15 +72,36 @@ def test_programs_of_add_and_mul(text):
     assert mul("x", add("x", 3.0)) == "mul(x, add(x, 3.0))"
 
 
+@pytest.mark.exercise("interpreters.bind")
+def test_everything_passes_through():
+    """Any number of operands and any answer pass through as they are, and so does an error."""
+    with set_interpreter(echo := Echo()):
+        assert [bind(Op.add, x) for x in (None, 0.0, "", [2.0])] == [None, 0.0, "", [2.0]]
+        for error in (NotImplementedError("later"), KeyError("x")):
+            with pytest.raises(type(error)):
+                bind(Op.mul, error, 2.0)
+        assert bind(Op.mul, "x", "y", "z") == "x"
+    assert echo.asked[-1] == (Op.mul, ("x", "y", "z"))
+
+
+@pytest.mark.exercise("interpreters.bind")
+def test_who_is_current_meanwhile():
+    """The interpreter that is asked stays the current one until it has answered."""
+    with set_interpreter(echo := Echo()):
+        bind(Op.add, 2.0, 3.0)
+    assert echo.current == [True]
+
+
 # IntervalInterpreter.interpret_op -----------------------------------------------------------------
 
 
 @pytest.mark.exercise("interpreters.interval")
 def test_intervals_of_sums():
-    """The bounds of a sum of two intervals, and of an interval and a constant."""
+    """The bounds of a sum of two intervals, of an interval and a constant, and of two constants."""
     intervals = IntervalInterpreter()
     assert intervals.interpret_op(Op.add, ((1.0, 2.0), (-3.0, 4.0))) == (-2.0, 6.0)
     assert intervals.interpret_op(Op.add, (5.0, (1.0, 2.0))) == (6.0, 7.0)
+    assert intervals.interpret_op(Op.add, (2.0, 5.0)) == (7.0, 7.0)
 
 
 @pytest.mark.exercise("interpreters.interval")
@@ -77,6 +112,14 @@ def test_intervals_of_products():
     assert intervals.interpret_op(Op.mul, ((-2.0, -1.0), (3.0, 4.0))) == (-8.0, -3.0)
     assert intervals.interpret_op(Op.mul, ((-2.0, 1.0), (-5.0, 4.0))) == (-8.0, 10.0)
     assert intervals.interpret_op(Op.mul, ((1.0, 2.0), -3.0)) == (-6.0, -3.0)
+    assert intervals.interpret_op(Op.mul, (2.0, 5.0)) == (10.0, 10.0)
+
+
+@pytest.mark.exercise("interpreters.interval")
+def test_operands_are_independent():
+    """What is known of one operand says nothing of the other, even if both are one object."""
+    x = (-2.0, 3.0)
+    assert IntervalInterpreter().interpret_op(Op.mul, (x, x)) == (-6.0, 9.0)
 
 
 # RememberingInterpreter.interpret_op --------------------------------------------------------------
@@ -95,16 +138,41 @@ def test_the_same_question_is_asked_once():
 
 
 @pytest.mark.exercise("interpreters.remember")
+def test_two_that_remember():
+    """Two interpreters that remember know nothing of each other."""
+    first, second = Text(), Text()
+    RememberingInterpreter(first).interpret_op(Op.mul, ("x", "y"))
+    RememberingInterpreter(second).interpret_op(Op.mul, ("x", "y"))
+    assert second.asked == [(Op.mul, ("x", "y"))]
+
+
+@pytest.mark.exercise("interpreters.remember")
+def test_answers_of_any_kind():
+    """Any answer is remembered, even None or 0.0; an error is not an answer."""
+    before = Echo()
+    remembering = RememberingInterpreter(before)
+    for x in (None, 0.0, "", None, 0.0, ""):
+        assert remembering.interpret_op(Op.add, (x, 2.0)) is x
+    assert len(before.asked) == 3
+    error = KeyError("x")
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            remembering.interpret_op(Op.add, (error, 2.0))
+
+
+@pytest.mark.exercise("interpreters.remember")
 def test_equal_is_not_the_same():
-    """1.0 and True are equal, and so are two lists; they are not the same objects."""
+    """1.0 and True are equal, and so are two lists or floats; they are not the same objects."""
     before = Text()
     remembering = RememberingInterpreter(before)
     assert remembering.interpret_op(Op.add, (1.0, 2.0)) == "add(1.0, 2.0)"
     assert remembering.interpret_op(Op.add, (True, 2.0)) == "add(True, 2.0)"
-    one, other = ["x"], ["x"]
-    for operand in (one, other, one):
-        remembering.interpret_op(Op.mul, (operand, operand))
-    assert len(before.asked) == 4
+    assert remembering.interpret_op(Op.add, (0.0, 2.0)) == "add(0.0, 2.0)"
+    assert remembering.interpret_op(Op.add, (-0.0, 2.0)) == "add(-0.0, 2.0)"
+    for one, other in [(["x"], ["x"]), (float("2.5"), float("2.5"))]:
+        for operand in (one, other, one):
+            remembering.interpret_op(Op.mul, (operand, operand))
+    assert len(before.asked) == 8
 
 
 @pytest.mark.exercise("interpreters.remember")
@@ -162,3 +230,15 @@ def test_function_that_fails(text):
     with pytest.raises(ZeroDivisionError):
         count_ops(lambda: 1 // 0)
     assert current_interpreter() is text
+
+
+@pytest.mark.exercise("interpreters.count_ops")
+def test_operation_that_fails():
+    """An operation that raises has reached the interpreter, and so it counts."""
+
+    def f(x):
+        with pytest.raises(TypeError):
+            add(x, "y")
+        return mul(x, x)
+
+    assert count_ops(f, 2.0) == (4.0, 2)

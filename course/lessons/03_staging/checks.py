@@ -90,15 +90,22 @@ def test_nothing_is_computed():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_a_program_inside_another():
-    """For a program that is built inside another, the outer variables are constants."""
-    texts = []
+    """For a program that is built inside another, the outer variables are constants, kept as is."""
+    inside = []
 
     def outside(x):
-        texts.append(str(build_jaxpr(lambda y: mul(x, y), 1)))
-        return add(x, 1.0)
+        z = add(x, 1.0)
+        inside.append(build_jaxpr(lambda y: add(z, mul(x, y)), 1))
+        assert inside[0].equations[0].args[0] is x
+        assert inside[0].equations[1].args[0] is z
+        assert inside[0].parameters[0] is not x
+        return z
 
-    texts.append(str(build_jaxpr(outside, 1)))
-    assert texts == ["v_1 ->\n  v_2 = mul(v_1, v_1)\nv_2", "v_1 ->\n  v_2 = add(v_1, 1.0)\nv_2"]
+    texts = [str(build_jaxpr(outside, 1)), str(inside[0])]
+    assert texts == [
+        "v_1 ->\n  v_2 = add(v_1, 1.0)\nv_2",
+        "v_1 ->\n  v_2 = mul(v_1, v_1)\n  v_3 = add(v_2, v_2)\nv_3",
+    ]
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -108,6 +115,17 @@ def test_several_parameters():
     assert str(jaxpr).split("\n") == ["v_1, v_2, v_3 ->", "  v_4 = add(v_3, v_1)", "v_4"]
     assert type(jaxpr.parameters) is tuple
     assert type(jaxpr.equations) is tuple
+
+
+@pytest.mark.exercise("staging.build_jaxpr")
+def test_variables_are_objects():
+    """A variable is one object of the class Var, wherever the program uses it."""
+    jaxpr = build_jaxpr(lambda x: add(mul(x, x), 1.0), 1)
+    product, last = jaxpr.equations
+    assert [type(var) for var in (*jaxpr.parameters, product.var, last.var)] == [Var, Var, Var]
+    assert product.args[0] is jaxpr.parameters[0]
+    assert last.args[0] is product.var
+    assert jaxpr.return_val is last.var
 
 
 @pytest.mark.exercise("staging.build_jaxpr")
@@ -126,14 +144,13 @@ def test_other_results():
 
 @pytest.mark.exercise("staging.build_jaxpr")
 def test_the_function_runs_each_time():
-    """The program describes the function as it is now."""
-    factor = [3.0]
+    """The program describes the function as it is now, which runs once for each program."""
+    factors = iter([3.0, 100.0])
 
     def f(x):
-        return mul(x, factor[0])
+        return mul(x, next(factors))
 
     assert str(build_jaxpr(f, 1).equations[0]) == "v_2 = mul(v_1, 3.0)"
-    factor[0] = 100.0
     assert str(build_jaxpr(f, 1).equations[0]) == "v_2 = mul(v_1, 100.0)"
 
 
@@ -163,11 +180,23 @@ def test_value_of_a_program():
 
 
 @pytest.mark.exercise("staging.eval_jaxpr")
+def test_values_that_are_used_twice():
+    """An operand may be used twice at once, and the result by an equation that nothing needs."""
+    lines = ["y = mul x x", "z = mul y y"]
+    assert eval_jaxpr(program("x", lines, "z"), (2.0,)) == 16.0
+    assert eval_jaxpr(program("x", lines, "y"), (2.0,)) == 4.0
+    assert eval_jaxpr(program("x", lines, "x"), (2.0,)) == 2.0
+
+
+@pytest.mark.exercise("staging.eval_jaxpr")
 def test_program_under_another_interpreter():
-    """The current interpreter applies the operations."""
+    """The current interpreter applies the operations, to values and constants as they are."""
     jaxpr = program("x", ["y = add x 3.0", "z = mul x y"], "z")
     with set_interpreter(Text()):
         assert eval_jaxpr(jaxpr, ("a",)) == "mul(a, add(a, 3.0))"
+        assert eval_jaxpr(jaxpr, (None,)) == "mul(None, add(None, 3.0))"
+        zeros = program("x", ["y = mul x 0.0", "z = add y -0.0"], "z")
+        assert eval_jaxpr(zeros, ("a",)) == "add(mul(a, 0.0), -0.0)"
     assert jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0) == (10.0, 7.0)
 
 
@@ -231,6 +260,7 @@ def test_dead_and_alive():
     jaxpr = program("x", ["a = add x 1.0", "b = mul x x", "c = mul a a", "d = add c a"], "d")
     left = dce_jaxpr(jaxpr)
     assert [str(equation.var) for equation in left.equations] == ["a", "c", "d"]
+    assert left.equations == (jaxpr.equations[0], *jaxpr.equations[2:])
     assert left.return_val is jaxpr.return_val
 
 
@@ -252,8 +282,9 @@ def test_unused_parameters():
 
 @pytest.mark.exercise("staging.dce_jaxpr")
 def test_long_program():
-    """A program may have more than a thousand equations."""
-    jaxpr = program("x", ["a = add x 1.0", *["a = add a 1.0"] * 1500, "b = mul a a"], "a")
+    """A program may have more than a thousand equations, and many of them may be dead."""
+    dead = ["b = mul x x", *["b = mul b b"] * 300]
+    jaxpr = program("x", ["a = add x 1.0", *["a = add a 1.0"] * 1500, *dead], "a")
     assert len(dce_jaxpr(jaxpr).equations) == 1501
 
 

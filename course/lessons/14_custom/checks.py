@@ -4,7 +4,7 @@ Each exercise has a few, which need no other exercise: if your function calls on
 written yet, a small function replaces that. So do the exercises in any order.
 """
 
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -41,10 +41,17 @@ def test_a_chain_is_undone():
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_a_chain_is_traced_for_what_it_is_given():
-    """What a function does may depend on the shape of its argument."""
-    back = inverse_chain(lambda x: lax.exp(x) if x.shape else lax.neg(x))
+    """What a function does may depend on the shape of its argument; it runs once for each call."""
+    shapes = []
+
+    def f(x):
+        shapes.append(x.shape)
+        return lax.exp(x) if x.shape else lax.neg(x)
+
+    back = inverse_chain(f)
     assert back(np.ones(2)).tolist() == [0.0, 0.0]
-    assert float(back(1.0)) == -1.0
+    assert [float(back(1.0)), float(back(2.0))] == [-1.0, -2.0]
+    assert shapes == [(2,), (), ()]
 
 
 @pytest.mark.exercise("custom.inverse_chain")
@@ -56,16 +63,20 @@ def test_the_inverse_of_a_chain_is_a_program():
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_rules_get_params():
-    """A rule gets the params of the equation by keyword."""
+    """A rule gets the params of the equation by keyword; an error that it raises is not caught."""
     with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: z / y]}):
         assert float(inverse_chain(lambda x: lax.integer_pow(x, 3))(6.0)) == 2.0
+    for error in (KeyError, TypeError):
+        rules = {"exp": [Mock(side_effect=error("of the rule"))]}
+        with patch.dict(custom.inverse_rules, rules), pytest.raises(error, match="of the rule"):
+            inverse_chain(lax.exp)(1.0)
 
 
 @pytest.mark.exercise("custom.inverse_chain")
 def test_chains_that_stop():
-    """The equation is named, by its number counted from the top."""
+    """The last equation that cannot be undone is named, by its number counted from the top."""
     with pytest.raises(NotImplementedError, match="stops at equation 2"):
-        inverse_chain(lambda x: lax.exp(lax.sin(lax.neg(x))))(1.0)
+        inverse_chain(lambda x: lax.exp(lax.sin(x * 2.0)))(1.0)
     with pytest.raises(ValueError, match="stops at equation 1"):
         inverse_chain(lambda x: lax.exp(x * 2.0))(1.0)
 
@@ -119,9 +130,15 @@ def test_what_cannot_be_undone_yet():
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
 def test_one_input_after_another():
-    """Four inputs, each found with the help of the one before."""
+    """Inputs are found with the help of those before, or of a value between that is found alone."""
     f = lambda a, b, c, d: (a + 1.0, lax.neg(a) * b, lax.neg(b) * c, lax.neg(c) * d)  # noqa: E731
     assert found(f, [None] * 4, [2.0, -2.0, -6.0, -12.0]) == [1.0, 2.0, 3.0, 4.0]
+
+    def g(x, y, z):
+        between = x + y
+        return between * 2.0, between * z, z * x
+
+    assert found(g, [None] * 3, [6.0, 12.0, 8.0]) == [2.0, 1.0, 4.0]
 
 
 @pytest.mark.exercise("custom.inverse_jaxpr")
@@ -131,6 +148,8 @@ def test_what_is_to_blame():
         found(lambda x, y: (x + 1.0, x * (y * y)), [None, None], [4.0, 12.0])
     with pytest.raises(NotImplementedError, match="stops at equation 1"):
         found(lambda x: lax.sin(x) * 2.0, [None], [0.5])
+    with pytest.raises(NotImplementedError, match="stops at equation 1"):
+        found(lambda x, y: (lax.sin(x), y), [None, None], [0.5, None])
 
 
 # dce_jaxpr ----------------------------------------------------------------------------------------
@@ -167,6 +186,27 @@ def test_what_only_dead_code_reads_is_dead():
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
+def test_what_is_cached_stays_behind():
+    """What is cached on the old program, such as compiled code, is not on the new one."""
+    whole = make_jaxpr(lambda x, y: (lax.sin(x), lax.cos(y)))(1.0, 2.0).jaxpr
+    whole.cache["compiled"] = "for both results"
+    cached = dce_jaxpr(whole, [False, True])[0].cache
+    assert cached == {}
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
+def test_a_result_that_is_there_twice():
+    """A variable may be several results, of which some are used."""
+
+    def f(x):
+        y = lax.sin(x)
+        return y, y, x
+
+    assert thin(f, [True, False, False], 1.0) == (["sin"], [True])
+    assert thin(f, [False, True, True], 1.0) == (["sin"], [True])
+
+
+@pytest.mark.exercise("custom.dce_jaxpr")
 def test_equations_are_thinned_out():
     """When a call stays, only what `thinned` leaves counts: here a rule drops an operand."""
     asked = []
@@ -175,11 +215,13 @@ def test_equations_are_thinned_out():
         asked.append(used)
         return eqn.replace(invars=eqn.invars[1:])
 
-    with patch.dict(custom.dce_rules, {"jit": drops_the_first}):
+    has_effects = patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "jit")
+    with patch.dict(custom.dce_rules, {"jit": drops_the_first}), has_effects:
         call = jit(lambda a, b: (lax.exp(a), lax.cos(b)))
-        left = thin(lambda x, y: call(lax.sin(x), lax.neg(y)), [False, True], 1.0, 2.0)
-    assert left == (["neg", "jit"], [False, True])
-    assert list(map(list, asked)) == [[False, True]]
+        for used in ([False, True], [True, True], [False, False]):
+            left = thin(lambda x, y: call(lax.sin(x), lax.neg(y)), used, 1.0, 2.0)
+            assert left == (["neg", "jit"], [False, True])
+    assert list(map(list, asked)) == [[False, True], [True, True], [False, False]]
 
 
 @pytest.mark.exercise("custom.dce_jaxpr")
@@ -196,13 +238,13 @@ def test_effects_stay():
 def cosine_alone(jaxpr, used_outputs):
     """What `dce_jaxpr` does to the program below, if the second result is used alone."""
     assert list(used_outputs) == [False, True]
-    parts = {"invars": jaxpr.invars[1:], "outvars": jaxpr.outvars[1:], "eqns": jaxpr.eqns[1:]}
-    return jaxpr.replace(**parts), [False, True]
+    parts = {"invars": jaxpr.invars[2:], "outvars": jaxpr.outvars[1:], "eqns": jaxpr.eqns[1:]}
+    return jaxpr.replace(**parts), [False, False, True]
 
 
 def cosine_of_a_call(**params):
     """A call of two results, and what is left over of it for the second one."""
-    eqn = first_equation(jit(lambda a, b: (lax.exp(a), lax.cos(b))), 1.0, 2.0)
+    eqn = first_equation(jit(lambda a, b, c: (a + b, lax.cos(c))), 1.0, 2.0, 3.0)
     eqn = eqn.replace(params={**eqn.params, **params})
     before = dict(eqn.params), list(eqn.invars), list(eqn.outvars)
     with patch.object(custom, "dce_jaxpr", cosine_alone):
@@ -216,25 +258,30 @@ def cosine_of_a_call(**params):
 def test_operands_and_results_go():
     """The call has the result that is used, and the operand that its program still takes."""
     eqn, left = cosine_of_a_call()
-    assert (left.invars, left.outvars) == (eqn.invars[1:], eqn.outvars[1:])
+    assert (left.invars, left.outvars) == (eqn.invars[2:], eqn.outvars[1:])
     assert [e.primitive.name for e in left.params["jaxpr"].eqns] == ["cos"]
 
 
 @pytest.mark.exercise("custom.dce_call")
 def test_closed_or_open():
-    """The program of the call is closed if it was, and open if it was."""
+    """The program of the call is closed if it was, with its constants, and open if it was."""
     eqn, left = cosine_of_a_call()
+    closed = eqn.params["jaxpr"]
     assert type(left.params["jaxpr"]).__name__ == "ClosedJaxpr"
-    _, left = cosine_of_a_call(jaxpr=eqn.params["jaxpr"].jaxpr)
+    _, left = cosine_of_a_call(jaxpr=closed.replace(consts=[7.0]))
+    assert left.params["jaxpr"].consts == [7.0]
+    _, left = cosine_of_a_call(jaxpr=closed.jaxpr)
     assert type(left.params["jaxpr"]).__name__ == "Jaxpr"
 
 
 @pytest.mark.exercise("custom.dce_call")
 def test_parameters_go_with_them():
     """Parameters with an entry for each operand or result lose the same; all others stay."""
-    _, left = cosine_of_a_call(in_axes=(0, 1), out_axes=(2, 3), inline=True)
+    _, left = cosine_of_a_call(in_axes=(0, 1, 2), out_axes=(3, 4), inline=True)
     found = [left.params[key] for key in ("in_axes", "out_axes", "inline", "name")]
-    assert found == [(1,), (3,), True, "<lambda>"]
+    assert found == [(2,), (4,), True, "<lambda>"]
+    _, left = cosine_of_a_call(donated_invars=(True, True, False), out_layouts=("left", "right"))
+    assert [left.params[key] for key in ("donated_invars", "out_layouts")] == [(False,), ("right",)]
 
 
 # Random programs ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`inverse` goes through the program twice: forwards, then backwards.
+"""`inverse` goes forwards through the program, then backwards; here, one round is enough.
 
 watch = ["minijax.custom_interpreters.inverse_equation", "minijax.custom_interpreters.evaluate_if_known"]
 look = "Going forwards, it computes whatever does not depend on `x`. Then watch it go backwards and undo the rest, the last equation first."
