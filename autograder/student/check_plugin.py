@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--exercise", metavar="ID", action="append", help="run only the checks of this exercise"
     )
-    group.addoption("--time-limit", type=float, default=10.0, help="seconds a test")
+    group.addoption("--time-limit", type=float, default=10.0, help="seconds of computing a test")
     group.addoption("--outcomes", metavar="FILE", help="write what happened, as JSON lines")
 
 
@@ -166,7 +166,7 @@ def evaluate_again() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Stop a test that takes too long, where the system has alarms."""
+    """Stop a test that computes for too long, where the system has timers."""
     if not hasattr(signal, "setitimer"):
         return (yield)
     if exercise_of(item) in item.config.stash[timed_out]:
@@ -178,13 +178,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         item.config.stash[timed_out].add(exercise_of(item))
         pytest.fail(f"does not end within {limit:g} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit, 1.0)  # and again, if the student's code catches it
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, limit, 1.0)  # and again, if the student's code catches it
     try:
         return (yield)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def pytest_assertrepr_compare(config: pytest.Config, op: str, left: Any, right: Any) -> None:

@@ -539,6 +539,11 @@ def test_a_loop_without_end_is_said_and_the_others_are_checked(lesson, hurry, lo
     assert time.monotonic() - start < 6
 
 
+def test_to_wait_for_a_processor_is_no_endless_loop(lesson, hurry):
+    report = run(lesson, ("return text + mark", "import time; time.sleep(1.5); return text + mark"))
+    assert statuses(report) == [DONE, DONE]
+
+
 def test_a_loop_that_swallows_everything_is_ended_from_outside(lesson, hurry):
     loop = "while True:\n        try: input\n        except BaseException: pass".replace(
         "input", "[x for x in range(10**9)]"
