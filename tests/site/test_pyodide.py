@@ -65,6 +65,7 @@ def try_it(browser, built, address):
     if not (built / "assets" / "runner").exists():
         pytest.skip("needs the Debian package npm, and a network for it")
     with browser.new_context() as context:
+        context.set_default_timeout(90_000)  # the other processes of a test run are busy, too
         yield functools.cache(lambda name: Trial(context, address, manifest.get(name)))
 
 
