@@ -538,8 +538,8 @@ def lower_body(
     `args` are the names of its inputs, such as "%arg0"; its constants, `consts`, become arguments
     of the module, and its literals lines. A lowering rule takes the emitter, three lists (types of
     operands, types of results, names of operands) and the parameters by name, and returns the names
-    of the results; its errors come out. Without one, raises a `NotImplementedError` that names the
-    primitive.
+    of the results; its own errors pass through. Without a rule, raises a `NotImplementedError` that
+    names the primitive.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()

@@ -250,11 +250,10 @@ def partial_eval_flat(
 ) -> tuple[list[PartialVal], ClosedJaxpr]:
     """The partial values of the results of `f`, and the program for those that are unknown.
 
-    `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. A result is known
-    if its box, or the value itself, is, but `instantiate(i)` makes result `i` unknown. A box that
-    an earlier use at the same level has left raises `UnexpectedTracerError`. The list that `f`
-    returns is not changed. The program goes from the unknown inputs to the unknown results, in
-    order.
+    `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. Result `i` is
+    unknown if it is an unknown box, or if `instantiate(i)`. A box of an earlier use, even at the
+    same level, raises `UnexpectedTracerError`. The list that `f` returns is not changed. The
+    program goes from the unknown inputs to the unknown results, in order.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -292,9 +291,9 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` runs once, and what depends on primals alone is computed now. The program goes from tangents
-    of the float inputs to those of the floats among the first `count()` results, even constants:
-    the others are only values. `count` can be called as soon as `f` has run.
+    `f` runs once, and what depends on primals alone is computed now. The program goes from
+    tangents of float inputs to those of floats, even constant, among the first `count()` results;
+    others are only values. `count` can be called once `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
     >>> values
