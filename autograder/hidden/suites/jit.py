@@ -696,13 +696,18 @@ def of_mixed_arguments(mj, x, y):
     return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
-@probe
+def returns_its_input(x):
+    """A program that returns its input, with its text."""
+    closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
+    t = f"tensor<{len(x)}xf64>"
+    return closed, f"module @m {{ func.func public @main(%x: {t}) -> {t} {{ return %x : {t} }} }}"
+
+
+@probe(uses=[returns_its_input])
 def of_no_equations(mj, x):
     """The results of a program that returns its input, which is changed then; and of none."""
     module = importlib.import_module("minijax.jit")
-    closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
-    t = f"tensor<{len(x)}xf64>"
-    text = f"module @m {{ func.func public @main(%x: {t}) -> {t} {{ return %x : {t} }} }}"
+    closed, text = returns_its_input(x)
     x = np.array(x)
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         (out,) = module.jit_impl(x, name="f", jaxpr=closed)
@@ -719,13 +724,11 @@ def of_no_equations(mj, x):
     }
 
 
-@probe
+@probe(uses=[returns_its_input])
 def of_one_array(mj, x):
     """Copies of an array of the library, which is not on the device, in three calls."""
     module = importlib.import_module("minijax.jit")
-    closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
-    t = f"tensor<{len(x)}xf64>"
-    text = f"module @m {{ func.func public @main(%x: {t}) -> {t} {{ return %x : {t} }} }}"
+    closed, text = returns_its_input(x)
     array = neg_p.bind(x)
     with (
         patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
