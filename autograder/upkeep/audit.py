@@ -23,7 +23,7 @@ from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.student import checks, screen
-from autograder.upkeep import attacks, changes, classes, expected, mutants, widths
+from autograder.upkeep import attacks, changes, classes, expected, mutants, promises, widths
 from autograder.upkeep.cases import Case, make_cases
 from autograder.upkeep.mutants import Mutant
 
@@ -103,6 +103,7 @@ def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> No
     """
     try:
         _examine_classes(lesson, report)
+        _examine_promises(lesson, report)
         _examine_cases(lesson, report, crew, asked)
         examine_mutants(lesson, report, crew, asked)
     except SuiteError as error:
@@ -131,7 +132,16 @@ def _examine_classes(lesson: Lesson, report: Report) -> None:
     report.findings += faults
 
 
-TABLE, AGREE = "class of mistakes", "visible checks agree"  # rows that count no submissions
+def _examine_promises(lesson: Lesson, report: Report) -> None:
+    """Is there a test for each sentence of a contract, and a stored answer that breaks it?"""
+    kept = promises.table(lesson)
+    report.rows.append(Row(lesson.id, KEPT, sum(map(bool, kept.values())), len(kept)))
+    report.rows.append(Row(lesson.id, BROKEN, promises.shown(lesson), len(kept)))
+
+
+# Rows that count no submissions.
+TABLE, AGREE = "class of mistakes", "visible checks agree"
+KEPT, BROKEN = "promise with a test", "promise that a stored answer breaks"
 
 
 def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
@@ -309,7 +319,7 @@ def table(report: Report) -> str:
 
 def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
     """What was tried, what came of it, what was not tried, and the findings."""
-    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE)]
+    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE, KEPT, BROKEN)]
     tried, left = sum(row.tried for row in counted), sum(row.left for row in counted)
     what = asked.exercise.id if asked.exercise else ", ".join(lesson.id for lesson in chosen)
     lines = [f"Tried: {tried} submissions to {what}."]
