@@ -111,7 +111,7 @@ def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> No
 
 
 # Kinds of which there are many, or whose every test runs to its end.
-_LONG = ("one exercise", "one missing", "constant answer", "cheat")
+_LONG = ("one exercise", "one missing", "constant answer", "state between calls", "cheat")
 _ANSWERS = ("right answer", "known mistake", "wrong answer")  # and of which there are still more
 
 
