@@ -315,8 +315,8 @@ def program_for_later(known_part: ClosedJaxpr, kept: list[Var], rest: ClosedJaxp
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
     inputs. `rest`, which has no constants, takes the residuals, which are the outputs of
-    `known_part`, and the unknown inputs. An equation that makes one of `kept` is left out; other
-    equations read nothing else that it makes.
+    `known_part`, and the unknown inputs. An equation that makes one of `kept` is left out; no other
+    equation reads its other results.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
