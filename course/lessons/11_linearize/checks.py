@@ -420,7 +420,7 @@ OPERATIONS = (
 @pytest.mark.exercise("linearize.flat")
 @random_programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
-    """The values of a random program, and a program for its slope in a direction."""
+    """It returns the values of a random program, and a program for its slope in a direction."""
     outs = random_programs.results_of(f(*xs))
     values, linear = linearize_flat(
         lambda *xs: random_programs.results_of(f(*xs)), list(xs), lambda: len(outs)
