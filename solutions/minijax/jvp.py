@@ -227,8 +227,8 @@ def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) 
     """The sum or the difference of `x` and `y`, and how it moves when they move.
 
     `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; at least
-    one is a number, an array or a tracer. The tangent has the shape of the value, even if only the
-    smaller operand moves.
+    one tangent is a number, an array or a tracer. The result's tangent has the shape of the value,
+    even if only the smaller operand moves.
 
     >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
     5.0 1.0
@@ -335,9 +335,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first list has the results of `f`, which is called once, and the second their tangents: each
-    an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
+    The first list has the results of `f`, which is called once. The second has their tangents:
+    arrays or tracers, never `None`, and zeros for a result that does not move with the inputs. The
+    tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
     `f` returns stays as it is. If a result is a tracer whose interpreter has ended, raises
     `UnexpectedTracerError`.
 
