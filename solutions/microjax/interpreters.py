@@ -40,7 +40,7 @@ class Op(Enum):
 
 
 class Interpreter:
-    """Says what the operations mean; which kind of values it computes with is up to it."""
+    """Says what the operations mean, and chooses the kind of values that it computes with."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of applying `op` to the operands `args` in this interpreter's way."""
@@ -68,8 +68,8 @@ class EvalInterpreter(Interpreter):
 def check_floats(op: Op, args: tuple[Any, ...]) -> None:
     """Raise `TypeError` for the first operand that is not a float.
 
-    A value of another interpreter arrives here if that one is not current: it was never made
-    current, or its work is over and the value was kept, in a list or a global variable.
+    A value of another interpreter arrives here if that interpreter is not current: it never was,
+    or its work is over and the value was kept, in a list or a global variable.
 
     >>> check_floats(Op.add, (2.0, 3))
     Traceback (most recent call last):

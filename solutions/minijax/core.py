@@ -126,7 +126,7 @@ class TraceState(threading.local):
 
 @contextmanager
 def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
-    """A `with` block that has an interpreter on top of this thread's stack.
+    """A `with` block during which an interpreter is on top of this thread's stack.
 
     Its target (`as`) is a new `MainTrace` with this type and data; its level is its index on the
     stack. However the block ends, the stack is then as before. Exceptions pass through.
@@ -305,7 +305,7 @@ class ConcreteArray(ShapedArray):
     val: Any = None
 
     def to_bool(self) -> bool:
-        """What Python's `if` makes of the value.
+        """The truth of the value, for Python's `if`.
 
         >>> ConcreteArray((), np.dtype("float64"), val=np.array(2.0)).to_bool()
         True
@@ -673,9 +673,8 @@ def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     """A function that returns `f(x)` and the number of operations that depended on `x`, as a pair.
 
     `f` takes one array or number and returns one, whose value comes first, out of its box. Each
-    call counts the operations on values that depend on its own `x`. An operation with several
-    results counts once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again,
-    even on `f`.
+    call counts the operations that depend on its own `x`. An operation with several results counts
+    once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
 
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))

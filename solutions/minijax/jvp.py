@@ -227,8 +227,8 @@ def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) 
     """The sum or the difference of `x` and `y`, and how it moves when they move.
 
     `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; at least
-    one tangent is a number, an array or a tracer. The result's tangent has the shape of the value,
-    even if only the smaller operand moves.
+    one is a number, an array or a tracer. The tangent has the shape of the value, even if only the
+    smaller operand moves.
 
     >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
     5.0 1.0
@@ -362,7 +362,7 @@ def drop_float0(tangent: Tangent) -> Value:
 
 
 def check_tangent(primal: Value, tangent: Tangent) -> None:
-    """`tangent` must have the shape of `primal` and its dtype (`float0` unless a float)."""
+    """`tangent` must have the shape and dtype of `primal`; for all but floats, the dtype `float0`."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:

@@ -65,9 +65,9 @@ class JaxprBuilder:
         """The atom for a value that is not an input: a literal for a plain number, else a variable.
 
         The variable is the same whenever this very object is met; any other object, even an equal
-        array, gets a new one. `self.consts` has a `Constant` for each object with a variable. The program
-        computes with the value that the object has now. Only numbers, arrays and tracers have an
-        atom; anything else raises `TypeError`.
+        array, gets a new one. `self.consts` has a `Constant` for each object with a variable. The
+        program computes with the value that the object has now. Only numbers, arrays and tracers
+        have an atom; anything else raises `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)

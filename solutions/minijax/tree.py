@@ -219,10 +219,10 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    The structure of a leaf is the constant `leaf`; the structure of a container has everything
-    needed to build it again. A container for which `is_leaf` is true counts as a leaf, at any
-    depth. Each container is taken apart once. If this yields anything but children and data, raises
-    `ValueError`; any other error in it comes out unchanged. Counterpart: `jax.tree.flatten`.
+    A leaf's structure is the constant `leaf`; a container's structure has everything needed to
+    build it again. A container for which `is_leaf` is true counts as a leaf, at any depth. Each
+    container is taken apart once. If this does not yield children and data, raises `ValueError`;
+    other errors in it come out unchanged. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -239,7 +239,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree with this structure and these leaves, which come from any iterable.
+    """The tree with this structure and these leaves, from any iterable.
 
     Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
     container gets its data and a list of children, and an error in it comes out unchanged.
@@ -280,9 +280,9 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What `tree` has where `treedef` has leaves: leaves, or subtrees.
 
-    The result is a list. If `tree` does not have each container of `treedef`, at the same position,
-    with the same class, equal data and as many children, raises `ValueError`. Below that, nothing
-    is looked at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
+    The result is a list. If `tree` lacks a container of `treedef`, at the same position, with the
+    same class, equal data and as many children, raises `ValueError`. Below that, nothing is looked
+    at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
@@ -324,9 +324,9 @@ def flatten_fun(
     """`f` for flat leaves, `flat_f`, and a function for its result's structure, `out_tree`.
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
-    leaves one by one (a wrong number raises `ValueError`), calls `f` once, and returns the list of
-    the result's leaves. `out_tree()` returns the structure of the last result, as it was then, or
-    raises `RuntimeError` if there is none.
+    leaves as arguments (a wrong number raises `ValueError`), calls `f` once, and returns the list
+    of the result's leaves. `out_tree()` returns the structure of the last result, as it was then,
+    or raises `RuntimeError` if there is none.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair
