@@ -362,7 +362,7 @@ def drop_float0(tangent: Tangent) -> Value:
 
 
 def check_tangent(primal: Value, tangent: Tangent) -> None:
-    """`tangent` must have the shape and dtype of `primal`; for all but floats, the dtype `float0`."""
+    """`tangent` needs the shape of `primal`, and its dtype, or `float0` if that is not a float."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:
