@@ -193,8 +193,8 @@ def apply_equation(eqn: JaxprEqn, operands: Values) -> list[Value]:
 def eval_jaxpr(jaxpr: Jaxpr, consts: Values, *args: Value) -> list[Value]:
     """The list of the outputs of a program, run under whichever interpreters are active.
 
-    `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`; any other
-    number raises `ValueError`. Each equation is bound once, in order; there may be thousands. If a
+    `consts` are the values of `jaxpr.constvars` and `args` those of `jaxpr.invars`: one for each
+    (else `ValueError`). Each equation is bound once, in order; there may be thousands. If a
     variable has no value, raises `KeyError`. A program may run again while one of its own equations
     is being computed.
 

@@ -239,7 +239,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree with this structure and these leaves, from any iterable.
+    """The tree of this structure with these leaves, from any iterable.
 
     Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
     container gets its data and a list of children, and an error in it comes out unchanged.
@@ -324,9 +324,9 @@ def flatten_fun(
     """`f` for flat leaves, `flat_f`, and a function for its result's structure, `out_tree`.
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
-    leaves as arguments (a wrong number raises `ValueError`), calls `f` once, and returns the list
-    of the result's leaves. `out_tree()` returns the structure of the last result, as it was then,
-    or raises `RuntimeError` if there is none.
+    leaves one by one (else `ValueError`), calls `f` once, and returns the list of the result's
+    leaves. `out_tree()` returns the structure of the last result, as it was then, or raises
+    `RuntimeError` if there is none.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair
