@@ -359,21 +359,6 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
 
 
-@mistake("checkpoint.later", fails="test_later_computes_again")
-def program_for_later(known_part, kept, rest):
-    jaxpr = known_part.jaxpr
-    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], eqns=eqns)
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    avals = [*(v.aval for v in again.invars), *rest.in_avals[len(again.outvars) :]]
-    return trace_to_jaxpr(later, [ShapedArray(aval.shape, aval.dtype) for aval in avals])
-
-
 @mistake("checkpoint.later", fails="test_later_takes_several")
 def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
@@ -668,13 +653,6 @@ mistake(
         "[checkpoint(one_after_the_other(part)) for part in parts]": "[*(checkpoint(one_after_the_other(part)) for part in parts[:-1]), *map(one_after_the_other, parts[-1:])]"
     },
     fails="test_segments_of_squares",
-)
-mistake(
-    "checkpoint.segments",
-    {
-        "[checkpoint(one_after_the_other(part)) for part in parts]": "[one_after_the_other(part) for part in parts]"
-    },
-    fails="test_segments_forget",
 )
 mistake(
     "checkpoint.segments",

@@ -240,16 +240,6 @@ def eval_jaxpr(jaxpr, consts, *args):
     return list({atom: read(env, atom) for atom in jaxpr.outvars}.values())
 
 
-@mistake("jaxprs.eval_jaxpr", fails="test_eval_binds")
-def eval_jaxpr(jaxpr, consts, *args):
-    # An equation without results is left out.
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        if eqn.outvars:
-            env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
-    return [read(env, x) for x in jaxpr.outvars]
-
-
 # A literal among the results loses its weak type.
 mistake(
     "jaxprs.eval_jaxpr",

@@ -133,15 +133,6 @@ def program(self, args, kwargs):
     return mine[key]
 
 
-# The plain slip: the value is still in the type, so a tracer is another thing than an array.
-mistake(
-    "jit.program",
-    {
-        "avals = tuple(raise_to_shaped(get_aval(x)) for x in leaves)": "key = structure, tuple(get_aval(x) for x in leaves), axis_sizes()",
-        "key = (structure, avals, axis_sizes())": "",
-    },
-    fails="test_program_for_tracers",
-)
 # The hash instead of the key: hash(-1) == hash(-2).
 mistake(
     "jit.program",
@@ -436,17 +427,6 @@ mistake(  # an array without axes is written into the text, as if it were a lite
     },
     fails="test_lower_constants",
 )
-mistake(  # what a rule does not find is taken for a rule that is not there
-    "jit.lower_body",
-    {
-        'rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")': "",
-        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": """try:
-    outs = hlo_lowerings[eqn.primitive](emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
-except KeyError:
-    raise NotImplementedError(str(eqn.primitive)) from None""",
-    },
-    fails="test_lower_missing_rule",
-)
 
 
 @right("jit.impl")
@@ -584,19 +564,6 @@ def jit_impl(*args, name, jaxpr):
     outs = xla.run(ready.executable, [*ready.captured, *buffers])
     avals = [ShapedArray(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
     return [array_of(aval, out, on, ready.committed) for aval, out in zip(avals, outs)]
-
-
-@mistake("jit.impl", fails="test_impl_mixed_arguments")
-def jit_impl(*args, name, jaxpr):
-    # An argument that was sent before is not sent again, although its owner may have changed it.
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    sent = kept(jaxpr, "sent", dict)
-    for aval, x in zip(jaxpr.in_avals, args):
-        if id(x) not in sent:
-            sent[id(x)] = x, to_buffer(aval, x, on)
-    outs = xla.run(ready.executable, [*ready.captured, *(sent[id(x)][1] for x in args)])
-    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
 
 
 @mistake("jit.impl", fails="test_impl_committed_by_the_program")
@@ -777,18 +744,6 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
 
 
-@mistake("jit.jvp", fails="test_jvp_of_a_program_closed_anew")
-def jvp_jaxpr(jaxpr, moves):
-    # Kept by how many inputs move, not by which.
-    def g(*args):
-        primals, tangents = groups(args, len(jaxpr.in_avals))
-        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
-        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
-
-    avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
-    return derived(jaxpr, ("jvp", sum(moves)), g, avals)
-
-
 @mistake("jit.jvp", fails="test_jvp_nothing_moves")
 def jvp_jaxpr(jaxpr, moves):
     # Where nothing moves, the program itself, without any tangents.
@@ -813,21 +768,6 @@ def jvp_jaxpr(jaxpr, moves):
 
     tangent_types = [ShapedArray(a.shape, a.dtype) for a in chosen(jaxpr.in_avals, moves)]
     return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *tangent_types])
-
-
-mistake(  # one memory for all programs, which forgets the oldest
-    "jit.jvp",
-    {
-        "moves: tuple[bool, ...])": "moves: tuple[bool, ...], made: dict = {})",
-        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """key = jaxpr.jaxpr, moves
-if key not in made:
-    made[key] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
-    if len(made) > 100:
-        del made[next(iter(made))]
-return made[key]""",
-    },
-    fails="test_jvp_kept_for_moves",
-)
 
 
 mistake(  # kept on the program with its constants: closed anew, it is another
@@ -978,39 +918,6 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
 
         cache[key] = trace_to_jaxpr(batched_f, avals), [0] * len(jaxpr.out_avals)
     return cache[key]
-
-
-@mistake("jit.batch", fails="test_batch_kept_for_other_axes")
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    # Kept by which inputs are batched, not by where.
-    def make():
-        noted = []
-
-        def g(*args):
-            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
-            noted.extend(axes)
-            return outs
-
-        return trace_to_jaxpr(g, avals), noted
-
-    flags = tuple(not isinstance(dim, NotMapped) for dim in dims)
-    return kept(jaxpr, ("vmap", axis_size, name_of(axis_size), flags), make)
-
-
-@mistake("jit.batch", fails="test_batch_kept_for_sizes")
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    # The size as a plain int, which has lost the name of the axis.
-    def make():
-        noted = []
-
-        def g(*args):
-            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), int(axis_size), dims, args)
-            noted.extend(axes)
-            return outs
-
-        return trace_to_jaxpr(g, avals), noted
-
-    return kept(jaxpr, batching_key(axis_size, dims), make)
 
 
 mistake(  # where no input is batched, nothing is done, though an operation may ask for its place

@@ -186,22 +186,6 @@ def process_primitive(self, primitive, tracers, params):
     return boxes[0] if len(boxes) == 1 else boxes
 
 
-@mistake("jvp.process_primitive", fails="test_a_primitive_with_a_rule")
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [], []
-    while tracers:
-        box = tracers.pop(0)
-        primals.append(box.primal)
-        tangents.append(box.tangent)
-    several = primitive.multiple_results
-    if tangents.count(None) == len(tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if several else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    return [JVPTracer(self, *pair) for pair in zip(ps, ts)] if several else JVPTracer(self, ps, ts)
-
-
 @mistake("jvp.process_primitive", fails="test_several_results")
 def process_primitive(self, primitive, tracers, params):
     primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
@@ -311,17 +295,6 @@ def bilinear_jvp(primitive, primals, tangents, **params):
     return product(x, y), add_tangents(from_x, from_y)
 
 
-@mistake("jvp.mul_rule", fails="test_mul_keeps_the_dtype")
-def bilinear_jvp(primitive, primals, tangents, **params):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    product = functools.partial(primitive.bind, **params)
-    from_x = apply_linear(lambda t: product(t, y), x_dot)
-    from_y = apply_linear(lambda t: product(x, t), y_dot)
-    if from_x is not None and not isinstance(from_x, Tracer):
-        from_x = np.asarray(from_x, float)
-    return product(x, y), add_tangents(from_x, from_y)
-
-
 # a square
 mistake(
     "jvp.mul_rule",
@@ -420,14 +393,6 @@ def sum_jvp(primitive, primals, tangents):
     if x_dot is None and primitive is sub_p:
         return z, stretch_like(neg(y_dot), z)
     return z, stretch_like(add_tangents(x_dot, y_dot), z)
-
-
-@mistake("jvp.sum_rule", fails="test_sum_keeps_the_dtype")
-def sum_jvp(primitive, primals, tangents):
-    # zeros of the wrong dtype instead of None
-    shape = get_aval(primitive.bind(*primals)).shape
-    moves = [np.zeros(shape) if t is None else t for t in tangents]
-    return primitive.bind(*primals), primitive.bind(*moves)
 
 
 # x - x does not move
@@ -590,21 +555,6 @@ mistake(
 )
 
 
-@mistake("jvp.flat", fails="test_flat_after_an_error")
-def jvp_flat(f, primals, tangents):
-    block = new_main(JVPTrace)
-    trace = JVPTrace(block.__enter__())
-    ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-    try:
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    except Exception:
-        block.__exit__(None, None, None)
-        raise
-    pairs = [(o.primal, instantiate(o.tangent, o.aval)) for o in outs]
-    block.__exit__(None, None, None)
-    return [p for p, _ in pairs], [t for _, t in pairs]
-
-
 @mistake("jvp.flat", fails="test_flat_passes_values_through")
 def jvp_flat(f, primals, tangents):
     with new_main(JVPTrace) as main:
@@ -627,16 +577,6 @@ def jvp_flat(f, primals, tangents):
         ins = [JVPTracer(trace, p, still(t)) for p, t in zip(primals, tangents)]
         outs = [full_raise(trace, out) for out in f(*ins)]
     return [o.primal for o in outs], [instantiate(o.tangent, o.aval) for o in outs]
-
-
-@mistake("jvp.flat", fails="test_flat_boxes_inputs")
-def jvp_flat(f, primals, tangents):
-    values = list(f(*primals))
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    return values, [instantiate(o.tangent, o.aval) for o in outs]
 
 
 # zeros are kept by their type: if they were made while a program was recorded, they are its tracers

@@ -779,19 +779,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@mistake("pmap.jvp", fails="test_slope_in_front")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, axis_name, axis_size, devices):
-    # The devices get lost on the way.
-    def rebind(program, args):
-        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, axis_name=axis_name, axis_size=axis_size)
-
-    with inside(axis_name, axis_size):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
 @mistake("pmap.jvp", fails="test_slope_of_some_operands")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     # As many axes as tangents, but the first ones.
@@ -816,31 +803,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
     with inside(**params):
         return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slopes_in_turn")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The program is made anew for each call, and so compiled anew.
-    from minijax.jaxpr import jaxpr_as_fun
-    from minijax.jvp import jvp_flat
-
-    moves = [t is not None for t in tangents]
-    floats = [is_float(aval.dtype) for aval in jaxpr.out_avals]
-
-    def both(*args):
-        values, slopes = groups(args, len(moves))
-        outs, changes = jvp_flat(jaxpr_as_fun(jaxpr), values, filled(moves, slopes))
-        return [*outs, *chosen(changes, floats)]
-
-    with inside(**params):
-        program = trace_to_jaxpr(both, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
-        axes = {
-            "in_axes": [*in_axes, *chosen(in_axes, moves)],
-            "out_axes": [*out_axes, *chosen(out_axes, floats)],
-        }
-        outs = pmap_call(program, [*primals, *chosen(tangents, moves)], **axes, **params)
-    values, slopes = groups(outs, len(out_axes))
-    return values, filled(floats, slopes)
 
 
 @right("pmap.two_axes")
@@ -884,9 +846,6 @@ mistake(
         "A piece has no mapped axis. The axes after it have moved one place to the front.",
         "`dim - (axis < dim)`, with the mapped axis of the batch.",
     ],
-)
-mistake(
-    "pmap.two_axes", {"axis += dim <= axis": "axis += dim < axis"}, fails="test_mapped_axis_first"
 )
 
 

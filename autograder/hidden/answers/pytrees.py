@@ -635,21 +635,6 @@ def flatten_up_to(treedef, tree):
     return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
 
 
-@mistake("pytrees.flatten_up_to", fails="test_leaf_in_place_of_a_container")
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if treedef.num_leaves == 0:
-        return []
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = node_type(type(tree)).take_apart(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other data, or another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
 # An instance of a subclass fits.
 mistake(
     "pytrees.flatten_up_to",
@@ -794,15 +779,6 @@ def tree_map(f, tree, *rest, is_leaf=None):
         else:
             new.append(remembered(*xs))
     return tree_unflatten(structure, new)
-
-
-@mistake("pytrees.map", fails="test_map_of_one_tree")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    if not leaves:
-        return None
-    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-    return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
 
 
 @mistake("pytrees.map", fails="test_errors_in_the_mapped_function")
@@ -957,18 +933,6 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake("pytrees.flatten_fun", fails="test_structure_asked_too_early")
-def flatten_fun(f, in_tree):
-    kept = []
-
-    def flat_f(*leaves):
-        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        kept.append(structure)
-        return out
-
-    return flat_f, lambda: kept[-1]
-
-
 @mistake("pytrees.flatten_fun", fails="test_wrappers_side_by_side")
 def flatten_fun(f, in_tree):
     kept = flatten_fun.__dict__.setdefault("kept", {})
@@ -998,24 +962,6 @@ def flatten_fun(f, in_tree):
         if not results:
             raise RuntimeError("asked too early")
         return tree_structure(results[0])
-
-    return flat_f, out_tree
-
-
-@mistake("pytrees.flatten_fun", fails="test_function_that_calls_itself")
-def flatten_fun(f, in_tree):
-    kept = []
-
-    def flat_f(*leaves):
-        kept.clear()
-        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        kept.append(structure)
-        return out
-
-    def out_tree():
-        if not kept:
-            raise RuntimeError("asked too early")
-        return kept[0]
 
     return flat_f, out_tree
 

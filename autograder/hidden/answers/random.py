@@ -231,13 +231,6 @@ mistake(
 )
 mistake(
     "random.truncated",
-    {
-        "jnp.clip(mul(root, erf_inv(u)), *nearest_inside(lower, upper, dtype))": "mul(root, erf_inv(u))"
-    },
-    fails="test_truncated_without_the_bounds",
-)
-mistake(
-    "random.truncated",
     {"*nearest_inside(lower, upper, dtype)": "lower, upper"},
     fails="test_truncated_without_the_bounds",
 )
@@ -342,13 +335,3 @@ def drawn_apart(words, logits, axis, shape, mode):
         is_drawn = jnp.equal(draws[-1][..., None], np.arange(jnp.shape(left)[-1]))
         left = jnp.where(is_drawn, -np.inf, left)
     return jnp.reshape(jnp.stack(draws), shape) if draws else jnp.zeros(shape, np.int32)
-
-
-@mistake("random.apart", fails="test_apart")
-def drawn_apart(words, logits, axis, shape, mode):
-    # The right indices, in the order of their numbers.
-    batch = len(get_aval(logits).shape) - 1
-    count = math.prod(shape[: len(shape) - batch])
-    noise = gumbel_floats(words, get_aval(logits).shape, get_aval(logits).dtype, mode)
-    indices = jnp.sort(top_k(jnp.moveaxis(noise + logits, axis, -1), count)[1])
-    return jnp.reshape(transpose(indices, (batch, *range(batch))), shape)

@@ -502,25 +502,6 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
     return out, 0
 
 
-@mistake("vmap.dot_general_rule", fails="test_both_mapped")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    both = all(isinstance(dim, int) for dim in dims)
-    used = [dims[0], dims[0]] if both else dims
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(used, pair)) for pair in dimension_numbers
-    )
-    if both:
-        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
-    numbers = contract, batch
-    out = dot_general_p.bind(
-        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
-    )
-    if both:
-        return out, 0
-    side = 0 if isinstance(dims[0], int) else 1
-    return out, axis_in_product(vals, numbers, side, dims[side])
-
-
 @mistake("vmap.dot_general_rule", fails="test_products_with_batch_axes")
 def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
     contract, batch = (
