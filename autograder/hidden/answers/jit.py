@@ -634,7 +634,11 @@ mistake(
 )
 mistake(
     "jit.jvp",
-    {"avals, f =": "moves = tuple(is_float(aval.dtype) for aval in jaxpr.in_avals)\navals, f ="},
+    {
+        "next(moving) if move": "t if is_float(a.dtype)",
+        "for move in moves]": "for t, a in zip(moving, avals)]",
+        "*tangent_avals": "*avals",
+    },
     name="Every input gets a tangent, moving or not",
     hints=[
         "How many inputs should the program have if one of two inputs moves?",
