@@ -110,13 +110,15 @@ def aval_of_registered(mj):
 
     aval_makers[Celsius] = lambda x: ShapedArray((x.days, 1), np.dtype("float32"))
     aval_makers[Matrix] = lambda x: ShapedArray((9,), np.dtype("int8"))
+    aval_makers[object] = lambda x: ShapedArray((7,), np.dtype("int8"))
     try:
-        values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal)]
+        values = [Celsius(), Weather(), np.zeros(2).view(Matrix), np.zeros(2).view(Diagonal), "x"]
         found = [get_aval(value).str_short() for value in values]
         names = ("a registered class", "its subclass", "a registered array class", "its subclass's")
+        names = (*names, "a string, if `object` is registered")
         return {f"the abstract value of {x}": y for x, y in zip(names, found, strict=True)}
     finally:
-        del aval_makers[Celsius], aval_makers[Matrix]
+        del aval_makers[Celsius], aval_makers[Matrix], aval_makers[object]
 
 
 @probe
@@ -147,7 +149,10 @@ def avals_of_heirs(mj):
         finally:
             for cls, _ in order:
                 del aval_makers[cls]
-    return {"the abstract values, after the entries were made in two orders": found}
+    return {
+        "the abstract values of a class and of two that inherit from it and another, "
+        "after the entries were made in two orders": found
+    }
 
 
 @probe
@@ -381,6 +386,9 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
         def __init__(self, main):
             self._trace = Trace(main)
 
+        def full_lower(self):
+            return 0.5
+
     trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
     operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
     answers = []
@@ -394,7 +402,8 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
                 answers.append(True)
     finally:
         trace_state.dynamic_trace = None
-    return {"the tracer is rejected by UnexpectedTracerError": answers}
+    where = "" if dynamic is None else ", below default_main()"
+    return {f"the tracer is rejected by UnexpectedTracerError{where}": answers}
 
 
 @probe
@@ -540,10 +549,12 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
     upper = [MainTrace(i, Toy) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    upper[own_level - 1] = main = MainTrace(own_level, Toy)
+    main = MainTrace(own_level, Toy) if own_level else trace_state.stack[0]
+    if own_level:
+        upper[own_level - 1] = main
     trace_state.stack[1:] = upper
     try:
-        out = full_raise(Toy(main), tracer)
+        out = full_raise(main.trace_type(main), tracer)
         rejected = False
     except UnexpectedTracerError:
         rejected, out = True, (None, None)
@@ -608,6 +619,7 @@ def test_tracer_from_above_has_escaped(student):
     """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
+    student.agrees(tracer_boxed, 1, 0, True)
 
 
 @pytest.mark.meets("another_box")
@@ -724,7 +736,7 @@ def count_around_thread(mj, siblings, x):
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
         counts.append(counted(outside)(x)[1])
-    return {"the counts of the inner and of the outer call": counts}
+    return {"the counts of a call in another thread and of the call around it": counts}
 
 
 def error_of(f, *args):
