@@ -97,7 +97,7 @@ def aval_of_registered(mj):
     """The abstract values of classes that were put into the table, and of their subclasses."""
 
     class Celsius:
-        days = 4
+        days, aval = 4, None  # only of a tracer it is the abstract value
 
     class Weather(Celsius):
         pass

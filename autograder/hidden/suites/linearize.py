@@ -587,6 +587,25 @@ def residual_types(mj, siblings, values):
     }
 
 
+@probe(uses=[evaluating])
+def residuals_without_numpy(mj, siblings, x):
+    """Results of operations and tracers from below as known operands: what becomes of them."""
+    with (
+        evaluating(siblings) as (lin, _),
+        new_main(JVPTrace) as below,
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace, kept = lin.PartialEvalTrace(main), JVPTracer(JVPTrace(below), x, x)
+        box, known = trace.new_arg(lin.unknown(get_aval(x))), [neg_p.bind(x), kept]
+        outs = [full_raise(trace, mj.numpy.multiply(box, y)) for y in known]
+        program = lin.tracers_to_jaxpr([box], [*outs, *map(trace.pure, known)])
+    return {
+        "the classes of the outputs": [type(atom).__name__ for atom in program.jaxpr.outvars],
+        "the number of constants": len(program.consts),
+        "a tracer from below is a constant itself": [c is kept for c in program.consts].count(True),
+    }
+
+
 def makes(student, name, vals, consts, later):
     """Compare the program of a function."""
     student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
@@ -623,12 +642,14 @@ def test_program_keeps_a_residual_once(student):
 
 @pytest.mark.meets("weak_type", "float32", "caching", "none", "zeros")
 def test_types_of_residuals(student):
-    """A residual keeps its dtype and whether it is weakly typed; two arrays are two constants."""
+    """A residual keeps its type, weak or not; two arrays are two constants, without axes too."""
     needs = siblings(*STAGING, "linearize.toposort")
     numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), 2.0]
     student.agrees(residual_types, needs, numbers)
     arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
     student.agrees(residual_types, needs, [*arrays, 0.0, 0])
+    student.agrees(residuals_without_numpy, needs, 2.0)
+    student.agrees(residuals_without_numpy, needs, ROW)
 
 
 def test_program_inputs(student):

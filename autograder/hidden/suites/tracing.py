@@ -20,8 +20,10 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax import core, tracing
     from minijax import numpy as jnp
     from minijax.core import (
+        MainTrace,
         Primitive,
         ShapedArray,
+        Trace,
         Tracer,
         abstract_eval_rules,
         add_p,
@@ -478,6 +480,12 @@ def afterwards(mj, siblings, fails):
     """The stack after a function was traced, or has failed; and what an escaped box says."""
     kept, found, types = [], {"error": "nothing"}, [ShapedArray((), np.dtype(float))]
 
+    class Escaped(Tracer):
+        aval, _trace = types[0], Trace(MainTrace(1, Trace))
+
+        def full_lower(self):
+            return 0.5
+
     def rejected(use, *args):
         try:
             use(*args)
@@ -500,8 +508,10 @@ def afterwards(mj, siblings, fails):
             tracing.trace_with(tracing.JaxprBuilder(), f, types)
         except ZeroDivisionError:
             found["error"] = "ZeroDivisionError"
-        again = tracing.trace_with, tracing.JaxprBuilder(), lambda x: kept[:1], types
-        found["a result that was kept is rejected by UnexpectedTracerError"] = rejected(*again)
+        for result in kept[0], Escaped():
+            again = tracing.trace_with, tracing.JaxprBuilder(), lambda x: [result], types
+            key = f"a result that was kept, a {type(result).__name__}, is rejected by UnexpectedTracerError"
+            found[key] = rejected(*again)
     return {
         **found,
         "a box that was kept is rejected by UnexpectedTracerError": rejected(sin_p.bind, kept[0]),
