@@ -508,10 +508,10 @@ def afterwards(mj, siblings, fails):
             tracing.trace_with(tracing.JaxprBuilder(), f, types)
         except ZeroDivisionError:
             found["error"] = "ZeroDivisionError"
-        for result in kept[0], Escaped():
-            again = tracing.trace_with, tracing.JaxprBuilder(), lambda x: [result], types
-            key = f"a result that was kept, a {type(result).__name__}, is rejected by UnexpectedTracerError"
-            found[key] = rejected(*again)
+        for which, outs in ("of the same kind", kept[:1]), ("of another interpreter", [Escaped()]):
+            again = tracing.JaxprBuilder(), lambda x, outs=outs: outs, types
+            key = f"a result {which} that has escaped is rejected by UnexpectedTracerError"
+            found[key] = rejected(tracing.trace_with, *again)
     return {
         **found,
         "a box that was kept is rejected by UnexpectedTracerError": rejected(sin_p.bind, kept[0]),
