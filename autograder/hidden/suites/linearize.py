@@ -643,7 +643,7 @@ def test_program_keeps_a_residual_once(student):
 
 @pytest.mark.meets("weak_type", "float32", "caching", "none", "zeros")
 def test_types_of_residuals(student):
-    """A residual keeps its type, weak or not; two arrays are two constants, without axes too."""
+    """Two arrays are two constants, even without axes, and keep their types, weak or not."""
     needs = siblings(*STAGING, "linearize.toposort")
     numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), 2.0]
     student.agrees(residual_types, needs, numbers)
