@@ -270,6 +270,7 @@ def test_python_numbers(student, value):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("a tracer's own, or what its entry")
 def test_arrays(student):
     """An array's abstract value has its shape and dtype, is not weakly typed, and holds it."""
     for dtype in ("float32", "float64", "int32", "bool", "uint8"):
@@ -293,17 +294,20 @@ def test_numpy_scalars(student):
 
 
 @pytest.mark.meets("another_box")
+@pytest.mark.keeps("a tracer's own, or what its entry")
 def test_tracer_answers_for_itself(student):
     """A tracer's abstract value is the tracer's own, the very object."""
     student.agrees(aval_of_tracer, (2, 3), "float32", False)
     student.agrees(aval_of_tracer, (), "int32", True)
 
 
+@pytest.mark.keeps("This table is read at each call")
 def test_array_subclass(student):
     """An instance of a subclass of NumPy's array class is an array."""
     student.agrees(aval_of_array_subclass)
 
 
+@pytest.mark.keeps("This table is read at each call", "If several classes fit")
 def test_registered_classes(student):
     """A class that is put into the table later is known, and a subclass counts as its nearest."""
     student.agrees(aval_of_registered)
@@ -311,24 +315,28 @@ def test_registered_classes(student):
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("This table is read at each call", "If none fits")
 def test_table_is_asked_each_time(student):
     """The table says what is an array, and may change at any time."""
     student.agrees(aval_of_changing_class)
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
+@pytest.mark.keeps("a tracer's own, or what its entry")
 def test_equal_values(student):
     """Values that are equal still have abstract values of their own."""
     student.agrees(avals_in_turn, [1, 1.0, True, np.float32(1), 0, False, 0.0, -0.0, 1])
 
 
 @pytest.mark.meets("exception", "extremes")
+@pytest.mark.keeps("A maker's error")
 def test_makers_may_refuse(student):
     """If the maker of a value's type raises an error, it is this error that comes out."""
     student.agrees(errors_of_makers)
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("If none fits")
 def test_no_arrays(student):
     """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
     for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
@@ -439,6 +447,7 @@ def test_constants_go_to_the_bottom(student):
         student.agrees(top_of, levels, 4, None)
 
 
+@pytest.mark.keeps("A trace of the interpreter")
 def test_one_tracer_among_constants(student):
     """One tracer among constants decides, in any place."""
     for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
@@ -452,6 +461,7 @@ def test_operands_decide(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "twice", "closure")
+@pytest.mark.keeps("A trace of the interpreter", "It is the lowest interpreter")
 def test_highest_level(student):
     """Of several tracers the one with the highest level decides, in any place."""
     for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
@@ -472,12 +482,14 @@ def test_dynamic_trace_above_constants(student):
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("It is the lowest interpreter")
 def test_dynamic_trace_above_tracers(student):
     """The interpreter that default_main() returns takes operations on tracers of lower levels."""
     student.agrees(top_of, [1], 5, 3)
     student.agrees(top_of, [None, 1, 2], 5, 3)
 
 
+@pytest.mark.keeps("It is the lowest interpreter")
 def test_lower_dynamic_trace(student):
     """Operands above the interpreter that default_main() returns decide."""
     for levels in ([4, None], [1, 3], [2]):
@@ -485,6 +497,7 @@ def test_lower_dynamic_trace(student):
 
 
 @pytest.mark.meets("another_box", "exception")
+@pytest.mark.keeps("of any tracer in `args` has ended")
 def test_escaped_tracers(student):
     """A tracer whose interpreter has ended or is hidden is rejected, beside any other operand."""
     for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
@@ -588,6 +601,7 @@ def own_tracer_boxed(mj, level, data):
 
 
 @pytest.mark.meets("sizes", "caching", "zeros")
+@pytest.mark.keeps("unchanged if it is in one")
 def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
@@ -595,6 +609,7 @@ def test_constants_are_pure(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("unchanged if it is in one", "has many `Trace` objects")
 def test_own_tracer_is_left_alone(student):
     """A tracer of the same use of the interpreter is returned itself, even if its Trace is not."""
     student.agrees(own_tracer_boxed, 1, None)
@@ -602,6 +617,7 @@ def test_own_tracer_is_left_alone(student):
 
 
 @pytest.mark.meets("nested", "closure")
+@pytest.mark.keeps("unchanged if it is in one")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_tracer_from_below_is_lifted(student, same_type):
     """A tracer of a lower level is boxed by lift, box and all."""
@@ -610,6 +626,7 @@ def test_tracer_from_below_is_lifted(student, same_type):
 
 
 @pytest.mark.meets("another_box", "exception")
+@pytest.mark.keeps("of another use has escaped")
 def test_tracer_from_below_has_escaped(student):
     """A tracer of a lower level is rejected if its interpreter has ended."""
     for level, own_level, same_type in [(1, 2, True), (2, 5, True), (1, 4, False)]:
@@ -617,6 +634,7 @@ def test_tracer_from_below_has_escaped(student):
 
 
 @pytest.mark.meets("another_box", "exception")
+@pytest.mark.keeps("of another use has escaped")
 def test_tracer_from_above_has_escaped(student):
     """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
@@ -625,6 +643,7 @@ def test_tracer_from_above_has_escaped(student):
 
 
 @pytest.mark.meets("another_box")
+@pytest.mark.keeps("The boxes of two uses never do")
 @pytest.mark.parametrize("same_type", [True, False])
 def test_another_use_at_the_same_level(student, same_type):
     """A tracer of a different use of an interpreter is rejected, even if the levels are equal."""
@@ -787,6 +806,7 @@ def counts_of_itself(mj, siblings, depth):
 
 
 @pytest.mark.meets("weak_type", "float32", "order", "keys", "again", "some_results")
+@pytest.mark.keeps("as a pair", "whose value comes first")
 @pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
 def test_count(student, program):
     """The value is the function's own, and every operation on what depends on the input counts."""
@@ -794,12 +814,14 @@ def test_count(student, program):
     student.agrees(count_of, OPERATING, program, np.array([[0.5, 2.5]], np.float32))
 
 
+@pytest.mark.keeps("as a pair")
 def test_constants_do_not_count(student):
     """Operations on constants alone do not count."""
     student.agrees(count_of, OPERATING, "constant operation", 2.5)
     student.agrees(count_of, OPERATING, "constant operation", np.array([2.5, 3.5]))
 
 
+@pytest.mark.keeps("whose value comes first")
 def test_results_that_need_no_operation(student):
     """A function may return its input, or a constant."""
     for program in ("input", "constant", "constant result"):
@@ -807,6 +829,7 @@ def test_results_that_need_no_operation(student):
 
 
 @pytest.mark.meets("another_box", "nested", "closure")
+@pytest.mark.keeps("depend on its own `x`")
 def test_counts_within_counts(student):
     """Each of several interpreters counts what depends on its own input, and on no other."""
     names = (
@@ -822,6 +845,7 @@ def test_counts_within_counts(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results")
+@pytest.mark.keeps("several results counts once")
 @pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
@@ -829,6 +853,7 @@ def test_several_results_count_once(student, program):
 
 
 @pytest.mark.meets("again", "moment", "nested")
+@pytest.mark.keeps("depend on its own `x`", "Python's `if` may look")
 def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
     student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
@@ -836,6 +861,7 @@ def test_branches_count_for_themselves(student):
 
 
 @pytest.mark.meets("caching", "nested", "exception", "length")
+@pytest.mark.keeps("Python's `if` may look")
 def test_counts_of_itself(student):
     """A function may count itself, less deep; one that fails leaves nothing behind."""
     student.agrees(counts_of_itself, OPERATING, 3)

@@ -253,6 +253,7 @@ COUNTS = ((2, 1), "int8", False)
 
 
 @pytest.mark.meets("float32", "axes")
+@pytest.mark.keeps("Nothing is computed")
 def test_staged_types(student):
     """The results have the types that follow from the operands' types."""
     student.agrees(staged_primitive, "mul_p", [np.ones((2, 1), F32), np.ones((1, 3), F32)], {})
@@ -262,12 +263,14 @@ def test_staged_types(student):
     student.agrees(staged_primitive, "transpose_p", [EMPTY], {"permutation": (1, 0)})
 
 
+@pytest.mark.keeps("One recipe makes all")
 def test_staged_recipe(student):
     """The recipe holds the operation, its parameters and its operands, all of them, in order."""
     student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR], {"scale": 3.0})
     student.agrees(staged, [ROW, GRID], [False, False], [VECTOR], {})
 
 
+@pytest.mark.keeps("One recipe makes all")
 def test_staged_known_operands(student):
     """Known operands belong to the recipe too, wherever they are."""
     student.agrees(staged, [2.0, ROW, GRID], [True, False, True], [VECTOR], {})
@@ -275,6 +278,7 @@ def test_staged_known_operands(student):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("a list of unknown tracers")
 def test_staged_box(student):
     """A result is unknown, belongs to this trace, and has a variable of its own type."""
     student.agrees(staged, [ROW], [False], [COUNTS], {})
@@ -282,6 +286,7 @@ def test_staged_box(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes")
+@pytest.mark.keeps("a list of unknown tracers", "One recipe makes all")
 def test_staged_several(student):
     """Several results have one recipe, and each has its own type and its own variable."""
     student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
@@ -311,6 +316,7 @@ def test_staged_with_other_params(student):
     student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
 
+@pytest.mark.keeps("Nothing is computed")
 def test_staging_computes_nothing(student):
     """Nothing is computed, and of the results only a type is known, even if all operands are."""
     student.agrees(work_of_staging, 2.0)
@@ -398,6 +404,7 @@ WOODS = [
 ]
 
 
+@pytest.mark.keeps("each once, after those")
 def test_order_of_a_chain(student):
     """In a chain, the first operation comes first and the result last."""
     student.agrees(order, [[-1], [0], [1], [2]], [3])
@@ -405,6 +412,7 @@ def test_order_of_a_chain(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("each once, after those")
 def test_order_with_shortcuts(student):
     """A recipe that several others need, near and far, comes before all of them, once."""
     student.agrees(order, LADDER, [5])
@@ -418,6 +426,7 @@ def test_order_does_not_depend_on_operands(student):
 
 
 @pytest.mark.meets("order", "caching")
+@pytest.mark.keeps("each once, after those")
 def test_order_of_branches(student):
     """If branches meet again, everything still comes after what it needs."""
     student.agrees(any_order, FORK, [5])
@@ -427,6 +436,7 @@ def test_order_of_branches(student):
 
 
 @pytest.mark.meets("again", "mutation")
+@pytest.mark.keeps("hold a recipe twice")
 def test_order_of_several_results(student):
     """Several results may be asked for, including some that others need, or one twice."""
     student.agrees(order, LADDER, [2, 5])
@@ -437,6 +447,7 @@ def test_order_of_several_results(student):
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("hold a recipe twice")
 def test_order_leaves_out_what_is_not_needed(student):
     """What no result needs is left out; nothing is needed if there are no results."""
     student.agrees(order, LADDER, [2])
@@ -446,12 +457,14 @@ def test_order_leaves_out_what_is_not_needed(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("recursion limit")
 def test_order_of_long_programs(student):
     """A chain of thousands of operations is no problem."""
     student.agrees(long_chain, 2000, 1)
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("does not double")
 def test_work_of_sorting(student):
     """If each operation uses the one before twice, the work does not double at each step."""
     student.agrees(long_chain, 300, 2)
@@ -613,6 +626,7 @@ def makes(student, name, vals, consts, later):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The program that computes")
 def test_program_of_an_operation(student):
     """An operation becomes an equation, between the inputs and the outputs."""
     makes(student, "difference", [2.0, 3.0], [], [7.0, 10.0])
@@ -620,12 +634,14 @@ def test_program_of_an_operation(student):
 
 
 @pytest.mark.meets("keys", "again")
+@pytest.mark.keeps("The program that computes")
 def test_program_as_printed(student):
     """Equations keep their parameters, and are in an order in which they can be run."""
     student.agrees(program_text, siblings(*STAGING, "linearize.toposort"), GRID, np.ones(2))
     makes(student, "early", [2.0], [], [0.5])
 
 
+@pytest.mark.keeps("A known array is one constant")
 def test_program_with_residuals(student):
     """A known operand is a constant of the program: a literal, or a variable for an array."""
     makes(student, "line", [2.0], [3.0], [10.0])
@@ -634,6 +650,7 @@ def test_program_with_residuals(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("A known array is one constant")
 def test_program_keeps_a_residual_once(student):
     """An array that is used several times is one constant."""
     makes(student, "often", [ROW], [STEP], [ROW + 1])
@@ -642,6 +659,7 @@ def test_program_keeps_a_residual_once(student):
 
 
 @pytest.mark.meets("weak_type", "float32", "caching", "none", "zeros")
+@pytest.mark.keeps("A known array is one constant")
 def test_types_of_residuals(student):
     """Two arrays are two constants, even without axes, and keep their types, weak or not."""
     needs = siblings(*STAGING, "linearize.toposort")
@@ -653,6 +671,7 @@ def test_types_of_residuals(student):
     student.agrees(residuals_without_numpy, needs, ROW)
 
 
+@pytest.mark.keeps("used or not", "equations that the outputs need")
 def test_program_inputs(student):
     """All inputs are inputs of the program, in order, even those that nothing needs."""
     makes(student, "unused", [2.0, ROW, GRID], [], [1.0, STEP, GRID])
@@ -665,6 +684,7 @@ def test_program_without_equations(student):
     makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
 
 
+@pytest.mark.keeps("used or not")
 def test_program_outputs(student):
     """An output may be an input, a known value, or appear twice."""
     makes(student, "same", [2.0], [3.0], [10.0])
@@ -672,6 +692,7 @@ def test_program_outputs(student):
 
 
 @pytest.mark.meets("more_than_two", "some_results")
+@pytest.mark.keeps("equations that the outputs need")
 def test_program_with_several_results(student):
     """An operation with two results is one equation, whichever of its results is needed."""
     student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), 3.0)
@@ -797,6 +818,7 @@ def splits(student, *args):
     student.agrees(partial, siblings(*PROGRAMS), *args)
 
 
+@pytest.mark.keeps("The partial values of the results", "under a new `PartialEvalTrace`")
 def test_partial_values_of_results(student):
     """What depends on known inputs alone comes back as a value, all else as a type."""
     splits(student, "product", [3.0, 5.0], [True, False], [7.0])
@@ -805,6 +827,7 @@ def test_partial_values_of_results(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("to the unknown results, in order")
 def test_partial_program(student):
     """The program goes from the unknown inputs to the unknown results, each in order."""
     splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
@@ -813,6 +836,7 @@ def test_partial_program(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("The partial values of the results")
 def test_partial_known_alone(student):
     """If everything is known, or nothing, the program has nothing, or everything, to do."""
     splits(student, "chain", [3.0, 5.0], [True, True], [])
@@ -827,6 +851,7 @@ def test_partial_work(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("if `instantiate(i)`")
 def test_partial_instantiate(student):
     """A result that is to be instantiated is unknown, and the program returns its value."""
     splits(student, "product", [3.0, 5.0], [True, False], [7.0], [0])
@@ -834,6 +859,7 @@ def test_partial_instantiate(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("if `instantiate(i)`")
 def test_partial_instantiate_some(student):
     """The numbers that are to be instantiated count the results from 0, and no others are."""
     splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
@@ -842,6 +868,7 @@ def test_partial_instantiate_some(student):
 
 
 @pytest.mark.meets("more_than_two", "twice")
+@pytest.mark.keeps("to the unknown results, in order")
 def test_partial_results_often(student):
     """A result may appear several times, before and after others that are known or not."""
     splits(student, "often", [ROW, STEP], [True, False], [ROW])
@@ -849,6 +876,7 @@ def test_partial_results_often(student):
         splits(student, "often", [3.0, 5.0], [True, False], [7.0], numbers)
 
 
+@pytest.mark.keeps("if `instantiate(i)`", "The list that `f` returns")
 def test_partial_constants(student):
     """A result that is no box, such as a number, is known."""
     splits(student, "constants", [3.0, 5.0], [True, False], [7.0])
@@ -869,6 +897,7 @@ def test_partial_below(student):
 
 
 @pytest.mark.meets("another_box", "exception", "moment")
+@pytest.mark.keeps("under a new `PartialEvalTrace`", "even at the same level")
 def test_partial_fails(student):
     """A function that raises leaves the stack as it was, and escaped tracers are rejected."""
     student.agrees(partial_fails, siblings(*PROGRAMS))
@@ -967,6 +996,7 @@ def linearizes(student, *args):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("and its derivative as a program")
 def test_linear_values(student):
     """The values are those of the function, and the program computes the derivative."""
     linearizes(student, "cube", [2.0], [[1.0], [0.5]])
@@ -976,6 +1006,7 @@ def test_linear_values(student):
 
 
 @pytest.mark.meets("float32", "order")
+@pytest.mark.keeps("and its derivative as a program")
 def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
@@ -983,12 +1014,14 @@ def test_linear_several_inputs(student):
     linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
 
 
+@pytest.mark.keeps("depends on primals alone")
 def test_linear_runs_once(student):
     """The function runs once, however often the program runs afterwards."""
     linearizes(student, "waves", [0.5], [[1.0], [2.0], [-3.0]])
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5]] * 3)
 
 
+@pytest.mark.keeps("depends on primals alone")
 def test_linear_program_is_linear(student):
     """No sine, exponential or product of primals is left to be computed by the program."""
     linearizes(student, "waves", [ROW], [[STEP]])
@@ -996,6 +1029,7 @@ def test_linear_program_is_linear(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("takes tangents of float inputs")
 def test_linear_integers(student):
     """Integers and booleans have no place in the program, as inputs and as results."""
     linearizes(student, "index", [1.5, 3], [[1.0], [0.5]])
@@ -1004,6 +1038,7 @@ def test_linear_integers(student):
 
 
 @pytest.mark.meets("more_than_two", "moment", "some_results")
+@pytest.mark.keeps("takes tangents of float inputs", "once `f` has run")
 def test_linear_count(student):
     """Only the results that count are differentiated; how many these are is asked late enough."""
     linearizes(student, "waves", [ROW], [[STEP]], 1)
@@ -1012,6 +1047,7 @@ def test_linear_count(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("takes tangents of float inputs")
 def test_linear_constants(student):
     """A result that does not depend on the inputs has a tangent in the program, of zeros."""
     linearizes(student, "constant", [2.0], [[1.0]])
@@ -1117,6 +1153,7 @@ def unzips(student, name, vals, is_known, instantiate=(), again=()):
     student.agrees(unzipped, needs, name, vals, is_known, list(instantiate), runs)
 
 
+@pytest.mark.keeps("Unzip a program")
 def test_unzip_values(student):
     """The two programs, one after the other, compute what the program does."""
     unzips(student, "line", [0.5, 2.0], [True, False], again=[[1.5, 3.0], [-2.0, 0.5]])
@@ -1124,6 +1161,7 @@ def test_unzip_values(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("known inputs -> known outputs", "Residuals come in any order")
 def test_unzip_types(student):
     """Inputs and outputs of both keep their order among themselves, with residuals between."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True])
@@ -1132,12 +1170,14 @@ def test_unzip_types(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("is one residual")
 def test_unzip_residuals(student):
     """A value that the second program needs is handed over, once, however often it is used."""
     unzips(student, "shared", [ROW, STEP], [True, False], again=[[STEP / 10, ROW]])
     unzips(student, "sums", [GRID, ROW], [True, False])
 
 
+@pytest.mark.keeps("the second has no constants")
 def test_unzip_work(student):
     """No work that needs known inputs alone is left to the second program."""
     unzips(student, "shared", [0.5, 2.0], [True, False])
@@ -1145,12 +1185,14 @@ def test_unzip_work(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate(student):
     """An output that is to be instantiated is one of the second program."""
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [1])
     unzips(student, "fixed", [0.5, 2.0], [True, False], [0])
 
 
+@pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate_all(student):
     """Several outputs can be instantiated, even inputs that are outputs."""
     unzips(student, "through", [ROW, 2.0], [True, False], [0])
@@ -1158,6 +1200,7 @@ def test_unzip_instantiate_all(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_one_side(student):
     """All inputs may be known, or none; then one of the programs has nothing to do."""
     unzips(student, "line", [0.5, 2.0], [True, True])
@@ -1165,6 +1208,7 @@ def test_unzip_one_side(student):
     unzips(student, "through", [ROW, 2.0], [True, False])
 
 
+@pytest.mark.keeps("the second has no constants")
 def test_unzip_constants(student):
     """Constants of the program reach both; the second one has none of its own."""
     unzips(student, "constant", [ROW, STEP], [True, False])
@@ -1181,6 +1225,7 @@ def test_unzip_other_constants(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("Unzip a program")
 def test_unzip_calls(student):
     """A call of another program within the program is unzipped."""
     unzips(student, "called", [0.5, 2.0], [True, False], again=[[1.5, 3.0]])
@@ -1300,6 +1345,7 @@ def calls(student, *args):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("can be computed now is computed", "The rest is one call", "Both have the name")
 def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
@@ -1307,6 +1353,7 @@ def test_call_of_two_parts(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("plain values if known")
 def test_call_keeps_the_order(student):
     """Results come in the order of the call, known ones as values and others as tracers."""
     calls(student, "mixed", [ROW, GRID, 2.0], [True, False, True], [GRID_STEP])
@@ -1321,6 +1368,7 @@ def test_call_keeps_the_order_of_operands(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("The rest is one call")
 def test_call_of_twins(student):
     """One value may be several operands."""
     for places in ([0, 0, 1], [1, 0, 1], [0, -1, 0], [-1, 0, 0], [-1, -1, 1]):
@@ -1335,18 +1383,21 @@ def test_call_residuals(student):
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("can be computed now is computed")
 def test_call_on_one_side(student):
     """All results may be known though an operand is not, or some though no operand is."""
     calls(student, "known", [0.5, 2.0], [True, False], [3.0])
     calls(student, "fixed", [0.5, 2.0], [False, False], [1.5, 3.0])
 
 
+@pytest.mark.keeps("plain values if known")
 def test_call_hands_through(student):
     """Operands that are results themselves come back in their places."""
     calls(student, "through", [0.5, 2.0], [True, False], [3.0])
     calls(student, "through", [ROW, STEP], [False, True], [ROW * 2])
 
 
+@pytest.mark.keeps("`jaxpr` is split once")
 def test_call_splits_once(student):
     """A program that is called several times is split once."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0], 3)

@@ -235,6 +235,7 @@ def other_arrays(mj):
 
 
 @pytest.mark.meets("float32", "order", "sizes")
+@pytest.mark.keeps("The atom for a value", "for each object with a variable")
 def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, [ROW])
@@ -242,6 +243,7 @@ def test_constant_arrays(student):
     student.agrees(weak_constants, 2.0)
 
 
+@pytest.mark.keeps("The atom for a value", "for each object with a variable")
 def test_constant_numbers(student):
     """What is a literal is none of the constants."""
     student.agrees(constants, [2.0, 3, True, np.float32(0.5), np.array(7)])
@@ -250,6 +252,7 @@ def test_constant_numbers(student):
 
 
 @pytest.mark.meets("more_than_two", "twice")
+@pytest.mark.keeps("whenever this very object is met")
 def test_constant_again(student):
     """An array is one and the same variable each time."""
     student.agrees(constants, [ROW, GRID, ROW.astype("float32")])
@@ -257,6 +260,7 @@ def test_constant_again(student):
 
 
 @pytest.mark.meets("caching")
+@pytest.mark.keeps("whenever this very object is met")
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
     student.agrees(met_again, ROW, ROW.copy(), 2)
@@ -268,11 +272,13 @@ def test_constant_equal_integers(student):
 
 
 @pytest.mark.meets("again", "mutation")
+@pytest.mark.keeps("value that the object has now")
 def test_constant_is_a_copy(student):
     """What the user writes into an array later does not change the program."""
     student.agrees(kept_after_a_write, ROW, 99.0)
 
 
+@pytest.mark.keeps("value that the object has now")
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
     student.agrees(kept_after_a_write, np.array([[1, 2]], "int32"), 7)
@@ -280,12 +286,14 @@ def test_constant_is_a_copy_of_integers(student):
 
 
 @pytest.mark.meets("again", "moment")
+@pytest.mark.keeps("value that the object has now")
 def test_constant_in_two_programs(student):
     """Each program has variables and copies of its own."""
     student.agrees(in_two_programs, ROW)
 
 
 @pytest.mark.meets("caching", "length")
+@pytest.mark.keeps("whenever this very object is met")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
     student.agrees(short_lived, (3,), 40)
@@ -293,6 +301,7 @@ def test_constant_short_lived(student):
 
 
 @pytest.mark.meets("another_box", "weak_type", "closure")
+@pytest.mark.keeps("for each object with a variable")
 def test_constant_tracers(student):
     """A tracer of another interpreter is a constant, kept as it is."""
     student.agrees(constant_tracers, "jvp", np.array(3.0))
@@ -301,6 +310,7 @@ def test_constant_tracers(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("Only numbers, arrays and tracers")
 def test_constant_other_arrays(student):
     """Arrays that are not NumPy's are kept as they are, and other objects are rejected."""
     student.agrees(other_arrays)
@@ -541,6 +551,7 @@ def public(mj, siblings, case):
 
 
 @pytest.mark.meets("float32", "order")
+@pytest.mark.keeps("recorded into `builder`")
 def test_trace_operations(student):
     """The operations on the inputs become the equations of a program, in their order."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [VECTOR])
@@ -550,6 +561,7 @@ def test_trace_operations(student):
 
 
 @pytest.mark.meets("order", "twice", "sizes")
+@pytest.mark.keeps("recorded into `builder`")
 def test_trace_outputs(student):
     """Outputs are what the function gives, one by one: results, inputs, or nothing."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "outputs", [VECTOR, MATRIX])
@@ -557,6 +569,7 @@ def test_trace_outputs(student):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("which is not changed")
 def test_trace_plain_outputs(student):
     """A number or an array that the function returns is an output."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
@@ -564,6 +577,7 @@ def test_trace_plain_outputs(student):
 
 
 @pytest.mark.meets("more_than_two", "some_results")
+@pytest.mark.keeps("an input for each of `avals`")
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
@@ -582,6 +596,7 @@ def test_trace_constants(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "array", [VECTOR])
 
 
+@pytest.mark.keeps("every operation in it is recorded")
 def test_trace_operations_on_numbers(student):
     """Operations that no input takes part in are written down too: on numbers."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "on numbers", [VECTOR])
@@ -593,11 +608,13 @@ def test_trace_operations_on_arrays(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "on arrays", [VECTOR])
 
 
+@pytest.mark.keeps("every operation in it is recorded")
 def test_trace_functions_of_arrays(student):
     """What functions of arrays make without the inputs is not computed beforehand."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "numpy", [VECTOR])
 
 
+@pytest.mark.keeps("an input for each of `avals`", "every operation in it is recorded")
 def test_trace_evaluates_nothing(student):
     """Nothing is evaluated while a function is traced, and the program can be run later."""
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, np.array(3.0))
@@ -612,6 +629,7 @@ def test_trace_inside_jvp(student):
 
 
 @pytest.mark.meets("another_box", "twice", "closure")
+@pytest.mark.keeps("may trace other functions")
 @pytest.mark.parametrize("which", ["jvp", "vmap", "jaxpr"])
 def test_trace_outer_boxes(student, which):
     """What a function gives may be the box of a transformation outside."""
@@ -620,6 +638,7 @@ def test_trace_outer_boxes(student, which):
 
 
 @pytest.mark.meets("exception", "none")
+@pytest.mark.keeps("which is not changed")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list", "numbers", "tuple", "alone"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
@@ -632,6 +651,7 @@ def test_trace_around_transformations(student):
 
 
 @pytest.mark.meets("again", "nested")
+@pytest.mark.keeps("may trace other functions")
 def test_trace_nested(student):
     """A function that is traced inside another has a program of its own."""
     student.agrees(nested, ALL_BUT_TRACE_WITH, VECTOR)
@@ -639,6 +659,7 @@ def test_trace_nested(student):
 
 
 @pytest.mark.meets("exception", "moment")
+@pytest.mark.keeps("which is not changed", "even by an exception")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
     student.agrees(afterwards, ALL_BUT_TRACE_WITH, False)
