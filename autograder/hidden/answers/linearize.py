@@ -1254,3 +1254,13 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     operands += [t for t in tracers if not t.pval.is_known]
     later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
     return [next(values if flag else later) for flag in out_known]
+
+
+# A program is split once, whatever is known.
+mistake(
+    "linearize.jit_rule",
+    {
+        "partial_eval_jaxpr(jaxpr, is_known)": "jaxpr.jaxpr.cache.get(None) or jaxpr.jaxpr.cache.setdefault(\n    None, partial_eval_jaxpr(jaxpr, is_known)\n)"
+    },
+    fails="test_call_splits_once",
+)

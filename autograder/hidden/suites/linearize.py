@@ -1238,8 +1238,11 @@ EVERYTHING = (*EVALUATION, "linearize.split_jaxpr")
 
 
 @probe(uses=[chosen, evaluating, names_in, partial_of, types_of])
-def called(mj, siblings, name, vals, is_known, later, times=1):
-    """The results of the rule, what it leaves for later, and what that computes for `later`."""
+def called(mj, siblings, name, vals, is_known, later, before=()):
+    """The results of the rule, what it leaves for later, and what that computes for `later`.
+
+    `before` says which operands are known in calls of the same program before this one.
+    """
 
     sin, exp, total = mj.numpy.sin, mj.numpy.exp, mj.numpy.sum
     functions = {
@@ -1261,8 +1264,8 @@ def called(mj, siblings, name, vals, is_known, later, times=1):
     with evaluating(siblings) as (lin, runs), new_main(lin.PartialEvalTrace) as main:
         right, lin.split_jaxpr = lin.split_jaxpr, counted
         trace = lin.PartialEvalTrace(main)
-        boxes = [trace.new_arg(pval) for pval in partial_of(vals, is_known)]
-        for _ in range(times):
+        for flags in (*before, is_known):
+            boxes = [trace.new_arg(pval) for pval in partial_of(vals, flags)]
             outs = lin.jit_partial_eval(trace, boxes, name="my_name", jaxpr=closed)
         runs_before = list(runs)
         tracers = [x for x in outs if isinstance(x, lin.PartialEvalTracer)]
@@ -1399,9 +1402,10 @@ def test_call_hands_through(student):
 
 @pytest.mark.keeps("`jaxpr` is split once")
 def test_call_splits_once(student):
-    """A program that is called several times is split once."""
-    calls(student, "line", [0.5, 2.0], [True, False], [3.0], 3)
-    calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], 2)
+    """A program that is called several times is split once for each choice of known operands."""
+    calls(student, "line", [0.5, 2.0], [True, False], [3.0], [[True, False]] * 2)
+    others = [[True, False], [False, True], [False, False]]
+    calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], others)
 
 
 @pytest.mark.meets("nested")
