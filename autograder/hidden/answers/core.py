@@ -65,77 +65,41 @@ mistake(
         "Go through `type(x).__mro__` and take the first class that is in the table, not through the table with `isinstance`.",
     ],
 )
-
-
 # Of a class, `mro` is a method without its argument.
 mistake("core.get_aval", {"type(x).__mro__": "type(x).mro()"}, fails="test_no_arrays")
-
-
-@mistake("core.get_aval", fails="test_equal_values")
-def get_aval(x, known={}):
-    # remembers abstract values of numbers, by equality
-    if isinstance(x, Tracer):
-        return x.aval
-    if isinstance(x, (int, float)) and x in known:
-        return known[x]
-    for kind in type(x).__mro__:
-        if kind in aval_makers:
-            aval = aval_makers[kind](x)
-            if isinstance(x, (int, float)):
-                known[x] = aval
-            return aval
-    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-
-
-@mistake("core.get_aval", fails="test_makers_may_refuse")
-def get_aval(x):
-    # every error of a maker becomes the TypeError
-    if isinstance(x, Tracer):
-        return x.aval
-    try:
-        maker = next(aval_makers[kind] for kind in type(x).__mro__ if kind in aval_makers)
-        return maker(x)
-    except Exception:
-        raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type") from None
-
-
-@mistake("core.get_aval", fails="test_makers_may_refuse")
-def get_aval(x):
-    # a generator turns a maker's StopIteration into a RuntimeError
-    if isinstance(x, Tracer):
-        return x.aval
-    avals = (aval_makers[kind](x) for kind in type(x).__mro__ if kind in aval_makers)
-    for aval in avals:
-        return aval
-    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-
-
-@mistake("core.get_aval", fails="test_tracer_answers_for_itself")
-def get_aval(x):
-    # of a tracer only shape and type: a known value gets lost
-    if isinstance(x, Tracer):
-        return ShapedArray(x.shape, x.dtype, x.weak_type)
-    for kind in type(x).__mro__:
-        if kind in aval_makers:
-            return aval_makers[kind](x)
-    raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-
-
-@mistake("core.get_aval", fails="test_table_is_asked_each_time")
-def get_aval(x, makers={}):
-    # notes the maker of each type, and never asks again
-    if isinstance(x, Tracer):
-        return x.aval
-    if type(x) not in makers:
-        for kind in type(x).__mro__:
-            if kind in aval_makers:
-                makers[type(x)] = aval_makers[kind]
-                break
-        else:
-            raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-    return makers[type(x)](x)
-
-
+# Abstract values of numbers are remembered, by equality.
+mistake(
+    "core.get_aval",
+    {
+        "x: Value": "x: Value, known={}",
+        "return aval_makers[cls](x)": "if isinstance(x, (int, float)):\n    return known.setdefault(x, aval_makers[cls](x))\nreturn aval_makers[cls](x)",
+    },
+    fails="test_equal_values",
+)
+# A generator turns a maker's StopIteration into a RuntimeError.
+mistake(
+    "core.get_aval",
+    {
+        "return aval_makers[cls](x)": "return next(aval_makers[c](x) for c in (cls,))",
+    },
+    fails="test_makers_may_refuse",
+)
+# Of a tracer only shape and type: a known value gets lost.
+mistake(
+    "core.get_aval",
+    {
+        "return x.aval": "return ShapedArray(x.shape, x.dtype, x.weak_type)",
+    },
+    fails="test_tracer_answers_for_itself",
+)
+# The maker of each type is noted, and never looked for again.
+mistake(
+    "core.get_aval",
+    {
+        "return aval_makers[cls](x)": "return aval_makers.setdefault(type(x), aval_makers[cls])(x)",
+    },
+    fails="test_table_is_asked_each_time",
+)
 # `object` is never asked for.
 mistake(
     "core.get_aval",
@@ -150,8 +114,6 @@ mistake(
     },
     fails="test_registered_classes",
 )
-
-
 # Whatever has an `aval` is taken for a tracer.
 mistake(
     "core.get_aval",
@@ -195,8 +157,11 @@ def find_top_trace(args):
     return make(main)
 
 
-@mistake(
+mistake(
     "core.find_top_trace",
+    {
+        "top = main if main.level > top.level else top": "top = main if main.level > top.level else top\nbreak",
+    },
     name="The first tracer decides, not the highest",
     hints=[
         "Try the operands `(a, b)` and `(b, a)`, with tracers of different levels. Should the answer depend on the order?",
@@ -204,17 +169,11 @@ def find_top_trace(args):
         "Take the maximum of `main_of(x)` over all tracers among the operands, by level: `max(..., key=lambda main: main.level)`.",
     ],
 )
-def find_top_trace(args):
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    top = mains[0] if mains else trace_state.stack[0]
-    dynamic = trace_state.dynamic_trace
-    if dynamic is not None and dynamic.level > top.level:
-        top = dynamic
-    return top.trace_type(top)
-
-
-@mistake(
+mistake(
     "core.find_top_trace",
+    {
+        "default_main()": "trace_state.stack[-1]",
+    },
     name="The newest interpreter takes every operation, whatever the operands",
     hints=[
         "While two interpreters run, the user's function multiplies two plain numbers. Which interpreter should take that operation?",
@@ -222,19 +181,11 @@ def find_top_trace(args):
         "Start from the tracers among `args`, and use `trace_state.stack[0]` only where there are none. `trace_state.stack[-1]` is not needed.",
     ],
 )
-def find_top_trace(args):
-    for x in args:
-        if isinstance(x, Tracer):
-            main_of(x)
-    top = trace_state.stack[-1]
-    dynamic = trace_state.dynamic_trace
-    if dynamic is not None and dynamic.level > top.level:
-        top = dynamic
-    return top.trace_type(top)
-
-
-@mistake(
+mistake(
     "core.find_top_trace",
+    {
+        "default_main()": "trace_state.stack[0]",
+    },
     name="default_main() is left out",
     hints=[
         "The docstring names one more interpreter that may take an operation. Which one?",
@@ -242,58 +193,44 @@ def find_top_trace(args):
         "Begin with `default_main()`. Only an operand of a higher level takes the operation away from it.",
     ],
 )
-def find_top_trace(args):
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    top = max(mains, default=trace_state.stack[0], key=lambda main: main.level)
-    return top.trace_type(top)
-
-
-@mistake("core.find_top_trace", fails="test_dynamic_trace_above_tracers")
-def find_top_trace(args):
-    # the dynamic trace counts only where no operand is a tracer
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    bottom = trace_state.dynamic_trace or trace_state.stack[0]
-    main = max(mains, key=lambda main: main.level, default=bottom)
-    return main.trace_type(main)
-
-
-@mistake("core.find_top_trace", fails="test_lower_dynamic_trace")
-def find_top_trace(args):
-    # the dynamic trace always wins
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    main = max(mains, key=lambda main: main.level, default=trace_state.stack[0])
-    main = trace_state.dynamic_trace or main
-    return main.trace_type(main)
-
-
-@mistake("core.find_top_trace", fails="test_escaped_tracers")
-def find_top_trace(args):
-    # only the winner is asked whether it is still active
-    tracers = [x for x in args if isinstance(x, Tracer)]
-    main = trace_state.stack[0]
-    if tracers:
-        main = main_of(max(tracers, key=lambda x: x._trace.main.level))
-    if trace_state.dynamic_trace is not None and trace_state.dynamic_trace.level > main.level:
-        main = trace_state.dynamic_trace
-    return main.trace_type(main)
-
-
+# The dynamic trace counts only where no operand is a tracer.
+mistake(
+    "core.find_top_trace",
+    {
+        "top = default_main()": "traced = any(isinstance(x, Tracer) for x in args)\ntop = trace_state.stack[0] if traced else default_main()",
+    },
+    fails="test_dynamic_trace_above_tracers",
+)
+# The dynamic trace always wins.
+mistake(
+    "core.find_top_trace",
+    {
+        "return top.trace_type(top)": "top = trace_state.dynamic_trace or top\nreturn top.trace_type(top)",
+    },
+    fails="test_lower_dynamic_trace",
+)
+# A tracer that does not decide is not asked whether it is still active.
+mistake(
+    "core.find_top_trace",
+    {
+        "main = main_of(x)": "main = main_of(x) if x._trace.main.level > top.level else x._trace.main",
+    },
+    fails="test_escaped_tracers",
+)
 # A tracer whose box adds nothing counts as what is in it.
 mistake(
     "core.find_top_trace",
     {"for x in args": "for x in map(full_lower, args)"},
     fails="test_escaped_tracers",
 )
-
-
-@mistake("core.find_top_trace", fails="test_highest_level")
-def find_top_trace(args):
-    # compares the first two tracers only
-    mains = [main_of(x) for x in args if isinstance(x, Tracer)]
-    main = max(mains[:2], key=lambda main: main.level, default=trace_state.stack[0])
-    if trace_state.dynamic_trace is not None and trace_state.dynamic_trace.level > main.level:
-        main = trace_state.dynamic_trace
-    return main.trace_type(main)
+# The first two tracers only are compared.
+mistake(
+    "core.find_top_trace",
+    {
+        "in args:": "in [x for x in args if isinstance(x, Tracer)][:2]:",
+    },
+    fails="test_highest_level",
+)
 
 
 @right("core.full_raise")
@@ -339,8 +276,11 @@ def full_raise(trace, val):
     return how(val)
 
 
-@mistake(
+mistake(
     "core.full_raise",
+    {
+        "trace.lift(val)": "trace.pure(val)",
+    },
     name="Tracers from below are boxed by pure instead of lift",
     hints=[
         "A `Trace` has two methods that box a value. Which kind of value is each of them for?",
@@ -348,19 +288,11 @@ def full_raise(trace, val):
         "A tracer whose level is lower than `trace.main.level` goes through `trace.lift(val)`.",
     ],
 )
-def full_raise(trace, val):
-    if not isinstance(val, Tracer):
-        return trace.pure(val)
-    main = val._trace.main
-    if main is trace.main:
-        return val
-    if main.level < trace.main.level:
-        return trace.pure(val)
-    raise UnexpectedTracerError(f"{val} has escaped.")
-
-
-@mistake(
+mistake(
     "core.full_raise",
+    {
+        "main is trace.main": "main.level == trace.main.level",
+    },
     name="Levels are compared where the MainTrace matters",
     hints=[
         "Can two interpreters have the same level, if one was taken off the stack before the other was put on it?",
@@ -368,49 +300,20 @@ def full_raise(trace, val):
         "`val._trace.main is trace.main` asks for the same use of an interpreter. Equal levels are not enough.",
     ],
 )
-def full_raise(trace, val):
-    if not isinstance(val, Tracer):
-        return trace.pure(val)
-    level = val._trace.main.level
-    if level == trace.main.level:
-        return val
-    if level < trace.main.level:
-        return trace.lift(val)
-    raise UnexpectedTracerError(f"{val} has escaped.")
-
-
-@mistake("core.full_raise", fails="test_own_tracer_is_left_alone")
-def full_raise(trace, val):
-    # plain slip: compares the Trace objects
-    if not isinstance(val, Tracer):
-        return trace.pure(val)
-    if val._trace is trace:
-        return val
-    if val._trace.main.level < trace.main.level:
-        return trace.lift(val)
-    raise UnexpectedTracerError("escaped")
-
-
-@mistake("core.full_raise", fails="test_tracer_from_above_has_escaped")
-def full_raise(trace, val):
-    # anything that is not its own is lifted, from above as well
-    if not isinstance(val, Tracer):
-        return trace.pure(val)
-    if val._trace.main is trace.main:
-        return val
-    if val._trace.main.level == trace.main.level:
-        raise UnexpectedTracerError("escaped")
-    return trace.lift(val)
-
-
+# The Trace objects are compared.
+mistake(
+    "core.full_raise",
+    {
+        "main is trace.main": "val._trace is trace",
+    },
+    fails="test_own_tracer_is_left_alone",
+)
 # A lower level alone is enough, even if its interpreter has ended.
 mistake(
     "core.full_raise",
     {"main_of(val).level": "main.level"},
     fails="test_tracer_from_below_has_escaped",
 )
-
-
 # Evaluation needs no boxes, so nothing is looked at.
 mistake(
     "core.full_raise",
@@ -419,23 +322,6 @@ mistake(
     },
     fails="test_tracer_from_above_has_escaped",
 )
-
-
-@mistake("core.full_raise", fails="test_constants_are_pure")
-def full_raise(trace, val):
-    # boxes of numbers are kept on the trace and used again, by equality
-    if isinstance(val, (int, float)):
-        boxes = trace.__dict__.setdefault("boxes", {})
-        if val not in boxes:
-            boxes[val] = trace.pure(val)
-        return boxes[val]
-    if not isinstance(val, Tracer):
-        return trace.pure(val)
-    if val._trace.main is trace.main:
-        return val
-    if val._trace.main.level < trace.main.level:
-        return trace.lift(val)
-    raise UnexpectedTracerError("escaped")
 
 
 # calls the rule itself
@@ -519,8 +405,13 @@ def counted(f):
     return run
 
 
-@mistake(
+mistake(
     "core.counted",
+    {
+        "lift = pure": "lift = pure\ncount = 0",
+        "self.main.global_data.append(primitive)": "self.count += 1",
+        "len(main.global_data)": "trace.count",
+    },
     name="The count is kept in the Trace, and each operation makes a new one",
     hints=[
         "How many `Trace` objects are there while `f` runs, and which of them does your function ask for the count?",
@@ -528,35 +419,12 @@ def counted(f):
         "Give `new_main` a list as `global_data`, append to `self.main.global_data` in `process_primitive`, and return the length of `main.global_data`.",
     ],
 )
-def counted(f):
-    class CountTrace(Trace):
-        def __init__(self, main):
-            super().__init__(main)
-            self.count = 0
-
-        def pure(self, val):
-            return CountTracer(self, val)
-
-        lift = pure
-
-        def process_primitive(self, primitive, tracers, params):
-            self.count += 1
-            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
-            if primitive.multiple_results:
-                return [CountTracer(self, out) for out in outs]
-            return CountTracer(self, outs)
-
-    def counted_f(x):
-        with new_main(CountTrace) as main:
-            trace = CountTrace(main)
-            out = full_raise(trace, f(CountTracer(trace, x)))
-        return out.value, trace.count
-
-    return counted_f
-
-
-@mistake(
+mistake(
     "core.counted",
+    {
+        "class CountTrace(Trace):": "operations = []\n\nclass CountTrace(Trace):",
+        "(CountTrace, [])": "(CountTrace, operations)",
+    },
     name="All calls share one count",
     hints=[
         "Let `g = counted(f)`, and call `g` twice. Is the second count the same as the first?",
@@ -564,33 +432,11 @@ def counted(f):
         "Make the list in the call itself: `with new_main(CountTrace, []) as main:`.",
     ],
 )
-def counted(f):
-    operations = []
-
-    class CountTrace(Trace):
-        def pure(self, val):
-            return CountTracer(self, val)
-
-        lift = pure
-
-        def process_primitive(self, primitive, tracers, params):
-            operations.append(primitive)
-            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
-            if primitive.multiple_results:
-                return [CountTracer(self, out) for out in outs]
-            return CountTracer(self, outs)
-
-    def counted_f(x):
-        with new_main(CountTrace) as main:
-            trace = CountTrace(main)
-            out = full_raise(trace, f(CountTracer(trace, x)))
-        return out.value, len(operations)
-
-    return counted_f
-
-
-@mistake(
+mistake(
     "core.counted",
+    {
+        "if primitive.multiple_results:": "if primitive.multiple_results:\n    self.main.global_data.extend(outs[1:])",
+    },
     name="Each result of an operation is counted",
     hints=[
         "A primitive may have several results. How many operations is it?",
@@ -598,104 +444,37 @@ def counted(f):
         "Append to `self.main.global_data` once, before `primitive.bind`; box the results, one or several, without counting.",
     ],
 )
-def counted(f):
-    class CountTrace(Trace):
-        def pure(self, val):
-            return CountTracer(self, val)
-
-        lift = pure
-
-        def process_primitive(self, primitive, tracers, params):
-            outs = primitive.bind(*[tracer.value for tracer in tracers], **params)
-            results = outs if primitive.multiple_results else [outs]
-            boxes = [CountTracer(self, out) for out in results]
-            self.main.global_data.extend(boxes)
-            return boxes if primitive.multiple_results else boxes[0]
-
-    def counted_f(x):
-        with new_main(CountTrace, []) as main:
-            trace = CountTrace(main)
-            out = full_raise(trace, f(CountTracer(trace, x)))
-        return out.value, len(main.global_data)
-
-    return counted_f
-
-
-@mistake("core.counted", fails="test_counts_within_counts")
-def counted(f):
-    # opens the box of any CountTracer that f returns
-    def counting(x):
-        count = [0]
-
-        class CountTrace(Trace):
-            def pure(self, val):
-                return CountTracer(self, val)
-
-            lift = pure
-
-            def process_primitive(self, primitive, tracers, params):
-                count[0] += 1
-                out = bind(primitive, *[t.value for t in tracers], **params)
-                if primitive.multiple_results:
-                    return [CountTracer(self, o) for o in out]
-                return CountTracer(self, out)
-
-        with new_main(CountTrace) as main:
-            out = f(CountTracer(CountTrace(main), x))
-        return (out.value if isinstance(out, CountTracer) else out), count[0]
-
-    return counting
-
-
-@mistake("core.counted", fails="test_branches_count_for_themselves")
-def counted(f, counts={}):
-    # a number for each level, which all threads share
-    class CountTrace(Trace):
-        def pure(self, val):
-            return CountTracer(self, val)
-
-        lift = pure
-
-        def process_primitive(self, primitive, tracers, params):
-            counts[self.main.level] += 1
-            out = bind(primitive, *[t.value for t in tracers], **params)
-            if primitive.multiple_results:
-                return [CountTracer(self, o) for o in out]
-            return CountTracer(self, out)
-
-    def counting(x):
-        with new_main(CountTrace) as main:
-            counts[main.level] = 0
-            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
-            return out.value, counts[main.level]
-
-    return counting
-
-
-@mistake("core.counted", fails="test_counts_of_itself")
-def counted(f):
-    # one number for the function, set to 0 when a call begins: a call inside a call resets it
-    count = 0
-
-    class CountTrace(Trace):
-        def pure(self, val):
-            return CountTracer(self, val)
-
-        lift = pure
-
-        def process_primitive(self, primitive, tracers, params):
-            nonlocal count
-            count += 1
-            out = bind(primitive, *[t.value for t in tracers], **params)
-            if primitive.multiple_results:
-                return [CountTracer(self, o) for o in out]
-            return CountTracer(self, out)
-
-    def counting(x):
-        nonlocal count
-        count = 0
-        with new_main(CountTrace) as main:
-            out = full_raise(CountTrace(main), f(CountTracer(CountTrace(main), x)))
-        return out.value, count
-
-    return counting
+# The box of any CountTracer that f returns is opened.
+mistake(
+    "core.counted",
+    {
+        "out = full_raise(trace, f(trace.pure(x)))": "out = f(trace.pure(x))\nout = out if isinstance(out, CountTracer) else trace.pure(out)",
+    },
+    fails="test_counts_within_counts",
+)
+# A list for each level, which all threads share.
+mistake(
+    "core.counted",
+    {
+        "f: Callable[[Any], Any]": "f, lists={}",
+        "with new_main(CountTrace, []) as main:": "operations = lists.setdefault(len(trace_state.stack), [])\noperations.clear()\nwith new_main(CountTrace, operations) as main:",
+    },
+    fails="test_branches_count_for_themselves",
+)
+# One list for the function, emptied when a call begins: a call inside a call empties it, too.
+mistake(
+    "core.counted",
+    {
+        "class CountTrace(Trace):": "operations = []\n\nclass CountTrace(Trace):",
+        "with new_main(CountTrace, []) as main:": "operations.clear()\nwith new_main(CountTrace, operations) as main:",
+    },
+    fails="test_counts_of_itself",
+)
+# The value stays in its box.
+mistake(
+    "core.counted",
+    {
+        "return out.value,": "return out,",
+    },
+    fails="test_count",
+)

@@ -63,10 +63,11 @@ mistake(
         "Give `EqnRecipe` the whole of `tracers`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "linearize.stage_out",
+    {
+        "for pval in pvals])": "for pval in pvals[:1]] * len(pvals))",
+    },
     name="All results have one variable",
     hints=[
         "An operation has two results. How does a later equation say which of them it uses?",
@@ -74,32 +75,22 @@ mistake(
         "Make the variables in a comprehension, one for each partial value.",
     ],
 )
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(aval) for aval in avals]
-    variables = [Var(pval.aval) for pval in pvals[:1]] * len(pvals)
-    recipe = EqnRecipe(primitive, tracers, params, variables)
-    pairs = zip(pvals, variables, strict=True)
-    return [PartialEvalTracer(self, pval, var, recipe) for pval, var in pairs]
-
-
-@mistake("linearize.stage_out", fails="test_staged_several")
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(aval) for aval in avals]
-    variables = [Var(pvals[0].aval) for _ in pvals]
-    recipe = EqnRecipe(primitive, tracers, params, variables)
-    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
-
-
-@mistake("linearize.stage_out", fails="test_staged_with_other_params")
-def stage_out(self, primitive, tracers, params):
-    avals = abstract_eval(primitive, [t.aval for t in tracers], params)
-    pvals = [unknown(aval) for aval in avals]
-    variables = [Var(pval.aval) for pval in pvals]
-    asked = {name: value for name, value in params.items() if value is not None}
-    recipe = EqnRecipe(primitive, tracers, asked, variables)
-    return [PartialEvalTracer(self, p, v, recipe) for p, v in zip(pvals, variables, strict=True)]
+# All results have the type of the first.
+mistake(
+    "linearize.stage_out",
+    {
+        "Var(pval.aval)": "Var(pvals[0].aval)",
+    },
+    fails="test_staged_several",
+)
+# A parameter that is None gets lost.
+mistake(
+    "linearize.stage_out",
+    {
+        "primitive, tracers, params, [": "primitive, tracers, {k: v for k, v in params.items() if v is not None}, [",
+    },
+    fails="test_staged_with_other_params",
+)
 
 
 @right("linearize.toposort")
@@ -207,8 +198,11 @@ def toposort(outs):
     return order[::-1]
 
 
-@mistake(
+mistake(
     "linearize.toposort",
+    {
+        "list(outs)[::-1]": "outs",
+    },
     name="The argument `outs` is used up",
     hints=[
         "Print `outs` before and after a call of your function.",
@@ -216,22 +210,6 @@ def toposort(outs):
         "Begin with a copy: `stack = list(outs)`.",
     ],
 )
-def toposort(outs):
-    done, order, stack = set(), [], outs
-    while stack:
-        recipe = stack[-1]
-        parents = [t.recipe for t in recipe.tracers_in if t.recipe]
-        waiting = [parent for parent in parents if id(parent) not in done]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
-        if id(recipe) not in done:
-            done.add(id(recipe))
-            order.append(recipe)
-    return order
-
-
 # Each recipe itself is marked, for good.
 mistake(
     "linearize.toposort",
@@ -242,45 +220,22 @@ mistake(
     },
     fails="test_order_of_a_chain",
 )
-
-
-@mistake("linearize.toposort", fails="test_order_of_branches")
-def toposort(outs):
-    order, done, stack = [], set(), list(outs)
-
-    def key(recipe):
-        return recipe.primitive, str(recipe.params), *map(id, recipe.tracers_in)
-
-    while stack:
-        recipe = stack[-1]
-        needs = [t.recipe for t in recipe.tracers_in if t.recipe is not None]
-        missing = [need for need in needs if key(need) not in done]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if key(recipe) not in done:
-            done.add(key(recipe))
-            order.append(recipe)
-    return order
-
-
-@mistake("linearize.toposort", fails="test_order_leaves_out_what_is_not_needed")
-def toposort(outs):
-    order, done, stack = [], set(), list(outs[-1:])
-    while stack:
-        recipe = stack[-1]
-        missing = [
-            t.recipe for t in recipe.tracers_in if t.recipe is not None and id(t.recipe) not in done
-        ]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if id(recipe) not in done:
-            done.add(id(recipe))
-            order.append(recipe)
-    return order
+# Recipes that say the same are taken for one.
+mistake(
+    "linearize.toposort",
+    {
+        "done: set[int] = set()": "def id(recipe):\n    return recipe.primitive, str(recipe.params), *[t.var for t in recipe.tracers_in]\n\ndone = set()",
+    },
+    fails="test_order_of_branches",
+)
+# Only the last of `outs` is looked at.
+mistake(
+    "linearize.toposort",
+    {
+        "list(outs)[::-1]": "list(outs[-1:])",
+    },
+    fails="test_order_leaves_out_what_is_not_needed",
+)
 
 
 @mistake("linearize.toposort", fails="test_order_of_long_programs")
@@ -297,29 +252,6 @@ def toposort(outs):
 
     for recipe in outs:
         visit(recipe)
-    return order
-
-
-@mistake("linearize.toposort", fails="test_order_of_long_programs")
-def toposort(outs):
-    # a recursion, with more room for it
-    import sys
-
-    order, done = [], set()
-
-    def visit(recipe):
-        if recipe is None or id(recipe) in done:
-            return
-        done.add(id(recipe))
-        for t in recipe.tracers_in:
-            visit(t.recipe)
-        order.append(recipe)
-
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1_000_000)
-    for recipe in outs:
-        visit(recipe)
-    sys.setrecursionlimit(limit)
     return order
 
 
@@ -394,8 +326,12 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build(list(map(look, tracers_in)), list(map(look, tracers_out)))
 
 
-@mistake(
+mistake(
     "linearize.tracers_to_jaxpr",
+    {
+        "return builder": "used = {id(x) for eqn in builder.eqns for x in eqn.invars} | {id(t.var) for t in tracers_out}\nreturn builder",
+        "in tracers_in if t.var": "in tracers_in if id(t.var) in used",
+    },
     name="Inputs that nothing needs are missing",
     hints=[
         "How many tangents does the linear program of `lambda x, y: x * 2.0` take?",
@@ -403,21 +339,6 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
         "The inputs are the variables of all `tracers_in`, in order, whatever the equations use.",
     ],
 )
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-
-    def atom(tracer):
-        return tracer.var or builder.constant(tracer.pval.const)
-
-    used = {id(t) for t in tracers_out}
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        used.update(map(id, recipe.tracers_in))
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    inputs = [t.var for t in tracers_in if id(t) in used]
-    return builder.build(inputs, [atom(t) for t in tracers_out])
-
-
 mistake(
     "linearize.tracers_to_jaxpr",
     {
@@ -431,48 +352,15 @@ mistake(
         "Treat outputs as operands: the variable, or what `builder.constant` returns for the value.",
     ],
 )
-
-
-@mistake("linearize.tracers_to_jaxpr", fails="test_types_of_residuals")
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    import numpy as np
-
-    builder, same = JaxprBuilder(), {}
-
-    def atom(t):
-        if not t.pval.is_known:
-            return t.var
-        value = t.pval.const
-        if isinstance(value, np.ndarray):
-            value = same.setdefault(value.tobytes(), value)
-        return builder.constant(value)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
-
-
-@mistake("linearize.tracers_to_jaxpr", fails="test_types_of_residuals")
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    import numpy as np
-
-    builder = JaxprBuilder()
-
-    def atom(t):
-        if not t.pval.is_known:
-            return t.var
-        value = t.pval.const
-        if isinstance(value, np.generic):
-            value = value.item()
-        return builder.constant(value)
-
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        builder.eqns.append(JaxprEqn(invars, recipe.outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
-
-
+# Arrays of the same bytes are taken for one.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "builder = JaxprBuilder()": "import numpy as np\nbuilder, same = JaxprBuilder(), {}",
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif isinstance(const, np.ndarray):\n    const = same.setdefault(const.tobytes(), const)\nreturn tracer.var or builder.constant(const)",
+    },
+    fails="test_types_of_residuals",
+)
 # Constants are told apart by their boxes, and each operation puts an array into a new one.
 mistake(
     "linearize.tracers_to_jaxpr",
@@ -490,8 +378,6 @@ mistake(
     },
     fails="test_types_of_residuals",
 )
-
-
 # A result without axes becomes a literal, too.
 mistake(
     "linearize.tracers_to_jaxpr",
@@ -508,24 +394,14 @@ mistake(
     },
     fails="test_types_of_residuals",
 )
-
-
-@mistake("linearize.tracers_to_jaxpr", fails="test_program_with_several_results")
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-
-    def atom(t):
-        return builder.constant(t.pval.const) if t.pval.is_known else t.var
-
-    made = {}
-    for t in tracers_out:
-        if t.recipe:
-            made[id(t.recipe)] = t
-    for recipe in toposort([t.recipe for t in tracers_out if t.recipe]):
-        invars = [atom(t) for t in recipe.tracers_in]
-        outvars = [made[id(recipe)].var] if id(recipe) in made else recipe.outvars
-        builder.eqns.append(JaxprEqn(invars, outvars, recipe.primitive, recipe.params))
-    return builder.build([t.var for t in tracers_in], [atom(t) for t in tracers_out])
+# An equation has the results only that are outputs.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "(invars, recipe.outvars,": "(invars, [t.var for t in tracers_out if t.recipe is recipe][-1:] or recipe.outvars,",
+    },
+    fails="test_program_with_several_results",
+)
 
 
 @right("linearize.partial_eval_flat")
@@ -607,10 +483,11 @@ mistake(
         "Choose the outputs of the program by the partial values that you return, not by those in the tracers.",
     ],
 )
-
-
-@mistake(
+mistake(
     "linearize.partial_eval_flat",
+    {
+        "outs = [full": "f(*tracers_in)\nouts = [full",
+    },
     name="The function runs twice",
     hints=[
         "How many times does a `print` in the user's function print?",
@@ -618,22 +495,6 @@ mistake(
         "Call `f` once, keep the raised results in a list, and make both the partial values and the program from it.",
     ],
 )
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    def run():
-        with new_main(PartialEvalTrace) as main:
-            trace = PartialEvalTrace(main)
-            tracers_in = [trace.new_arg(pval) for pval in pvals]
-            return tracers_in, [full_raise(trace, out) for out in f(*tracers_in)]
-
-    pvals_out = [unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(run()[1])]
-    tracers_in, tracers_out = run()
-    program = tracers_to_jaxpr(
-        [t for t in tracers_in if not t.pval.is_known],
-        [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-    )
-    return pvals_out, program
-
-
 # The list that f returns, which may be the user's, is filled with boxes.
 mistake(
     "linearize.partial_eval_flat",
@@ -642,8 +503,6 @@ mistake(
     },
     fails="test_partial_constants",
 )
-
-
 # A known box of an earlier use is opened before it is raised.
 mistake(
     "linearize.partial_eval_flat",
@@ -652,44 +511,14 @@ mistake(
     },
     fails="test_partial_fails",
 )
-
-
-@mistake("linearize.partial_eval_flat", fails="test_partial_results_often")
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
-        pvals_out, number = [], 0
-        for t in tracers_out:
-            if t.pval.is_known:
-                pvals_out.append(unknown(t.aval) if instantiate(number) else t.pval)
-                number += 1
-            else:
-                pvals_out.append(t.pval)
-        program = tracers_to_jaxpr(
-            [t for t in tracers_in if not t.pval.is_known],
-            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-        )
-    return pvals_out, program
-
-
-@mistake("linearize.partial_eval_flat", fails="test_partial_fails")
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        tracers_in = [trace.new_arg(pval) for pval in pvals]
-        tracers_out = [
-            out if isinstance(out, PartialEvalTracer) else trace.pure(out) for out in f(*tracers_in)
-        ]
-        pvals_out = [
-            unknown(t.aval) if instantiate(i) else t.pval for i, t in enumerate(tracers_out)
-        ]
-        program = tracers_to_jaxpr(
-            [t for t in tracers_in if not t.pval.is_known],
-            [t for t, p in zip(tracers_out, pvals_out, strict=True) if not p.is_known],
-        )
-    return pvals_out, program
+# `instantiate` is asked with the number among the known results.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "instantiate(i)": "instantiate(sum(t.pval.is_known for t in outs[:i]))",
+    },
+    fails="test_partial_results_often",
+)
 
 
 @right("linearize.flat")
@@ -758,8 +587,11 @@ def linearize_flat(f, primals, count):
     return values, program
 
 
-@mistake(
+mistake(
     "linearize.flat",
+    {
+        "return values, program": "return f(*primals), program",
+    },
     name="The function runs a second time for its values",
     hints=[
         "How many times does a `print` in the user's function print?",
@@ -767,18 +599,6 @@ def linearize_flat(f, primals, count):
         "Keep what `jvp_flat` returns first, in a list outside the inner function: `values.extend(primals_out)`.",
     ],
 )
-def linearize_flat(f, primals, count):
-    avals = [get_aval(x) for x in primals]
-
-    def tangents_out(*moving):
-        _, tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    unknowns = [unknown(aval) for aval in only_floats(avals, avals)]
-    _, program = partial_eval_flat(tangents_out, unknowns, lambda i: True)
-    return f(*primals), program
-
-
 mistake(
     "linearize.flat",
     {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", ", lambda i: True": ""},
@@ -799,77 +619,45 @@ mistake(
         "Cut the tangents before you return them: `tangents[: count()]`.",
     ],
 )
-
-
 # A tangent has the primal's value in its type.
 mistake(
     "linearize.flat",
     {"unknown(aval) for": "PartialVal(aval) for"},
     fails="test_linear_values",
 )
-
-
-@mistake("linearize.flat", fails="test_linear_count")
-def linearize_flat(f, primals, count):
-    avals, values = [get_aval(x) for x in primals], []
-
-    def tangents_of(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        moved = [t for t in tangents if dtypes.is_float(get_aval(t).dtype)]
-        return moved[: count()]
-
-    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
-    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
-    return values, program
-
-
-@mistake("linearize.flat", fails="test_linear_constants")
-def linearize_flat(f, primals, count):
-    avals, values = [get_aval(x) for x in primals], []
-
-    def tangents_of(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
-    _, program = partial_eval_flat(tangents_of, pvals, lambda i: i < len(primals))
-    return values, program
-
-
-@mistake("linearize.flat", fails="test_linear_nested")
-def linearize_flat(f, primals, count):
-    import numpy as np
-
-    primals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]
-    avals, values = [get_aval(x) for x in primals], []
-
-    def tangents_of(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    pvals = [unknown(aval) for aval in avals if dtypes.is_float(aval.dtype)]
-    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
-    return values, program
-
-
-@mistake("linearize.flat", fails="test_linear_several_inputs")
-def linearize_flat(f, primals, count):
-    import numpy as np
-
-    avals, values = [get_aval(x) for x in primals], []
-
-    def tangents_of(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, avals))
-        return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]
-
-    float64 = np.dtype("float64")
-    pvals = [
-        unknown(ShapedArray(a.shape, float64, a.weak_type))
-        for a in avals
-        if dtypes.is_float(a.dtype)
-    ]
-    _, program = partial_eval_flat(tangents_of, pvals, lambda i: True)
-    return values, program
+# The results that are floats are counted.
+mistake(
+    "linearize.flat",
+    {
+        "tangents[: count()] if": "tangents if",
+        ".dtype)]": ".dtype)][: count()]",
+    },
+    fails="test_linear_count",
+)
+# As many tangents are instantiated as there are inputs.
+mistake(
+    "linearize.flat",
+    {
+        "lambda i: True": "lambda i: i < len(primals)",
+    },
+    fails="test_linear_constants",
+)
+# Primals are made NumPy's, which tracers refuse.
+mistake(
+    "linearize.flat",
+    {
+        "avals = [get_aval": "import numpy as np\nprimals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]\navals = [get_aval",
+    },
+    fails="test_linear_nested",
+)
+# All tangents are float64.
+mistake(
+    "linearize.flat",
+    {
+        "unknown(aval)": "unknown(ShapedArray(aval.shape, get_aval(1.0).dtype, aval.weak_type))",
+    },
+    fails="test_linear_several_inputs",
+)
 
 
 @right("linearize.split_jaxpr")
@@ -1016,99 +804,40 @@ mistake(
         "Pass `instantiate` on to `partial_eval_flat`, which wants a function from numbers to bools: `instantiate.__contains__`.",
     ],
 )
-
-
-@mistake("linearize.split_jaxpr", fails="test_unzip_instantiate_all")
-def split_jaxpr(jaxpr, is_known, instantiate):
-    out_known, rest = [], []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
-        out_known[:] = [pval.is_known for pval in outs]
-        rest[:] = [program]
-        return [pval.const for pval in outs if pval.is_known] + program.consts
-
-    pairs = zip(jaxpr.in_avals, is_known, strict=True)
-    first = trace_to_jaxpr(known_part, [ShapedArray(a.shape, a.dtype) for a, mark in pairs if mark])
-    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
-
-
-@mistake("linearize.split_jaxpr", fails="test_unzip_one_side")
-def split_jaxpr(jaxpr, is_known, instantiate):
-    out_known, rest = [], []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
-        out_known[:] = [pval.is_known for pval in outs]
-        rest[:] = [program]
-        results = {id(pval.const): pval.const for pval in outs if pval.is_known}
-        return [*results.values(), *program.consts]
-
-    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
-    first = trace_to_jaxpr(known_part, avals)
-    return first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
-
-
-@mistake("linearize.split_jaxpr", fails="test_unzip_other_constants")
-def split_jaxpr(jaxpr, is_known, instantiate):
-    table = split_jaxpr.__dict__
-    key = f"{jaxpr} {is_known} {sorted(instantiate)}"
-    if key in table:
-        return table[key]
-    out_known, rest = [], []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
-        out_known[:] = [pval.is_known for pval in outs]
-        rest[:] = [program]
-        return [pval.const for pval in outs if pval.is_known] + program.consts
-
-    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
-    first = trace_to_jaxpr(known_part, avals)
-    table[key] = first, ClosedJaxpr(without_consts(rest[0].jaxpr), []), out_known
-    return table[key]
-
-
-@mistake("linearize.split_jaxpr", fails="test_unzip_constants")
-def split_jaxpr(jaxpr, is_known, instantiate):
-    from minijax.jaxpr import Jaxpr
-
-    out_known, rest, fixed = [], [], []
-
-    def known_part(*vals):
-        pvals = partial_values(vals, is_known, jaxpr.in_avals)
-        outs, program = partial_eval_flat(jaxpr_as_fun(jaxpr), pvals, instantiate.__contains__)
-        out_known[:] = [pval.is_known for pval in outs]
-        rest[:] = [program]
-        fixed[:] = [not isinstance(const, Tracer) for const in program.consts]
-        return [pval.const for pval in outs if pval.is_known] + [
-            const for const in program.consts if isinstance(const, Tracer)
-        ]
-
-    avals = [aval for aval, mark in zip(jaxpr.in_avals, is_known, strict=True) if mark]
-    first = trace_to_jaxpr(known_part, avals)
-    (program,) = rest
-    inner, marked = program.jaxpr, list(zip(fixed, program.jaxpr.constvars, program.consts))
-    second = Jaxpr(
-        [var for stays, var, _ in marked if stays],
-        [var for stays, var, _ in marked if not stays] + inner.invars,
-        inner.outvars,
-        inner.eqns,
-    )
-    return first, ClosedJaxpr(second, [const for stays, _, const in marked if stays]), out_known
-
-
-# a program is split once, whatever is known
+# Weak types are lost.
 mistake(
     "linearize.split_jaxpr",
     {
-        "found: list[Any] = []": "if is_known in jaxpr.jaxpr.cache:\n    return jaxpr.jaxpr.cache[is_known]\nfound: list[Any] = []",
-        "return first, ClosedJaxpr(without_consts(rest), []), out_known": "jaxpr.jaxpr.cache[is_known] = first, ClosedJaxpr(without_consts(rest), []), out_known\nreturn jaxpr.jaxpr.cache[is_known]",
+        "[aval for aval, k": "[ShapedArray(aval.shape, aval.dtype) for aval, k",
     },
-    fails="test_unzip_instantiate",
+    fails="test_unzip_instantiate_all",
+)
+# A known result that is there twice is returned once.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "[pval.const for pval in pvals_out if pval.is_known] + rest.consts": "[*{id(p.const): p.const for p in pvals_out if p.is_known}.values(), *rest.consts]",
+    },
+    fails="test_unzip_one_side",
+)
+# Splits are kept by how the program is printed, without its constants.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "found: list[Any] = []": 'table, key, found = vars(split_jaxpr), f"{jaxpr} {is_known} {sorted(instantiate)}", []\nif key in table:\n    return table[key]',
+        "return first, ClosedJaxpr(without_consts(rest), []), out_known": "return table.setdefault(key, (first, ClosedJaxpr(without_consts(rest), []), out_known))",
+    },
+    fails="test_unzip_other_constants",
+)
+# The second program keeps what is no tracer as constants of its own.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "found[:] = rest.jaxpr,": "own = not any(isinstance(x, Tracer) for x in rest.consts)\nfound[:] = rest if own else ClosedJaxpr(without_consts(rest.jaxpr), []),",
+        "+ rest.consts": "+ rest.consts * (not own)",
+        "ClosedJaxpr(without_consts(rest), [])": "rest",
+    },
+    fails="test_unzip_constants",
 )
 
 
@@ -1202,60 +931,38 @@ mistake(
         "The operands are `[trace.pure(r) for r in residuals]`, and then the unknown tracers.",
     ],
 )
-
-
-@mistake("linearize.jit_rule", fails="test_call_hands_through")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
-    number = sum(is_known)
-    values, residuals = iter(outs[:number]), outs[number:]
-    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
-    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
-    return [next(values if flag else later) for flag in out_known]
-
-
-@mistake("linearize.jit_rule", fails="test_call_of_twins")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
-    number = sum(out_known)
-    values, residuals = iter(outs[:number]), outs[number:]
-    unknowns = {id(t): t for t in tracers if not t.pval.is_known}
-    operands = [trace.pure(r) for r in residuals] + list(unknowns.values())
-    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
-    return [next(values if flag else later) for flag in out_known]
-
-
-@mistake("linearize.jit_rule", fails="test_call_on_one_side")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    if not any(is_known):
-        return trace.stage_out(jit_p, tracers, {"name": name, "jaxpr": jaxpr})
-    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
-    number = sum(out_known)
-    values, residuals = iter(outs[:number]), outs[number:]
-    operands = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]
-    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
-    return [next(values if flag else later) for flag in out_known]
-
-
-@mistake("linearize.jit_rule", fails="test_call_linearized")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    outs = call(first, [t.pval.const for t in tracers if t.pval.is_known], name)
-    number = sum(out_known)
-    values, residuals = iter(outs[:number]), outs[number:]
-    operands = [trace.pure(r) for r in reversed(residuals)]
-    operands += [t for t in tracers if not t.pval.is_known]
-    later = iter(trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second}))
-    return [next(values if flag else later) for flag in out_known]
-
-
+# As many results are taken for known as there are known operands.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs[sum(out_known) :]": "outs[sum(is_known) :]",
+    },
+    fails="test_call_hands_through",
+)
+# An operand that is there twice is passed once.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[t for t in tracers if not t.pval.is_known]": "list({id(t): t for t in tracers if not t.pval.is_known}.values())",
+    },
+    fails="test_call_of_twins",
+)
+# If nothing is known, the whole program is left for later.
+mistake(
+    "linearize.jit_rule",
+    {
+        "known_part, rest,": 'if not any(is_known):\n    return trace.stage_out(jit_p, tracers, {"name": name, "jaxpr": jaxpr})\nknown_part, rest,',
+    },
+    fails="test_call_on_one_side",
+)
+# Residuals come in the reverse order.
+mistake(
+    "linearize.jit_rule",
+    {
+        "for r in residuals]": "for r in reversed(residuals)]",
+    },
+    fails="test_call_linearized",
+)
 # A program is split once, whatever is known.
 mistake(
     "linearize.jit_rule",
@@ -1263,4 +970,20 @@ mistake(
         "partial_eval_jaxpr(jaxpr, is_known)": "jaxpr.jaxpr.cache.get(None) or jaxpr.jaxpr.cache.setdefault(\n    None, partial_eval_jaxpr(jaxpr, is_known)\n)"
     },
     fails="test_call_splits_once",
+)
+# What is known already is computed at once.
+mistake(
+    "linearize.stage_out",
+    {
+        "pvals = [": "if all(t.pval.is_known for t in tracers):\n    return [self.pure(primitive.bind(*[t.pval.const for t in tracers], **params))]\npvals = [",
+    },
+    fails="test_staging_computes_nothing",
+)
+# The known part has a name of its own.
+mistake(
+    "linearize.jit_rule",
+    {
+        "is_known], name)": 'is_known], f"{name}_known")',
+    },
+    fails="test_call_of_two_parts",
 )
