@@ -79,25 +79,19 @@ mistake(
 # A generator turns a maker's StopIteration into a RuntimeError.
 mistake(
     "core.get_aval",
-    {
-        "return aval_makers[cls](x)": "return next(aval_makers[c](x) for c in (cls,))",
-    },
+    {"return aval_makers[cls](x)": "return next(aval_makers[c](x) for c in (cls,))"},
     fails="test_makers_may_refuse",
 )
 # Of a tracer only shape and type: a known value gets lost.
 mistake(
     "core.get_aval",
-    {
-        "return x.aval": "return ShapedArray(x.shape, x.dtype, x.weak_type)",
-    },
+    {"return x.aval": "return ShapedArray(x.shape, x.dtype, x.weak_type)"},
     fails="test_tracer_answers_for_itself",
 )
 # The maker of each type is noted, and never looked for again.
 mistake(
     "core.get_aval",
-    {
-        "return aval_makers[cls](x)": "return aval_makers.setdefault(type(x), aval_makers[cls])(x)",
-    },
+    {"return aval_makers[cls](x)": "return aval_makers.setdefault(type(x), aval_makers[cls])(x)"},
     fails="test_table_is_asked_each_time",
 )
 # `object` is never asked for.
@@ -160,7 +154,7 @@ def find_top_trace(args):
 mistake(
     "core.find_top_trace",
     {
-        "top = main if main.level > top.level else top": "top = main if main.level > top.level else top\nbreak",
+        "top = main if main.level > top.level else top": "top = main if main.level > top.level else top\nbreak"
     },
     name="The first tracer decides, not the highest",
     hints=[
@@ -171,9 +165,7 @@ mistake(
 )
 mistake(
     "core.find_top_trace",
-    {
-        "default_main()": "trace_state.stack[-1]",
-    },
+    {"default_main()": "trace_state.stack[-1]"},
     name="The newest interpreter takes every operation, whatever the operands",
     hints=[
         "While two interpreters run, the user's function multiplies two plain numbers. Which interpreter should take that operation?",
@@ -183,9 +175,7 @@ mistake(
 )
 mistake(
     "core.find_top_trace",
-    {
-        "default_main()": "trace_state.stack[0]",
-    },
+    {"default_main()": "trace_state.stack[0]"},
     name="default_main() is left out",
     hints=[
         "The docstring names one more interpreter that may take an operation. Which one?",
@@ -197,7 +187,7 @@ mistake(
 mistake(
     "core.find_top_trace",
     {
-        "top = default_main()": "traced = any(isinstance(x, Tracer) for x in args)\ntop = trace_state.stack[0] if traced else default_main()",
+        "top = default_main()": "traced = any(isinstance(x, Tracer) for x in args)\ntop = trace_state.stack[0] if traced else default_main()"
     },
     fails="test_dynamic_trace_above_tracers",
 )
@@ -205,7 +195,7 @@ mistake(
 mistake(
     "core.find_top_trace",
     {
-        "return top.trace_type(top)": "top = trace_state.dynamic_trace or top\nreturn top.trace_type(top)",
+        "return top.trace_type(top)": "top = trace_state.dynamic_trace or top\nreturn top.trace_type(top)"
     },
     fails="test_lower_dynamic_trace",
 )
@@ -213,7 +203,7 @@ mistake(
 mistake(
     "core.find_top_trace",
     {
-        "main = main_of(x)": "main = main_of(x) if x._trace.main.level > top.level else x._trace.main",
+        "main = main_of(x)": "main = main_of(x) if x._trace.main.level > top.level else x._trace.main"
     },
     fails="test_escaped_tracers",
 )
@@ -226,9 +216,7 @@ mistake(
 # The first two tracers only are compared.
 mistake(
     "core.find_top_trace",
-    {
-        "in args:": "in [x for x in args if isinstance(x, Tracer)][:2]:",
-    },
+    {"in args:": "in [x for x in args if isinstance(x, Tracer)][:2]:"},
     fails="test_highest_level",
 )
 
@@ -278,9 +266,7 @@ def full_raise(trace, val):
 
 mistake(
     "core.full_raise",
-    {
-        "trace.lift(val)": "trace.pure(val)",
-    },
+    {"trace.lift(val)": "trace.pure(val)"},
     name="Tracers from below are boxed by pure instead of lift",
     hints=[
         "A `Trace` has two methods that box a value. Which kind of value is each of them for?",
@@ -290,9 +276,7 @@ mistake(
 )
 mistake(
     "core.full_raise",
-    {
-        "main is trace.main": "main.level == trace.main.level",
-    },
+    {"main is trace.main": "main.level == trace.main.level"},
     name="Levels are compared where the MainTrace matters",
     hints=[
         "Can two interpreters have the same level, if one was taken off the stack before the other was put on it?",
@@ -303,9 +287,7 @@ mistake(
 # The Trace objects are compared.
 mistake(
     "core.full_raise",
-    {
-        "main is trace.main": "val._trace is trace",
-    },
+    {"main is trace.main": "val._trace is trace"},
     fails="test_own_tracer_is_left_alone",
 )
 # A lower level alone is enough, even if its interpreter has ended.
@@ -435,7 +417,7 @@ mistake(
 mistake(
     "core.counted",
     {
-        "if primitive.multiple_results:": "if primitive.multiple_results:\n    self.main.global_data.extend(outs[1:])",
+        "if primitive.multiple_results:": "if primitive.multiple_results:\n    self.main.global_data.extend(outs[1:])"
     },
     name="Each result of an operation is counted",
     hints=[
@@ -448,7 +430,7 @@ mistake(
 mistake(
     "core.counted",
     {
-        "out = full_raise(trace, f(trace.pure(x)))": "out = f(trace.pure(x))\nout = out if isinstance(out, CountTracer) else trace.pure(out)",
+        "out = full_raise(trace, f(trace.pure(x)))": "out = f(trace.pure(x))\nout = out if isinstance(out, CountTracer) else trace.pure(out)"
     },
     fails="test_counts_within_counts",
 )
@@ -471,10 +453,4 @@ mistake(
     fails="test_counts_of_itself",
 )
 # The value stays in its box.
-mistake(
-    "core.counted",
-    {
-        "return out.value,": "return out,",
-    },
-    fails="test_count",
-)
+mistake("core.counted", {"return out.value,": "return out,"}, fails="test_count")

@@ -65,9 +65,7 @@ mistake(
 )
 mistake(
     "linearize.stage_out",
-    {
-        "for pval in pvals])": "for pval in pvals[:1]] * len(pvals))",
-    },
+    {"for pval in pvals])": "for pval in pvals[:1]] * len(pvals))"},
     name="All results have one variable",
     hints=[
         "An operation has two results. How does a later equation say which of them it uses?",
@@ -77,17 +75,13 @@ mistake(
 )
 # All results have the type of the first.
 mistake(
-    "linearize.stage_out",
-    {
-        "Var(pval.aval)": "Var(pvals[0].aval)",
-    },
-    fails="test_staged_several",
+    "linearize.stage_out", {"Var(pval.aval)": "Var(pvals[0].aval)"}, fails="test_staged_several"
 )
 # A parameter that is None gets lost.
 mistake(
     "linearize.stage_out",
     {
-        "primitive, tracers, params, [": "primitive, tracers, {k: v for k, v in params.items() if v is not None}, [",
+        "primitive, tracers, params, [": "primitive, tracers, {k: v for k, v in params.items() if v is not None}, ["
     },
     fails="test_staged_with_other_params",
 )
@@ -200,9 +194,7 @@ def toposort(outs):
 
 mistake(
     "linearize.toposort",
-    {
-        "list(outs)[::-1]": "outs",
-    },
+    {"list(outs)[::-1]": "outs"},
     name="The argument `outs` is used up",
     hints=[
         "Print `outs` before and after a call of your function.",
@@ -224,16 +216,14 @@ mistake(
 mistake(
     "linearize.toposort",
     {
-        "done: set[int] = set()": "def id(recipe):\n    return recipe.primitive, str(recipe.params), *[t.var for t in recipe.tracers_in]\n\ndone = set()",
+        "done: set[int] = set()": "def id(recipe):\n    return recipe.primitive, str(recipe.params), *[t.var for t in recipe.tracers_in]\n\ndone = set()"
     },
     fails="test_order_of_branches",
 )
 # Only the last of `outs` is looked at.
 mistake(
     "linearize.toposort",
-    {
-        "list(outs)[::-1]": "list(outs[-1:])",
-    },
+    {"list(outs)[::-1]": "list(outs[-1:])"},
     fails="test_order_leaves_out_what_is_not_needed",
 )
 
@@ -398,7 +388,7 @@ mistake(
 mistake(
     "linearize.tracers_to_jaxpr",
     {
-        "(invars, recipe.outvars,": "(invars, [t.var for t in tracers_out if t.recipe is recipe][-1:] or recipe.outvars,",
+        "(invars, recipe.outvars,": "(invars, [t.var for t in tracers_out if t.recipe is recipe][-1:] or recipe.outvars,"
     },
     fails="test_program_with_several_results",
 )
@@ -485,9 +475,7 @@ mistake(
 )
 mistake(
     "linearize.partial_eval_flat",
-    {
-        "outs = [full": "f(*tracers_in)\nouts = [full",
-    },
+    {"outs = [full": "f(*tracers_in)\nouts = [full"},
     name="The function runs twice",
     hints=[
         "How many times does a `print` in the user's function print?",
@@ -514,9 +502,7 @@ mistake(
 # `instantiate` is asked with the number among the known results.
 mistake(
     "linearize.partial_eval_flat",
-    {
-        "instantiate(i)": "instantiate(sum(t.pval.is_known for t in outs[:i]))",
-    },
+    {"instantiate(i)": "instantiate(sum(t.pval.is_known for t in outs[:i]))"},
     fails="test_partial_results_often",
 )
 
@@ -589,9 +575,7 @@ def linearize_flat(f, primals, count):
 
 mistake(
     "linearize.flat",
-    {
-        "return values, program": "return f(*primals), program",
-    },
+    {"return values, program": "return f(*primals), program"},
     name="The function runs a second time for its values",
     hints=[
         "How many times does a `print` in the user's function print?",
@@ -620,11 +604,7 @@ mistake(
     ],
 )
 # A tangent has the primal's value in its type.
-mistake(
-    "linearize.flat",
-    {"unknown(aval) for": "PartialVal(aval) for"},
-    fails="test_linear_values",
-)
+mistake("linearize.flat", {"unknown(aval) for": "PartialVal(aval) for"}, fails="test_linear_values")
 # The results that are floats are counted.
 mistake(
     "linearize.flat",
@@ -637,25 +617,21 @@ mistake(
 # As many tangents are instantiated as there are inputs.
 mistake(
     "linearize.flat",
-    {
-        "lambda i: True": "lambda i: i < len(primals)",
-    },
+    {"lambda i: True": "lambda i: i < len(primals)"},
     fails="test_linear_constants",
 )
 # Primals are made NumPy's, which tracers refuse.
 mistake(
     "linearize.flat",
     {
-        "avals = [get_aval": "import numpy as np\nprimals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]\navals = [get_aval",
+        "avals = [get_aval": "import numpy as np\nprimals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]\navals = [get_aval"
     },
     fails="test_linear_nested",
 )
 # All tangents are float64.
 mistake(
     "linearize.flat",
-    {
-        "unknown(aval)": "unknown(ShapedArray(aval.shape, get_aval(1.0).dtype, aval.weak_type))",
-    },
+    {"unknown(aval)": "unknown(ShapedArray(aval.shape, get_aval(1.0).dtype, aval.weak_type))"},
     fails="test_linear_several_inputs",
 )
 
@@ -807,16 +783,14 @@ mistake(
 # Weak types are lost.
 mistake(
     "linearize.split_jaxpr",
-    {
-        "[aval for aval, k": "[ShapedArray(aval.shape, aval.dtype) for aval, k",
-    },
+    {"[aval for aval, k": "[ShapedArray(aval.shape, aval.dtype) for aval, k"},
     fails="test_unzip_instantiate_all",
 )
 # A known result that is there twice is returned once.
 mistake(
     "linearize.split_jaxpr",
     {
-        "[pval.const for pval in pvals_out if pval.is_known] + rest.consts": "[*{id(p.const): p.const for p in pvals_out if p.is_known}.values(), *rest.consts]",
+        "[pval.const for pval in pvals_out if pval.is_known] + rest.consts": "[*{id(p.const): p.const for p in pvals_out if p.is_known}.values(), *rest.consts]"
     },
     fails="test_unzip_one_side",
 )
@@ -934,16 +908,14 @@ mistake(
 # As many results are taken for known as there are known operands.
 mistake(
     "linearize.jit_rule",
-    {
-        "outs[sum(out_known) :]": "outs[sum(is_known) :]",
-    },
+    {"outs[sum(out_known) :]": "outs[sum(is_known) :]"},
     fails="test_call_hands_through",
 )
 # An operand that is there twice is passed once.
 mistake(
     "linearize.jit_rule",
     {
-        "[t for t in tracers if not t.pval.is_known]": "list({id(t): t for t in tracers if not t.pval.is_known}.values())",
+        "[t for t in tracers if not t.pval.is_known]": "list({id(t): t for t in tracers if not t.pval.is_known}.values())"
     },
     fails="test_call_of_twins",
 )
@@ -951,16 +923,14 @@ mistake(
 mistake(
     "linearize.jit_rule",
     {
-        "known_part, rest,": 'if not any(is_known):\n    return trace.stage_out(jit_p, tracers, {"name": name, "jaxpr": jaxpr})\nknown_part, rest,',
+        "known_part, rest,": 'if not any(is_known):\n    return trace.stage_out(jit_p, tracers, {"name": name, "jaxpr": jaxpr})\nknown_part, rest,'
     },
     fails="test_call_on_one_side",
 )
 # Residuals come in the reverse order.
 mistake(
     "linearize.jit_rule",
-    {
-        "for r in residuals]": "for r in reversed(residuals)]",
-    },
+    {"for r in residuals]": "for r in reversed(residuals)]"},
     fails="test_call_linearized",
 )
 # A program is split once, whatever is known.
@@ -975,15 +945,13 @@ mistake(
 mistake(
     "linearize.stage_out",
     {
-        "pvals = [": "if all(t.pval.is_known for t in tracers):\n    return [self.pure(primitive.bind(*[t.pval.const for t in tracers], **params))]\npvals = [",
+        "pvals = [": "if all(t.pval.is_known for t in tracers):\n    return [self.pure(primitive.bind(*[t.pval.const for t in tracers], **params))]\npvals = ["
     },
     fails="test_staging_computes_nothing",
 )
 # The known part has a name of its own.
 mistake(
     "linearize.jit_rule",
-    {
-        "is_known], name)": 'is_known], f"{name}_known")',
-    },
+    {"is_known], name)": 'is_known], f"{name}_known")'},
     fails="test_call_of_two_parts",
 )

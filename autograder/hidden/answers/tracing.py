@@ -62,7 +62,7 @@ def constant(self, val):
 mistake(
     "tracing.constant",
     {
-        "if id(val) not in self.consts:": "for const in self.consts.values() if isinstance(val, np.ndarray) else ():\n    same = isinstance(const.value, np.ndarray) and val.dtype == const.value.dtype\n    if same and np.array_equal(val, const.value):\n        return const.var\nif id(val) not in self.consts:",
+        "if id(val) not in self.consts:": "for const in self.consts.values() if isinstance(val, np.ndarray) else ():\n    same = isinstance(const.value, np.ndarray) and val.dtype == const.value.dtype\n    if same and np.array_equal(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
     },
     name="Equal arrays are treated as one",
     hints=[
@@ -106,9 +106,7 @@ mistake(
 # A tracer's type is taken as it is, and may hold a value.
 mistake(
     "tracing.constant",
-    {
-        "Var(raise": "Var(get_aval(val) if isinstance(val, Tracer) else raise",
-    },
+    {"Var(raise": "Var(get_aval(val) if isinstance(val, Tracer) else raise"},
     fails="test_constant_tracers",
 )
 # Exact class: arrays of a subclass are not copied.
@@ -257,8 +255,6 @@ mistake(
 # The program is recorded into another builder.
 mistake(
     "tracing.trace_with",
-    {
-        "with new": "builder = JaxprBuilder()\nwith new",
-    },
+    {"with new": "builder = JaxprBuilder()\nwith new"},
     fails="test_trace_operations",
 )
