@@ -454,3 +454,9 @@ mistake(
 )
 # The value stays in its box.
 mistake("core.counted", {"return out.value,": "return out,"}, fails="test_count")
+# A whole number becomes a float.
+mistake(
+    "core.counted",
+    {"f(trace.pure(x))": "f(trace.pure(float(x) if isinstance(x, int) else x))"},
+    fails="test_results_that_need_no_operation",
+)

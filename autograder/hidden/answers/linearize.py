@@ -803,7 +803,7 @@ mistake(
     },
     fails="test_unzip_other_constants",
 )
-# The second program keeps what is no tracer as constants of its own.
+# The second program keeps what is not a tracer as constants of its own.
 mistake(
     "linearize.split_jaxpr",
     {
@@ -954,4 +954,28 @@ mistake(
     "linearize.jit_rule",
     {"is_known], name)": 'is_known], f"{name}_known")'},
     fails="test_call_of_two_parts",
+)
+# The variables of results are never weakly typed.
+mistake(
+    "linearize.stage_out",
+    {"Var(pval.aval)": "Var(type(pval.aval)(pval.aval.shape, pval.aval.dtype))"},
+    fails="test_staged_box",
+)
+# A result that is instantiated is not weakly typed any more.
+mistake(
+    "linearize.partial_eval_flat",
+    {"unknown(t.aval)": "unknown(ShapedArray(t.shape, t.dtype))"},
+    fails="test_partial_instantiate",
+)
+# A boolean counts as a float.
+mistake(
+    "linearize.flat",
+    {"only_floats(avals, avals)": '[a for a in avals if a.dtype.kind not in "iu"]'},
+    fails="test_linear_integers",
+)
+# A tangent without elements is missing.
+mistake(
+    "linearize.flat",
+    {"get_aval(t).dtype)": "get_aval(t).dtype) and 0 not in get_aval(t).shape"},
+    fails="test_linear_several_inputs",
 )

@@ -826,6 +826,8 @@ def test_results_that_need_no_operation(student):
     """A function may return its input, or a constant."""
     for program in ("input", "constant", "constant result"):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
+    for x in (3, True):
+        student.agrees(count_of, OPERATING, "input", x)
 
 
 @pytest.mark.meets("another_box", "nested", "closure")

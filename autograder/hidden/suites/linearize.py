@@ -125,7 +125,9 @@ def staged(mj, operands, is_known, types, params):
                 "the dtypes of a result and of its partial value": [
                     a.dtype.name for a in (out.aval, out.pval.aval)
                 ],
-                "a result is weakly typed": [a.weak_type for a in (out.aval, out.pval.aval)],
+                "a result, its partial value and its variable are weakly typed": [
+                    x.aval.weak_type for x in (out, out.pval, out.var)
+                ],
                 "a result has a variable": type(out.var) is Var,
                 "the shape and dtype of a result's variable": type(out.var) is Var
                 and (out.var.aval.shape, out.var.aval.dtype.name),
@@ -744,6 +746,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "the known results": [p.const for p in pvals_out],
         "the shapes of the results": [p.aval.shape for p in pvals_out],
         "the dtypes of the results": [p.aval.dtype.name for p in pvals_out],
+        "a result is weakly typed": [p.aval.weak_type for p in pvals_out],
         "the classes of the results' types": [type(p.aval).__name__ for p in pvals_out],
         "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
         "the number of constants": len(program.consts),
@@ -1011,6 +1014,7 @@ def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
     linearizes(student, "swap", [GRID, 4.0], [[GRID_STEP, 0.5]])
+    linearizes(student, "swap", [EMPTY, 4.0], [[EMPTY, 0.5]])
     linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
 
 
@@ -1032,7 +1036,8 @@ def test_linear_program_is_linear(student):
 @pytest.mark.keeps("takes tangents of float inputs")
 def test_linear_integers(student):
     """Integers and booleans have no place in the program, as inputs and as results."""
-    linearizes(student, "index", [1.5, 3], [[1.0], [0.5]])
+    for n in (3, True, np.uint8(2)):
+        linearizes(student, "index", [1.5, n], [[1.0], [0.5]])
     linearizes(student, "compare", [ROW, 0.0], [[STEP, 1.0]])
     linearizes(student, "whole", [4], [[]])
 

@@ -331,7 +331,7 @@ def program(mj, siblings, case, avals):
         "unused": lambda x, y, z: [sin_p.bind(y)],
         "nothing": lambda x: [],
         "no inputs": lambda: [sin_p.bind(2.0)],
-        "plain outputs": lambda x: [2.0, row, x],
+        "plain outputs": lambda x: [2.0, row, x, 3, True],
         "number": lambda x: [mul_p.bind(3.0, x)],
         "array": lambda x: [mul_p.bind(x, row)],
         "on numbers": lambda x: [add_p.bind(x, mul_p.bind(2.0, 5.0))],
