@@ -214,7 +214,7 @@ def compiled_replicas(
 def replica_program(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> ClosedJaxpr:
-    """The program that each device runs: `jaxpr`, for one example, from pieces to pieces.
+    """The program that each device runs, from pieces to pieces; `jaxpr` is for one example.
 
     An array is cut along its axis in `in_axes` or `out_axes`, into one piece for each device; for
     None, each device has the whole array. Collectives in `jaxpr` work along the axis that `params`

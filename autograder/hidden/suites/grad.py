@@ -156,6 +156,7 @@ def stretched_sum(mj, name, ct, x, y):
     }
 
 
+@pytest.mark.keeps("Otherwise it is `ct` itself")
 def test_nothing_was_stretched(student):
     """If operand and result have the same shape, the cotangent comes back as it is."""
     for ct in (ROW, GRID, CUBE.astype(F32), np.ones((1, 3)), EMPTY, np.array(2.0)):
@@ -165,6 +166,7 @@ def test_nothing_was_stretched(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("for a known `x`, None")
 def test_known_operands_have_none(student):
     """An operand that is known has no cotangent, whatever its shape."""
     student.agrees(unstretched, GRID, np.ones((1, 3)))
@@ -175,6 +177,7 @@ def test_known_operands_have_none(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("the sum of `ct` over the copies", "`ct`'s dtype")
 def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
     for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1)), INTEGERS, BYTES):
@@ -182,6 +185,7 @@ def test_a_number_was_stretched(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("in the shape of `x`")
 def test_an_axis_was_stretched(student):
     """An axis of length 1 that was stretched is summed, and stays."""
     student.agrees(unstretched, ROW, linear((1,)))
@@ -194,6 +198,7 @@ def test_an_axis_was_stretched(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "axes")
+@pytest.mark.keeps("the sum of `ct` over the copies")
 def test_several_axes_were_stretched(student):
     """Several axes may have been stretched; those of length 1 that were not stay as they are."""
     for shape in [(1, 3, 4), (2, 1, 4), (2, 3, 1), (1, 1, 4), (1, 3, 1), (2, 1, 1), (1, 1, 1)]:
@@ -202,6 +207,7 @@ def test_several_axes_were_stretched(student):
     student.agrees(unstretched, CUBE[:, :1], linear((1, 1, 4)))
 
 
+@pytest.mark.keeps("of an elementwise operation")
 def test_rules_that_stretch(student):
     """Both operands of a sum or a difference get a cotangent of their own shape."""
     student.agrees(stretched_sum, "add", GRID, linear((2, 1)), linear(()))
@@ -211,6 +217,7 @@ def test_rules_that_stretch(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("which may be a tracer")
 def test_work_of_a_sum(student):
     """The cotangent may be a tracer, whose sum its own interpreter computes."""
     student.agrees(unstretched_box, CUBE, linear((1, 3, 1)))
@@ -250,6 +257,7 @@ def repetition(student, ct, shape, *axes):
 
 
 @pytest.mark.meets("order", "axes")
+@pytest.mark.keeps("All other axes are new", "in a list of one")
 def test_new_axes(student):
     """A new axis is summed, wherever it is in the result."""
     repetition(student, GRID, (3,), 1)
@@ -260,6 +268,7 @@ def test_new_axes(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("in increasing order")
 def test_several_kept_axes(student):
     """Each entry along the other axes has its own sum, and these axes keep their order."""
     repetition(student, CUBE, (2, 3), 0, 1)
@@ -275,6 +284,7 @@ def test_repeated_numbers(student):
         repetition(student, ct, ())
 
 
+@pytest.mark.keeps("maybe stretched from a size of 1")
 def test_axes_stretched_in_place(student):
     """An axis of size 1 that was stretched stays, with the sum over its copies."""
     repetition(student, GRID, (1, 3), 0, 1)
@@ -282,6 +292,7 @@ def test_axes_stretched_in_place(student):
     repetition(student, CUBE, (2, 1, 4), 0, 1, 2)
 
 
+@pytest.mark.keeps("maybe stretched from a size of 1", "All other axes are new")
 def test_new_and_stretched_axes(student):
     """Some axes may be new, and others stretched, in one repetition."""
     repetition(student, CUBE, (1, 4), 1, 2)
@@ -300,6 +311,7 @@ def test_nothing_was_repeated(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("the dtype of `ct`")
 def test_repetition_in_single_precision(student):
     """The cotangent has the dtype of the operand, single precision or small integers."""
     for ct in (GRID.astype(F32), BYTES):
@@ -308,6 +320,7 @@ def test_repetition_in_single_precision(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("which may be a tracer")
 def test_repetition_of_a_tracer(student):
     """The cotangent may be a tracer, whose sums its own interpreter computes."""
     student.agrees(repeated_box, STRETCH, GRID, linear((3,)), (1,))
@@ -408,6 +421,7 @@ def of_both(student, x_shape, y_shape, numbers):
     of_second(student, x_shape, y_shape, numbers)
 
 
+@pytest.mark.keeps("The cotangent of an operand of type")
 def test_first_matrix(student):
     """In a product of matrices, the first one gets its cotangent."""
     of_first(student, (3, 3), (3, 3), MATRICES)
@@ -415,6 +429,7 @@ def test_first_matrix(student):
     of_first(student, (2, 3), (3,), MATRICES)
 
 
+@pytest.mark.keeps("it is the first of the two")
 def test_second_matrix(student):
     """In a product of matrices, the second one gets its cotangent."""
     of_second(student, (3, 3), (3, 3), MATRICES)
@@ -434,6 +449,7 @@ def test_vectors(student):
 
 
 @pytest.mark.meets("order", "axes")
+@pytest.mark.keeps("has the axes of the linear operand, then")
 def test_axes_in_any_place(student):
     """Contracted axes may be anywhere in the operands."""
     of_both(student, (3, 3), (3, 3), (((0,), (1,)), ((), ())))
@@ -442,6 +458,7 @@ def test_axes_in_any_place(student):
     of_both(student, (3, 2, 4), (5, 3, 6), (((0,), (1,)), ((), ())))
 
 
+@pytest.mark.keeps("has the axes of the product", "has the axes of the linear operand, then")
 def test_stacks_of_matrices(student):
     """Products may have batch axes, one or two, in any place and order."""
     of_both(student, (3, 3, 3), (3, 3, 3), STACKS)
@@ -453,6 +470,7 @@ def test_stacks_of_matrices(student):
 
 
 @pytest.mark.meets("more_than_two", "axes")
+@pytest.mark.keeps("has the axes of the linear operand, then")
 def test_several_contracted_axes(student):
     """Several axes may be contracted, in any order."""
     of_both(student, (2, 3, 4), (4, 2, 5), (((2, 0), (0, 1)), ((), ())))
@@ -461,6 +479,7 @@ def test_several_contracted_axes(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("in the dtype of `ct`", "has the dtype of the operand")
 def test_dtype_of_an_operand(student):
     """The cotangent has the operand's dtype, even if the product has a different one."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -478,6 +497,7 @@ def test_dtype_of_an_operand(student):
     student.agrees(operand_cotangent_traced, large, (1, 1), "float32", ones, *MATRICES, False)
 
 
+@pytest.mark.keeps("The cotangent of an operand of type")
 def test_whole_rule(student):
     """The rule around it returns a cotangent for the linear operand, and None for the other."""
     ct, x, y = operands((2, 3, 4), (2, 4, 5), STACKS)
@@ -486,6 +506,7 @@ def test_whole_rule(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("All the work is one product")
 def test_work_of_a_cotangent(student):
     """Operands may be tracers, and one product does it."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -627,6 +648,7 @@ def passes(student, spec, args, cts, consts=()):
     student.agrees(backwards, RULES, list(spec), list(consts), list(args), list(cts))
 
 
+@pytest.mark.keeps("from the `cotangents` of its results")
 def test_a_chain(student):
     """Along a chain of operations, each cotangent comes from the one after it."""
     chain = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [2.0, 2], {}), ("div", [3, 8.0], {})]
@@ -642,6 +664,7 @@ def test_a_chain(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("with the complete cotangents")
 def test_a_value_used_twice(student):
     """A value that is used several times gets the sum of the cotangents."""
     fork = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [1, 10.0], {}), ("add", [2, 3], {})]
@@ -661,6 +684,7 @@ def test_several_results(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("from the `cotangents` of its results")
 def test_a_result_that_stands_twice(student):
     """One variable may be several results, or an input at the same time."""
     eqns = [("mul", [0, 3.0], {})]
@@ -680,6 +704,7 @@ def test_results_that_are_constants(student):
     passes(student, (0, [NUMBER, NUMBER], known, [3, 2]), [4.0, linear(())], [1.0, 10.0])
 
 
+@pytest.mark.keeps("belong to `jaxpr.constvars`")
 def test_known_inputs_and_constants(student):
     """Operations on known values are computed first, and their results are used backwards."""
     eqns = [("sin", [0], {}), ("mul", [3, 1], {}), ("mul", [2, 4], {}), ("mul", [5, 0], {})]
@@ -691,6 +716,7 @@ def test_known_inputs_and_constants(student):
 
 
 @pytest.mark.meets("sizes", "none", "zeros")
+@pytest.mark.keeps("None is a cotangent of zero")
 def test_inputs_without_influence(student):
     """An input that no result depends on has no cotangent; the rest keep their order."""
     eqns = [("neg", [2], {}), ("mul", [0, 5.0], {}), ("mul", [3, 1], {})]
@@ -702,6 +728,7 @@ def test_inputs_without_influence(student):
 
 
 @pytest.mark.meets("order", "keys")
+@pytest.mark.keeps("the transpose rule is called once")
 def test_what_a_rule_gets(student):
     """A rule gets the cotangent, linear operands by type, known ones by value, and parameters."""
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
@@ -713,6 +740,7 @@ def test_what_a_rule_gets(student):
     student.agrees(rules_called, RULES, known, [3], [4.0, linear(())], [5.0])
 
 
+@pytest.mark.keeps("complete cotangents of its results")
 def test_operations_with_several_results(student):
     """An operation with several results gets the list of their cotangents, some of them none."""
     eqns = [("split", [0], {"k": 10.0}), ("scaled", [1, 3.0], {"by": 2.0})]
@@ -728,6 +756,7 @@ def test_a_list_of_one_result(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("the equation is skipped and needs no rule")
 def test_operations_without_influence(student):
     """The rule of an operation whose results do not count is not called."""
     eqns = [("split", [0], {"k": 10.0}), ("scaled", [0, 3.0], {"by": 2.0})]
@@ -738,6 +767,7 @@ def test_operations_without_influence(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("names the primitive", "its errors come out")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive; an error of a rule comes out."""
     student.agrees(missing_rule, RULES, True)
@@ -745,6 +775,7 @@ def test_missing_rule(student):
 
 
 @pytest.mark.meets("nested", "closure")
+@pytest.mark.keeps("the transpose rule is called once")
 def test_pass_over_tracers(student):
     """Cotangents may be tracers; each operation is done once, from the last to the first."""
     eqns = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("transpose", [2], {"permutation": (1, 0)})]
@@ -756,6 +787,7 @@ def test_pass_over_tracers(student):
 
 
 @pytest.mark.meets("again", "mutation")
+@pytest.mark.keeps("belong to `jaxpr.constvars`")
 def test_pass_after_pass(student):
     """A program may be run backwards again and again, for other known values each time."""
     spec = [0, [THREE], [("mul", [0, 3.0], {}), ("add", [1, 0], {})], [2, 1, 2]]
@@ -910,6 +942,7 @@ def call_inside(mj, siblings, x, ct):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("The program that runs `jaxpr` backwards", "has the type of its input")
 def test_program_of_a_product(student):
     """The program takes known inputs, then cotangents, and returns cotangents of linear inputs."""
     student.agrees(program_backwards, PASS, "product", [2.0, 3.0], [False, True], [7.0, 5.0])
@@ -919,6 +952,7 @@ def test_program_of_a_product(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("is linear in the inputs that `linear` marks")
 def test_program_of_several(student):
     """Linear and known inputs may come in any order, and there may be several results."""
     values = [3.0, 5.0, 1.0, 10.0, 100.0]
@@ -928,6 +962,7 @@ def test_program_of_several(student):
 
 
 @pytest.mark.meets("sizes", "some_results", "zeros")
+@pytest.mark.keeps("for an integer without influence")
 def test_program_with_zeros(student):
     """An input without influence gets zeros of its own shape and dtype."""
     args = [ROW, ROW, GRID.astype(F32)]
@@ -940,6 +975,7 @@ def test_program_with_zeros(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("they may be floats or integers", "has the type of its input")
 def test_program_of_unequal_shapes(student):
     """Inputs, results and cotangents may have all shapes and dtypes."""
     args = [GRID, ROW]
@@ -964,6 +1000,7 @@ def test_program_with_constants(student):
 
 
 @pytest.mark.meets("keys", "again", "caching")
+@pytest.mark.keeps("is returned for the same program")
 def test_program_is_kept(student):
     """The program is made once for each choice of linear inputs, and goes with the first one."""
     student.agrees(program_kept, PASS)
@@ -975,6 +1012,7 @@ def test_operations_of_the_program(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("as `call_transpose` calls it")
 def test_rule_of_the_call(student):
     """The call's rule calls the new program; known operands get no cotangent."""
     student.agrees(call_rule, PASS, [5.0, 7.0], [3.0, linear(()), linear(())])
@@ -1111,6 +1149,7 @@ def public_gradients(mj, siblings, x, y):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("The value of `fun`, which runs once")
 def test_value_and_gradients(student):
     """The value, and how it moves with each argument."""
     student.agrees(gradients_of, ALL, "product", [3.0, 4.0], False)
@@ -1121,6 +1160,7 @@ def test_value_and_gradients(student):
 
 
 @pytest.mark.meets("keys", "sizes")
+@pytest.mark.keeps("a tuple with its gradient for each")
 def test_gradients_of_containers(student):
     """Gradients have the structure of the arguments; one argument has a tuple of one."""
     params = {"w": GRID, "b": np.array([1.0, 2.0])}
@@ -1130,6 +1170,7 @@ def test_gradients_of_containers(student):
 
 
 @pytest.mark.meets("some_results", "none")
+@pytest.mark.keeps("its second part comes third")
 def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, ALL, "aux", [ROW], True)
@@ -1139,6 +1180,7 @@ def test_gradients_with_aux(student):
 
 
 @pytest.mark.meets("weak_type", "float32", "extremes")
+@pytest.mark.keeps("is weak if the value is")
 def test_dtype_of_the_cotangent(student):
     """The gradient starts from a one of the type of the value, whatever the value is."""
     for x in (2.0, ROW, ROW.astype(F32), np.array(2.0, np.float16)):
@@ -1148,6 +1190,7 @@ def test_dtype_of_the_cotangent(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("unless the value is a single float")
 def test_no_gradient(student):
     """A function whose value is not one float has no gradient, and is rejected."""
     for name in ("vector", "tuple", "one", "integer", "dict"):
@@ -1155,6 +1198,7 @@ def test_no_gradient(student):
 
 
 @pytest.mark.meets("another_box", "nested")
+@pytest.mark.keeps("The value of `fun`, which runs once")
 def test_gradients_of_gradients(student):
     """A gradient can be differentiated again, by `grad` and by jvp."""
     student.agrees(gradient_of_gradient, ALL, 2.0)
@@ -1267,6 +1311,7 @@ def test_jacobian_of_a_vector(student):
 
 
 @pytest.mark.meets("weak_type", "sizes")
+@pytest.mark.keeps("the axes of the leaf, then")
 def test_jacobian_of_a_number(student):
     """A result that is a number has the Jacobian of the input's shape."""
     student.agrees(jacobians, ALL, "square", [3.0])
@@ -1274,6 +1319,7 @@ def test_jacobian_of_a_number(student):
 
 
 @pytest.mark.meets("order", "sizes", "axes")
+@pytest.mark.keeps("the axes of the leaf, then")
 def test_order_of_axes(student):
     """The axes of the result come first, then the axes of the input, each in their order."""
     student.agrees(jacobians, ALL, "turn", [GRID])
@@ -1283,6 +1329,7 @@ def test_order_of_axes(student):
 
 
 @pytest.mark.meets("more_than_two", "extremes")
+@pytest.mark.keeps("one for each float input", "whose results are floats")
 def test_several_leaves(student):
     """Each leaf of a result has its own Jacobians, one for each float among the inputs."""
     student.agrees(jacobians, ALL, "two", [ROW, GRID[0]])
@@ -1291,6 +1338,7 @@ def test_several_leaves(student):
 
 
 @pytest.mark.meets("float32", "some_results", "zeros")
+@pytest.mark.keeps("if the input has no influence, it is zero")
 def test_results_without_influence(student):
     """If a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
     student.agrees(jacobians, ALL, "constant", [ROW, GRID])
@@ -1298,6 +1346,7 @@ def test_results_without_influence(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("One backward pass serves all entries")
 def test_work_of_a_jacobian(student):
     """One backward pass serves all entries of the leaf."""
     student.agrees(work_of_a_jacobian, ALL, 2)
@@ -1305,6 +1354,7 @@ def test_work_of_a_jacobian(student):
 
 
 @pytest.mark.meets("another_box", "nested")
+@pytest.mark.keeps("is the linearized function")
 def test_jacobian_within_jvp(student):
     """A Jacobian can be differentiated."""
     student.agrees(jacobian_inside, ALL, 2.0, 1.0)

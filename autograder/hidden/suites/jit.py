@@ -231,6 +231,7 @@ ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("unless one that fits is in", "The values of leaves do not matter")
 def test_program_not_for_each_value(student):
     """The function runs once for arguments of the same types, whatever their values are."""
     student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
@@ -273,6 +274,7 @@ def test_program_by_name(student):
 
 
 @pytest.mark.meets("keys", "caching")
+@pytest.mark.keeps("find the same in its arguments")
 def test_program_for_static_values(student):
     """Each value of a static argument has its own program, and so does each type of it."""
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
@@ -283,6 +285,7 @@ def test_program_for_static_values(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "twice")
+@pytest.mark.keeps("find the same in its arguments")
 def test_program_for_types_in_order(student):
     """Types in a different order, or a different number of times, need a different program."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
@@ -291,6 +294,7 @@ def test_program_for_types_in_order(student):
 
 
 @pytest.mark.meets("another_box", "float32", "nested")
+@pytest.mark.keeps("which of them are tracers")
 def test_program_for_tracers(student):
     """Tracers and arrays with the same type share a program."""
     student.agrees(within_a_trace, ROW)
@@ -298,6 +302,7 @@ def test_program_for_tracers(student):
 
 
 @pytest.mark.meets("nested", "moment", "none")
+@pytest.mark.keeps("the same in its arguments and around it")
 def test_program_with_named_axes(student):
     """A program that was traced inside mapped axes with names is used for these lengths only."""
     two, three, four, five = ((length, "rows") for length in (2, 3, 4, 5))
@@ -312,12 +317,14 @@ def test_program_with_named_axes(student):
 
 
 @pytest.mark.meets("caching")
+@pytest.mark.keeps("unless one that fits is in")
 def test_program_is_shared(student):
     """Programs are kept where every `jit` of the same function finds them."""
     student.agrees(shared_programs, ROW)
     student.agrees(shared_programs, 2)
 
 
+@pytest.mark.keeps("The program for these arguments, traced")
 def test_program_parts(student):
     """The program that comes back is complete: equations, structure and donated inputs."""
     student.agrees(what_a_program_is, ROW, ONE)
@@ -467,12 +474,14 @@ def without_a_rule(mj, name):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("Emit the equations of a program in order")
 def test_lower_equations(student):
     """Equations are emitted in order, each on its own operands."""
     student.agrees(lowered, "order", [GRID, GRID + 5.0])
     student.agrees(lowered, "order", [ONE, ONE * 5.0])
 
 
+@pytest.mark.keeps("literals become lines")
 def test_lower_literals(student):
     """A literal is in the text with its value, as an operand and as an output."""
     student.agrees(lowered, "literals", [ROW, ONE])
@@ -480,12 +489,14 @@ def test_lower_literals(student):
 
 
 @pytest.mark.meets("order", "closure")
+@pytest.mark.keeps("become arguments of the module")
 def test_lower_constants(student):
     """Constants are passed as arguments, and are not mistaken for inputs or for each other."""
     student.agrees(lowered, "constants", [GRID, GRID * 3.0])
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("become arguments of the module")
 def test_lower_constants_of_a_call(student):
     """A program in an equation is emitted in its place, with its constants and its own names."""
     student.agrees(lowered, "call", [GRID, GRID - 4.0])
@@ -493,6 +504,7 @@ def test_lower_constants_of_a_call(student):
 
 
 @pytest.mark.meets("again", "nested")
+@pytest.mark.keeps("equations of a program in order, once each")
 def test_lower_a_program_twice(student):
     """A program that is called twice is emitted twice, each time for its own operands."""
     student.agrees(lowered, "call twice", [ROW, ROW - 4.0])
@@ -500,6 +512,7 @@ def test_lower_a_program_twice(student):
 
 
 @pytest.mark.meets("float32", "caching", "extremes")
+@pytest.mark.keeps("literals become lines")
 def test_lower_numbers(student):
     """Numbers that are equal may differ in type or sign, and each is written with its own."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
@@ -508,6 +521,7 @@ def test_lower_numbers(student):
 
 
 @pytest.mark.meets("keys", "axes")
+@pytest.mark.keeps("the parameters by name")
 def test_lower_params(student):
     """The parameters of an equation reach its rule."""
     student.agrees(lowered, "transpose", [GRID, ONE])
@@ -515,12 +529,14 @@ def test_lower_params(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("in order, once each")
 def test_lower_once(student):
     """Each equation is emitted once, however often its result is used."""
     student.agrees(lowered, "used again", [ROW, ROW + 1.0])
 
 
 @pytest.mark.meets("twice", "sizes", "some_results")
+@pytest.mark.keeps("Returns the names of its results")
 def test_lower_outputs(student):
     """Outputs may be early results or inputs, several times, and there may be no equation."""
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
@@ -530,6 +546,7 @@ def test_lower_outputs(student):
 
 
 @pytest.mark.meets("keys", "more_than_two")
+@pytest.mark.keeps("`args` are the names of its inputs", "takes the emitter, three lists")
 def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
@@ -543,6 +560,7 @@ def test_lower_long_programs(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("its own errors pass through", "names the primitive")
 def test_lower_missing_rule(student):
     """A primitive without a rule is named in the error; an error of a rule comes out."""
     student.agrees(without_a_rule, "made_up")
@@ -742,6 +760,7 @@ def of_one_array(mj, x):
 
 
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
+@pytest.mark.keeps("only those not on the device are copied")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
@@ -749,18 +768,21 @@ def test_impl_mixed_arguments(student):
     student.agrees(of_no_equations, ROW)
 
 
+@pytest.mark.keeps("if the program asks for devices")
 def test_impl_committed_by_the_program(student):
     """Results are committed, too, if the program itself asks for devices."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
 
 
 @pytest.mark.meets("float32", "more_than_two")
+@pytest.mark.keeps("The results of a program, as arrays")
 def test_impl_values(student):
     """The values are the results of the program, in its order, with its constants and inputs."""
     student.agrees(called, [(ROW, 2.0)])
     student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
+@pytest.mark.keeps("of the types that the program says")
 def test_impl_dtypes(student):
     """Results have the dtypes that the program states."""
     student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
@@ -768,29 +790,34 @@ def test_impl_dtypes(student):
 
 
 @pytest.mark.meets("again", "moment")
+@pytest.mark.keeps("compiled at the first call")
 def test_impl_compiles_once(student):
     """The program is compiled at the first call, and not again."""
     student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
 
 
+@pytest.mark.keeps("Nothing is copied back")
 def test_impl_stays_on_the_device(student):
     """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
     student.agrees(called, [(ROW - 1.0, 7.0)])
     student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
 
 
+@pytest.mark.keeps("an array of our own is copied only once")
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
     student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
     student.agrees(of_one_array, ROW)
 
 
+@pytest.mark.keeps("are committed if an argument is")
 def test_impl_committed(student):
     """Results are committed to a device if an argument is, and are on that device."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("of the types that the program says")
 def test_impl_weak_types(student):
     """Results are weakly typed if the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
@@ -850,6 +877,7 @@ def kept_tangent_programs(mj, all_moves):
 
 
 @pytest.mark.meets("weak_type", "float32")
+@pytest.mark.keeps("The program that computes values and tangents", "then a tangent for each that")
 def test_jvp_program(student):
     """The program returns values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
@@ -858,6 +886,7 @@ def test_jvp_program(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("a tangent for each float among them, even if zero")
 def test_jvp_nothing_moves(student):
     """If no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
@@ -873,6 +902,7 @@ def test_jvp_order(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
 def test_jvp_first_still(student):
     """An input that does not move has no tangent among the inputs, here the first one."""
     student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
@@ -880,12 +910,14 @@ def test_jvp_first_still(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
 def test_jvp_second_still(student):
     """If the second input does not move, it has no tangent among the inputs."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
 
 
+@pytest.mark.keeps("a tangent for each float among them")
 def test_jvp_integers(student):
     """Results that are integers or booleans have no tangent."""
     student.agrees(tangent_program, "integers", [False, True], [np.arange(3), ROW], [ROW * 2.0])
@@ -897,6 +929,7 @@ def test_jvp_numbers(student):
 
 
 @pytest.mark.meets("some_results", "zeros")
+@pytest.mark.keeps("even if zero")
 def test_jvp_zeros(student):
     """A floating-point result that does not move has a tangent, which is zero."""
     student.agrees(tangent_program, "still", [True, False], [ROW, TWO], [ROW + 2.0])
@@ -915,6 +948,7 @@ def test_jvp_kept(student):
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("the same object each time", "is freed when")
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back; it goes with the one that it was made from."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
@@ -961,6 +995,7 @@ def kept_for_a_program_in_turn(mj, all_moves):
     }
 
 
+@pytest.mark.keeps("the same object each time")
 def test_jvp_of_a_program_closed_anew(student):
     """What moves decides, not whether the program is closed anew or others have its equations."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
@@ -1081,6 +1116,7 @@ def test_batch_program(student):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("the list of batch axes of its results")
 def test_batch_axes(student):
     """The rule says where the batch axis of each result is."""
     student.agrees(batch_program, "axes", 4, [2], [CUBE])
@@ -1089,6 +1125,7 @@ def test_batch_axes(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("are the batch axes of the inputs")
 def test_batch_several(student):
     """Several inputs may be batched along different axes."""
     student.agrees(batch_program, "two", 2, [0, 1], [GRID, GRID.T.copy()])
@@ -1096,6 +1133,7 @@ def test_batch_several(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("what all examples share is")
 def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
@@ -1112,6 +1150,7 @@ def test_batch_single_results(student):
 
 
 @pytest.mark.meets("closure")
+@pytest.mark.keeps("the list of batch axes of its results")
 def test_batch_constants(student):
     """Results that are constants of the program have no batch axis."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
@@ -1123,6 +1162,7 @@ BOTH, FIRST = [True, True], [True, False]
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("returns the same pair, and traces nothing")
 def test_batch_kept(student):
     """The second time, the same program comes back with its batch axes, and no rule is called."""
     student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
@@ -1137,6 +1177,7 @@ def test_batch_kept_for_axes(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("and the same `dims`", "The pair is freed")
 def test_batch_kept_for_other_axes(student):
     """If the other input is batched, there is a different program; it goes with the first one."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
@@ -1144,6 +1185,7 @@ def test_batch_kept_for_other_axes(student):
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("the same size and name of the axis")
 def test_batch_kept_for_sizes(student):
     """A different number of examples, or name of their axis, means a different program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
