@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import re
     import weakref
     from contextlib import ExitStack
-    from unittest.mock import patch
+    from unittest.mock import Mock, patch
 
     from minijax import xla
     from minijax.axis_env import AxisPrimitive, AxisSize, axis_sizes, mapped_axis, name_of
@@ -100,8 +100,10 @@ def by_weak_type(mj, dtype):
 
     jitted, counts = mj.jit(f), []
     number = int if np.dtype(dtype).kind == "i" else float
-    avals = [ShapedArray((), np.dtype(dtype), weak_type=weak) for weak in (True, False)]
-    arrays = [array_of(aval, xla.to_device(aval, number(6), on), on) for aval in avals]
+    kinds = itertools.product([(), (2,)], [True, False])
+    avals = [ShapedArray(shape, np.dtype(dtype), weak_type=weak) for shape, weak in kinds]
+    hosts = [np.full(aval.shape, number(6)) for aval in avals]
+    arrays = [array_of(a, xla.to_device(a, x, on), on) for a, x in zip(avals, hosts, strict=True)]
     programs = []
 
     def ask(x):
@@ -123,7 +125,7 @@ def by_weak_type(mj, dtype):
 
 @probe
 def within_a_trace(mj, x):
-    """Requests with an array, with a tracer of its type, and with a boxed array of its type."""
+    """Requests with an array, with a tracer of its type, and with boxed arrays of its type."""
     runs, programs = [], []
 
     def f(x):
@@ -139,6 +141,8 @@ def within_a_trace(mj, x):
     ask(x)
     trace_to_jaxpr(ask, [programs[0].closed.in_avals[0]])
     jvp_flat(ask, [x], [x])
+    for axis in range(x.ndim + 1):
+        mj.vmap(ask, axis)(np.stack([x, x], axis))
     return {
         "calls of f": len(runs),
         "each request gets the first program": [program is programs[0] for program in programs],
@@ -189,6 +193,24 @@ def shared_programs(mj, x):
 
 
 @probe
+def after_an_error(mj, x):
+    """Requests for one program, while the function fails at the first."""
+    runs, came = [], []
+
+    def f(x):
+        runs.append(1)
+        return x * {2: 2.0, 3: 3.0}[len(runs)]
+
+    jitted = mj.jit(f)
+    for _ in range(3):
+        try:
+            came.append(str(jitted.program((x,), {}).closed))
+        except KeyError as error:
+            came.append(str(error))
+    return {"the texts of the programs, or the error that came out": came}
+
+
+@probe
 def what_a_program_is(mj, x, y):
     """The parts of a program: inputs, structure of the result, which inputs are given away."""
 
@@ -236,6 +258,7 @@ def test_program_not_for_each_value(student):
     """The function runs once for arguments of the same types, whatever their values are."""
     student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
     student.agrees(requests, [((ROW,), {}), ((ROW * 2.0,), {}), ((ROW, 2.0), {}), ((ROW, 3.0), {})])
+    student.agrees(requests, [((True,), {}), ((False,), {}), ((np.True_,), {}), ((np.False_,), {})])
 
 
 @pytest.mark.meets("sizes")
@@ -245,6 +268,11 @@ def test_program_for_each_type(student):
         requests, [((ROW,), {}), ((TWO,), {}), ((ROW,), {}), ((GRID,), {}), ((TWO,), {})]
     )
     student.agrees(requests, [((ONE,), {}), ((np.array(1, np.int8),), {}), ((ONE * 3.0,), {})])
+    # As many entries in other shapes, and other dtypes of the same kind or the same size.
+    shapes = [(2, 3), (3, 2), (6,), (1, 6), (6, 1), (6,)]
+    student.agrees(requests, [((GRID.reshape(shape),), {}) for shape in shapes])
+    dtypes = ["float64", "float32", "int64", "uint64", "int32", "float32"]
+    student.agrees(requests, [((ONE.astype(dtype),), {}) for dtype in dtypes])
 
 
 @pytest.mark.meets("weak_type")
@@ -265,6 +293,7 @@ def test_program_for_each_structure(student):
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
     student.agrees(requests, calls)
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
+    student.agrees(requests, [(((),), {}), (({},), {}), (((),), {})])  # without any leaf
 
 
 @pytest.mark.meets("keys")
@@ -308,6 +337,7 @@ def test_program_with_named_axes(student):
     two, three, four, five = ((length, "rows") for length in (2, 3, 4, 5))
     student.agrees(with_named_axes, [[], [two], [three], [two], []], ROW)
     student.agrees(with_named_axes, [[four], [five], [four]], ONE)
+    student.agrees(with_named_axes, [[four], [(4, "columns")], [(4, 0)], [(5, 0)], [four]], ONE)
     # The innermost one of a name counts, however many others are inside it or around it.
     student.agrees(with_named_axes, [[two, three], [three, two], [two, three]], ONE)
     for name in ("columns", 0):
@@ -328,6 +358,7 @@ def test_program_is_shared(student):
 def test_program_parts(student):
     """The program that comes back is complete: equations, structure and donated inputs."""
     student.agrees(what_a_program_is, ROW, ONE)
+    student.agrees(after_an_error, ROW)
     student.agrees(what_a_program_is, ONE, GRID)
 
 
@@ -409,6 +440,7 @@ def what_rules_get(mj, number):
                 [a.str_short() for a in out_avals],
                 list(names),
                 params,
+                [type(x).__name__ for x in (avals, out_avals, names)],
             ]
         )
         return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
@@ -431,6 +463,7 @@ def what_rules_get(mj, number):
         "the results' types that a rule gets": [call[1] for call in calls],
         "the operands' names that a rule gets": [call[2] for call in calls],
         "the params that a rule gets": [call[3] for call in calls],
+        "the classes of what a rule gets": [call[4] for call in calls],
         "the names of the outputs": names,
     }
 
@@ -450,17 +483,18 @@ def long_program(mj, number):
 
 @probe
 def without_a_rule(mj, name):
-    """A program with a primitive that has no lowering rule, or one that raises a KeyError."""
+    """A program with a primitive that has no lowering rule, or one that raises these errors."""
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     made_up_p = Primitive(name)
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {})])
-    rule = {made_up_p: lambda emitter, avals, out_avals, args, **params: [params["sizes"]]}
-    with patch.dict(hlo_lowerings, rule):
-        try:
-            lower_body(Emitter(), jaxpr, ["%arg0"])
-            came = "nothing"
-        except Exception as error:
-            came = type(error).__name__
+    came = []
+    for error in (KeyError("mine"), NotImplementedError("mine"), TypeError("mine")):
+        rule = Mock(side_effect=error)
+        with patch.dict(hlo_lowerings, {made_up_p: rule}):
+            try:
+                lower_body(Emitter(), jaxpr, ["%arg0"])
+            except Exception as found:
+                came.append(found is error)
     try:
         lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
@@ -468,7 +502,7 @@ def without_a_rule(mj, name):
         return {
             "error": "NotImplementedError",
             "the error names the primitive": named,
-            "the error that comes out of a rule with a KeyError": came,
+            "an error of a rule comes out": came,
         }
     return {"error": "nothing"}
 
@@ -551,6 +585,7 @@ def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
     student.agrees(what_rules_get, 3)
+    student.agrees(what_rules_get, 0)
 
 
 @pytest.mark.meets("length")
@@ -714,6 +749,27 @@ def of_mixed_arguments(mj, x, y):
     return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
+@probe
+def of_committed_in_turn(mj, x, flags):
+    """Whether results are committed, if these of two arguments are; and how much is compiled."""
+    module = importlib.import_module("minijax.jit")
+    on, aval = xla.alone(xla.current_device()), ShapedArray(x.shape, x.dtype)
+    closed = trace_to_jaxpr(lambda x, y: [y, x], [aval, aval])
+    t = "tensor<3xf64>" if x.shape else "tensor<f64>"
+    text = f"""module @m {{ func.func public @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
+        return %y, %x : {t}, {t} }} }}"""
+    found = []
+    with (
+        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
+    ):
+        for pair in flags:
+            args = [array_of(aval, xla.to_device(aval, x, on), on, flag) for flag in pair]
+            outs = module.jit_impl(*args, name="f", jaxpr=closed)
+            found.append([*[out.committed for out in outs], compiled.call_count])
+    return {"whether results are committed, and the number of compilations so far": found}
+
+
 def returns_its_input(x):
     """A program that returns its input, with its text."""
     closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
@@ -735,7 +791,12 @@ def of_no_equations(mj, x):
     text += "%0 = stablehlo.constant dense<2.5> : tensor<f64> return %0 : tensor<f64> } }"
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         alone = module.jit_impl(name="f", jaxpr=closed)
+    closed = trace_to_jaxpr(list, [])
+    text = "module @m { func.func public @main() -> () { return } }"
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        none = module.jit_impl(name="f", jaxpr=closed)
     return {
+        "the results of a program without results": none,
         "the result is an array on the device": hasattr(out, "aval"),
         "value": np.array(out),
         "the results of a program without inputs": [np.array(x) for x in alone],
@@ -765,6 +826,7 @@ def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
     student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
+    student.agrees(of_mixed_arguments, True, np.float64(2.5))
     student.agrees(of_no_equations, ROW)
 
 
@@ -814,6 +876,10 @@ def test_impl_device_arguments(student):
 def test_impl_committed(student):
     """Results are committed to a device if an argument is, and are on that device."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
+    yes, no = True, False
+    flags = [[no, no], [yes, no], [no, yes], [yes, yes], [no, no], [yes, no]]
+    student.agrees(of_committed_in_turn, ROW, flags)
+    student.agrees(of_committed_in_turn, ONE, flags)
 
 
 @pytest.mark.meets("weak_type")
@@ -835,6 +901,8 @@ def tangent_program(mj, which, moves, values, tangents):
         "two": lambda x, y: [x * y - y, exp(y), reduce_sum_p.bind(x, axes=(0,))],
         "integers": lambda n, x: [n + 1, x * 2.0, x < 1.0, n, cos(x)],
         "still": lambda x, y: [y, sin(x), y * 3.0, 5.0],
+        "three": lambda x, y, z: [x * y - z, z * y, x],
+        "half": lambda x: [x.astype(np.float16), x],
         "constants": lambda x, y: [x * k, k, y / k],
         "no inputs": lambda: [k, 2.0, 3],
     }
@@ -883,6 +951,7 @@ def test_jvp_program(student):
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
     student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
+    student.agrees(tangent_program, "half", [True], [ROW], [ROW * 2.0])
 
 
 @pytest.mark.meets("zeros")
@@ -915,6 +984,8 @@ def test_jvp_second_still(student):
     """If the second input does not move, it has no tangent among the inputs."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
+    still = [True, False, True], [ROW, ROW + 1.0, ROW - 4.0], [ROW * 3.0, ROW + 2.0]
+    student.agrees(tangent_program, "three", *still)  # it is between two that move
 
 
 @pytest.mark.keeps("a tangent for each float among them")
@@ -1027,7 +1098,7 @@ def batch_program(mj, which, size, dims, values):
         "an input is weakly typed": [aval.weak_type for aval in out.in_avals],
         "a result is weakly typed": [aval.weak_type for aval in out.out_avals],
         "the operations of the program": sorted(eqn.primitive.name for eqn in out.jaxpr.eqns),
-        "the batch axes of the results": [None if d is not_mapped else d for d in out_dims],
+        "the batch axes of the results": ["none" if d is not_mapped else d for d in out_dims],
         "the results": eval_jaxpr(out.jaxpr, out.consts, *values),
     }
 
@@ -1100,7 +1171,14 @@ def kept_for_squares(mj, all_dims):
     alive = weakref.ref(batched_jaxpr(gone, 2, [0], [batch])[0])
     del gone
     gc.collect()
+    anew = batched_jaxpr(jaxpr.replace(), 2, all_dims[0], [batch, batch])
+    many = [ShapedArray((size, 2), np.dtype(float)) for size in range(3, 133)]
+    for aval in many:
+        batched_jaxpr(jaxpr, aval.shape[0], [0, 0], [aval, aval])
+    again = batched_jaxpr(jaxpr, 2, all_dims[0], [batch, batch])
     return {
+        "the same program comes back, if it is closed anew": anew[0] is made[0][0],
+        "the first program comes back after 130 others": again[0] is made[0][0],
         "what was made of a program goes when that program goes": alive() is None,
         "two requests get one and the same program": [[a is b for b, _ in made] for a, _ in made],
         "the batch axes of the results": [[*dims] for _, dims in made],
@@ -1147,6 +1225,8 @@ def test_batch_single_results(student):
     """Results that are the same for all examples have no batch axis."""
     student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
     student.agrees(batch_program, "single", 3, [0, None], [ROW.astype(np.float32), 2.0])
+    for size in (1, 0):
+        student.agrees(batch_program, "single", size, [0, None], [GRID[:size], ROW])
 
 
 @pytest.mark.meets("closure")
@@ -1189,6 +1269,7 @@ def test_batch_kept_for_other_axes(student):
 def test_batch_kept_for_sizes(student):
     """A different number of examples, or name of their axis, means a different program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
+    cases += [(3, "0", BOTH), (3, 0, BOTH)]
     student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)
 
