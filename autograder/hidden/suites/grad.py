@@ -162,6 +162,7 @@ def test_nothing_was_stretched(student):
     for ct in (ROW, GRID, CUBE.astype(F32), np.ones((1, 3)), EMPTY, np.array(2.0)):
         student.agrees(unstretched, ct, linear(ct.shape, ct.dtype.name))
     student.agrees(unstretched, 2.5, linear(()))
+    student.agrees(unstretched, GRID, linear((2, 3), "float32"))
     student.agrees(unstretched_box, GRID, linear((2, 3)))
 
 
@@ -182,16 +183,18 @@ def test_a_number_was_stretched(student):
     """A number that was stretched to an array gets the sum of all entries."""
     for ct in (ROW, GRID, CUBE, EMPTY, GRID.astype(F32), np.ones((1, 1)), INTEGERS, BYTES):
         student.agrees(unstretched, ct, linear((), ct.dtype.name))
+    student.agrees(unstretched, GRID, linear((), "float32"))  # the cotangent's dtype stays
 
 
 @pytest.mark.meets("sizes")
-@pytest.mark.keeps("in the shape of `x`")
+@pytest.mark.keeps("of an elementwise operation", "in the shape of `x`")
 def test_an_axis_was_stretched(student):
     """An axis of length 1 that was stretched is summed, and stays."""
     student.agrees(unstretched, ROW, linear((1,)))
     student.agrees(unstretched, GRID, linear((1, 3)))
     student.agrees(unstretched, GRID, linear((2, 1)))
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1), "float32"))
+    student.agrees(unstretched, GRID.astype(F32), linear((2, 1)))
     student.agrees(unstretched, BYTES, linear((2, 1), "int8"))
     student.agrees(unstretched, EMPTY, linear((1, 2)))
     student.agrees(unstretched, np.zeros((0, 3)), linear((0, 1)))
@@ -313,10 +316,11 @@ def test_nothing_was_repeated(student):
 @pytest.mark.meets("float32")
 @pytest.mark.keeps("the dtype of `ct`")
 def test_repetition_in_single_precision(student):
-    """The cotangent has the dtype of the operand, single precision or small integers."""
+    """The cotangent has the dtype of the result's, single precision or small integers."""
     for ct in (GRID.astype(F32), BYTES):
         repetition(student, ct, ct.shape[1:], 1)
         repetition(student, ct, (1,), 0)
+        student.agrees(repeated, STRETCH, ct, linear(ct.shape[1:]), (1,))
 
 
 @pytest.mark.meets("nested")
@@ -366,10 +370,11 @@ def operand_cotangent_traced(mj, ct, shape, dtype, other, contract, batch, comes
     def cotangent(ct, other):
         return module.dot_cotangent(ct, aval, other, contract, batch, comes_last)
 
+    closed = mj.make_jaxpr(cotangent)(ct, other)
+    products = [eqn for eqn in closed.eqns if eqn.primitive.name == "dot_general"]
     return {
-        "the type of the cotangent": [
-            str(aval) for aval in mj.make_jaxpr(cotangent)(ct, other).out_avals
-        ],
+        "the type of the cotangent": [*map(str, closed.out_avals)],
+        "the dtypes of products": [eqn.outvars[0].aval.dtype.name for eqn in products],
     }
 
 
@@ -479,7 +484,9 @@ def test_several_contracted_axes(student):
 
 
 @pytest.mark.meets("float32")
-@pytest.mark.keeps("in the dtype of `ct`", "has the dtype of the operand")
+@pytest.mark.keeps(
+    "The cotangent of an operand of type", "in the dtype of `ct`", "has the dtype of the operand"
+)
 def test_dtype_of_an_operand(student):
     """The cotangent has the operand's dtype, even if the product has a different one."""
     ct, x, y = operands((2, 3), (3, 4), MATRICES)
@@ -495,6 +502,15 @@ def test_dtype_of_an_operand(student):
     ones = np.array([[1.0, -1.0]], F32)
     student.agrees(operand_cotangent, large, (1, 1), "float32", ones, *MATRICES, False)
     student.agrees(operand_cotangent_traced, large, (1, 1), "float32", ones, *MATRICES, False)
+    dtypes = [
+        ("float32", F64, "float32"),
+        ("float32", "float32", F64),
+        ["float16"] * 3,
+        ["int8"] * 3,
+    ]
+    for of_ct, dtype, of_other in dtypes:
+        given = ct.astype(of_ct), (2, 3), dtype, y.astype(of_other)
+        student.agrees(operand_cotangent_traced, *given, *MATRICES, False)
 
 
 @pytest.mark.keeps("The cotangent of an operand of type")
@@ -513,6 +529,8 @@ def test_work_of_a_cotangent(student):
     mirrored = [pair[::-1] for pair in MATRICES]
     student.agrees(operand_cotangent_of_boxes, ct, (2, 3), y, *MATRICES, False)
     student.agrees(operand_cotangent_of_boxes, ct, (3, 4), x, *mirrored, True)
+    ct, x, y = operands((2, 3, 4), (2, 4, 5), STACKS)
+    student.agrees(operand_cotangent_of_boxes, ct, (2, 3, 4), y, *STACKS, False)
 
 
 exercise("grad.backward_pass")
@@ -530,10 +548,13 @@ def backwards(mj, siblings, spec, consts, args, cts):
 
 @probe(uses=[evaluating, operand, program])
 def rules_called(mj, siblings, eqns, outs, args, cts):
-    """What rules are called with; made-up operations note it, with two, one and a list of one."""
-    lists = {"split": True, "wrapped": True, "scaled": False}
+    """What rules are called with; made-up operations note it, with two, one and a list of one.
+
+    One more operation has three operands.
+    """
+    lists = {"split": True, "wrapped": True, "scaled": False, "three": False}
     extra = {name: core.Primitive(name, multiple_results=gives) for name, gives in lists.items()}
-    split, wrapped, scaled = extra.values()
+    split, wrapped, scaled, three = extra.values()
     calls = []
 
     def described(x):
@@ -554,8 +575,14 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         calls.append(("scaled", [ct, described(x), described(y), by]))
         return [ct * by, None] if isinstance(x, UndefPrimal) else [None, ct * by]
 
+    def three_rule(ct, *operands):
+        calls.append(("three", [ct, *map(described, operands)]))
+        pairs = zip((1.0, 10.0, 100.0), operands, strict=True)
+        return [k * ct if isinstance(x, UndefPrimal) else None for k, x in pairs]
+
     types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
-    rules = {split: split_rule, wrapped: wrapped_rule, scaled: scaled_rule}
+    types[three] = lambda x, y, z: x
+    rules = {split: split_rule, wrapped: wrapped_rule, scaled: scaled_rule, three: three_rule}
     impls = {scaled: lambda x, y, *, by: x * by + y}
     with (
         evaluating(siblings) as module,
@@ -734,8 +761,10 @@ def test_what_a_rule_gets(student):
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
     student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
     student.agrees(rules_called, RULES, eqns, [3], [4.0, linear(())], [5.0])
-    for zero in (0.0, -0.0):
+    for zero in (0.0, -0.0, np.array(0.0)):
         student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [zero])
+    eqns = [("three", [0, 1, 0], {}), ("three", [1, 2, 0], {})]
+    student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
     known = [("scaled", [0, 0], {"by": 2.0}), ("scaled", [2, 1], {"by": 7.0})]
     student.agrees(rules_called, RULES, known, [3], [4.0, linear(())], [5.0])
 
@@ -771,7 +800,9 @@ def test_operations_without_influence(student):
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive; an error of a rule comes out."""
     student.agrees(missing_rule, RULES, True)
-    student.agrees(failing_rule, RULES, ["KeyError", "TypeError", "NotImplementedError"])
+    student.agrees(
+        failing_rule, RULES, ["KeyError", "TypeError", "ValueError", "NotImplementedError"]
+    )
 
 
 @pytest.mark.meets("nested", "closure")
@@ -887,6 +918,7 @@ def program_kept(mj, siblings):
         many = [*itertools.islice(itertools.product([True, False], repeat=8), 130)]
         all_made = [module.transposed_jaxpr(sides, flags) for flags in many]
         came_back = module.transposed_jaxpr(sides, many[0]) is all_made[0]
+        number = len({*map(id, all_made)})
     return {
         "the same program and flags get the same program again": [first is again, first is third],
         "other flags get the same program": [first is mixed, mixed is swapped],
@@ -894,6 +926,7 @@ def program_kept(mj, siblings):
         "a program that is closed anew gets the first one": anew is first,
         "what was made of a program goes when that program goes": alive() is None,
         "the first program comes back after 130 others": came_back,
+        "the number of programs for 130 flags": number,
         "calls of the transpose rule": len(calls),
         "the number of the program's inputs": len(mixed.in_avals),
         "the number of the program's results": len(mixed.out_avals),
@@ -959,6 +992,7 @@ def test_program_of_several(student):
     flags = [False, True, False, True]
     student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, values)
     student.agrees(program_backwards, PASS, "two", [2.0] * 4, flags, [-7.0, 0.5, 4.0, 2.0, 1.0])
+    student.agrees(program_backwards, PASS, "product", [2.0] * 2, [False, False], [7.0, 5.0, 1.0])
 
 
 @pytest.mark.meets("sizes", "some_results", "zeros")
@@ -990,6 +1024,7 @@ def test_program_of_unequal_shapes(student):
     args = [INTEGERS, INTEGERS + 1]
     student.agrees(program_backwards, PASS, "product", args, [False, True], args)
     student.agrees(program_backwards, PASS, "tripled", [2], [True], [5, 7])
+    student.agrees(program_backwards, PASS, "tripled", [BYTES], [True], [BYTES, BYTES + 1])
 
 
 @pytest.mark.meets("closure")
@@ -1057,6 +1092,7 @@ def gradients_of(mj, siblings, name, args, has_aux):
         "aux": lambda x: (jnp.sum(x * x), {"twice": x * 2.0, "n": 3}),
         "none": lambda x: (x * x, None),
         "zero": lambda x: (x * x, 0),
+        "list": lambda x: (x * x, [x, 2]),
         "empty": lambda x: (x * x, ()),
         "infinite": lambda x: x * np.inf,
     }
@@ -1099,18 +1135,24 @@ def cotangent_used(mj, siblings, factor, x):
 
 
 @probe(uses=[evaluating])
-def no_gradient(mj, siblings, name):
+def no_gradient(mj, siblings, name, has_aux=False):
     """The kind of error for a function that has no gradient, and whether anything was run back."""
     functions = {
         "vector": lambda x: mj.numpy.ones(3) * x,
         "tuple": lambda x: (x, x),
         "one": lambda x: (x,),
+        "list": lambda x: [x],
+        "one entry": lambda x: mj.numpy.ones(1) * x,
         "integer": lambda x: 3,
+        "boolean": lambda x: x < 3.0,
+        "None": lambda x: None,
         "dict": lambda x: {"a": x},
     }
+    f = functions[name]
     with evaluating(siblings) as module:
         try:
-            out = module.value_and_gradients(functions[name], [2.0])
+            fun = (lambda x: (f(x), x)) if has_aux else f
+            out = module.value_and_gradients(fun, [2.0], has_aux)
         except TypeError as error:
             return {"error": type(error).__name__}
         return {"error": "nothing", "the gradients": out}
@@ -1175,7 +1217,7 @@ def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, ALL, "aux", [ROW], True)
     student.agrees(gradients_of, ALL, "aux", [GRID.astype(F32)], True)
-    for name in ("none", "zero", "empty"):
+    for name in ("none", "zero", "empty", "list"):
         student.agrees(gradients_of, ALL, name, [3.0], True)
 
 
@@ -1193,8 +1235,19 @@ def test_dtype_of_the_cotangent(student):
 @pytest.mark.keeps("unless the value is a single float")
 def test_no_gradient(student):
     """A function whose value is not one float has no gradient, and is rejected."""
-    for name in ("vector", "tuple", "one", "integer", "dict"):
+    for name in (
+        "vector",
+        "tuple",
+        "one",
+        "list",
+        "one entry",
+        "integer",
+        "boolean",
+        "None",
+        "dict",
+    ):
         student.agrees(no_gradient, ALL, name)
+    student.agrees(no_gradient, ALL, "vector", True)
 
 
 @pytest.mark.meets("another_box", "nested")
