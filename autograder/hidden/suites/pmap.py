@@ -129,6 +129,8 @@ def test_sum_keeps_the_dtype(student):
     student.agrees(summed, GRID.astype(F32), None, ["i"], "i", [])
     student.agrees(summed, np.array([3, -5], np.int8), None, ["i"], "i", [])
     student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
+    for dim in (1, None):
+        student.agrees(summed, GRID.astype(np.float16), dim, ["i"], "i", [])
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
@@ -149,6 +151,7 @@ def test_names_of_sums(student):
     student.agrees(summed, CUBE, 1, ["row", "rows"], "rows", ["row"])
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
     student.agrees(summed, CUBE, 1, [0, "j"], 0, ["j"])
+    student.agrees(summed, CUBE, 1, ["0"], 0, ["0"])
 
 
 @pytest.mark.meets("order", "keys", "more_than_two", "nested")
@@ -247,7 +250,7 @@ def test_gather_rows(student):
 
 
 @pytest.mark.meets("none", "twice")
-@pytest.mark.keeps("hold the operand and its batch axis")
+@pytest.mark.keeps("The values of all examples as one", "hold the operand and its batch axis")
 def test_gather_equals(student):
     """A value that all examples share appears once for each of them."""
     student.agrees(gathered, np.array(2.5), None, 0, False, "i", "i")
@@ -380,6 +383,9 @@ def test_back_keeps_the_dtype(student):
     cts = CUBE[0, :, :3].astype(F32)
     student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
+    for shape in ((), (1,)):
+        half = cts.astype(np.float16), shape, "float16", 0, bool(shape), False
+        student.agrees(sent_back, ONLY_SUM, *half)
 
 
 @pytest.mark.meets("nested")
@@ -429,9 +435,9 @@ def on_one_device(mj, siblings, text, args, in_axes, out_axes):
 
 
 @probe(uses=[in_place])
-def other_axes(mj, siblings, x):
+def other_axes(mj, siblings, x, weak=False):
     """The types of a device's programs, made from one program for several axes in turn."""
-    closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
+    closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype, weak)])
     inputs, results = [], []
     with in_place("minijax.pmap", siblings) as pmap:
         ways = (
@@ -498,6 +504,7 @@ def test_pieces_of_length_one(student):
 def test_pieces_of_weak_types(student):
     """A value that is weakly typed in an example is weakly typed in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
+    student.agrees(other_axes, PIECES, ROW, True)
 
 
 @pytest.mark.meets("twice", "again", "caching")
@@ -516,7 +523,7 @@ def test_pieces_in_front(student):
 
 
 @pytest.mark.meets("order", "axes")
-@pytest.mark.keeps("is cut along its axis in")
+@pytest.mark.keeps("from pieces to pieces", "is cut along its axis in")
 def test_pieces_along_other_axes(student):
     """Operands and results may be cut along any axis."""
     text = "lambda x, y: [x * 2.0, x.T * y]"
@@ -735,7 +742,7 @@ def places(mj, pairs):
         mapped, batch = mapped_and_batch(axis, not_mapped if dim is None else dim)
         where = "no batch axis" if dim is None else f"batch axis {dim}"
         asked = f"the pair for mapped axis {axis} and {where}"
-        found[asked] = mapped, None if batch is not_mapped else batch
+        found[asked] = mapped, "not_mapped" if batch is not_mapped else batch
     return found
 
 
@@ -760,7 +767,11 @@ def batch_of_calls(mj, x, in_axis, out_axis, dim):
 
 
 @pytest.mark.meets("order", "again", "sizes")
-@pytest.mark.keeps("where a piece of it has its batch axis", "without its mapped axis")
+@pytest.mark.keeps(
+    "is the mapped axis of one array",
+    "where a piece of it has its batch axis",
+    "without its mapped axis",
+)
 def test_mapped_axis_first(student):
     """The first axis is mapped, and the batch axis comes before or after it."""
     student.agrees(places, [[0, 0], [0, 1], [0, 2], [0, 3]])
