@@ -1079,7 +1079,7 @@ mistake(  # an output that is there twice is returned once
     },
     fails="test_lower_outputs",
 )
-mistake(  # the inputs have the names that `main` gives them, also in a program that is called
+mistake(  # inputs of a program that is called are named as those of `main` are
     "jit.lower_body",
     {"[*captured, *args]": '[*captured, *(f"%arg{i}" for i in range(len(args)))]'},
     fails="test_lower_rules",
