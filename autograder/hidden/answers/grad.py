@@ -1171,3 +1171,10 @@ mistake(  # what comes with a second part is not looked at
     {"check_scalar(value)": "if not has_aux:\n    check_scalar(value)"},
     fails="test_no_gradient",
 )
+mistake(  # a pass for the type of what comes, and one for the entries
+    "grad.jacobian_of_output",
+    {
+        "for _ in lin.out_avals[i].shape:": "pull_back(np.ones(lin.out_avals[i].shape))\nfor _ in lin.out_avals[i].shape:"
+    },
+    fails="test_work_of_a_jacobian",
+)

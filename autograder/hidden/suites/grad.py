@@ -1006,6 +1006,7 @@ def test_program_with_zeros(student):
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
     args = [INTEGERS] * 3
     student.agrees(program_backwards, PASS, "unused", args, [False, True, True], args[:2])
+    student.agrees(program_backwards, PASS, "unused", [2, 3, 5], [False, True, True], [2, 3])
 
 
 @pytest.mark.meets("float32")
@@ -1294,7 +1295,7 @@ def jacobians(mj, siblings, name, primals):
 
 
 @probe(uses=[evaluating])
-def work_of_a_jacobian(mj, siblings, rows):
+def work_of_a_jacobian(mj, siblings, *shape):
     """How often the backward pass runs, and how often each rule, for a result of many entries."""
     passes, calls = [], []
     from minijax.linearize import linearize_tree
@@ -1313,7 +1314,7 @@ def work_of_a_jacobian(mj, siblings, rows):
             passes.append(len(cts))
             return right_program(program, cts)
 
-        lin = linearize_tree(lambda x: (x, -x), (np.ones((rows, 3)),), False)
+        lin = linearize_tree(lambda x: (x, -x), (np.ones(shape),), False)
         with patch.object(module, "transpose_program", watched):
             (out,) = module.jacobian_of_output(lin, 1)
         return {
@@ -1402,8 +1403,8 @@ def test_results_without_influence(student):
 @pytest.mark.keeps("One backward pass serves all entries")
 def test_work_of_a_jacobian(student):
     """One backward pass serves all entries of the leaf."""
-    student.agrees(work_of_a_jacobian, ALL, 2)
-    student.agrees(work_of_a_jacobian, ALL, 20)
+    for shape in ((2, 3), (20, 3), (), (3,), (2, 1, 2)):
+        student.agrees(work_of_a_jacobian, ALL, *shape)
 
 
 @pytest.mark.meets("another_box", "nested")
