@@ -140,7 +140,7 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
     assert [x.name for x in (tmp_path / "out/ada/minijax").iterdir()] == ["core (1).py"]
     assert (tmp_path / "out/ada/minijax/core (1).py").read_text() == "second"
     assert (tmp_path / "out/bob/minijax/CORE.PY").read_text() == "mine"
-    assert "cy handed in, but nothing that was asked for: my_core_solution.py." in said
+    assert "cy submitted only what was not asked for: my_core_solution.py." in said
     assert said[-1] == "Not named as a submission, and left out: 'index.html'."
     assert not any("Nothing from" in sentence for sentence in said)
 
@@ -160,7 +160,7 @@ def test_what_was_typed_into_canvas_is_named(tmp_path, roster):
     files = {"byronada_12345_900_core.py": "it", "orossrobert_LATE_12346_text.html": "<p>it</p>"}
     got = download(tmp_path / "canvas", files)
     said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
-    asked = "bob handed in, but nothing that was asked for: orossrobert_LATE_12346_text.html."
+    asked = "bob submitted only what was not asked for: orossrobert_LATE_12346_text.html."
     assert asked in said
     assert "Nothing from 1 in the roster: cy." in said
 

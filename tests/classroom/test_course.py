@@ -265,7 +265,7 @@ def test_another_open_task_beside_the_one_that_counts_is_named(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"# {name}\n")
     found = submitted._open_task(tmp_path, [], manifest.get("jvp"))
-    assert found == ("# tasks/open_jvp.py\n", "Also handed in, and not looked at: open_jvp (1).py.")
+    assert found == ("# tasks/open_jvp.py\n", "Also submitted, and not looked at: open_jvp (1).py.")
 
 
 # ------------------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ def test_what_waits_for_a_release_is_named_as_after_an_assignment_is_written_bac
     for student in ("bob", "ada"):
         (tmp_path / "submitted" / student / "resit").mkdir(parents=True)
     (said,) = directory.waiting(tmp_path)
-    assert said.startswith("resit is not released, and these have handed in: ada, bob. Run `nbg")
+    assert said.startswith("resit is not released, and these have submitted: ada, bob. Run `nbg")
 
 
 def test_an_assignment_that_is_written_back_is_new_and_has_no_grades(tmp_path, capsys):

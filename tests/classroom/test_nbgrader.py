@@ -752,7 +752,7 @@ def test_why_there_are_less_points_is_one_sentence():
     )
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
-    assert reason(broken, broken, remarks=["Handed in by ada for the group.", syntax]) == syntax
+    assert reason(broken, broken, remarks=["Submitted by ada for the group.", syntax]) == syntax
 
 
 def test_full_points_come_without_further_words():

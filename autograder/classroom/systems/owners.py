@@ -40,7 +40,7 @@ class Owners:
             if student in self.students:
                 yield f"Not taken from {student}: {named}."
             else:
-                yield f"{student} handed in, but nothing that was asked for: {named}."
+                yield f"{student} submitted only what was not asked for: {named}."
         if self.strangers:
             who = ", ".join(f"{name!r}" for name in dict.fromkeys(self.strangers))
             said = f"Not in the roster, and left out: {who}. Add them to it, and collect again."
