@@ -376,9 +376,7 @@ DEEPER = "There is no minijax/jvp.py; jvp.py deeper in the archive was taken for
         (["jvp (1).py"], "There is no minijax/jvp.py; jvp (1).py was taken for it."),
     ],
 )
-def test_a_module_in_folders_within_folders_is_taken_if_there_is_no_better_one(
-    inbox, others, said
-):
+def test_a_module_in_folders_within_folders_is_taken_if_there_is_no_better_one(inbox, others, said):
     place = "a/b/minijax/jvp.py"
     files = {place: b"deeper", **dict.fromkeys(others, b"other")}
     files["jvp (1).py" if "jvp (1).py" in others else place] = GOOD

@@ -46,7 +46,7 @@ from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import Problem, of_system
 from autograder.sandbox import isolation
 
 PROGRAMS = "programs"
@@ -70,7 +70,7 @@ def start(converter: Autograde) -> None:
     except KeyboardInterrupt:
         _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
     except OSError as error:
-        _fail(converter, f"Stopped by the system ({error}). Fix that. {_GO_ON}")
+        _fail(converter, of_system(error))
 
 
 _GO_ON = "Run the same command again to go on."
