@@ -405,6 +405,30 @@ def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts
     assert submitted._tells(ages, counts) == tells
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (
+            "id\nada\n",
+            "id,frist name,email\nada,Ada,a@x\n",
+            "Not used of {}: the columns frist name.",
+        ),
+        (
+            "id\nada\nbob\ncy\n",
+            "id\nada\n",
+            "No longer in roster.csv, though grades stay: bob, cy.",
+        ),
+        ("", "id\nada\n", "The course has 1 student."),
+    ],
+)
+def test_what_a_class_list_leaves_out_is_said(course, tmp_path, before, now, said):
+    (tmp_path / "nbgrader_config.py").touch()
+    (tmp_path / "roster.csv").write_text(before)
+    (tmp_path / "new.csv").write_text(now)
+    *_, last = class_people.take_roster(tmp_path, tmp_path / "new.csv")
+    assert last == said.format(tmp_path / "new.csv")
+
+
 def test_taking_a_group_apart_says_what_it_does(course, tmp_path):
     (tmp_path / "nbgrader_config.py").touch()
     made = [*class_people.group(tmp_path, "ps1", ["ada", "bob", "cy"])]

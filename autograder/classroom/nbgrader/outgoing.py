@@ -7,6 +7,7 @@ each page holds a mark of all that it was made from, which is compared before it
 import glob
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -109,6 +110,15 @@ def _remake(converter: GenerateFeedback) -> None:
 
 class Release(ExchangeReleaseFeedback):
     """How `nbgrader release_feedback` hands pages out: none that is older than the grades."""
+
+    def ensure_root(self) -> None:
+        """Say what to do where there is no exchange; nbgrader's own sends to the instructor."""
+        if not os.access(self.root, os.W_OK | os.X_OK):
+            self.fail(
+                f"The exchange {self.root} is not a folder that you can write to. Set "
+                "c.Exchange.root in nbgrader_config.py, or send the feedback yourself, with "
+                "`jaxprentice return`."
+            )
 
     def copy_files(self) -> None:
         """Copy the pages of those who handed in by the exchange, unless some are out of date."""

@@ -85,6 +85,12 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
     found = list(submitted.found(directory, course, assignment, converter.log))
+    if not found:
+        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
+        raise Problem(
+            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
+            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
+        )
     for each in found:
         submitted.copy(directory, assignment, release, each)
     step = WriteVerdicts(parent=converter)

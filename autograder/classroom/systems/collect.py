@@ -139,7 +139,7 @@ def take_over(
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    counted, *more = told(found, roster, known[system].caution, len(kept.submissions))
+    counted, *more = told(found, roster, known[system], len(kept.submissions))
     return [counted, *kept.said(out / "STUDENT" / below), *more]
 
 
@@ -385,8 +385,10 @@ def _rows(out: Path) -> list[dict[str, str]]:
 # What is said
 
 
-def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Iterator[str]:
-    """What is to be said of a download; with `caution` if there are times in it.
+def told(
+    found: Owners, roster: Roster, system: Collects | None = None, kept: int = 0
+) -> Iterator[str]:
+    """What is to be said of a download of this system, if it is of one.
 
     So many as `kept` were not collected, because there is something else.
     """
@@ -399,8 +401,14 @@ def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Ite
             yield f"{student}: {several} attempts; the last one counts."
         if any(claim.late for claim, _ in own):
             yield f"{student}: late, as the download says."
-    if caution and any(claim.time for own in found.students.values() for claim, _ in own):
-        yield caution
+    timed = [x for x, own in found.students.items() if any(claim.time for claim, _ in own)]
+    if system and system.caution and timed:
+        yield system.caution
+    if system and system.times and (others := [x for x in found.students if x not in timed]):
+        yield (
+            f"No time is known of {', '.join(others)}, so nothing of theirs is late. Write it into "
+            f"their {STAMP}."
+        )
     missing = [x for x in roster.students if x not in found.students and x not in found.unasked]
     if missing:
         yield f"Nothing from {len(missing)} in the roster: {', '.join(missing)}."
