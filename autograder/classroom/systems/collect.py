@@ -129,13 +129,15 @@ def take_over(
         main, files = _chosen(own, assignment)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
         there = _there(folder)
-        if _is_by_hand(there, files, old):
+        lies, new = _hash(there), _hash(files)
+        replaced = bool(there.keys() - {STAMP}) and lies != new
+        if replaced and lies != old["content"]:  # neither the download's nor written by `collect`
             kept.submissions.append(student)
             facts = [old[x] for x in ("attempt", "late", "time", "content")]
         else:
-            _put(folder, {**files, **kept.note(student, there, files, old)})
-            late, time = "late" if main.late else "", str(main.time or "")
-            facts = [str(main.attempt), late, time, _hash(files)]
+            kept.replaced += [student] * replaced
+            _put(folder, {**files, **kept.stamp(student, there, files, old)})
+            facts = [str(main.attempt), "late" * main.late, str(main.time or ""), new]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
@@ -303,16 +305,14 @@ class _Kept:
     stamps: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
 
-    def note(
+    def stamp(
         self,
         student: str,
         there: Mapping[str, bytes],
         files: Mapping[str, bytes],
         old: Mapping[str, str],
     ) -> dict[str, bytes]:
-        """Note what a submission takes the place of; a time that is not ours, which stays."""
-        if there.keys() - {STAMP} and _hash(there) != _hash(files):
-            self.replaced.append(student)
+        """A time that is not ours, which stays and is noted."""
         stamp = there.get(STAMP)
         if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
             return {}
@@ -332,13 +332,6 @@ class _Kept:
                 f"Kept, because `collect` did not write it: the {STAMP} of "
                 f"{', '.join(self.stamps)}. Is it the time of this submission?"
             )
-
-
-def _is_by_hand(
-    there: Mapping[str, bytes], files: Mapping[str, bytes], old: Mapping[str, str]
-) -> bool:
-    """Is there something that neither the download has nor `collect` has written?"""
-    return bool(there.keys() - {STAMP}) and _hash(there) not in (old["content"], _hash(files))
 
 
 def _there(folder: Path) -> dict[str, bytes]:
