@@ -410,8 +410,8 @@ def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts
     [
         (
             "id\nada\n",
-            "id,frist name,email\nada,Ada,a@x\n",
-            "Not used of {}: the columns frist name.",
+            "id,given name,email\nada,Ada,a@x\n",
+            "Not used of {}: the columns given name.",
         ),
         (
             "id\nada\nbob\ncy\n",

@@ -57,7 +57,7 @@ def test_a_folder_that_is_not_there_has_no_grades_of_the_course_around_it(tmp_pa
     for name in ("gradebook.db", "nbgrader_config.py"):
         (tmp_path / name).touch()
     with pytest.raises(Problem, match="There are no results in"):
-        exports.export(tmp_path / "resluts", "csv")
+        exports.export(tmp_path / "reports", "csv")
 
 
 @pytest.mark.parametrize(
