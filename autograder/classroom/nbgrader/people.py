@@ -28,9 +28,10 @@ def take_roster(folder: Path, file: Path) -> Iterator[str]:
     read, before = people.read(file), _before(folder)
     known = read.students
     with gradebook.opened(folder) as book:
-        if file.resolve() != (folder / people.ROSTER).resolve():
-            shutil.copyfile(file, folder / people.ROSTER)
-            (folder / people.ROSTER).chmod(0o600)
+        own = folder / people.ROSTER
+        if not (own.exists() and own.samefile(file)):
+            shutil.copyfile(file, own)
+            own.chmod(0o600)
         for student in known.values():
             facts = {"first_name": student.first_name, "last_name": student.last_name}
             facts |= {"email": student.email, "lms_user_id": student.lms_id}
