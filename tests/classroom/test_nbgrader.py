@@ -616,6 +616,19 @@ def test_what_cannot_be_graded_is_refused(course, asked, said):
     assert said in done.stderr
 
 
+@pytest.mark.slow
+def test_a_gradebook_that_is_gone_is_said_once(course, tmp_path):
+    book = (course / "gradebook.db").rename(tmp_path / "gradebook.db")
+    try:
+        done = nbgrader(course, "autograde", LESSON.id)
+    finally:
+        book.replace(course / "gradebook.db")
+    assert done.returncode == 1
+    said = f"The gradebook does not have {LESSON.id}. Run `nbgrader generate_assignment"
+    assert done.stderr.count(said) == 1
+    assert len(done.stderr.splitlines()) < 5
+
+
 def test_without_an_exchange_feedback_goes_another_way(tmp_path):
     said = []
     outgoing.Release.ensure_root(SimpleNamespace(root=tmp_path / "none", fail=said.append))

@@ -260,13 +260,18 @@ def extend(
         return [*changes, *settle(book, course)]
 
 
-def _submission(book: Any, assignment: str, student: str) -> Any:
-    """A student's entry for an assignment, made if there is none yet."""
+def require(book: Any, assignment: str) -> None:
+    """Refuse an assignment that the gradebook does not have, as a new gradebook has none."""
     try:
         book.find_assignment(assignment)
     except MissingEntry:
         step = f"Run `nbgrader generate_assignment {assignment}` first."
         raise Problem(f"The gradebook does not have {assignment}. {step}") from None
+
+
+def _submission(book: Any, assignment: str, student: str) -> Any:
+    """A student's entry for an assignment, made if there is none yet."""
+    require(book, assignment)
     try:
         book.find_student(student)
     except MissingEntry:

@@ -80,17 +80,12 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     directory = converter.coursedir
     folder = Path(directory.root)
     with gradebook.opened(folder) as book:
+        gradebook.require(book, assignment.name)
         remarked = rubric.whose(book, folder, assignment)
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
-    found = list(submitted.found(directory, course, assignment, converter.log))
-    if not found:
-        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
-        raise Problem(
-            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
-            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
-        )
+    found = _found(converter, course, assignment)
     for each in found:
         submitted.copy(directory, assignment, release, each)
     step = WriteVerdicts(parent=converter)
@@ -107,6 +102,19 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     _keep_records(directory, assignment, records)
     times = {x.student: x.when for x in found}
     _finish(converter, course, assignment, times, before, list(records))
+
+
+def _found(converter: Autograde, course: Course, assignment: Assignment) -> list[Submitted]:
+    """The submissions that nbgrader was asked for; at least one."""
+    directory = converter.coursedir
+    found = list(submitted.found(directory, course, assignment, converter.log))
+    if not found:
+        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
+        raise Problem(
+            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
+            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
+        )
+    return found
 
 
 def _finish(
