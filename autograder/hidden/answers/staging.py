@@ -602,7 +602,7 @@ def dce_jaxpr(jaxpr):
                 visit(arg)
 
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(5_000)
+    sys.setrecursionlimit(2_000)
     try:
         visit(jaxpr.return_val)
     finally:
