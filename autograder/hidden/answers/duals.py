@@ -174,6 +174,12 @@ mistake(
     ],
 )
 
+# whatever has an interpreter is taken for a dual number
+mistake(
+    "duals.lift",
+    {"isinstance(x, DualNumber) and x.interpreter": 'getattr(x, "interpreter", None)'},
+    fails="test_constants",
+)
 # a copy of one's own
 mistake(
     "duals.lift",
@@ -499,6 +505,14 @@ def mixed_derivatives(f, x, y):
     return out.primal, out.tangent, out.tangent, 0.0
 
 
+# one outer interpreter for all uses
+mistake(
+    "duals.mixed",
+    {
+        "outer = JVPInterpreter(current_interpreter())": "outer = vars(mixed_derivatives).setdefault(current_interpreter(), JVPInterpreter(current_interpreter()))"
+    },
+    fails="test_mixed_of_a_result_from_outside",
+)
 # what is zero does not move
 mistake(
     "duals.mixed",

@@ -185,9 +185,11 @@ def lifted_constants(mj, values):
 
 @probe(uses=[of_all_kinds])
 def lifted_kinds(mj):
-    """Whether values of many kinds are kept, and do not move."""
+    """Whether values of many kinds are kept, and do not move, even one with the same fields."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
-    values = of_all_kinds()
+    alike = mj.Interpreter()
+    vars(alike).update(interpreter=interpreter, primal=2.0, tangent=1.0)
+    values = [*of_all_kinds(), alike]
     duals = [*map(interpreter.lift, values)]
     return {
         "the primal is the value itself": [
@@ -741,14 +743,17 @@ def mixed_inside(mj, siblings, x, y):
 
 @probe(uses=[in_place])
 def mixed_of_an_outer(mj, siblings, x):
-    """The four numbers of a function that returns a dual number from outside."""
+    """The four numbers of functions that return a dual number of another use, or of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
-    dual, runs = mj.DualNumber(outer, x, 5.0), []
+    duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
     with in_place("microjax.duals", siblings):
-        value, *slopes = duals.mixed_derivatives(lambda x, y: runs.append(x) or dual, 2.0, 3.0)
+        duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
+        for dual in duals_of_others:
+            noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
+            value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
+            outs.append((value is dual, slopes))
     return {
-        "the value is that number itself": value is dual,
-        "the derivatives": slopes,
+        "the value is that number itself, and the derivatives": outs,
         "calls of f": len(runs),
     }
 
@@ -800,7 +805,7 @@ def test_mixed_inside_a_derivative(student):
 
 
 def test_mixed_of_a_result_from_outside(student):
-    """A dual number of an interpreter outside is a constant result, and is returned whole."""
+    """A dual number of outside, or of another use, is a constant result, and is returned whole."""
     student.agrees(mixed_of_an_outer, FOR_MIXED, 3.0)
 
 

@@ -212,6 +212,15 @@ def interval_of_itself(mj, x):
     return {"the intervals": [tuple(bound + 0.0 for bound in out) for out in outs]}
 
 
+@probe(uses=[of_all_kinds])
+def intervals_of_floats(mj):
+    """The intervals of products with floats of other classes, as NumPy's are."""
+    interpreter, floats = IntervalInterpreter(), of_all_kinds()[:2]
+    pairs = [*zip(floats, reversed(floats), strict=True), *((x, (-1.0, 2.0)) for x in floats)]
+    outs = [interpreter.interpret_op(Op.mul, pair) for pair in pairs]
+    return {"the intervals": [tuple(float(bound) for bound in out) for out in outs]}
+
+
 @probe
 def in_the_interval(mj, op_name, first, second, steps=7):
     """Whether results lie in the interval wherever operands lie, and how far from its bounds."""
@@ -256,7 +265,8 @@ def test_interval_products(student):
 
 @pytest.mark.meets("twice", "sizes")
 def test_interval_constants(student):
-    """A float is known exactly, as either operand or as both."""
+    """A float, of any class, is known exactly, as either operand or as both."""
+    student.agrees(intervals_of_floats)
     for name in ("add", "mul"):
         student.agrees(intervals, name, [[(-1.0, 2.0), 3.0], [3.0, (-1.0, 2.0)], [2.0, 5.0]])
         student.agrees(intervals, name, [[(-1.0, 2.0), -3.0], [-0.5, (-1.0, 2.0)], [-2.0, 5.0]])

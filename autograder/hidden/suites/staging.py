@@ -158,20 +158,25 @@ def built_of_all_kinds(mj):
 
 @probe
 def built_in_vain(mj, number, error_class):
-    """What comes of a function that fails, and which interpreter is current afterwards."""
+    """What comes of a function that fails, and what of a program around it."""
 
     def f(*xs):
         mj.add(xs[0], 1.0)
         raise raised
 
-    raised = getattr(builtins, error_class)("of the function")
-    before, came = mj.current_interpreter(), "nothing"
-    try:
-        mj.build_jaxpr(f, number)
-    except BaseException as error:
-        came = "the function's" if error is raised else "another error"
-    back = mj.current_interpreter() is before
-    return {"error": came, "the interpreter before is back": back}
+    def outside(x):
+        y = mj.add(x, 1.0)
+        before = mj.current_interpreter()
+        try:
+            mj.build_jaxpr(f, number)
+        except BaseException as error:
+            came.append("the function's" if error is raised else "another error")
+        came.append(mj.current_interpreter() is before)
+        return mj.mul(x, y)
+
+    raised, came = getattr(builtins, error_class)("of the function"), []
+    text = str(mj.build_jaxpr(outside, 1))
+    return {"error, and is the interpreter before back": came, "the program around it": text}
 
 
 @pytest.mark.meets("order")
@@ -243,7 +248,7 @@ def test_programs_inside_programs(student):
 
 @pytest.mark.meets("exception", "moment")
 def test_a_function_that_fails(student):
-    """The error of a function is raised, and the interpreter before is current again."""
+    """The error of a function is raised, and the program around it goes on as before."""
     student.agrees(built_in_vain, 1, "KeyError")
     student.agrees(built_in_vain, 3, "KeyboardInterrupt")
 
