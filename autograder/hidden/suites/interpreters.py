@@ -14,6 +14,7 @@ from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import contextlib
     import threading
 
     from microjax.interpreters import (
@@ -479,7 +480,7 @@ def test_other_operations(student):
 
 @pytest.mark.meets("order", "sizes")
 def test_other_questions(student):
-    """Other operands, the same ones in the other order, and more or fewer of them, are asked for."""
+    """Other operands, the same ones in the other order, and more of them, are asked for."""
     student.agrees(remembered, [["mul", 9, 4], ["mul", 9, 9], ["mul", 4, 9], ["mul", 9, 4]])
     student.agrees(remembered, [["add", 9, 4], ["add", 4, 4], ["mul", 4, 9], ["add", 4, 9]])
     student.agrees(remembered, [["mul", 4, *[9] * more] for more in (1, 2, 0, 2, 0, 1)])
@@ -646,10 +647,8 @@ def counts_around(mj, elsewhere):
             thread.start()
             thread.join()
         else:
-            try:
+            with contextlib.suppress(KeyError):
                 count_ops(second)
-            except KeyError:
-                pass
         return ask("mul", y, x)
 
     return {"the result and count": count_ops(f, "x")}
