@@ -401,7 +401,7 @@ def remembered_kinds(mj):
             [interpreter.interpret_op(Op.add, (x, values)) is x for x in values] for _ in range(2)
         ],
         "how often the one before is asked": before.asked,
-        "its operands are in a tuple": all(in_tuples),
+        "the operands reach the one before in a tuple": all(in_tuples),
     }
 
 
@@ -710,7 +710,7 @@ def counts_with_errors(mj, errors):
     return {
         "the count": count,
         "what the interpreter before is asked": fail.asked,
-        "its operands are in a tuple": all(in_tuples),
+        "the operands reach the one before in a tuple": all(in_tuples),
         "the error of an operation itself comes out": same,
         "operand and answer are the same object": kept,
         "the interpreter before is current again": context.interpreter is fail,

@@ -317,7 +317,7 @@ def texts(mj, number, lines, result, args, names, outer):
     return {
         "the results of two calls": results,
         "what the current interpreter is asked": asked,
-        "its operands are in a tuple": all(in_tuples),
+        "the operands reach the interpreter in a tuple": all(in_tuples),
     }
 
 
@@ -585,7 +585,7 @@ def test_results_that_nothing_needs(student):
 
 @pytest.mark.meets("sizes", "exception")
 def test_a_wrong_number_of_values(student):
-    """More or fewer values than parameters raise TypeError."""
+    """More or fewer values than parameters raise TypeError, and none suffices for none."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
     student.agrees(values, 2, TWO, 4, [[2.0], [2.0, 5.0, 7.0]])
     student.agrees(values, 0, [], 1.5, [[], [2.0]])
