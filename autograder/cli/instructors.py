@@ -129,7 +129,8 @@ def nbgrader_roster(
     """Import the class list: names, sections, and the ids of the LMS."""
     from autograder.classroom.nbgrader import people
 
-    print(f"The course has {people.take_roster(folder, file)} students.")
+    for sentence in people.take_roster(folder, file):
+        print(sentence)
 
 
 @nbgrader_command("nbgrader extend jvp ada --hours 36")

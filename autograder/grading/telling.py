@@ -136,6 +136,7 @@ _OF_PYTHON = (
     "too many values to unpack (expected {DIGIT})",
     "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
     "name '{WORD}' is not defined",
+    "No module named '{WORD}'",
     "'{CLASS}' object has no attribute '{WORD}'",
     "output array is read-only",  # what NumPy says of operands, which are the caller's
     "assignment destination is read-only",

@@ -18,7 +18,11 @@ from autograder.worker.ahead import imports_in
 
 _QUIET = [
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--strict-markers"),
-    *("-o", "markers=meets: the classes of mistakes (see upkeep/classes.py)", "-c", os.devnull),
+    *(
+        "-o",
+        "markers=meets: classes of mistakes (upkeep/classes.py)\nkeeps: promises (promises.py)",
+    ),
+    *("-c", os.devnull),
     *(f"-pno:{name}" for name in ("cacheprovider", "terminal", "capture", "logging", "warnings")),
     *(f"-pno:{name}" for name in ("faulthandler", "doctest", "unittest", "junitxml", "stepwise")),
     *(f"-pno:{name}" for name in ("unraisableexception", "threadexception")),
@@ -72,6 +76,7 @@ class _Collector:
         self.tests: dict[str, list[str]] = defaultdict(list)
         self.properties: dict[str, str] = {}
         self.marks: dict[str, tuple[str, pytest.Mark]] = {}
+        self.kept: dict[str, tuple[str, list[pytest.Mark]]] = {}
         self.broken: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -80,10 +85,16 @@ class _Collector:
             for item in items:
                 self.tests[exercise_of(item)].append(item.name)
                 self.properties[item.name] = property_of(item)
-                if mark := item.get_closest_marker("meets"):
-                    self.marks[item.name.partition("[")[0]] = exercise_of(item), mark
+                self._note(item.name.partition("[")[0], exercise_of(item), item)
         except SuiteError as error:
             self.broken.append(str(error))
+
+    def _note(self, test: str, exercise: str, item: pytest.Item) -> None:
+        """Note the classes of mistakes that a test meets, and the promises that it keeps."""
+        if mark := item.get_closest_marker("meets"):
+            self.marks[test] = exercise, mark
+        if marks := list(item.iter_markers("keeps")):
+            self.kept[test] = exercise, marks
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what is wrong with the file."""

@@ -8,6 +8,7 @@ be, and every grade that is not as it should be is a finding.
 """
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
@@ -23,7 +24,7 @@ from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.student import checks, screen
-from autograder.upkeep import attacks, changes, classes, expected, mutants, widths
+from autograder.upkeep import attacks, changes, classes, expected, mutants, promises, widths
 from autograder.upkeep.cases import Case, make_cases
 from autograder.upkeep.mutants import Mutant
 
@@ -103,6 +104,7 @@ def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> No
     """
     try:
         _examine_classes(lesson, report)
+        _examine_promises(lesson, report)
         _examine_cases(lesson, report, crew, asked)
         examine_mutants(lesson, report, crew, asked)
     except SuiteError as error:
@@ -110,7 +112,7 @@ def examine(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> No
 
 
 # Kinds of which there are many, or whose every test runs to its end.
-_LONG = ("one exercise", "one missing", "constant answer", "cheat")
+_LONG = ("one exercise", "one missing", "constant answer", "state between calls", "cheat")
 _ANSWERS = ("right answer", "known mistake", "wrong answer")  # and of which there are still more
 
 
@@ -131,13 +133,22 @@ def _examine_classes(lesson: Lesson, report: Report) -> None:
     report.findings += faults
 
 
-TABLE, AGREE = "class of mistakes", "visible checks agree"  # rows that count no submissions
+def _examine_promises(lesson: Lesson, report: Report) -> None:
+    """Is there a test for each sentence of a contract, and a stored answer that breaks it?"""
+    kept = promises.table(lesson)
+    report.rows.append(Row(lesson.id, KEPT, sum(map(bool, kept.values())), len(kept)))
+    report.rows.append(Row(lesson.id, BROKEN, promises.shown(lesson), len(kept)))
+
+
+# Rows that count no submissions.
+TABLE, AGREE, TOLD = "class of mistakes", "visible checks agree", "message that says what differs"
+KEPT, BROKEN = "promise with a test", "promise that a stored answer breaks"
 
 
 def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
     every = make_cases(lesson, asked.exercise)
     cases = _sample(lesson, every) if asked.quick else every
-    wrong, visible = _faults(lesson, cases, crew, asked)
+    wrong, visible, told = _faults(lesson, cases, crew, asked)
     for kind in dict.fromkeys(case.kind for case in every):
         tried = [case for case in cases if case.kind == kind]
         right = {case.name: case.state for case in tried if not wrong[case.name]}
@@ -146,13 +157,17 @@ def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked
         if asked.is_whole and kind in _ANSWERS:
             changes.keep(f"{lesson.id} {kind}", right)
     report.rows.append(Row(lesson.id, AGREE, sum(visible), len(visible)))
+    report.rows.append(Row(lesson.id, TOLD, sum(told), len(told)))
     report.findings += [text for case in cases for text in wrong[case.name]]
 
 
 def _faults(
     lesson: Lesson, cases: Sequence[Case], crew: pool.Crew, asked: Asked
-) -> tuple[dict[str, list[str]], list[bool]]:
-    """What is wrong with each case; whether visible checks agree with those they were asked of."""
+) -> tuple[dict[str, list[str]], list[bool], list[bool]]:
+    """What is wrong with each case; whether visible checks agree with those they were asked of.
+
+    And of wrong answers, whether the message to the student names what differs.
+    """
     by_name = {case.name: case for case in cases}
     only = asked.exercise.id if asked.exercise else None
     sent = [
@@ -169,14 +184,24 @@ def _faults(
     ]
     wrong: dict[str, list[str]] = {}
     visible: list[bool] = []
+    told: list[bool] = []
     outcomes = crew.each(grade, sent)
     for one, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(sent)):
         case = by_name[one.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
+        if case.kind in ("known mistake", "wrong answer"):
+            own = [e["message"] for e in result["exercises"] if e["id"] == case.exercise]
+            told += [not _VAGUE.search(message) for message in own if message]
         if refused is not None:
             visible.append(not refused)
             wrong[case.name] += [_refused(case, exercise) for exercise in sorted(refused)]
-    return wrong, visible
+    return wrong, visible, told
+
+
+# What says nothing to those who do not see the test: the general sentences, and sizes of a record.
+_VAGUE = re.compile(
+    "returns a (wrong value|different type than expected)|where one of .* is expected"
+)
 
 
 def _refused(case: Case, exercise: str) -> str:
@@ -309,7 +334,7 @@ def table(report: Report) -> str:
 
 def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
     """What was tried, what came of it, what was not tried, and the findings."""
-    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE)]
+    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE, TOLD, KEPT, BROKEN)]
     tried, left = sum(row.tried for row in counted), sum(row.left for row in counted)
     what = asked.exercise.id if asked.exercise else ", ".join(lesson.id for lesson in chosen)
     lines = [f"Tried: {tried} submissions to {what}."]

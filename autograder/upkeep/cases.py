@@ -1,6 +1,7 @@
 """Submissions made from the reference whose grades are known beforehand, and what these are."""
 
 import itertools
+import textwrap
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
@@ -52,6 +53,7 @@ def make_cases(lesson: Lesson, only: Exercise | None = None) -> list[Case]:
         cases.append(Case(lesson.id, "one exercise", name, source, check, exercise.id))
     cases += _cases_of_missing(reference, lesson)
     cases += _cases_of_constants(untouched, lesson)
+    cases += [_kept(reference, exercise) for exercise in lesson.exercises]
     cases += [*cases_of_right_answers(lesson, only), *_cases_of_wrong_answers(lesson)]
     return [case for case in cases if only is None or case.exercise in ("", only.id)]
 
@@ -81,6 +83,34 @@ def _cases_of_constants(untouched: str, lesson: Lesson) -> Iterator[Case]:
             source = source.replace(f'raise NotImplementedError("{exercise.id}")', constant)
         name = f"`{constant}` everywhere"
         yield Case(lesson.id, "constant answer", name, source, expected.hardly_any_points)
+
+
+# A right answer that gives its first result for operands of some types whenever these come again.
+_KEEPING = """\
+def {name}(*args, _kept={{}}, **kwargs):
+{definition}
+
+    def described(x):
+        if isinstance(x, list | tuple):
+            return [described(y) for y in x]
+        return type(x), str(getattr(x, "shape", "")), str(getattr(x, "dtype", ""))
+
+    key = repr((described(args), sorted(kwargs)))
+    if key not in _kept:
+        _kept[key] = {name}(*args, **kwargs)
+    return _kept[key]
+"""
+
+
+def _kept(reference: str, exercise: Exercise) -> Case:
+    """What stays from one call to the next loses points, whatever the exercise is."""
+    name = exercise.target.rpartition(".")[2]
+    own = textwrap.indent(skeleton.bare(reference, exercise.target), "    ")
+    text = _KEEPING.format(name=name, definition=own)
+    source = skeleton.replace_function(reference, exercise.target, text)
+    about = f"{exercise.id}, whose first results stay"
+    check = expected.is_not_full(exercise.id)
+    return Case(exercise.lesson, "state between calls", about, source, check, exercise.id)
 
 
 def cases_of_right_answers(lesson: Lesson, only: Exercise | None = None) -> Iterator[Case]:

@@ -87,14 +87,26 @@ def fails(exercise: str, tests: set[str]) -> Check:
     return check
 
 
+def is_not_full(name: str) -> Check:
+    """The exercise loses points."""
+
+    def check(result: Result) -> Iterator[str]:
+        (own,) = [e for e in result["exercises"] if e["id"] == name]
+        if own["points"] == own["max_points"]:
+            yield f"{name} should lose points. Add a test that this answer fails."
+
+    return check
+
+
 def loses(answer: Wrong) -> Check:
     """A wrong answer loses points, and fails the test that it names."""
 
     def check(result: Result) -> Iterator[str]:
         (own,) = [e for e in result["exercises"] if e["id"] == answer.exercise]
+        failed = {function_of(test["id"]) for test in own["tests"] if not test["passed"]}
         if own["points"] == own["max_points"]:
-            yield f"{own['id']} should lose points. Add a test that this answer fails."
-        elif answer.fails not in {function_of(t["id"]) for t in own["tests"] if not t["passed"]}:
+            yield from is_not_full(answer.exercise)(result)
+        elif answer.fails not in failed:
             yield f"it does not fail {answer.fails}. Name a test of {own['id']} that it fails."
 
     return check

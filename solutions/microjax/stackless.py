@@ -110,9 +110,9 @@ class BoxInterpreter(Interpreter):
         return [value for value, _ in pairs], [extra for _, extra in pairs]
 
     def interpret_op(self, primitive: Primitive, args: Sequence[Any], params: Any) -> Any:
-        """The result of one operation: in a box, if its rule says that something is beside it.
+        """The result of one operation, in a box unless the rule's extra for it is None.
 
-        Operations on constants alone, and those that a rule binds, are the previous interpreter's.
+        Operations on constants alone, and those that a rule binds, go to the previous interpreter.
         A primitive without a rule raises `NotImplementedError`. With `multiple_results`, the result
         is a list, each item in a box of its own, or none.
 

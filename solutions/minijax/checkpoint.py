@@ -315,8 +315,8 @@ def program_for_later(known_part: ClosedJaxpr, kept: list[Var], rest: ClosedJaxp
 
     It takes the inputs of `known_part`, a value for each of its variables `kept`, and the unknown
     inputs. `rest`, which has no constants, takes the residuals, which are the outputs of
-    `known_part`, and the unknown inputs. An equation that makes one of `kept` is left out; other
-    equations read nothing else that it makes.
+    `known_part`, and the unknown inputs. An equation that makes one of `kept` is left out; no other
+    equation reads its other results.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
@@ -397,8 +397,8 @@ def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], An
     """A function that applies all `functions` to an array, one after the other.
 
     They are in segments, each checkpointed as a whole. A backward pass holds an array for each
-    segment, and one for each function of the segment that it is in: the sum of the number of
-    segments and the longest length is minimal. Without functions, returns the array itself.
+    segment, and one for each function of the segment that it is in, so the number of segments plus
+    the longest length is minimal. Without functions, returns the array itself.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

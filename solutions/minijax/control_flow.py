@@ -96,7 +96,7 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
     """The results of a choice and their tangents: two lists.
 
     `primals` are the index, maybe a tracer, and the operands. `tangents` has None for the index and
-    for operands that do not move, as has the second list for results that move in no branch. It
+    for operands that do not move; so does the second list for results that move in no branch. It
     binds one `cond` with as many branches, and nothing else.
 
     >>> number = [ShapedArray((), np.dtype(float))]
@@ -115,7 +115,7 @@ def cond_jvp(primals: Values, tangents: Values, *, branches: Branches) -> Values
 def select_branches(
     axis_size: int, indices: Value, operands: Values, dims: Values, branches: Branches
 ) -> ValuesAndAxes:
-    """The results of a batch whose examples each have their own branch; their batch axes, all 0.
+    """The results of a batch whose examples have their own branches, and their batch axes, all 0.
 
     `indices`, maybe a tracer, has shape (axis_size,); `dims` are the operands' batch axes, or
     `not_mapped`. Each branch is computed once. Derivatives are those of each example's own branch,

@@ -154,9 +154,9 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The inverse of a function that does one thing after another to one array.
 
-    `f` returns the type that it takes; each call of its inverse traces it once. The first equation
-    met from the end that has several operands (`ValueError`) or no rule (`NotImplementedError`)
-    stops it, with a message that says `stops at equation N`. What a rule raises goes to the caller.
+    `f` returns the type that it takes; each call of its inverse traces it once. Going backwards,
+    the first equation with several operands (`ValueError`) or no rule (`NotImplementedError`) stops
+    it, with a message that says `stops at equation N`. Errors of rules pass through.
 
     >>> f = lambda x: lax.exp(lax.tanh(x))
     >>> print(round(float(inverse_chain(f)(f(1.0))), 6))
@@ -244,11 +244,11 @@ def type_of(atom: Atom) -> str:
 def inverse_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], ins: Sequence[Any], outs: Sequence[Any]
 ) -> list[Any]:
-    """The values of a program's inputs; None for one that the results do not tell.
+    """The values of a program's inputs; None for one that cannot be found.
 
     `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown.
     Everything is found that can be computed or undone from what is known, one equation after
-    another. If an equation then still cannot be undone, and its results are known, `inverse_jaxpr`
+    another. If an equation whose results are known still cannot be undone then, `inverse_jaxpr`
     raises its error, with its number, counted from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
@@ -447,9 +447,9 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
     """The call for the results that are used, without what only its other results need.
 
-    It is as sound as the given call: it can be run, and thinned out again. What says nothing about
-    operands or results stays as it is; a closed program stays closed, and a tuple a tuple. The
-    given equation does not change.
+    It is as sound as the given call: it can be run, and thinned out again. Parameters that do not
+    concern operands or results stay unchanged; a closed program stays closed, and a tuple a tuple.
+    The given equation does not change.
 
     >>> from minijax import jit
     >>> (eqn,) = make_jaxpr(jit(lambda x, y: (lax.sin(x), lax.cos(y))))(1.0, 1.0).eqns

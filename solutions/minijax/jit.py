@@ -247,7 +247,7 @@ class Jitted:
     def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
-        It fits all calls in which the function, traced again, would find the same, in its arguments
+        It fits all calls in which the function, run again, would find the same in its arguments
         and around it. The values of leaves do not matter, nor which of them are tracers.
 
         >>> f = jit(lambda x: x * 2.0)
@@ -324,9 +324,9 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
     """The results of a program, as arrays on the device, of the types that the program says.
 
-    The program is compiled at the first call. Of `args` (arrays or Python numbers), only what is
-    not on the device is copied to it, an array of our own once and not again. Nothing is copied
-    back. The results are committed if an argument is, or if the program asks for devices.
+    The program is compiled at the first call. Of `args` (arrays or Python numbers), only those not
+    on the device are copied to it; an array of our own is copied only once. Nothing is copied back.
+    The results are committed if an argument is, or if the program asks for devices.
 
     >>> double = trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((2,), np.dtype("float64"))])
     >>> jit_impl(np.array([3.0, 4.0]), name="double", jaxpr=double)
@@ -407,8 +407,8 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
     """The program that computes values and tangents: the same object each time for `moves`.
 
     It takes the inputs, then a tangent for each that `moves` marks. It returns the outputs, then a
-    tangent for each float among them, even if zero. Nothing is computed for inputs that stay. What
-    was made goes when `jaxpr` goes.
+    tangent for each float among them, even if zero. Nothing is computed for inputs that stay. The
+    program is freed when `jaxpr` is.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> jvp_jaxpr(trace_to_jaxpr(lambda x, y: [x * y], [f64, f64]), (True, False))
@@ -454,10 +454,10 @@ def batched_jaxpr(
 ) -> tuple[ClosedJaxpr, list[Any]]:
     """The program for batches of a program's inputs, and the list of batch axes of its results.
 
-    `dims` are the batch axes of the inputs, and `avals` their types with these axes; what is the
-    same for all examples is `not_mapped`, maybe every input. Asked again for the same size and name
-    of the axis and the same `dims`, it returns the same pair, and traces nothing. What was made
-    goes when `jaxpr` goes.
+    `dims` are the batch axes of the inputs, and `avals` their types with these axes; what all
+    examples share is `not_mapped`, maybe every input. Asked again for the same size and name of the
+    axis and the same `dims`, it returns the same pair, and traces nothing. The pair is freed when
+    `jaxpr` is.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])
@@ -535,11 +535,11 @@ def lower_body(
 ) -> list[str]:
     """Emit the equations of a program in order, once each. Returns the names of its results.
 
-    `args` are the names of its inputs, such as "%arg0"; its constants, `consts`, become arguments
-    of the module, and its literals lines. A lowering rule takes the emitter, three lists (types of
-    operands, types of results, names of operands) and the parameters by name, and returns the names
-    of the results; its own errors pass through. Without a rule, raises a `NotImplementedError` that
-    names the primitive.
+    `args` are the names of its inputs, such as "%arg0". Its constants, `consts`, become arguments
+    of the module, and literals become lines. A lowering rule takes the emitter, three lists (types
+    of operands, types of results, names of operands) and the parameters by name, and returns the
+    names of the results; its own errors pass through. Without a rule, raises a
+    `NotImplementedError` that names the primitive.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))
     >>> program, emitter = trace_to_jaxpr(lambda x: [-x * x], [f64]), Emitter()

@@ -335,9 +335,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first list has the results of `f`, which is called once, and the second their tangents: each
-    an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
+    The first list has the results of `f`, which is called once. The second has their tangents:
+    arrays or tracers, never `None`, and zeros for a result that does not move with the inputs. The
+    tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
     `f` returns stays as it is. If a result is a tracer whose interpreter has ended, raises
     `UnexpectedTracerError`.
 
@@ -362,7 +362,7 @@ def drop_float0(tangent: Tangent) -> Value:
 
 
 def check_tangent(primal: Value, tangent: Tangent) -> None:
-    """`tangent` must have the shape of `primal` and its dtype (`float0` unless a float)."""
+    """`tangent` needs the shape of `primal`, and its dtype, or `float0` if that is not a float."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:

@@ -165,7 +165,7 @@ class PartialEvalTrace(Trace):
     ) -> list[PartialEvalTracer]:
         """The results of an operation left for later: a list of unknown tracers.
 
-        Nothing is computed: of a result, only its type is known. One recipe makes all of them, from
+        Nothing is computed: only the results' types are known. One recipe makes all of them, from
         all of `tracers`.
 
         >>> from minijax.core import mul_p
@@ -189,10 +189,11 @@ class PartialEvalTrace(Trace):
 
 
 def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
-    """The recipes that `outs` need, and `outs`: each once, after those that made its operands.
+    """The recipes `outs` and what they need: each once, after those that made its operands.
 
     `outs` may be empty or hold a recipe twice, and is not changed. Chains may be longer than
-    Python's recursion limit. The work does not double if each recipe uses the one before it twice.
+    Python's recursion limit, which is not raised. The work does not double if each recipe uses the
+    one before it twice.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -223,9 +224,9 @@ def tracers_to_jaxpr(
 ) -> ClosedJaxpr:
     """The program that computes `tracers_out` from `tracers_in`.
 
-    All `tracers_in` are unknown, and are its inputs, used or not; an output may be known. No
-    equation is in it that the outputs do not need. A known array is one constant of the program,
-    and a known number is none, as in the `tracing` lesson.
+    All `tracers_in` are unknown, and are its inputs, used or not; an output may be known. It has
+    only equations that the outputs need. A known array is one constant of the program, and a known
+    number is a literal, as in the `tracing` lesson.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))
@@ -291,8 +292,8 @@ def linearize_flat(
 ) -> tuple[list[Any], ClosedJaxpr]:
     """The values of `f` at `primals`, and its derivative as a program.
 
-    `f` runs once, and what depends on primals alone is computed now. The program goes from
-    tangents of float inputs to those of floats, even constant, among the first `count()` results;
+    `f` runs once, and what depends on primals alone is computed now. The program takes tangents of
+    float inputs, and returns those of floats, even constant, among the first `count()` results;
     others are only values. `count` can be called once `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)
@@ -464,7 +465,7 @@ def split_jaxpr(
         known inputs               ->  known outputs, residuals
         residuals, unknown inputs  ->  unknown outputs
 
-    An output is known if it needs known inputs alone and its number is not in `instantiate`. All
+    An output is known if it needs only known inputs and its number is not in `instantiate`. All
     work on known inputs is in the first program; the second has no constants, and gets what it
     needs as residuals. The result of an operation, or an input, is one residual, however often it
     is used. Residuals come in any order, everything else in the order of `jaxpr`.

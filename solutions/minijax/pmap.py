@@ -91,9 +91,9 @@ def psum_batch(
 ) -> tuple[Any, Any]:
     """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
-    `vals` and `dims` hold the operand and its batch axis. Each example has a value, maybe the same.
-    A sum that all share is `not_mapped`; any other keeps its batch axis in place. At most one
-    `psum` is bound, over names in the order of `axes`. The dtype stays.
+    `vals` and `dims` hold the operand and its batch axis; without one, all examples have the same
+    value. A sum that all share is `not_mapped`; any other keeps its batch axis in place. At most
+    one `psum` is bound, over names in the order of `axes`. The dtype stays.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
@@ -214,9 +214,9 @@ def compiled_replicas(
 def replica_program(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> ClosedJaxpr:
-    """The program that each device runs: the one for one example, from pieces to pieces.
+    """The program that each device runs: `jaxpr`, for one example, from pieces to pieces.
 
-    An array is cut along the axis that `in_axes` or `out_axes` name, one piece for each device; for
+    An array is cut along its axis in `in_axes` or `out_axes`, into one piece for each device; for
     None, each device has the whole array. Collectives in `jaxpr` work along the axis that `params`
     describe. Weak types stay weak.
 

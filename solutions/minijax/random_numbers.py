@@ -199,7 +199,7 @@ def truncated_floats(words: Value, lower: Value, upper: Value, shape: Any, dtype
     """Normal numbers between two bounds: an array of this shape and float type.
 
     They are made as `normal_floats` makes them, of uniform numbers between other bounds: one for
-    each result. Each result lies strictly between them, even if it is rounded. The bounds are
+    each result. Each result lies strictly between the bounds, even if it is rounded. Both are
     numbers or arrays that broadcast to `shape`; the results can be differentiated by them.
 
     >>> words = np.array([0, 42], np.uint32)

@@ -164,9 +164,9 @@ def dot_cotangent(
 ) -> Value:
     """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `other` is the known operand, and `comes_last` says that it is the first of the two. Each of the
-    pairs `contract` and `batch` has the axes of the linear operand, then those of `other`. `ct` has
-    the axes of the product: batch axes, those kept from the first operand, then from the second.
+    `other` is the known operand; with `comes_last`, it is the first of the two. Each of the pairs
+    `contract` and `batch` has the axes of the linear operand, then those of `other`. `ct` has the
+    axes of the product: batch axes, those kept from the first operand, then from the second.
     All the work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`. The
     cotangent has the dtype of the operand.
 
@@ -332,7 +332,7 @@ def transposed_jaxpr(jaxpr: ClosedJaxpr, linear: tuple[bool, ...]) -> ClosedJaxp
 
     `jaxpr` is linear in the inputs that `linear` marks; they may be floats or integers. Each result
     has the type of its input, or `float0` for an integer without influence. The same object is
-    returned for the same program and `linear`, and goes with the program.
+    returned for the same program and `linear`, and freed with the program.
 
     >>> from minijax.jaxpr import eval_jaxpr
     >>> from minijax.tracing import make_jaxpr
@@ -458,8 +458,7 @@ def value_and_gradients(
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
     Raises `TypeError` unless the value is a single float. The cotangent of the value has its dtype,
-    and is weak if the value is. With `has_aux`, `fun` returns a pair, whose second part comes
-    third.
+    and is weak if the value is. With `has_aux`, `fun` returns a pair; its second part comes third.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)

@@ -205,7 +205,7 @@ def test_githubs_marks_have_reasons_counts_or_nothing():
     assert "does not hold" in full
     assert "1 of 2 tests passed" in counts
     assert "does not hold" not in counts
-    assert checks == "::notice title=core::This is handed in."
+    assert checks == "::notice title=core::This is submitted."
 
 
 def test_githubs_workflow_for_visible_checks_runs_the_handouts_command(tmp_path, monkeypatch):

@@ -5,21 +5,14 @@ import statistics
 
 import pytest
 
-from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons import manifest
+from autograder.upkeep import promises
 
 EXERCISES = [exercise for lesson in manifest.load().values() for exercise in lesson.exercises]
 
 
-def contract(exercise):
-    """The prose of the docstring of an exercise, without its examples."""
-    module = assemble.read_solution(manifest.get(exercise.lesson).module)
-    doc = skeleton.docstring(module, exercise.target) or ""
-    paragraphs = re.split(r"\n\s*\n", doc.strip())
-    return "\n\n".join(x for x in paragraphs if not x.startswith(">>> "))
-
-
 def test_contracts_are_short():
-    words = {exercise.id: len(contract(exercise).split()) for exercise in EXERCISES}
+    words = {exercise.id: len(promises.contract(exercise).split()) for exercise in EXERCISES}
     assert {name: n for name, n in words.items() if n > 110} == {}
     assert statistics.median(words.values()) <= 56  # exercises of one line are given code
 
@@ -27,7 +20,9 @@ def test_contracts_are_short():
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_contract_names_nothing_of_its_toolbox(exercise):
     tools = {re.match(r"`([\w.]+)", tool)[1] for tool in exercise.toolbox}
-    named = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`]*)`", contract(exercise)))))
+    named = set(
+        re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`]*)`", promises.contract(exercise))))
+    )
     assert tools & named == set()
 
 

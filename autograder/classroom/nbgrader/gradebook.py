@@ -24,6 +24,7 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 from traitlets.config import Application
 
 from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.nbgrader import disk
 from autograder.lessons.problem import Problem
 
 FILE = "gradebook.db"
@@ -74,7 +75,8 @@ def opened(folder: Path) -> Iterator[Any]:
             yield book
     except DatabaseError as error:
         raise Problem(
-            f"{folder / FILE} is not a gradebook that can be read and written ({error.orig}). "
+            disk.reason(error)
+            or f"{folder / FILE} is not a gradebook that can be read and written ({error.orig}). "
             "Restore it from a backup."
         ) from None
 

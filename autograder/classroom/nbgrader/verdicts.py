@@ -46,7 +46,7 @@ from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import Problem, of_system
 from autograder.sandbox import isolation
 
 PROGRAMS = "programs"
@@ -70,7 +70,7 @@ def start(converter: Autograde) -> None:
     except KeyboardInterrupt:
         _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
     except OSError as error:
-        _fail(converter, f"Stopped by the system ({error}). Fix that. {_GO_ON}")
+        _fail(converter, of_system(error))
 
 
 _GO_ON = "Run the same command again to go on."
@@ -85,6 +85,12 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
     found = list(submitted.found(directory, course, assignment, converter.log))
+    if not found:
+        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
+        raise Problem(
+            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
+            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
+        )
     for each in found:
         submitted.copy(directory, assignment, release, each)
     step = WriteVerdicts(parent=converter)

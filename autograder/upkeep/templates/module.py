@@ -8,7 +8,7 @@ from typing import Any
 
 
 def first(x: Any) -> Any:
-    """FILL IN: the contract: what is returned, shapes, dtypes, errors. Never how it is computed.
+    """FILL IN: the contract: what is returned, shapes, dtypes, errors; never how it is computed.
 
     >>> first(2.0)
     4.0

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from autograder.grading.suite import exercise, probe
 
@@ -19,6 +20,7 @@ def first_of(mj, x):
     return first(x)
 
 
+@pytest.mark.keeps("what is returned")  # FILL IN: words of each sentence of the contract
 def test_a_number(student):
     """FILL IN: the property, as the student reads it when the test fails; it gives nothing away."""
     student.agrees(first_of, 3.0)

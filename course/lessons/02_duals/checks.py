@@ -95,7 +95,7 @@ def test_own_dual_number():
 
 @pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
-    """What another interpreter's dual number holds is kept, and does not move here."""
+    """A dual number of another interpreter is kept whole, and does not move here."""
     interpreter = Named("interpreter that lifts")
     foreign = DualNumber(Named("other interpreter"), 3.0, 1.0)
     dual = interpreter.lift(foreign)

@@ -70,7 +70,7 @@ def test_traced_once():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_type():
-    """Each shape, each dtype, and a weak type has its own program, which is kept."""
+    """Each shape and each dtype has its own program, which is kept, and so has a weak type."""
     runs = []
     f = jit(counting(runs))
     args = [np.ones(3), np.ones(2), np.ones(3, np.float32), 1.0, np.array(1.0), np.zeros(3)]
@@ -95,7 +95,7 @@ def test_traced_for_each_structure():
 
 @pytest.mark.exercise("jit.program")
 def test_traced_for_each_static_value():
-    """The value of a static argument counts, and no other argument's."""
+    """Each value of a static argument has its own program, which is kept."""
     runs = []
     f = jit(counting(runs), static_argnums=1)
     texts = [str(f.program((1.0, y), {}).closed) for y in (2, 3, 2)]
@@ -372,7 +372,7 @@ OPERATIONS = (
 @pytest.mark.exercise("jit.jvp")
 @for_programs(seed="jit", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
-    """The values of a random program, then its slopes along the tangents."""
+    """It returns the values of a random program, then its slopes along the tangents."""
     program = trace_to_jaxpr(lambda *xs: results_of(f(*xs)), [typed(x.shape) for x in xs])
     out = jvp_jaxpr(program, (True,) * len(xs))
     values = eval_jaxpr(out.jaxpr, out.consts, *xs, *ts)

@@ -1,9 +1,9 @@
 """A cache that confuses functions.
 
 `shared(f)` computes what `f` does, as `jit(f)` would. But all functions with the same program share
-one executable, even if they have captured different arrays: a training loop may create its step
-function again each time. Now and then a result belongs to an earlier function. Repair it, without
-compiling more often. (`f` does not call other compiled functions.)
+one executable, even if they have captured different arrays, so a training loop may create its step
+function anew each time. Now and then, though, a result belongs to an earlier function. Repair it,
+without compiling more often. (`f` does not call other compiled functions.)
 """
 
 from minijax import jit

@@ -235,11 +235,12 @@ def test_results_without_a_box():
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_results_that_escaped():
-    """A tracer of a trace that has ended cannot be a result."""
+    """A tracer of a trace that has ended cannot be a result, even if it is known."""
     kept = []
-    partial_eval_flat(lambda x: kept.append(x) or [x], [unknown(FLOAT)])
-    with pytest.raises(UnexpectedTracerError):
-        partial_eval_flat(lambda x: kept, [unknown(FLOAT)])
+    for pval in (unknown(FLOAT), known(3.0)):
+        partial_eval_flat(lambda x: kept.append(x) or [x], [pval])
+        with pytest.raises(UnexpectedTracerError):
+            partial_eval_flat(lambda x: kept[-1:], [unknown(FLOAT)])
 
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
@@ -420,7 +421,7 @@ OPERATIONS = (
 @pytest.mark.exercise("linearize.flat")
 @random_programs.for_programs(seed="linearize", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
-    """The values of a random program, and a program for its slope in a direction."""
+    """It returns the values of a random program, and a program for its slope in a direction."""
     outs = random_programs.results_of(f(*xs))
     values, linear = linearize_flat(
         lambda *xs: random_programs.results_of(f(*xs)), list(xs), lambda: len(outs)

@@ -335,7 +335,7 @@ def test_operations():
 
 @pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients():
-    """A tuple with a gradient for each argument."""
+    """The gradients are a tuple, one for each argument."""
     value, gradients = value_and_gradients(lambda x, y: x * x * y, (3.0, 5.0))
     assert (float(value), [float(g) for g in gradients]) == (45.0, [30.0, 9.0])
     value, gradients = value_and_gradients(lambda x: jnp.sum(x * x), [ROW])

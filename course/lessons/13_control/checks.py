@@ -304,7 +304,7 @@ def scanned(body, consts, carry, rows, length, reverse=False):
 
 @pytest.mark.exercise("control.scan_steps")
 def test_carry_and_ys():
-    """The last carry, then the stacked results."""
+    """The last carry comes first, then the stacked results."""
     assert scanned(lambda c, x: [c + x, c * x], [], [10.0], [ROW], 3) == [17.0, [10.0, 22.0, 52.0]]
 
 
@@ -416,7 +416,7 @@ def test_constants_add_up():
 
 @pytest.mark.exercise("control.scan_transpose")
 def test_arrays_in_float32():
-    """Constants, carry and rows may be arrays in float32; cotangents that are None are of them."""
+    """Constants, carry and rows may be float32 arrays, and so may a cotangent that is None."""
     row = np.array([1.0, 2.0], np.float32)
     rest = program(lambda w, c, x: [c + w, x * 2.0], row, row, row)
     split = SplitScan(rest, rest, rest, (True,), (True, True), ())

@@ -1,7 +1,7 @@
 """The gradient of what a loop converges to.
 
-Write `fixed_point(f, p, x)`: one `while_loop` repeats `x = f(p, x)`, from the float `x` on, until
-`x` changes by less than 1e-12, and the last `x` is returned. `p` is a number or array, or a
+Write `fixed_point(f, p, x)`: it starts at the float `x`, repeats `x = f(p, x)` in one `while_loop`
+until `x` changes by less than 1e-12, and returns the last `x`. `p` is a number or array, or a
 container of them. `grad`, `jvp`, `vmap` and `jit` of `fixed_point` must be right with respect to
 `p`, and so must the gradient of the gradient. However many steps the loop takes, it must keep none
 of them.

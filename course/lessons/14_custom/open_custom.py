@@ -4,8 +4,8 @@ Write `bounds(f)`: it takes a pair (low, high) of arrays for each argument of `f
 a pair for its result, or a tuple of pairs. If the arguments of `f` are within the pairs that come
 in, its results are within the pairs that go out. Write rules for neg, exp, tanh, add, sub, mul,
 max, reduce_sum, transpose, broadcast_in_dim and dot_general, and inline calls of `jit`; any other
-operation raises `NotImplementedError`. If a program reads each value once, without dot_general, no
-narrower pair is right.
+operation raises `NotImplementedError`. For a program that reads each value once and has no
+dot_general, no narrower pair would be right.
 """
 
 from minijax import lax, make_jaxpr

@@ -53,7 +53,7 @@ def kept(f, avals, number, policy):
 
 @pytest.mark.exercise("checkpoint.kept_values")
 def test_needed_results_are_kept():
-    """Results that the policy wants, in the order of the program, if a residual needs them."""
+    """What the policy wants is kept, in the order of the program, if a residual needs it."""
 
     def f(x):
         a = jnp.sin(x)  # equation 0
@@ -135,7 +135,7 @@ def later(which):
 
 @pytest.mark.exercise("checkpoint.later")
 def test_everything_again():
-    """Without kept values: known inputs, then the unknown one."""
+    """Without kept values, the program takes the known inputs, then the unknown one."""
     program, made = later([])
     assert names(program) == ["sin", "sub", "mul", "sub"]
     assert run(made, np.pi / 2, 5.0, 10.0) == [-40.0, np.pi / 2 - 10.0, -4.0]

@@ -184,7 +184,7 @@ def test_numbers_were_stacked():
 
 @pytest.mark.exercise("pmap.gather_transpose")
 def test_vectors_were_stacked():
-    """Along axis 1: a column of the sum for each example."""
+    """Along axis 1, each example gets a column of the sum."""
     cts = [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]]
     assert sent_back(cts, (3,), axis=1) == [[11.0, 33.0, 55.0], [22.0, 44.0, 66.0]]
 
@@ -304,7 +304,7 @@ def test_values_and_tangents():
 
 @pytest.mark.exercise("pmap.jvp")
 def test_what_has_no_tangent():
-    """An operand that does not move, and a result that is an integer."""
+    """An operand that does not move has no tangent, and neither has a result that is an integer."""
     xs = np.array([1.0, 2.0, 3.0])
     (values, tangents), calls = derivative(
         lambda w, x, n: [n, w * x, w],
@@ -348,7 +348,7 @@ def test_slopes_of_random_programs(f, xs, ts):
 
 @pytest.mark.exercise("pmap.two_axes")
 def test_both_axes():
-    """The axes of the whole: batch and mapped axis first, last, and with others between them."""
+    """Both axes are found in the whole, if they come first, last, or with others between them."""
     # Arrays of shape (5, 3), mapped along axis 0; four of them are a batch.
     assert mapped_and_batch(0, 0) == (1, 0)  # (4, 5, 3), pieces of (4, 3)
     assert mapped_and_batch(0, 1) == (0, 0)  # (5, 4, 3)

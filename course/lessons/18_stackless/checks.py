@@ -67,7 +67,7 @@ def test_values_and_tangents():
 
 @pytest.mark.exercise("stackless.box_op")
 def test_several_results():
-    """Each result of a primitive with several gets a box, if something is beside it."""
+    """Each of several results gets a box of its own, unless its extra is None."""
     pair_p = core.Primitive("pair", multiple_results=True)
 
     class Pairs(BoxInterpreter):
@@ -108,7 +108,7 @@ def test_a_missing_rule():
 
 @pytest.mark.exercise("stackless.box_op")
 def test_transformations_of_transformations():
-    """The second derivative of x * x * x, at two points."""
+    """The second derivative of x * x * x is right at two points."""
 
     def slope(x):
         return jvp(lambda x: x * x * x, (x,), (1.0,))[1]
@@ -138,7 +138,7 @@ def test_boxes_of_others_are_constants():
 
 @pytest.mark.exercise("stackless.linearize_flat")
 def test_a_linear_program():
-    """A product with one factor that moves: one operation on the tangent."""
+    """A product with one factor that moves leaves one operation, on the tangent."""
     program, outs = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     assert (names(program), numbers(outs)) == (["mul"], [6.0])
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [20.0]
@@ -172,7 +172,7 @@ def test_the_function_is_called_once():
 
 @pytest.mark.exercise("stackless.backward_pass")
 def test_from_the_end_to_the_beginning():
-    """The transpose of the chain: times 5, then negative, then over 2."""
+    """The chain is run backwards: times 5, then negative, then over 2."""
     program = make_jaxpr(lambda t: [lax.mul(lax.neg(lax.div(t, 2.0)), np.array([5.0, 7.0]))])(
         np.zeros(2)
     )
@@ -266,7 +266,7 @@ def test_operations_on_tangents():
 
 @pytest.mark.exercise("stackless.linearized_program")
 def test_derivatives_of_compiled_functions():
-    """The derivative of a compiled function, and of its derivative."""
+    """A compiled function has the right derivative, and so has its derivative."""
     slope = lambda x: jvp(jit(lambda x: x * x * x), (x,), (1.0,))[1]  # noqa: E731
     assert numbers(jvp(jit(slope), (2.0,), (1.0,))) == [12.0, 12.0]
 

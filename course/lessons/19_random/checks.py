@@ -158,7 +158,7 @@ def apart(logits, axis, shape):
 
 @pytest.mark.exercise("random.apart")
 def test_the_largest_one_after_the_other():
-    """The first draw is the largest sum of logit and noise, and the second is the next one."""
+    """The first draw has the largest sum of logit and noise, and the second the next largest."""
     assert apart([0.0, 3.5, 1.5], -1, (3,)) == [1, 0, 2]
     assert apart([0.0, 3.5, 1.5], -1, (2,)) == [1, 0]
     assert apart([0.0, 3.5, 1.5], -1, ()) == 1

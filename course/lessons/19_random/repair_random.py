@@ -1,9 +1,9 @@
 """A walk that leans to one side.
 
-`walk(key, log_density, steps)` is Metropolis's algorithm: it proposes a step, and takes it with a
-probability such that its places are, in the long run, a sample from the density. For the normal
-distribution they must have mean 0 and variance 1, and half of them must be negative. Repair it: one
-line is wrong.
+`walk(key, log_density, steps)` is Metropolis's algorithm. It proposes a step, and takes it with
+such a probability that in the long run, the places it visits are a sample from the density. For the
+normal distribution they must have mean 0 and variance 1, and half of them must be negative. One
+line is wrong: repair it.
 """
 
 import minijax.numpy as jnp

@@ -1,0 +1,88 @@
+"""The table of promises: each sentence of a contract, and the hidden tests that ask for it.
+
+A test names the sentences of its exercise's contract that it holds a submission to, each by a few
+words that stand in no other sentence of it:
+
+    @pytest.mark.keeps("a weak type stays", "At most one operation is bound")
+
+A sentence that says only what comes in is named by a test that sends it. That a test fails where
+the sentence is broken is shown by a stored wrong answer that it refuses.
+"""
+
+import re
+from collections.abc import Iterator
+
+from autograder.grading import answers, under_pytest
+from autograder.lessons import assemble, manifest, skeleton
+from autograder.lessons.manifest import Exercise, Lesson
+
+Table = dict[tuple[str, str], list[str]]  # by exercise and sentence: tests
+
+_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*- ")
+_NEXT = re.compile(r"(?<=[.:?!])\s+(?=[A-Z`\d(])")
+
+
+def contract(exercise: Exercise) -> str:
+    """The prose of the docstring of an exercise, without its examples."""
+    module = assemble.read_solution(manifest.get(exercise.lesson).module)
+    doc = skeleton.docstring(module, exercise.target) or ""
+    paragraphs = re.split(r"\n\s*\n", doc.strip())
+    return "\n\n".join(x for x in paragraphs if not x.startswith(">>> "))
+
+
+def sentences(exercise: Exercise) -> list[str]:
+    """The sentences of a contract; a line of a list is one."""
+    paragraphs = (" ".join(x.split()) for x in _PARAGRAPH.split(contract(exercise)))
+    return [sentence for text in paragraphs for sentence in _NEXT.split(text) if sentence]
+
+
+def table(lesson: Lesson) -> Table:
+    """The tests that ask for each sentence."""
+    every = [(x.id, sentence) for x in lesson.exercises for sentence in sentences(x)]
+    named = [(test, own, _named(lesson, own, words)) for test, own, words in _words(lesson)]
+    return {
+        (exercise, sentence): [
+            test for test, own, found in named if own == exercise and found == [sentence]
+        ]
+        for exercise, sentence in every
+    }
+
+
+def shown(lesson: Lesson) -> int:
+    """How many sentences have a stored wrong answer that one of their tests refuses."""
+    refusing = {(answer.exercise, answer.fails) for answer in answers.wrong(lesson.id)}
+    return sum(
+        any((exercise, test) in refusing for test in tests)
+        for (exercise, _), tests in table(lesson).items()
+    )
+
+
+def faults(lesson: Lesson) -> list[str]:
+    """What is wrong with a lesson's table, one sentence each; nothing for a whole one."""
+    return [*_faults_of_words(lesson), *_missing(lesson)]
+
+
+def _faults_of_words(lesson: Lesson) -> Iterator[str]:
+    for test, exercise, words in _words(lesson):
+        if (number := len(_named(lesson, exercise, words))) != 1:
+            yield f"{test}: {words!r} is in {number} sentences of {exercise}. Name one sentence."
+
+
+def _missing(lesson: Lesson) -> Iterator[str]:
+    for (exercise, sentence), tests in table(lesson).items():
+        if not tests:
+            yield f"{exercise}: no test keeps {sentence!r}."
+
+
+def _words(lesson: Lesson) -> Iterator[tuple[str, str, str]]:
+    """Each test with its exercise and the words that name a sentence."""
+    for test, (exercise, marks) in under_pytest.collected(
+        under_pytest.suite_of(lesson)
+    ).kept.items():
+        yield from ((test, exercise, words) for mark in marks for words in mark.args)
+
+
+def _named(lesson: Lesson, exercise: str, words: str) -> list[str]:
+    """The sentences of an exercise's contract in which these words stand."""
+    own = [x for x in lesson.exercises if x.id == exercise]
+    return [x for e in own for x in sentences(e) if words.lower() in x.lower()]
