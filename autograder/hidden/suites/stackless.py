@@ -325,6 +325,7 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
         "calls of f": len(runs),
         "operations of the program": " ".join(eqn.primitive.name for eqn in program.eqns),
         "types of the program's inputs and results": types,
+        "an input of the program is weakly typed": [aval.weak_type for aval in program.in_avals],
         "the values": list(outs),
         "the tangents that the program computes": numbers,
         "the number of inputs of f": runs,
@@ -374,6 +375,8 @@ def test_linearize_unmoved_results(student):
     single = np.float32(3.0), np.ones((2, 0), "float32")
     student.agrees(linearized, FORWARD, "given", list(single), [True, False], [np.float32(1.0)])
     student.agrees(linearized, FORWARD, "given", list(single), [False, True], [single[1]])
+    infinite = [2.0, np.array([np.inf, -np.inf])]
+    student.agrees(linearized, FORWARD, "given", infinite, [True, False], [3.0])
 
 
 def test_linearize_integers(student):
@@ -663,6 +666,7 @@ def two_programs(mj, siblings, case, args, in_moves, primals, tangents):
             [aval.str_short() for aval in avals]
             for avals in (first.out_avals[:number], second.out_avals)
         ],
+        "an input of the first program is weakly typed": [a.weak_type for a in first.in_avals],
         "tangents that the second program takes": len(second.in_avals)
         - len(first.out_avals)
         + number,
@@ -773,6 +777,7 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         length = len(program.eqns)
     return {
         "the types of the new program's inputs": [aval.str_short() for aval in back.in_avals],
+        "an input of the new program is weakly typed": [aval.weak_type for aval in back.in_avals],
         "the types of the new program's results": [aval.str_short() for aval in back.out_avals],
         "the cotangents of linear inputs": [np.asarray(out) for out in outs],
         "operations": sorted(eqn.primitive.name for eqn in back.eqns),
