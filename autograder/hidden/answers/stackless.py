@@ -606,6 +606,15 @@ def backward_pass(program, cotangents):
     return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
 
 
+mistake(
+    "stackless.backward_pass",
+    {
+        "return instantiate([found.get(var) for var in jaxpr.invars], [v.aval for v in jaxpr.invars])": "cts = [found.get(var) for var in jaxpr.invars]\nreturn [np.zeros(v.aval.shape, v.aval.dtype) if ct is None else ct for v, ct in zip(jaxpr.invars, cts)]"
+    },
+    fails="test_backward_zeros",
+)
+
+
 @right("stackless.linearized_program")
 @once
 def linearized_program(program, in_moves):
@@ -868,4 +877,11 @@ mistake(
         "[*known_avals, *program.out_avals]": "types_of(np.zeros(a.shape, a.dtype) for a in (*known_avals, *program.out_avals))"
     },
     fails="test_transposed_values",
+)
+
+
+mistake(
+    "stackless.transposed",
+    {"linear_avals = [aval for": "linear_avals = [ShapedArray(aval.shape, aval.dtype) for"},
+    fails="test_transposed_zeros",
 )
