@@ -695,7 +695,9 @@ def test_backwards_of_reversed(student):
 
 def test_backwards_constants(student):
     """The cotangents of a constant are added up over all steps, unless the step itself holds it."""
-    student.agrees(backwards, "lambda c: [c * np.arange(3.0)]", [ROW], (0, 0, 1, 0), ([], [], [ROW]))
+    student.agrees(
+        backwards, "lambda c: [c * np.arange(3.0)]", [ROW], (0, 0, 1, 0), ([], [], [ROW])
+    )
     two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
     cts = [np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)]
     student.agrees(backwards, two, [ROW[:2]] * 4, (0, 2, 1, 0), ([], [], cts))
