@@ -666,7 +666,8 @@ def test_call_params(student):
     for used in ([False, True, True, False], [True, False, False, False]):
         for more in (per_operand, per_result, {**per_operand, **per_result, **other}):
             left_over(student, THREE, [1.0, 2.0, 3.0], used, more=more)
-    crossed = {"in_axes": (0, 1), "in_layouts": (2, 3), "out_axes": (4, 5), "out_layouts": (6, 7)}
+    keys = "in_axes", "in_layouts", "in_shardings", "out_axes", "out_layouts"
+    crossed = {key: (2 * i, 2 * i + 1) for i, key in enumerate(keys)}
     for used in ([False, True], [True, False]):  # as many operands as results, and others of them
         left_over(student, "lambda a, b: (lax.cos(b), lax.sin(a))", [1.0, 2.0], used, more=crossed)
 
