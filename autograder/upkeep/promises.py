@@ -19,6 +19,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 Table = dict[tuple[str, str], list[str]]  # by exercise and sentence: tests
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\n\s*- ")
+_COUNTERPART = re.compile(r"\s*Counterpart: .*")  # of a paragraph in one line
 _NEXT = re.compile(r"(?<=[.:?!])\s+(?=[A-Z`\d(])")
 
 
@@ -31,8 +32,9 @@ def contract(exercise: Exercise) -> str:
 
 
 def sentences(exercise: Exercise) -> list[str]:
-    """The sentences of a contract; a line of a list is one."""
+    """The sentences of a contract, without the counterpart's; a line of a list is one."""
     paragraphs = (" ".join(x.split()) for x in _PARAGRAPH.split(contract(exercise)))
+    paragraphs = (_COUNTERPART.sub("", x) for x in paragraphs)
     return [sentence for text in paragraphs for sentence in _NEXT.split(text) if sentence]
 
 
