@@ -685,7 +685,8 @@ def test_data_at_every_depth(student):
         "PyTreeDef(Pair, '', (leaf, leaf)), Pair(1, 2, 'q')",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, None)",
         "PyTreeDef(Pair, None, (leaf, leaf)), Pair(1, 2, 'p')",
-        "PyTreeDef(Pair, [1], (leaf, leaf)), Pair(1, 2, [True])",
+        "PyTreeDef(Pair, [1], (leaf, leaf)), Pair(1, 2, [1])",
+        "PyTreeDef(Pair, 1, (leaf, leaf)), Pair(1, 2, True)",
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
         "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
     )
