@@ -755,3 +755,16 @@ mistake(
     {"for atom in eqn.invars:": "for atom in eqn.invars[:2]:"},
     fails="test_equation_operands",
 )
+# The rule is asked about operands.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "avals = self.result_types(eqn) if eqn.invars else [var.aval for var in eqn.outvars]"
+    },
+    fails="test_equation_shapes",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y.weak_type": "x.weak_type and y.weak_type and x.dtype.kind == 'f'"},
+    fails="test_product_weak_type",
+)

@@ -580,3 +580,11 @@ mistake(
     },
     fails="test_flat_constant_outputs",
 )
+# Among several results, a rule gets zeros for what does not move.
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, [0.0 if t is None and primitive.multiple_results else t for t in tangents], **params)"
+    },
+    fails="test_several_results",
+)

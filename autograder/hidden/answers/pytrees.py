@@ -872,3 +872,19 @@ mistake(
     {"return out_leaves": "return out_leaves or ()"},
     fails="test_flat_results",
 )
+# an OrderedDict has an order
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
+    },
+    fails="test_data_at_every_depth",
+)
+# What needs no arguments runs once.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_leaves, structure = tree_flatten(": "if not leaves and out_trees:\n    return []\nout_leaves, structure = tree_flatten("
+    },
+    fails="test_runs_of_the_function",
+)

@@ -642,3 +642,19 @@ mistake(
     },
     fails="test_jacobian_of_one_input_twice",
 )
+# An array of one entry stretches along the axis that it has.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "if isinstance(src, NotMapped):": "if isinstance(src, NotMapped) and shape == (1,) and dst == 0:\n    return broadcast_in_dim(x, (axis_size,), (0,))\nif isinstance(src, NotMapped):"
+    },
+    fails="test_move_equal_sizes",
+)
+# one axis after another
+mistake(
+    "vmap.align_operand",
+    {
+        "x = move_batch_axis(axis_size, dim, 0, x)": "while dim is not not_mapped and dim > 1:\n    x, dim = move_batch_axis(axis_size, dim, dim - 1, x), dim - 1\nx = move_batch_axis(axis_size, dim, 0, x)"
+    },
+    fails="test_work_of_aligning",
+)

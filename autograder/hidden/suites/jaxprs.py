@@ -462,7 +462,7 @@ def test_product_of_matrices(student):
     student.agrees(type_of_known_product, ROW, ROW, VECTORS)
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), VECTORS)
-    student.agrees(type_of_product, ((0, 3), "float64"), ((3, 5), "float64"), MATRICES)
+    student.agrees(type_of_product, ((0, 3), "float64"), ((3, 0), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "bool"), ((3, 5), "bool"), MATRICES)
     student.agrees(
         type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
@@ -477,7 +477,7 @@ def test_product_weak_type(student):
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
         student.agrees(type_of_product, x, y, MATRICES, "float32")
-        x, y = ((3, 5), "float64", weak[0]), ((3, 5), "float64", weak[1])
+        x, y = ((3, 5), "int32", weak[0]), ((3, 5), "int32", weak[1])
         student.agrees(type_of_product, x, y, STACKS)
         student.agrees(type_of_product, x, y, (((0, 1), (0, 1)), ((), ())))
 
@@ -490,7 +490,9 @@ def test_product_without_contraction(student):
         x, y = (shape, "float64"), ((5,), "float64")
         student.agrees(type_of_product, x, y, (((), ()), ((), ())))
     x = (2, 3, 7), "float64"
-    student.agrees(type_of_product, x, x, (((2, 0, 1), (2, 0, 1)), ((), ())))
+    every = (2, 0, 1), (2, 0, 1)
+    student.agrees(type_of_product, x, x, (every, ((), ())))
+    student.agrees(type_of_product, x, x, (((), ()), every))
     student.agrees(
         type_of_product, ((2, 3, 7), "int32"), ((7, 5, 2), "int32"), (((0, 2), (2, 0)), ((), ()))
     )
@@ -570,6 +572,7 @@ def test_product_dtype(student):
     for weak in ((True, False), (False, True), (True, True)):  # which does not help
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
+        student.agrees(type_of_product, x, y, MATRICES, "int32")
 
 
 exercise("jaxprs.check_equation")
@@ -694,6 +697,7 @@ def test_equation_that_holds(student):
     student.agrees(equation, [0, 2], [1, 3], [VECTOR, VECTOR], [0, 2])
     student.agrees(equation, [0], [], [], [0])
     student.agrees(equation, [], [4], [((2,), "float64", True)])
+    student.agrees(equation, [], [4], [VECTOR], [], "right")
     student.agrees(sine, ((3,), "float32"), ((3,), "float32"))
     student.agrees(sine, ((3,), "float32"), ((3,), "float32", True))
 
@@ -726,6 +730,8 @@ def test_equation_shapes(student):
     """A result with a different shape than its variable is rejected, whether first or last."""
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
     student.agrees(equation, [0], [1], [((), "float64", False)], [0])
+    student.agrees(equation, [], [1], [((3,), "float64", False)])
+    student.agrees(equation, [0], [1], [((3,), "float64", False)], [0], "right", "branches")
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))

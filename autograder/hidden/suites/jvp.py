@@ -220,14 +220,15 @@ def constant_call(mj, primals, params):
 @probe
 def several(mj, primals, tangents, params, number=3, still=1):
     """A made-up primitive with up to three results, one of which never moves by its rule."""
-    toy = Primitive("toy", multiple_results=True)
+    toy, seen = Primitive("toy", multiple_results=True), []
 
     def evaluate(x, y, *others, scale=1.0):
         return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)][:number]
 
     def differentiate(primals, tangents, *, scale=1.0):
+        seen.append([*tangents])
         slopes = [None if i == still else 50.0 * scale + i for i in range(number)]
-        return evaluate(*primals, scale=scale + 1.0), slopes
+        return tuple(evaluate(*primals, scale=scale + 1.0)), slopes
 
     impl_rules[toy] = evaluate
     jvp_rules[toy] = differentiate
@@ -240,6 +241,7 @@ def several(mj, primals, tangents, params, number=3, still=1):
         mine = [isinstance(out, JVPTracer) and out._trace.main is main for out in outs]
         return {
             "each result is a box of this trace": mine,
+            "the tangents that the rule gets": seen,
             "the values": [out.primal for out in outs],
             "the tangents": [out.tangent for out in outs],
         }

@@ -253,6 +253,7 @@ def test_objects_of_other_classes(student):
         "Point(1, [2, 3])",
         "[Pair((1, 2), {'a': 3}, 'p'), Other(4, None)]",
         "Pair(Pair(1, 2, 'in'), 3, ['out'])",
+        "Pair(1, 2, Point('p', []))",
         "OrderedDict(b=1, a=2)",
         "defaultdict(int, b=1, a=2)",
     )
@@ -280,6 +281,9 @@ def test_leaves_by_choice(student):
     program = """
 _, structure = tree_flatten([1, (2, 3)], lambda x: type(x) is tuple)
 result = [child is leaf for child in structure.children()]
+chosen = [[1], {"a": 2}, (3,), Point(4, 5)]
+leaves, _ = tree_flatten(chosen, lambda x: x is not chosen)
+result += [x is y for x, y in zip(leaves, chosen)]
 """
     student.agrees(run, NOTHING, program)
 
@@ -459,6 +463,8 @@ def test_other_classes_come_back(student):
         "lst(PyTreeDef(Stack, 'kept', ()), leaf), [1]",
         "node_types.setdefault(Stack, NodeType(None, lambda data, xs: None)) and "
         "lst(PyTreeDef(Stack, 'kept', (leaf,)), leaf), [1, 2]",
+        "node_types.setdefault(Stack, NodeType(None, lambda data, xs: Stack([data, xs]))) and "
+        "PyTreeDef(Stack, None, (leaf,)), [1]",
     )
 
 
@@ -590,10 +596,11 @@ def test_subtrees_at_leaves(student):
         "dic(a=tup(leaf, leaf), b=leaf), {'b': (), 'a': ([1], Point(2, 3))}",
     )
     program = """
-x, tree = Opaque(), [1, 2]
 node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the dict
-found = flatten_up_to(tup(leaf, leaf, leaf, leaf), (x, tree, {"a": x, 2: x}, Shape()))
-result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(found)]
+x = Opaque()
+tree = (x, [1, 2], {"a": x, 2: x}, Shape())
+found = flatten_up_to(tup(leaf, leaf, leaf, leaf), tree)
+result = [[x is y for x, y in zip(found, tree)], len(found)]
 """
     student.agrees(run, NOTHING, program)
 
@@ -616,6 +623,7 @@ def test_containers_of_another_class(student):
         "dic(a=leaf), OrderedDict(a=1)",
         "PyTreeDef(OrderedDict, ('a',), (leaf,)), {'a': 1}",
         "lst(leaf), node_types.setdefault(Stack, node_types[list]) and Stack([1])",
+        "lst(leaf), type('list', (list,), {})([1])",
     )
 
 
@@ -689,6 +697,7 @@ def test_data_at_every_depth(student):
         "PyTreeDef(Pair, 1, (leaf, leaf)), Pair(1, 2, True)",
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
         "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
+        "PyTreeDef(OrderedDict, ('a', 'b'), (leaf, leaf)), OrderedDict(b=1, a=2)",
     )
 
 
@@ -936,6 +945,10 @@ def test_runs_of_the_function(student):
         """
 flat_f, out_tree = flatten_fun(f, tup(leaf))
 result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
+""",
+        """
+flat_f, _ = flatten_fun(lambda: calls.append(1) or len(calls), tup())
+result = [flat_f(), flat_f(), calls]
 """,
     )
 

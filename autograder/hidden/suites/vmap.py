@@ -160,7 +160,8 @@ def test_move_equal_sizes(student):
         ask(student, "move_batch_axis", 3, None, dst, cube[0])
         ask(student, "move_batch_axis", 3, 1, dst, cube)
     ask(student, "move_batch_axis", 2, 0, 1, square)
-    ask(student, "move_batch_axis", 1, None, 1, ROW[:1])
+    for size, dst in (1, 1), (3, 0):
+        ask(student, "move_batch_axis", size, None, dst, ROW[:1])
 
 
 @pytest.mark.meets("weak_type")
@@ -186,6 +187,7 @@ def test_work_of_a_move(student):
     """Values may be tracers, and one operation does it, however large the batch."""
     ask(student, "move_batch_axis", 4, 2, 0, CUBE, work="counted")
     ask(student, "move_batch_axis", 2, 0, 1, CUBE, work="counted")
+    ask(student, "move_batch_axis", 2, 0, 1, GRID[:, :2], work="counted")
     ask(student, "move_batch_axis", 3, 1, 1, CUBE, work="counted")
     ask(student, "move_batch_axis", 50, None, 1, ROW, work="counted")
     ask(student, "move_batch_axis", 50, None, 0, 2.5, work="counted")
@@ -277,6 +279,7 @@ def test_two_operands(student):
 def test_work_of_aligning(student):
     """Operands may be tracers; if no axis is missing, nothing more is bound than a move."""
     align(student, 3, 1, GRID, 1, work="counted")
+    align(student, 4, 2, CUBE, 2, work="counted")
     align(student, 2, 0, GRID, 1, work="counted")
     align(student, 3, None, 2.5, 3, work="counted")
     align(student, 3, None, ROW, 1, work="counted")
@@ -475,7 +478,7 @@ def test_products_with_several_batch_axes(student):
 def test_products_of_equal_sizes(student):
     """Axes of equal size are told apart by their number; both operands may be the same value."""
     square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
-    for dims in [(0, 1), (1, 0), (2, 0), (1, None), (None, 2)]:
+    for dims in [(0, 1), (1, 0), (2, 0), (1, 1), (1, None), (None, 2)]:
         vals = [square[0] if dim is None else square for dim in dims]
         product(student, vals, dims, MATRICES)
 
