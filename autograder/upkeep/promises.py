@@ -1,7 +1,7 @@
 """The table of promises: each sentence of a contract, and the hidden tests that ask for it.
 
 A test names the sentences of its exercise's contract that it holds a submission to, each by a few
-words that stand in no other sentence of it:
+words that are in no other sentence of it:
 
     @pytest.mark.keeps("a weak type stays", "At most one operation is bound")
 

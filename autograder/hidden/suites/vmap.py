@@ -229,7 +229,7 @@ def test_batch_axis_in_front(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes")
-@pytest.mark.keeps("a leading batch axis")
+@pytest.mark.keeps("a leading batch axis", "Example meets example")
 def test_missing_axes(student):
     """Axes that one example lacks have size 1, and come after the batch axis."""
     align(student, 3, 0, ROW, 1)
