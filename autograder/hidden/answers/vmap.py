@@ -658,3 +658,9 @@ mistake(
     },
     fails="test_work_of_aligning",
 )
+# The batch axis is said to be where it was in the operand.
+mistake(
+    "vmap.dot_general_rule",
+    {"axis_in_product(vals, (contract, batch), side, dims[side])": "dims[side]"},
+    fails="test_second_mapped",
+)

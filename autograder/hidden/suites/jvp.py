@@ -826,7 +826,7 @@ def test_flat_boolean_inputs(student):
 
 
 @pytest.mark.meets("float32", "sizes", "some_results", "mutation")
-@pytest.mark.keeps("which is called once", "Returns two lists", "stays as it is")
+@pytest.mark.keeps("which is called once", "Returns two lists", "never `None`", "stays as it is")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
     student.agrees(constant_outputs, [2.5, GRID])
@@ -837,7 +837,7 @@ def test_flat_constant_outputs(student):
 
 
 @pytest.mark.meets("float32", "zeros")
-@pytest.mark.keeps("has the dtype `float0`")
+@pytest.mark.keeps("has the dtype `float0`", "zeros for a result")
 def test_flat_instantiates_zeros(student):
     """A symbolic zero comes back as zeros that fit the value in shape and dtype."""
     student.agrees(unmoved_outputs, [2.5, ROW])
