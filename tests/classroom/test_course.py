@@ -476,7 +476,7 @@ def test_an_assignment_that_is_written_back_is_new_and_has_no_grades(tmp_path, c
         assert said in capsys.readouterr().out
     (tmp_path / "source/resit/core.ipynb").unlink()
     assert cli.main(["nbgrader", "update", "--course", str(tmp_path)]) == 0
-    assert "resit is renewed. Its submissions and grades have not" in capsys.readouterr().out
+    assert "resit has been updated. Its submissions and grades have not" in capsys.readouterr().out
 
 
 def test_a_time_that_was_taken_back_or_corrected_is_the_gradebooks_as_well(course, tmp_path):
