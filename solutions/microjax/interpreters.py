@@ -40,7 +40,7 @@ class Op(Enum):
 
 
 class Interpreter:
-    """Says what the operations mean; which kind of values it computes with is up to it."""
+    """Says what the operations mean, and chooses the kind of values that it computes with."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of applying `op` to the operands `args` in this interpreter's way."""
@@ -68,8 +68,8 @@ class EvalInterpreter(Interpreter):
 def check_floats(op: Op, args: tuple[Any, ...]) -> None:
     """Raise `TypeError` for the first operand that is not a float.
 
-    A value of another interpreter arrives here if that one is not current: it was never made
-    current, or its work is over and the value was kept, in a list or a global variable.
+    A value of another interpreter arrives here if that interpreter is not current: it never was,
+    or its work is over and the value was kept, in a list or a global variable.
 
     >>> check_floats(Op.add, (2.0, 3))
     Traceback (most recent call last):
@@ -177,8 +177,8 @@ class IntervalInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> tuple[float, float]:
         """The smallest interval that holds the result for every choice of operands.
 
-        An operand is an interval, the pair `(low, high)` of finite floats, or a float, which is
-        known exactly. The operands are independent, even if both are the same object.
+        An operand is a float, which is known exactly, or an interval: the pair `(low, high)` of
+        finite floats. The operands are independent, even if both are the same object.
 
         >>> IntervalInterpreter().interpret_op(Op.add, ((1.0, 2.0), 3.0))
         (4.0, 5.0)
@@ -210,9 +210,9 @@ class RememberingInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The result of the operation, computed by the interpreter before this one.
 
-        If that was already asked for the same operation on the same operands, return its answer
-        again. Operands, of any kind, are the same if they are the same objects in the same order.
-        Equal is not enough: `1.0 == True`.
+        If it was already asked for the same operation on the same operands, return that answer
+        again. Operands, of any kind and number, are the same if they are the same objects in the
+        same order. Equal is not enough: `1.0 == True`.
 
         >>> class Loud(EvalInterpreter):
         ...     def interpret_op(self, op, args):

@@ -28,8 +28,8 @@ from microjax.interpreters import Interpreter, Op, bind, set_interpreter
 class Var:
     """A variable of one program. Two variables with the same name are still two variables.
 
-    With strings in their place, the `v_1` of a program inside another would be mistaken for the
-    outer one's: perturbation confusion again.
+    If variables were strings, the `v_1` of an inner program would be mistaken for the `v_1` of the
+    outer one: perturbation confusion again.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Jaxpr:
 def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
     """The program of `f`, a function of `num_args` arguments. Counterpart: `jax.make_jaxpr`.
 
-    Run on any arguments, it applies the operations that `f` applies to them, in order, and returns
+    On any arguments, the program applies the operations that `f` applies, in order, and returns
     what `f` returns. Its variables are `v_1`, `v_2` and so on, the parameters first. `f` runs once,
     here. The interpreter that was current is asked nothing, and is current again afterwards, even
     if `f` raises.

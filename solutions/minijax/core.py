@@ -126,7 +126,7 @@ class TraceState(threading.local):
 
 @contextmanager
 def new_main(trace_type: type[Trace], global_data: Any = None) -> Iterator[MainTrace]:
-    """A `with` block that has an interpreter on top of this thread's stack.
+    """A `with` block during which an interpreter is on top of this thread's stack.
 
     Its target (`as`) is a new `MainTrace` with this type and data; its level is its index on the
     stack. However the block ends, the stack is then as before. Exceptions pass through.
@@ -305,7 +305,7 @@ class ConcreteArray(ShapedArray):
     val: Any = None
 
     def to_bool(self) -> bool:
-        """What Python's `if` makes of the value.
+        """The truth of the value, for Python's `if`.
 
         >>> ConcreteArray((), np.dtype("float64"), val=np.array(2.0)).to_bool()
         True
@@ -359,12 +359,12 @@ aval_makers: dict[type, Callable[[Any], ShapedArray]] = {
 
 
 def get_aval(x: Value) -> ShapedArray:
-    """The abstract value of `x`: a tracer's own, or what the table `aval_makers` makes of a value.
+    """The abstract value of `x`: a tracer's own, or what its entry in `aval_makers` returns.
 
-    The table is read at each call, and an entry is valid for subclasses, too. If several fit `x`,
-    the right one is that of the class from which `x` would inherit a method that all of them
-    define. If none fits, raises the `TypeError` of the last example. A maker's error passes through
-    unchanged.
+    This table is read at each call, and the entry of a class is valid for subclasses, too. If
+    several classes fit, take the one from which `x` would inherit a method that all of them
+    define. If none fits, raises the `TypeError` of the last example. A maker's error passes
+    through unchanged.
 
     >>> print(get_aval(np.zeros((2, 3))), get_aval(np.float64(1.0)), get_aval(1.0))
     float64[2,3] float64[] ~float64[]
@@ -672,8 +672,8 @@ class CountTracer(Tracer):
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     """A function that returns `f(x)` and the number of operations that depended on `x`, as a pair.
 
-    `f` takes one array or number and returns one, which comes first, out of its box. Each
-    call counts the operations on values that depend on its own `x`; one with several results counts
+    `f` takes one array or number and returns one, whose value comes first, out of its box. Each
+    call counts the operations that depend on its own `x`. An operation with several results counts
     once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
 
     >>> def f(x):

@@ -247,9 +247,10 @@ def bilinear_jvp(
 ) -> tuple[Any, Any]:
     """The value of a primitive of two operands, and how it moves when they move.
 
-    While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
-    are. At least one tangent is not `None`, and nothing is computed for one that is. Operands and
-    tangents are numbers, arrays or tracers. One operand may be a scalar and the other an array.
+    With one operand fixed, the primitive is linear in the other, as `mul_p` and `dot_general_p`
+    are. At least one tangent is not `None`, and nothing is computed for a tangent that is `None`.
+    Operands and tangents are numbers, arrays or tracers. One operand may be a scalar and the other
+    an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0
@@ -335,9 +336,9 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Differentiate a function from arrays to a list of arrays. Returns two lists.
 
-    The first list has the results of `f`, which is called once, and the second their tangents: each
-    an array or a tracer, never `None`, and zeros for a result that does not move with the inputs.
-    The tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
+    The first list has the results of `f`, which is called once. The second has their tangents:
+    arrays or tracers, never `None`, and zeros for a result that does not move with the inputs. The
+    tangent of an integer or a boolean has the dtype `float0`, as in `tangents`. The list that
     `f` returns stays as it is. If a result is a tracer whose interpreter has ended, raises
     `UnexpectedTracerError`.
 
@@ -362,7 +363,7 @@ def drop_float0(tangent: Tangent) -> Value:
 
 
 def check_tangent(primal: Value, tangent: Tangent) -> None:
-    """`tangent` must have the shape of `primal` and its dtype (`float0` unless a float)."""
+    """`tangent` needs the shape of `primal`, and its dtype, or `float0` if that is not a float."""
     want, got = get_aval(primal), get_aval(tangent)
     dtype = dtypes.tangent_dtype(want.dtype)
     if got.dtype != dtype:

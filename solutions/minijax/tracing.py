@@ -64,10 +64,10 @@ class JaxprBuilder:
     def constant(self, val: Value) -> Atom:
         """The atom for a value that is not an input: a literal for a plain number, else a variable.
 
-        The variable is the same whenever this very object is met, and a new one for any other, even
-        an equal array. `self.consts` has a `Constant` for each object with a variable. The program
-        computes with the value that the object has now. Only numbers, arrays and tracers have an
-        atom; anything else raises `TypeError`.
+        The variable is the same whenever this very object is met; any other object, even an equal
+        array, gets a new one. `self.consts` has a `Constant` for each object with a variable. The
+        program computes with the value that the object has now. Only numbers, arrays and tracers
+        have an atom; anything else raises `TypeError`.
 
         >>> builder, x = JaxprBuilder(), np.array([1.0, 2.0])
         >>> first = builder.constant(x)
@@ -198,9 +198,9 @@ def without_equation(
 ) -> Atom | None:
     """Can this operation be left out of the program? Then the atom of its result; else None.
 
-    `primitive` repeats its operand `atom` along axes, or converts it, and the result is of the type
-    `aval`. If that changes nothing, the operand is the result, and of a literal the conversion is a
-    literal. Nothing is recorded, whichever interpreter is in charge.
+    `primitive` repeats its operand `atom` along axes, or converts it, and the result has the type
+    `aval`. If that changes nothing, the operand is the result; a converted literal is a literal
+    again. Nothing is recorded, whichever interpreter is in charge.
 
     >>> two, f32 = literal_of(2), ShapedArray((), np.dtype("float32"))
     >>> params = {"new_dtype": np.dtype("float32"), "weak_type": False}
@@ -222,12 +222,12 @@ def trace_with(
 ) -> ClosedJaxpr:
     """The program of a flat function for inputs of these types, recorded into `builder`.
 
-    `f` takes an input for each of `avals`, of which the type alone is known: one that it does not
-    use is still an input. It returns a list of tracers, arrays and numbers, which is not changed;
-    an element that is none of these raises `TypeError`, and a tracer whose interpreter has ended
-    `UnexpectedTracerError`. It runs once, and every operation in it is recorded, even one without a
-    tracer. It may trace other functions. When it has ended, even by an exception, the interpreters
-    are the same as before.
+    `f` takes an input for each of `avals`, even if it does not use it, and only the type of an
+    input is known. It returns a list of tracers, arrays and numbers, which is not changed; any
+    other element raises `TypeError`, and a tracer whose interpreter has ended
+    `UnexpectedTracerError`. `f` runs once, and every operation in it is recorded, even one without
+    a tracer. It may trace other functions. When it has ended, even by an exception, the
+    interpreters are the same as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

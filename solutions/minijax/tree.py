@@ -219,10 +219,10 @@ IsLeaf = Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree from left to right, as a list, and its structure.
 
-    The structure of a leaf is the constant `leaf`; that of a container has everything needed to
-    build the container again. A container for which `is_leaf` is true counts as a leaf, at any
-    depth. Each container is taken apart once, into children and data (else `ValueError`), and other
-    errors in that come out unchanged. Counterpart: `jax.tree.flatten`.
+    A leaf's structure is the constant `leaf`; a container's structure has everything needed to
+    build it again. A container for which `is_leaf` is true counts as a leaf, at any depth. Each
+    container is taken apart once. If this does not yield children and data, raises `ValueError`;
+    other errors in it come out unchanged. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -241,7 +241,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of this structure with these leaves, from any iterable.
 
-    They are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
+    Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
     container gets its data and a list of children, and an error in it comes out unchanged.
     Counterpart: `jax.tree.unflatten`.
 
@@ -280,8 +280,8 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
 def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What `tree` has where `treedef` has leaves: leaves, or subtrees.
 
-    The result is a list. Each container of `treedef` is in `tree`, at the same position, with the
-    same class, equal data and as many children (else `ValueError`). Below that, nothing is looked
+    The result is a list. If `tree` lacks a container of `treedef`, at the same position, with the
+    same class, equal data and as many children, raises `ValueError`. Below that, nothing is looked
     at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))

@@ -204,7 +204,7 @@ def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
 
 
 def axes_behind(dim: BatchAxis, axes: Sequence[int]) -> tuple[int, ...]:
-    """Axes of one example as axes of the batch, whose batch axis `dim` moves later ones on.
+    """Axes of one example, by their numbers in the batch, whose batch axis is `dim`.
 
     >>> axes_behind(1, (0, 1, 2)), axes_behind(not_mapped, (0, 1, 2))
     ((0, 2, 3), (0, 1, 2))
@@ -255,7 +255,7 @@ def broadcast_in_dim_batch(
 def axis_in_product(vals: Sequence[Any], dimension_numbers: Any, side: int, axis: int) -> int:
     """Where axis `axis` of operand `side` (0 or 1) of a `dot_general` is found in the result.
 
-    It must be one that stays: neither a contracted axis nor a batch axis of the `dot_general`. The
+    The axis must be kept, which means neither contracted nor a batch axis of the `dot_general`. The
     result has the batch axes first, then what is left of the first operand, then of the second.
 
     >>> matrix_product = (((1,), (0,)), ((), ()))
@@ -505,7 +505,7 @@ def check_not_empty(tree: Any) -> None:
 
 
 def basis(aval: ShapedArray) -> ArrayImpl:
-    """All arrays of this type with a single one among zeros: `basis(aval)[i, j]` has it at i, j."""
+    """All arrays of this type with a single 1 among zeros: `basis(aval)[i, j]` has it at i, j."""
     size = math.prod(aval.shape)
     matrix = np.eye(size, dtype=aval.dtype).reshape(aval.shape + aval.shape)
     return ArrayImpl(matrix, aval.weak_type)
@@ -564,7 +564,8 @@ def jacobian_of_input(
     """The results of `f(*xs)`, and how they move with each entry of `xs[i]`.
 
     `f` returns a list of arrays, and runs once, however large `xs[i]` is. For a result of shape `r`
-    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not move.
+    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not
+    move. Any input may be a tracer.
 
     >>> values, jacobians = jacobian_of_input(
     ...     lambda x, y: [x * y], [np.array([1.0, 2.0]), 5.0], 0)

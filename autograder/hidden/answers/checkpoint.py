@@ -73,8 +73,9 @@ def kept_values(jaxpr, policy):
     return [v for eqn in jaxpr.eqns for v in eqn.outvars if v in wanted and v in needed]
 
 
-@mistake(
+mistake(
     "checkpoint.kept_values",
+    {"kept += reversed(results)": "kept += reversed(results)\nlive.update(eqn.invars)"},
     name="The operands of a kept value are treated as needed",
     hints=[
         "A value is kept. Do the values that it was computed from have to be there later, too?",
@@ -82,22 +83,9 @@ def kept_values(jaxpr, policy):
         "Add the operands to the needed ones only if the policy says no.",
     ],
 )
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    live = {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
-    kept = []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in live]
-        if results:
-            if policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params):
-                kept = results + kept
-            live.update(atom for atom in eqn.invars if isinstance(atom, Var))
-    return kept
-
-
-@mistake(
+mistake(
     "checkpoint.kept_values",
+    {"live = set(jaxpr.outvars)": "live = {var for eqn in jaxpr.eqns for var in eqn.outvars}"},
     name="Everything that the policy allows is kept, needed or not",
     hints=[
         "The policy allows sines, and your function has a sine that only its own result needs. What would the backward pass do with it?",
@@ -105,61 +93,22 @@ def kept_values(jaxpr, policy):
         "Keep a set of needed variables, and ask the policy only about equations that have a result in it.",
     ],
 )
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    kept = []
-    for eqn in jaxpr.eqns:
-        if policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params):
-            kept += eqn.outvars
-    return kept
-
-
-@mistake("checkpoint.kept_values", fails="test_kept_stops")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    needed, kept = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in needed]
-        if not results:
-            continue
-        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
-            kept += results
-        else:
-            needed.update(eqn.invars)
-    return kept
-
-
-@mistake("checkpoint.kept_values", fails="test_kept_asks")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    needed, kept = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        saved = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
-        results = [var for var in eqn.outvars if var in needed]
-        if saved:
-            kept[:0] = results
-        elif results:
-            needed.update(eqn.invars)
-    return kept
-
-
-@mistake("checkpoint.kept_values", fails="test_kept_by_any_answer")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    needed, kept = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        results = [var for var in eqn.outvars if var in needed]
-        if not results:
-            continue
-        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params) is True:
-            kept[:0] = results
-        else:
-            needed.update(eqn.invars)
-    return kept
+mistake("checkpoint.kept_values", {"kept[::-1]": "kept"}, fails="test_kept_stops")
+mistake(
+    "checkpoint.kept_values",
+    {
+        "policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params)": "saved",
+        "if not results:": """avals = [atom.aval for atom in eqn.invars]
+saved = policy(eqn.primitive, *avals, **eqn.params)
+if not results:""",
+    },
+    fails="test_kept_asks",
+)
+mistake(
+    "checkpoint.kept_values",
+    {"**eqn.params)": "**eqn.params) is True"},
+    fails="test_kept_by_any_answer",
+)
 
 
 @mistake("checkpoint.kept_values", fails="test_kept_of_a_long_program")
@@ -183,21 +132,11 @@ def kept_values(jaxpr, policy):
     return walk(jaxpr.eqns, residuals)
 
 
-@mistake("checkpoint.kept_values", fails="test_kept_of_several_results")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    needed, kept = set(jaxpr.outvars), []
-    for eqn in reversed(jaxpr.eqns):
-        if eqn.outvars[0] not in needed:
-            continue
-        if policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
-            kept[:0] = [var for var in eqn.outvars if var in needed]
-        else:
-            needed.update(eqn.invars)
-    return kept
-
-
+mistake(
+    "checkpoint.kept_values",
+    {"if not results": "if eqn.outvars[0] not in live"},
+    fails="test_kept_of_several_results",
+)
 # what is needed of one program stays needed
 mistake(
     "checkpoint.kept_values",
@@ -316,8 +255,9 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(run, types)
 
 
-@mistake(
+mistake(
     "checkpoint.later",
+    {"invars=inputs, eqns=eqns": "invars=inputs"},
     name="Kept values are computed again anyway",
     hints=[
         "Give a kept value that differs from what its equation would compute. Which of the two does your program use?",
@@ -325,17 +265,6 @@ def program_for_later(known_part, kept, rest):
         "Leave out each equation that has a variable of `kept` among its `outvars`.",
     ],
 )
-def program_for_later(known_part, kept, rest):
-    jaxpr = known_part.jaxpr
-    inputs = [*jaxpr.invars, *kept]
-    again = jaxpr.replace(invars=inputs)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[: len(inputs)])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])
-
-    avals = [*(var.aval for var in inputs), *rest.in_avals[len(again.outvars) :]]
-    return trace_to_jaxpr(later, avals)
 
 
 @mistake("checkpoint.later", fails="test_later_constants")
@@ -359,53 +288,19 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
 
 
-@mistake("checkpoint.later", fails="test_later_computes_again")
-def program_for_later(known_part, kept, rest):
-    jaxpr = known_part.jaxpr
-    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], eqns=eqns)
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    avals = [*(v.aval for v in again.invars), *rest.in_avals[len(again.outvars) :]]
-    return trace_to_jaxpr(later, [ShapedArray(aval.shape, aval.dtype) for aval in avals])
-
-
-@mistake("checkpoint.later", fails="test_later_takes_several")
-def program_for_later(known_part, kept, rest):
-    jaxpr = known_part.jaxpr
-    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    kept = [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], eqns=eqns)
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    unknown_avals = rest.in_avals[len(again.outvars) :]
-    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
-
-
-@mistake("checkpoint.later", fails="test_later_one_residual_twice")
-def program_for_later(known_part, kept, rest):
-    jaxpr = known_part.jaxpr
-    eqns = [eqn for eqn in jaxpr.eqns if set(kept).isdisjoint(eqn.outvars)]
-    residuals = list(dict.fromkeys(jaxpr.outvars))
-    again = jaxpr.replace(invars=[*jaxpr.invars, *kept], outvars=residuals, eqns=eqns)
-    cut = len(again.invars)
-
-    def later(*args):
-        residuals = eval_jaxpr(again, known_part.consts, *args[:cut])
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[cut:])
-
-    unknown_avals = rest.in_avals[len(residuals) :]
-    return trace_to_jaxpr(later, [*(v.aval for v in again.invars), *unknown_avals])
-
-
+mistake(
+    "checkpoint.later",
+    {
+        "inputs = [": """kept = [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
+inputs = ["""
+    },
+    fails="test_later_takes_several",
+)
+mistake(
+    "checkpoint.later",
+    {"eqns=eqns": "eqns=eqns, outvars=list(dict.fromkeys(jaxpr.outvars))"},
+    fails="test_later_one_residual_twice",
+)
 # a program for later is made once for what is kept, whatever comes after it
 mistake(
     "checkpoint.later",
@@ -550,57 +445,21 @@ mistake(
         "Among the parameters of the operation that is staged out, `differentiated` must be `True`, whatever it was before.",
     ],
 )
-
-
-@mistake("checkpoint.partial_eval", fails="test_split_one_side")
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t in tracers if not t.pval.is_known]
-    operands = chosen(operands, split.later_takes)
-    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
-    results, now, i = [], iter(outs), 0
-    for is_known in split.out_known:
-        if is_known:
-            results.append(next(now))
-        else:
-            results.append(trace.stage_out(remat_p, operands, later_params)[i])
-            i += 1
-    return results
-
-
-@mistake("checkpoint.partial_eval", fails="test_split_under_other_transformations")
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    is_known = tuple(hasattr(t.aval, "val") for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [t.pval.const for t in chosen(tracers, is_known)]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t, is_there in zip(tracers, is_known) if not is_there]
-    later_params = {**params, "policy": policy, "jaxpr": split.later, "differentiated": True}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
-    now = iter(outs)
-    return [next(now if is_there else later) for is_there in split.out_known]
-
-
-@mistake("checkpoint.partial_eval", fails="test_split_marks")
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    split = split_and_forget(jaxpr, is_known, policy)
-    values = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(split.now, chosen(values, split.now_takes), policy=policy, **params)
-    number = sum(split.out_known)
-    operands = [trace.pure(x) for x in (*values, *outs[number:])]
-    operands += [t for t in tracers if not t.pval.is_known]
-    later_params = {**params, "policy": None, "jaxpr": split.later, "differentiated": True}
-    later = iter(trace.stage_out(remat_p, chosen(operands, split.later_takes), later_params))
-    now = iter(outs)
-    return [next(now if is_there else later) for is_there in split.out_known]
+mistake(
+    "checkpoint.partial_eval",
+    {"iter(trace": "(trace", "params))": "params)[i] for i in range(len(split.out_known)))"},
+    fails="test_split_one_side",
+)
+mistake(
+    "checkpoint.partial_eval",
+    {
+        "tuple(t.pval.is_known": 'tuple(hasattr(t.aval, "val")',
+        "if t.pval.is_known": 'if hasattr(t.aval, "val")',
+        "not t.pval.is_known": 'not hasattr(t.aval, "val")',
+    },
+    fails="test_split_under_other_transformations",
+)
+mistake("checkpoint.partial_eval", {'"policy": policy': '"policy": None'}, fails="test_split_marks")
 
 
 @right("checkpoint.segments")
@@ -668,13 +527,6 @@ mistake(
         "[checkpoint(one_after_the_other(part)) for part in parts]": "[*(checkpoint(one_after_the_other(part)) for part in parts[:-1]), *map(one_after_the_other, parts[-1:])]"
     },
     fails="test_segments_of_squares",
-)
-mistake(
-    "checkpoint.segments",
-    {
-        "[checkpoint(one_after_the_other(part)) for part in parts]": "[one_after_the_other(part) for part in parts]"
-    },
-    fails="test_segments_forget",
 )
 mistake(
     "checkpoint.segments",

@@ -136,6 +136,30 @@ def get_aval(x, makers={}):
     return makers[type(x)](x)
 
 
+# `object` is never asked for.
+mistake(
+    "core.get_aval",
+    {"type(x).__mro__": "type(x).__mro__[:-1]"},
+    fails="test_table_is_asked_each_time",
+)
+# Of several entries the class with the longest list of base classes counts.
+mistake(
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "for cls in sorted(type(x).__mro__, key=lambda cls: -len(cls.__mro__)):"
+    },
+    fails="test_registered_classes",
+)
+
+
+# Whatever has an `aval` is taken for a tracer.
+mistake(
+    "core.get_aval",
+    {"isinstance(x, Tracer)": 'hasattr(type(x), "aval")'},
+    fails="test_registered_classes",
+)
+
+
 @right("core.find_top_trace")
 def find_top_trace(args):
     top = trace_state.stack[0]
@@ -252,6 +276,14 @@ def find_top_trace(args):
     if trace_state.dynamic_trace is not None and trace_state.dynamic_trace.level > main.level:
         main = trace_state.dynamic_trace
     return main.trace_type(main)
+
+
+# A tracer whose box adds nothing counts as what is in it.
+mistake(
+    "core.find_top_trace",
+    {"for x in args": "for x in map(full_lower, args)"},
+    fails="test_escaped_tracers",
+)
 
 
 @mistake("core.find_top_trace", fails="test_highest_level")
@@ -376,6 +408,16 @@ mistake(
     "core.full_raise",
     {"main_of(val).level": "main.level"},
     fails="test_tracer_from_below_has_escaped",
+)
+
+
+# Evaluation needs no boxes, so nothing is looked at.
+mistake(
+    "core.full_raise",
+    {
+        "if not isinstance(val, Tracer):": "if trace.main.level == 0:\n    return val\nif not isinstance(val, Tracer):"
+    },
+    fails="test_tracer_from_above_has_escaped",
 )
 
 

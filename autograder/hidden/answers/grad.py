@@ -85,10 +85,13 @@ mistake(
         "Restore the axes with `broadcast_in_dim(sums, x.aval.shape, kept)`, where `kept` are the axes that were not summed.",
     ],
 )
-
-
-@mistake(
+mistake(
     "grad.unbroadcast",
+    {
+        "kept = [": """size = max(np.prod([shape[i] for i in axes]), 1)
+sums = div_p.bind(sums, np.array(size, get_aval(ct).dtype))
+kept = ["""
+    },
     name="The cotangents of the copies are averaged",
     hints=[
         "A number is repeated three times, and each copy has the cotangent 1. If the number moves by 1, by how much does the result move?",
@@ -96,92 +99,26 @@ mistake(
         "Add up and do not divide: `reduce_sum_p.bind(ct, axes=axes)`.",
     ],
 )
-def unbroadcast(ct, x):
-    if not isinstance(x, UndefPrimal):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if shape == want:
-        return ct
-    axes = tuple(i for i, n in enumerate(shape) if not want or (want[i] == 1 and n != 1))
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    number = np.array(max(np.prod([shape[i] for i in axes]), 1), get_aval(ct).dtype)
-    sums = div_p.bind(sums, number)
-    kept = [i for i in range(len(want)) if i not in axes]
-    return broadcast_in_dim(sums, want, kept) if want else sums
-
-
-@mistake("grad.unbroadcast", fails="test_several_axes_were_stretched")
-def unbroadcast(ct, x):
-    if not isinstance(x, UndefPrimal):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if shape == want:
-        return ct
-    if want == ():
-        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
-    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    kept = [1 - axes[0]] if len(want) - len(axes) == 1 else range(len(want) - len(axes))
-    return broadcast_in_dim(sums, want, list(kept))
-
-
-@mistake("grad.unbroadcast", fails="test_an_axis_was_stretched")
-def unbroadcast(ct, x):
-    if not isinstance(x, UndefPrimal):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if shape == want:
-        return ct
-    if want == ():
-        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
-    axes = tuple(i for i in range(len(want)) if want[i] == 1 and shape[i] > 1)
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
-
-
-@mistake("grad.unbroadcast", fails="test_nothing_was_stretched")
-def unbroadcast(ct, x):
-    if not isinstance(x, UndefPrimal):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if want == ():
-        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
-    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
-
-
-@mistake("grad.unbroadcast", fails="test_known_operands_have_none")
-def unbroadcast(ct, x):
-    if not hasattr(x, "aval"):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if shape == want:
-        return ct
-    if want == ():
-        return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))))
-    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
-
-
-@mistake("grad.unbroadcast", fails="test_a_number_was_stretched")
-def unbroadcast(ct, x):
-    if not isinstance(x, UndefPrimal):
-        return None
-    shape, want = get_aval(ct).shape, x.aval.shape
-    if shape == want:
-        return ct
-    if want == ():
-        ones, axes = np.ones(shape), tuple(range(len(shape)))
-        return dot_general_p.bind(
-            ct, ones, dimension_numbers=((axes, axes), ((), ())), preferred_element_type=np.float64
-        )
-    axes = tuple(i for i in range(len(want)) if want[i] != shape[i])
-    sums = reduce_sum_p.bind(ct, axes=axes)
-    return broadcast_in_dim(sums, want, [i for i in range(len(want)) if i not in axes])
-
-
+mistake(
+    "grad.unbroadcast",
+    {
+        "kept = [i for i in range(len(want)) if i not in axes]": """n = len(want) - len(axes)
+kept = [1 - axes[0]] if n == 1 else [*range(n)]"""
+    },
+    fails="test_several_axes_were_stretched",
+)
+mistake("grad.unbroadcast", {"n != 1": "n > 1"}, fails="test_an_axis_was_stretched")
+mistake("grad.unbroadcast", {"shape == want": "False"}, fails="test_nothing_was_stretched")
+mistake(
+    "grad.unbroadcast",
+    {"isinstance(x, UndefPrimal)": 'hasattr(x, "aval")'},
+    fails="test_known_operands_have_none",
+)
+mistake(
+    "grad.unbroadcast",
+    {"if want else sums": "if want else convert_element_type(sums, np.float64)"},
+    fails="test_a_number_was_stretched",
+)
 mistake(  # summed by NumPy, which makes larger integers of small ones
     "grad.unbroadcast",
     {
@@ -227,8 +164,6 @@ mistake(
         "The copies are along the axes that are not in `broadcast_dimensions`: sum over those.",
     ],
 )
-
-
 mistake(
     "grad.broadcast_rule",
     {"unbroadcast(reduce_sum(ct, new), x)": "reduce_sum(ct, new)"},
@@ -239,13 +174,12 @@ mistake(
         "After the sum over the new axes, call `unbroadcast` on what is left.",
     ],
 )
-
-
-@mistake("grad.broadcast_rule", fails="test_new_axes")
-def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
-    # As for elementwise operations in NumPy: new axes come first.
-    new = tuple(range(len(shape) - len(broadcast_dimensions)))
-    return [unbroadcast(reduce_sum(ct, new), x)]
+# As for elementwise operations in NumPy: new axes come first.
+mistake(
+    "grad.broadcast_rule",
+    {"if i not in broadcast_dimensions": "if i < len(shape) - len(broadcast_dimensions)"},
+    fails="test_new_axes",
+)
 
 
 @mistake("grad.broadcast_rule", fails="test_new_and_stretched_axes")
@@ -339,8 +273,9 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     )
 
 
-@mistake(
+mistake(
     "grad.dot_general_rule",
+    {"num_batch if comes_last else num_batch + len(kept)": "num_batch"},
     name="The axes of the first operand are contracted, whichever operand is linear",
     hints=[
         "Take two square matrices that are not symmetric, `z = x @ y`. Which axis of the cotangent belongs to `x`, and which to `y`?",
@@ -348,76 +283,25 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
         "If `comes_last`, the known operand is the first: the axes to contract come right after the batch axes. Otherwise they come after the axes that the linear operand keeps, too.",
     ],
 )
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    other_kept = other_axes(get_aval(other), contract[1], batch[1])
-    batch_axes = tuple(range(len(batch[0])))
-    ct_axes = tuple(range(len(batch_axes), len(batch_axes) + len(other_kept)))
-    numbers = (ct_axes, tuple(other_kept)), (batch_axes, tuple(batch[1]))
-    out = dot_general_p.bind(
-        ct, other, dimension_numbers=numbers, preferred_element_type=get_aval(ct).dtype
-    )
-    return as_operand(out, aval, contract, batch)
-
-
-@mistake("grad.dot_general_rule", fails="test_axes_in_any_place")
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    kept = other_axes(get_aval(other), contract[1], batch[1])
-    number = len(batch[0])
-    start = number if comes_last else number + len(kept)
-    in_ct = tuple(range(start, start + len(kept)))
-    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
-    dtype = get_aval(ct).dtype
-    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
-    return as_operand(out, aval, contract, batch)
-
-
-@mistake("grad.dot_general_rule", fails="test_stacks_of_matrices")
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    kept = other_axes(get_aval(other), contract[1], batch[1])
-    number = len(batch[0])
-    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
-    in_ct = tuple(range(start, start + len(kept)))
-    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(sorted(batch[1]))))
-    dtype = get_aval(ct).dtype
-    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
-    return as_operand(out, aval, contract, batch)
-
-
-@mistake("grad.dot_general_rule", fails="test_dtype_of_an_operand")
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    kept = other_axes(get_aval(other), contract[1], batch[1])
-    number = len(batch[0])
-    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
-    in_ct = tuple(range(start, start + len(kept)))
-    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
-    out = dot_general_p.bind(
-        ct, other, dimension_numbers=numbers, preferred_element_type=aval.dtype
-    )
-    return as_operand(out, aval, contract, batch)
-
-
-@mistake("grad.dot_general_rule", fails="test_axes_in_any_place")
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    kept = other_axes(get_aval(other), contract[1], batch[1])
-    number, last = len(batch[0]), len(get_aval(ct).shape) - 1
-    in_ct = ((number if comes_last else last,) if kept else ())[: len(kept)]
-    numbers = ((in_ct, tuple(kept)[-1:]), (tuple(range(number)), tuple(batch[1])))
-    dtype = get_aval(ct).dtype
-    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
-    return as_operand(out, aval, contract, batch)
-
-
-@mistake("grad.dot_general_rule", fails="test_work_of_a_cotangent")
-def dot_cotangent(ct, aval, other, contract, batch, comes_last):
-    other = np.asarray(other)
-    kept = other_axes(get_aval(other), contract[1], batch[1])
-    number = len(batch[0])
-    start = number if comes_last else number + len(other_axes(aval, contract[0], batch[0]))
-    in_ct = tuple(range(start, start + len(kept)))
-    numbers = ((in_ct, tuple(kept)), (tuple(range(number)), tuple(batch[1])))
-    dtype = get_aval(ct).dtype
-    out = dot_general_p.bind(ct, other, dimension_numbers=numbers, preferred_element_type=dtype)
-    return as_operand(out, aval, contract, batch)
+mistake("grad.dot_general_rule", {"len(kept)": "len(other_kept)"}, fails="test_axes_in_any_place")
+mistake(
+    "grad.dot_general_rule",
+    {"(range(num_batch), batch[1])": "(range(num_batch), sorted(batch[1]))"},
+    fails="test_stacks_of_matrices",
+)
+mistake(
+    "grad.dot_general_rule", {"get_aval(ct).dtype": "aval.dtype"}, fails="test_dtype_of_an_operand"
+)
+mistake(
+    "grad.dot_general_rule",
+    {"numbers = (": "ct_axes, other_kept = ct_axes[-1:], other_kept[-1:]\nnumbers = ("},
+    fails="test_axes_in_any_place",
+)
+mistake(
+    "grad.dot_general_rule",
+    {"kept = other_axes(aval": "other = np.asarray(other)\nkept = other_axes(aval"},
+    fails="test_work_of_a_cotangent",
+)
 
 
 @right("grad.backward_pass")
@@ -518,10 +402,12 @@ mistake(
         "`for eqn in reversed(linear_eqns):`, or a loop over `linear_eqns[::-1]`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "grad.backward_pass",
+    {
+        "zip(jaxpr.outvars": "dict(zip(jaxpr.outvars",
+        "cotangents, strict=True)": "cotangents, strict=True)).items()",
+    },
     name="If a variable is returned several times, only its last cotangent counts",
     hints=[
         "A program may return the same variable as its first and as its second result. Both have a cotangent.",
@@ -529,115 +415,34 @@ mistake(
         "Go through `jaxpr.outvars` and `cotangents` with `zip`, and `accumulate` one after the other.",
     ],
 )
-def backward_pass(jaxpr, consts, args, cotangents):
-    linear_eqns, env = linear_equations(jaxpr, consts, args)
-    ct_env = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        if isinstance(atom, Var):
-            ct_env[atom] = ct
-    for eqn in reversed(linear_eqns):
-        cts = [ct_env.pop(var, None) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        operands = [read(env, atom) for atom in eqn.invars]
-        cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
-        for atom, ct in zip(eqn.invars, cts_in, strict=True):
-            accumulate(ct_env, atom, ct)
-    return [ct_env.get(var) for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]
-
-
-@mistake("grad.backward_pass", fails="test_a_value_used_twice")
-def backward_pass(jaxpr, consts, args, cotangents):
-    eqns, env = linear_equations(jaxpr, consts, args)
-    table = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        accumulate(table, atom, ct)
-    for eqn in reversed(eqns):
-        cts = [table.get(var) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        ct = cts if eqn.primitive.multiple_results else cts[0]
-        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
-        for atom, out in dict(zip(eqn.invars, outs, strict=True)).items():
-            accumulate(table, atom, out)
-    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
-
-
-@mistake("grad.backward_pass", fails="test_pass_after_pass")
-def backward_pass(jaxpr, consts, args, cotangents):
-    eqns, env = linear_equations(jaxpr, consts, args)
-    table = {}
-    for atom in reversed(jaxpr.outvars):
-        accumulate(table, atom, cotangents.pop())
-    while eqns:
-        eqn = eqns.pop()
-        cts = [table.get(var) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        ct = cts if eqn.primitive.multiple_results else cts[0]
-        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
-        for atom, out in zip(eqn.invars, outs, strict=True):
-            accumulate(table, atom, out)
-    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
-
-
-@mistake("grad.backward_pass", fails="test_missing_rule")
-def backward_pass(jaxpr, consts, args, cotangents):
-    eqns, env = linear_equations(jaxpr, consts, args)
-    table = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        accumulate(table, atom, ct)
-    for eqn in reversed(eqns):
-        cts = [table.get(var) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = transpose_rules[eqn.primitive]
-        ct = cts if eqn.primitive.multiple_results else cts[0]
-        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
-        for atom, out in zip(eqn.invars, outs, strict=True):
-            accumulate(table, atom, out)
-    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
-
-
-@mistake("grad.backward_pass", fails="test_operations_with_several_results")
-def backward_pass(jaxpr, consts, args, cotangents):
-    eqns, env = linear_equations(jaxpr, consts, args)
-    table = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        accumulate(table, atom, ct)
-    for eqn in reversed(eqns):
-        cts = [table.get(var) for var in eqn.outvars]
-        if cts[0] is None:
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        ct = cts if eqn.primitive.multiple_results else cts[0]
-        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
-        for atom, out in zip(eqn.invars, outs, strict=True):
-            accumulate(table, atom, out)
-    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
-
-
-@mistake("grad.backward_pass", fails="test_inputs_without_influence")
-def backward_pass(jaxpr, consts, args, cotangents):
-    eqns, env = linear_equations(jaxpr, consts, args)
-    table = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents, strict=True):
-        accumulate(table, atom, instantiate(ct, atom.aval))
-    for eqn in reversed(eqns):
-        cts = [table.get(var) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        ct = cts if eqn.primitive.multiple_results else cts[0]
-        outs = rule(ct, *[read(env, atom) for atom in eqn.invars], **eqn.params)
-        for atom, out in zip(eqn.invars, outs, strict=True):
-            accumulate(table, atom, out)
-    return [table.get(v) for v, x in zip(jaxpr.invars, args) if isinstance(x, UndefPrimal)]
-
-
+mistake(
+    "grad.backward_pass",
+    {"zip(eqn.invars, cts_in, strict=True)": "dict(zip(eqn.invars, cts_in)).items()"},
+    fails="test_a_value_used_twice",
+)
+mistake(
+    "grad.backward_pass",
+    {"return [ct_env": "cotangents.clear()\nreturn [ct_env"},
+    fails="test_pass_after_pass",
+)
+mistake(
+    "grad.backward_pass",
+    {"get_rule(transpose_rules, ": "transpose_rules[", ', "Transpose rule")': "]"},
+    fails="test_missing_rule",
+)
+mistake(
+    "grad.backward_pass",
+    {"all(ct is None for ct in cts)": "cts[0] is None"},
+    fails="test_operations_with_several_results",
+)
+mistake(
+    "grad.backward_pass",
+    {
+        "ct_env:": """cotangents = map(instantiate, cotangents, [v.aval for v in jaxpr.outvars])
+ct_env:"""
+    },
+    fails="test_inputs_without_influence",
+)
 mistake(
     "grad.backward_pass",
     {
@@ -645,8 +450,6 @@ mistake(
     },
     fails="test_what_a_rule_gets",
 )
-
-
 mistake(  # the equations are kept with the values that they were given first
     "grad.backward_pass",
     {
@@ -735,8 +538,13 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", tuple(linear)), function, [*known_avals, *jaxpr.out_avals])
 
 
-@mistake(
+mistake(
     "grad.call_rule",
+    {
+        "rest = iter(inputs)": "number = len(jaxpr.out_avals)\nrest = iter(inputs[number:])",
+        "list(rest)": "list(inputs[:number])",
+        "[*known_avals, *jaxpr.out_avals]": "[*jaxpr.out_avals, *known_avals]",
+    },
     name="The new program takes the cotangents first",
     hints=[
         "Which values does the caller pass first: the known operands, or the cotangents? Look at `call_transpose`.",
@@ -744,98 +552,26 @@ def transposed_jaxpr(jaxpr, linear):
         "Known operands come first, in the inputs that your function takes and in the list of types: `[*known_avals, *jaxpr.out_avals]`.",
     ],
 )
-def transposed_jaxpr(jaxpr, linear):
-    number = len(jaxpr.out_avals)
-
-    def backwards(*inputs):
-        cts, rest = inputs[:number], iter(inputs[number:])
-        operands = [
-            UndefPrimal(aval) if lin else next(rest)
-            for lin, aval in zip(linear, jaxpr.in_avals, strict=True)
-        ]
-        cts_in = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(cts))
-        linear_avals = [x.aval for x in operands if isinstance(x, UndefPrimal)]
-        return [instantiate(ct, aval) for ct, aval in zip(cts_in, linear_avals, strict=True)]
-
-    known_avals = [aval for aval, lin in zip(jaxpr.in_avals, linear, strict=True) if not lin]
-    return derived(jaxpr, ("transpose", linear), backwards, [*jaxpr.out_avals, *known_avals])
-
-
-@mistake("grad.call_rule", fails="test_program_with_constants")
-def transposed_jaxpr(jaxpr, linear):
-    avals = jaxpr.in_avals
-    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
-
-    def backwards(*args):
-        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
-        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
-        outs = backward_pass(jaxpr.jaxpr, [], mixed, cts)
-        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
-
-    return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
-
-
-@mistake("grad.call_rule", fails="test_program_is_kept")
-def transposed_jaxpr(jaxpr, linear):
-    avals = jaxpr.in_avals
-    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
-
-    def backwards(*args):
-        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
-        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
-        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
-        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
-
-    return derived(jaxpr, ("transpose", sum(linear)), backwards, [*known_avals, *jaxpr.out_avals])
-
-
-@mistake("grad.call_rule", fails="test_program_with_zeros")
-def transposed_jaxpr(jaxpr, linear):
-    avals = jaxpr.in_avals
-    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
-    linear_avals = [a for a, flag in zip(avals, linear, strict=True) if flag]
-
-    def backwards(*args):
-        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
-        undef = UndefPrimal(linear_avals[-1])
-        mixed = [undef if flag else next(known) for flag in linear]
-        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
-        return [instantiate(ct, a) for ct, a in zip(outs, linear_avals)]
-
-    return derived(jaxpr, ("transpose", linear), backwards, [*known_avals, *jaxpr.out_avals])
-
-
-@mistake("grad.call_rule", fails="test_program_of_a_product")
-def transposed_jaxpr(jaxpr, linear):
-    avals = jaxpr.in_avals
-    known_avals = [a for a, flag in zip(avals, linear, strict=True) if not flag]
-
-    def backwards(*args):
-        known, cts = iter(args[: len(known_avals)]), args[len(known_avals) :]
-        mixed = [UndefPrimal(a) if flag else next(known) for a, flag in zip(avals, linear)]
-        outs = backward_pass(jaxpr.jaxpr, jaxpr.consts, mixed, cts)
-        return [instantiate(ct, a) for ct, a in zip(outs, [a for a, f in zip(avals, linear) if f])]
-
-    types = [ShapedArray(a.shape, a.dtype) for a in (*known_avals, *jaxpr.out_avals)]
-    return derived(jaxpr, ("transpose", linear), backwards, types)
-
-
+mistake("grad.call_rule", {"jaxpr.consts": "[]"}, fails="test_program_with_constants")
+mistake(
+    "grad.call_rule",
+    {
+        "rest = iter(inputs)": """rest = iter(inputs)
+last = [a for a, lin in zip(jaxpr.in_avals, linear) if lin][-1]""",
+        "UndefPrimal(aval) if": "UndefPrimal(last) if",
+    },
+    fails="test_program_with_zeros",
+)
+mistake(
+    "grad.call_rule",
+    {"return derived": "avals = [ShapedArray(a.shape, a.dtype) for a in avals]\nreturn derived"},
+    fails="test_program_of_a_product",
+)
 mistake(  # the zeros of an integer are integers, too
     "grad.call_rule",
     {"[instantiate(ct, aval) for": "[full_cotangent(ct, aval) for"},
     fails="test_program_with_zeros",
 )
-
-
-mistake(  # cotangents of integers are dropped, though a linear function may be one of integers
-    "grad.call_rule",
-    {
-        "backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, list(rest))": "backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, [ct if dtypes.is_float(get_aval(ct).dtype) else None for ct in rest])"
-    },
-    fails="test_program_of_unequal_shapes",
-)
-
-
 mistake(  # one memory for all programs, which lets none of them go
     "grad.call_rule",
     {
@@ -897,8 +633,9 @@ def value_and_gradients(fun, args, has_aux=False):
             return value, gradients(value, back)
 
 
-@mistake(
+mistake(
     "grad.value_and_gradients",
+    {"f_vjp(one)": "f_vjp(value)"},
     name="The cotangent of the result is its value",
     hints=[
         "Compute the gradient of `x * x` at 3. Is yours 6, or 54?",
@@ -906,14 +643,9 @@ def value_and_gradients(fun, args, has_aux=False):
         "Start with a one of the type of the value.",
     ],
 )
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    check_scalar(value)
-    return (value, f_vjp(value), *aux)
-
-
-@mistake(
+mistake(
     "grad.value_and_gradients",
+    {"value, f_vjp, *aux": "fun(*args)\nvalue, f_vjp, *aux"},
     name="The function runs twice",
     hints=[
         "How many times does a `print` in the user's function print?",
@@ -921,58 +653,15 @@ def value_and_gradients(fun, args, has_aux=False):
         "Call `vjp` first, and check the value that it returns.",
     ],
 )
-def value_and_gradients(fun, args, has_aux=False):
-    out = fun(*args)
-    check_scalar(out[0] if has_aux else out)
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    return value, f_vjp(basis(get_aval(value))), *aux
-
-
 # The one is never weak.
 mistake(
     "grad.value_and_gradients",
     {"weak_type=aval.weak_type": "weak_type=False"},
     fails="test_dtype_of_the_cotangent",
 )
-
-
-@mistake("grad.value_and_gradients", fails="test_gradients_with_aux")
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *rest = vjp(fun, *args, has_aux=has_aux)
-    check_scalar(value)
-    aux = rest[0] if rest else None
-    gradients = f_vjp(np.ones((), get_aval(value).dtype))
-    return (value, gradients) if aux is None else (value, gradients, aux)
-
-
-@mistake("grad.value_and_gradients", fails="test_value_and_gradients")
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    check_scalar(value)
-    return value, f_vjp(value - value + np.ones((), get_aval(value).dtype)), *aux
-
-
-@mistake("grad.value_and_gradients", fails="test_no_gradient")
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    if get_aval(value).shape:
-        raise TypeError("Gradient only defined for scalar-output functions.")
-    return value, f_vjp(np.ones((), get_aval(value).dtype)), *aux
-
-
-@mistake("grad.value_and_gradients", fails="test_gradients_of_gradients")
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    check_scalar(value)
-    gradients = f_vjp(np.ones((), get_aval(value).dtype))
-    return np.asarray(value).item(), gradients, *aux
-
-
-@mistake("grad.value_and_gradients", fails="test_dtype_of_the_cotangent")
-def value_and_gradients(fun, args, has_aux=False):
-    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)
-    check_scalar(value)
-    return value, f_vjp(1.0), *aux
+mistake(
+    "grad.value_and_gradients", {"f_vjp(one)": "f_vjp(1.0)"}, fails="test_dtype_of_the_cotangent"
+)
 
 
 @right("grad.jacobian_of_output")
@@ -1041,30 +730,14 @@ mistake(
         "The axes that index the cotangents belong to the result, and come first: `vmap` with its defaults puts them there.",
     ],
 )
-
-
-@mistake("grad.jacobian_of_output", fails="test_several_leaves")
-def jacobian_of_output(lin, i):
-    def one(ct):
-        return transpose_program(
-            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
-        )
-
-    for _ in lin.out_avals[0].shape:
-        one = vmap(one)
-    return one(basis(lin.out_avals[0]))
-
-
-@mistake("grad.jacobian_of_output", fails="test_jacobian_of_a_number")
-def jacobian_of_output(lin, i):
-    def one(ct):
-        return transpose_program(
-            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
-        )
-
-    for _ in lin.out_avals[i].shape:
-        one = vmap(one)
-    return one(np.asarray(basis(lin.out_avals[i])))
+mistake(
+    "grad.jacobian_of_output",
+    {
+        "for _ in lin.out_avals[i]": "for _ in lin.out_avals[0]",
+        "basis(lin.out_avals[i])": "basis(lin.out_avals[0])",
+    },
+    fails="test_several_leaves",
+)
 
 
 @mistake("grad.jacobian_of_output", fails="test_jacobian_within_jvp")
@@ -1088,18 +761,14 @@ def jacobian_of_output(lin, i):
     return [jnp.array(x) for x in rows(cts, len(shape))]
 
 
-@mistake("grad.jacobian_of_output", fails="test_work_of_a_jacobian")
-def jacobian_of_output(lin, i):
-    def one(ct):
-        return transpose_program(
-            lin.program, [ct if k == i else None for k in range(len(lin.out_avals))]
-        )
-
-    for axis, _ in enumerate(lin.out_avals[i].shape):
-        one = vmap(one, in_axes=axis)
-    return one(basis(lin.out_avals[i]))
-
-
+mistake(
+    "grad.jacobian_of_output",
+    {
+        "for _ in lin.out_avals[i].shape:": "for axis, _ in enumerate(lin.out_avals[i].shape):",
+        "vmap(pull_back)": "vmap(pull_back, in_axes=axis)",
+    },
+    fails="test_work_of_a_jacobian",
+)
 mistake(  # zeros for the other results: times infinity they are NaN
     "grad.jacobian_of_output",
     {
@@ -1177,4 +846,19 @@ mistake(  # a pass for the type of what comes, and one for the entries
         "for _ in lin.out_avals[i].shape:": "pull_back(np.ones(lin.out_avals[i].shape))\nfor _ in lin.out_avals[i].shape:"
     },
     fails="test_work_of_a_jacobian",
+)
+mistake(  # a second part that is nothing is left out
+    "grad.value_and_gradients",
+    {"(value, f_vjp(one), *aux)": "(value, f_vjp(one), *filter(None, aux))"},
+    fails="test_gradients_with_aux",
+)
+mistake(  # the function runs once more for the check
+    "grad.value_and_gradients",
+    {"check_scalar(value)": "check_scalar(fun(*args)[0] if has_aux else fun(*args))"},
+    fails="test_value_and_gradients",
+)
+mistake(  # the axes of the leaf come last
+    "grad.jacobian_of_output",
+    {"pull_back = vmap(pull_back)": "pull_back = vmap(pull_back, out_axes=-1)"},
+    fails="test_order_of_axes",
 )

@@ -98,8 +98,9 @@ def eval_jaxpr(jaxpr, consts, *args):
     return list(map(machine.load, jaxpr.outvars))
 
 
-@mistake(
+mistake(
     "jaxprs.eval_jaxpr",
+    {"*args: Value)": "*args: Value, env={})", "env = dict(": "env.update("},
     name="All runs share one environment",
     hints=[
         "May a program run again while one of its own equations is at work? Whose values would it find?",
@@ -107,12 +108,6 @@ def eval_jaxpr(jaxpr, consts, *args):
         "Make the dict in the body of `eval_jaxpr`, so that each call has a new one.",
     ],
 )
-def eval_jaxpr(jaxpr, consts, *args, env={}):
-    env.update(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(env, atom) for atom in jaxpr.outvars]
 
 
 @mistake(
@@ -162,10 +157,12 @@ mistake(
         "`[read(env, atom) for atom in jaxpr.outvars]`, after the loop.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jaxprs.eval_jaxpr",
+    {
+        "eqn, [read(env, atom)": "eqn, [env.get(atom, 0.0)",
+        "return [read(env, atom)": "return [env.get(atom, 0.0)",
+    },
     name="Literals are looked up as if they were variables",
     hints=[
         "Which atoms are in the environment, and which are not?",
@@ -173,12 +170,6 @@ mistake(
         "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
     ],
 )
-def eval_jaxpr(jaxpr, consts, *args):
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        outs = apply_equation(eqn, [env.get(atom, 0.0) for atom in eqn.invars])
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [env.get(atom, 0.0) for atom in jaxpr.outvars]
 
 
 @mistake("jaxprs.eval_jaxpr", fails="test_eval_binds")
@@ -231,25 +222,12 @@ def eval_jaxpr(jaxpr, consts, *args):
     return run(env, jaxpr.eqns)
 
 
-@mistake("jaxprs.eval_jaxpr", fails="test_eval_outputs")
-def eval_jaxpr(jaxpr, consts, *args):
-    # Values of the outputs in a dict: an output that is there twice comes once.
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
-    return list({atom: read(env, atom) for atom in jaxpr.outvars}.values())
-
-
-@mistake("jaxprs.eval_jaxpr", fails="test_eval_binds")
-def eval_jaxpr(jaxpr, consts, *args):
-    # An equation without results is left out.
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
-    for eqn in jaxpr.eqns:
-        if eqn.outvars:
-            env.update(zip(eqn.outvars, apply_equation(eqn, [read(env, x) for x in eqn.invars])))
-    return [read(env, x) for x in jaxpr.outvars]
-
-
+# Values of the outputs in a dict: an output that is there twice comes once.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {"in jaxpr.outvars": "in dict.fromkeys(jaxpr.outvars)"},
+    fails="test_eval_outputs",
+)
 # A literal among the results loses its weak type.
 mistake(
     "jaxprs.eval_jaxpr",
@@ -258,8 +236,6 @@ mistake(
     },
     fails="test_eval_literals",
 )
-
-
 # The constants of the first run are kept.
 mistake(
     "jaxprs.eval_jaxpr",
@@ -268,8 +244,6 @@ mistake(
     },
     fails="test_eval_constants",
 )
-
-
 # Of equations that are alike, only the first is bound.
 mistake(
     "jaxprs.eval_jaxpr",
@@ -403,8 +377,6 @@ mistake(
         "Make three lists: `[x.shape[i] for i in x_batch]`, then the sizes of the axes of `x` that are neither contracted nor batch axes, then the same of `y`.",
     ],
 )
-
-
 # Contracted axes and batch axes are checked apart: one may be both.
 mistake(
     "jaxprs.dot_general_type",
@@ -420,53 +392,30 @@ mistake(
     },
     fails="test_product_refuses_axes",
 )
-
-
 # The batch axes come in the order that they have in y.
 mistake(
     "jaxprs.dot_general_type",
     {"batch = [x.shape[i] for i in x_batch]": "batch = [y.shape[i] for i in sorted(y_batch)]"},
     fails="test_product_of_stacks",
 )
-
-
-@mistake("jaxprs.dot_general_type", fails="test_product_refuses_lengths")
-def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
-    # An axis without a partner is zip's own ValueError.
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    check_axes(x, (*x_contract, *x_batch))
-    check_axes(y, (*y_contract, *y_batch))
-    for xs, ys in ((x_contract, y_contract), (x_batch, y_batch)):
-        if any(x.shape[i] != y.shape[j] for i, j in zip(xs, ys, strict=True)):
-            raise TypeError(f"axes of {x} and {y} differ in size")
-    if x.dtype != y.dtype and preferred_element_type is None:
-        raise TypeError(f"operands must have one dtype, not {x} and {y}")
-    batch = [x.shape[i] for i in x_batch]
-    rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
-    rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
-    weak = x.weak_type and y.weak_type
-    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)
-
-
-@mistake("jaxprs.dot_general_type", fails="test_product_refuses_axes")
-def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
-    # Axes may be listed twice, or be contracted and batched.
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    for i, j in ((x_contract, y_contract), (x_batch, y_batch)):
-        for aval, axes in ((x, i), (y, j)):
-            if not set(axes) <= set(range(len(aval.shape))):
-                raise TypeError("no such axis")
-        if [x.shape[k] for k in i] != [y.shape[k] for k in j]:
-            raise TypeError("axes do not fit")
-    if x.dtype != y.dtype and preferred_element_type is None:
-        raise TypeError("two dtypes")
-    batch = [x.shape[i] for i in x_batch]
-    rows = [n for i, n in enumerate(x.shape) if i not in (*x_batch, *x_contract)]
-    columns = [n for i, n in enumerate(y.shape) if i not in (*y_batch, *y_contract)]
-    dtype = np.dtype(preferred_element_type or x.dtype)
-    return ShapedArray((*batch, *rows, *columns), dtype, x.weak_type and y.weak_type)
-
-
+# An axis without a partner is zip's own ValueError.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "*y_batch))": """*y_batch))
+pairs = [*zip(x_contract, y_contract, strict=True), *zip(x_batch, y_batch, strict=True)]"""
+    },
+    fails="test_product_refuses_lengths",
+)
+# Axes may be listed twice, or be contracted and batched.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "(*x_contract, *x_batch))": "{*x_contract, *x_batch})",
+        "(*y_contract, *y_batch))": "{*y_contract, *y_batch})",
+    },
+    fails="test_product_refuses_axes",
+)
 # Sizes are compared before it is known that y has the axes.
 mistake(
     "jaxprs.dot_general_type",
@@ -476,8 +425,6 @@ mistake(
     },
     fails="test_product_refuses_axes",
 )
-
-
 # A weakly typed operand gives way, as it does in an operator.
 mistake(
     "jaxprs.dot_general_type",
@@ -487,8 +434,6 @@ mistake(
     },
     fails="test_product_dtype",
 )
-
-
 # The type of x with another shape keeps the value of x, if that was known.
 mistake(
     "jaxprs.dot_general_type",
@@ -572,10 +517,9 @@ mistake(
         "Compare the pair `(aval.shape, aval.dtype)` with that of the variable.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jaxprs.check_equation",
+    {"len(avals) != len(eqn.outvars)": "False", ", strict=True": ""},
     name="The number of results is not compared",
     hints=[
         "What does `zip` do with lists of different lengths?",
@@ -583,18 +527,9 @@ mistake(
         "Compare `len(avals)` with `len(eqn.outvars)` first.",
     ],
 )
-def check_equation(self, eqn):
-    for atom in eqn.invars:
-        self.check_atom(atom)
-    self.check_inner(eqn)
-    for var, aval in zip(eqn.outvars, self.result_types(eqn)):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
-@mistake(
+mistake(
     "jaxprs.check_equation",
+    {"self.bind(eqn.outvars)": "", "for atom in": "self.bind(eqn.outvars)\nfor atom in"},
     name="Results are bound before the operands are checked",
     hints=[
         "Check the equation `b = sin b`. Can it be computed?",
@@ -602,19 +537,6 @@ def check_equation(self, eqn):
         "Call `self.bind(eqn.outvars)` as the last step.",
     ],
 )
-def check_equation(self, eqn):
-    self.bind(eqn.outvars)
-    for atom in eqn.invars:
-        self.check_atom(atom)
-    self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if len(avals) != len(eqn.outvars):
-        self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))
-    for var, aval in zip(eqn.outvars, avals, strict=True):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-
-
 mistake(
     "jaxprs.check_equation",
     {
@@ -628,8 +550,6 @@ mistake(
         "Call `self.bind(eqn.outvars)` once, after the loop that compares.",
     ],
 )
-
-
 # Each result is bound as soon as it was compared.
 mistake(
     "jaxprs.check_equation",
@@ -639,8 +559,6 @@ mistake(
     },
     fails="test_equation_binds_all_or_nothing",
 )
-
-
 # Sizes instead of shapes.
 mistake(
     "jaxprs.check_equation",
@@ -649,106 +567,49 @@ mistake(
     },
     fails="test_equation_sizes",
 )
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_operands")
-def check_equation(self, eqn):
-    # The check has slipped out of the loop: only the last operand is looked at.
-    x = None
-    for x in eqn.invars:
-        pass
-    if x is not None:
-        self.check_atom(x)
-    self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_operands")
-def check_equation(self, eqn):
-    # Literals need no binding, so they are not checked.
-    for x in eqn.invars:
-        if isinstance(x, Var):
-            self.check_atom(x)
-    self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_inside")
-def check_equation(self, eqn):
-    # Only a parameter with the name jaxpr is thought to hold a program.
-    for x in eqn.invars:
-        self.check_atom(x)
-    if "jaxpr" in eqn.params:
-        self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_refused_by_its_rule")
-def check_equation(self, eqn):
-    # Asks the rule directly: errors of other classes come through, without a place.
-    for x in eqn.invars:
-        self.check_atom(x)
-    self.check_inner(eqn)
-    avals = abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_that_holds")
-def check_equation(self, eqn):
-    # Puts the rule's type into the variable: the checker changes the program.
-    for x in eqn.invars:
-        self.check_atom(x)
-    self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-        var.aval = aval
-    self.bind(eqn.outvars)
-
-
-@mistake("jaxprs.check_equation", fails="test_equation_results_left_over")
-def check_equation(self, eqn):
-    # Without variables there seems to be nothing to compare.
-    for x in eqn.invars:
-        self.check_atom(x)
-    self.check_inner(eqn)
-    avals = self.result_types(eqn)
-    if not eqn.outvars:
-        return
-    if len(avals) != len(eqn.outvars):
-        self.fail("another number of results")
-    for var, aval in zip(eqn.outvars, avals):
-        if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):
-            self.fail("the result is {} and not {}", str(aval), str(var.aval))
-    self.bind(eqn.outvars)
-
-
+# The check has slipped out of the loop: only the last operand is looked at.
+mistake(
+    "jaxprs.check_equation",
+    {"in eqn.invars:": "in eqn.invars[-1:]:"},
+    fails="test_equation_operands",
+)
+# Literals need no binding, so they are not checked.
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_atom(atom)": "if isinstance(atom, Var):\n    self.check_atom(atom)"},
+    fails="test_equation_operands",
+)
+# Only a parameter with the name jaxpr is thought to hold a program.
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": 'if "jaxpr" in eqn.params:\n    self.check_inner(eqn)'},
+    fails="test_equation_inside",
+)
+# Asks the rule directly: errors of other classes come through, without a place.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": """operands = [x.aval for x in eqn.invars]
+avals = abstract_eval(eqn.primitive, operands, eqn.params)"""
+    },
+    fails="test_equation_refused_by_its_rule",
+)
+# Puts the rule's type into the variable: the checker changes the program.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.bind(eqn.outvars)": """for var, aval in zip(eqn.outvars, avals):
+    var.aval = aval
+self.bind(eqn.outvars)"""
+    },
+    fails="test_equation_that_holds",
+)
+# Without variables there seems to be nothing to compare.
+mistake(
+    "jaxprs.check_equation",
+    {"if len(avals)": "if not eqn.outvars:\n    return\nif len(avals)"},
+    fails="test_equation_results_left_over",
+)
 # Programs inside are checked when the results are bound already.
 mistake(
     "jaxprs.check_equation",
@@ -758,8 +619,6 @@ mistake(
     },
     fails="test_equation_binds_all_or_nothing",
 )
-
-
 # A complaint with the equation in it, in which `fail` takes the braces of a program for places.
 mistake(
     "jaxprs.check_equation",
@@ -775,8 +634,6 @@ mistake(
     },
     fails="test_equation_complaint",
 )
-
-
 # Without results there seems to be nothing to compute with operands, and without operands no call.
 mistake(
     "jaxprs.check_equation",
@@ -787,4 +644,127 @@ mistake(
     "jaxprs.check_equation",
     {"self.check_inner(eqn)": "if eqn.invars:\n    self.check_inner(eqn)"},
     fails="test_equation_inside",
+)
+
+
+# Each program keeps its values: a run inside a run of the same program changes them.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = vars(eval_jaxpr).setdefault(id(jaxpr), {})\nenv.update(zip(jaxpr.constvars, consts, strict=True))"
+    },
+    fails="test_eval_within_itself",
+)
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "return [read(env, atom) for": "return [env.get(atom) if isinstance(atom, Var) else read(env, atom) for"
+    },
+    fails="test_eval_forgets",
+)
+# An equation whose operands have no values does not run, and is missed only if it is needed.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "outs = apply_equation(": "if any(isinstance(atom, Var) and atom not in env for atom in eqn.invars):\n    continue\nouts = apply_equation("
+    },
+    fails="test_eval_forgets",
+)
+# Nothing is counted where there is nothing to bind.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {"args, strict=True": "args, strict=bool(jaxpr.invars)"},
+    fails="test_eval_counts_consts_and_args_apart",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y.weak_type": "x.weak_type and y.weak_type and bool(rest)"},
+    fails="test_product_weak_type",
+)
+# Integers are thought to fit each other.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if x.dtype != y.dtype and": "if {x.dtype.kind, y.dtype.kind} != {'i'} and x.dtype != y.dtype and"
+    },
+    fails="test_product_dtype",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "and preferred_element_type is None:": "and preferred_element_type not in (x.dtype, y.dtype):"
+    },
+    fails="test_product_dtype",
+)
+# Without entries there is nothing to multiply, whatever the sizes.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if [x.shape[i] for i in x_contract] !=": "if 0 not in x.shape and [x.shape[i] for i in x_contract] !="
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"batch = [": "if not x.shape:\n    raise TypeError('a number has no axes')\nbatch = ["},
+    fails="test_product_without_contraction",
+)
+# A product of known numbers is known.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "return ShapedArray(": "if type(x) is not ShapedArray and not batch and not rest:\n    return type(x)(np.dot(x.val, y.val))\nreturn ShapedArray("
+    },
+    fails="test_product_of_matrices",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        "(aval.shape, aval.dtype):": "(aval.shape, aval.dtype) or var.aval.weak_type > aval.weak_type:"
+    },
+    fails="test_equation_that_holds",
+)
+# A number stands for any shape.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.dtype != aval.dtype or (var.aval.shape and var.aval.shape != aval.shape):"
+    },
+    fails="test_equation_shapes",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "if eqn.outvars:\n    self.check_inner(eqn)"},
+    fails="test_equation_inside",
+)
+# The complaint of a program inside does not say in which equation that is.
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    typecheck_jaxpr(inner)"},
+    fails="test_equation_inside",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.bind(eqn.outvars)": "if len({*eqn.outvars} - self.bound) < len(eqn.outvars):\n    raise TypeError('bound twice')\nself.bind(eqn.outvars)"
+    },
+    fails="test_equation_binds_once",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"for atom in eqn.invars:": "for atom in eqn.invars[:2]:"},
+    fails="test_equation_operands",
+)
+# The rule is asked about operands.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "avals = self.result_types(eqn) if eqn.invars else [var.aval for var in eqn.outvars]"
+    },
+    fails="test_equation_shapes",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y.weak_type": "x.weak_type and y.weak_type and x.dtype.kind == 'f'"},
+    fails="test_product_weak_type",
 )

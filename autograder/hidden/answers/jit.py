@@ -56,8 +56,9 @@ def program(self, args, kwargs):
     return self.programs[key]
 
 
-@mistake(
+mistake(
     "jit.program",
+    {"key not in self.programs": "True"},
     name="The function is traced at each call",
     hints=[
         "Put a `print` into a jitted function, and call it three times. How many times should it print?",
@@ -65,13 +66,6 @@ def program(self, args, kwargs):
         "Look into `self.programs` first. Call `self.traced` only if the key is not there.",
     ],
 )
-def program(self, args, kwargs):
-    leaves, structure = self.flatten(args, kwargs)
-    key = (structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes())
-    self.programs[key] = self.traced(args, kwargs)
-    return self.programs[key]
-
-
 mistake(
     "jit.program",
     {"axis_sizes": "tuple(map(str, leaves)), axis_sizes"},
@@ -120,27 +114,16 @@ mistake(
     {"axis_sizes()": "frozenset(axis_sizes())"},
     fails="test_program_with_named_axes",
 )
-
-
-@mistake("jit.program", fails="test_program_parts")
-def program(self, args, kwargs):
-    # A dict of its own, which another jit(f) does not see.
-    mine = self.__dict__.setdefault("mine", {})
-    leaves, structure = self.flatten(args, kwargs)
-    key = structure, tuple(raise_to_shaped(get_aval(x)) for x in leaves), axis_sizes()
-    if key not in mine:
-        mine[key] = self.traced(args, kwargs)
-    return mine[key]
-
-
-# The plain slip: the value is still in the type, so a tracer is another thing than an array.
+# A dict of its own, which another jit(f) does not see.
 mistake(
     "jit.program",
     {
-        "avals = tuple(raise_to_shaped(get_aval(x)) for x in leaves)": "key = structure, tuple(get_aval(x) for x in leaves), axis_sizes()",
-        "key = (structure, avals, axis_sizes())": "",
+        "if key not in self.programs": """mine = self.__dict__.setdefault("mine", {})
+if key not in mine""",
+        "self.programs[key] = ": "mine[key] = ",
+        "return self.programs[key]": "return mine[key]",
     },
-    fails="test_program_for_tracers",
+    fails="test_program_parts",
 )
 # The hash instead of the key: hash(-1) == hash(-2).
 mistake(
@@ -179,8 +162,6 @@ mistake(
     },
     fails="test_program_with_named_axes",
 )
-
-
 mistake(  # of nested axes, the innermost one alone
     "jit.program",
     {"key = (structure, avals, axis_sizes())": "key = (structure, avals, axis_sizes()[-1:])"},
@@ -292,8 +273,9 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return names_of(jaxpr.outvars)
 
 
-@mistake(
+mistake(
     "jit.lower_body",
+    {"emit_literal(emitter, atom)": "emitter.capture(np.asarray(atom.val, atom.aval.dtype))"},
     name="Literals are passed as constants",
     hints=[
         "Look at the text of `x * 2.0`: how many inputs does `main` have?",
@@ -301,26 +283,12 @@ def lower_body(emitter, jaxpr, args, consts=()):
         "`emit_literal(emitter, atom)` for a literal, not `emitter.capture(atom.val)`.",
     ],
 )
-def lower_body(emitter, jaxpr, args, consts=()):
-    captured = [emitter.capture(const) for const in consts]
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*captured, *args], strict=True))
-
-    def read(atom):
-        if isinstance(atom, Literal):
-            return emitter.capture(np.asarray(atom.val, atom.aval.dtype))
-        return env[atom]
-
-    for eqn in jaxpr.eqns:
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        avals = [atom.aval for atom in eqn.invars]
-        out_avals = [var.aval for var in eqn.outvars]
-        outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
-
-
-@mistake(
+mistake(
     "jit.lower_body",
+    {
+        "for eqn in jaxpr.eqns:": "outs = list(args)\nfor eqn in jaxpr.eqns:",
+        "[read(atom) for atom in jaxpr.outvars]": "outs",
+    },
     name="The results of the last equation are returned as the outputs",
     hints=[
         "Where does a program say what its outputs are?",
@@ -328,23 +296,6 @@ def lower_body(emitter, jaxpr, args, consts=()):
         "`[read(atom) for atom in jaxpr.outvars]`, after the loop.",
     ],
 )
-def lower_body(emitter, jaxpr, args, consts=()):
-    captured = [emitter.capture(const) for const in consts]
-    env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*captured, *args], strict=True))
-
-    def read(atom):
-        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
-
-    outs = list(args)
-    for eqn in jaxpr.eqns:
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        avals = [atom.aval for atom in eqn.invars]
-        out_avals = [var.aval for var in eqn.outvars]
-        outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return outs
-
-
 # The constants of each program are numbered from 0, those of a call as well.
 mistake(
     "jit.lower_body",
@@ -353,8 +304,6 @@ mistake(
     },
     fails="test_lower_constants_of_a_call",
 )
-
-
 # One line for literals that compare as equal, as 0.0 and -0.0 do.
 mistake(
     "jit.lower_body",
@@ -387,25 +336,17 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return walk(jaxpr.eqns)
 
 
-@mistake("jit.lower_body", fails="test_lower_a_program_twice")
-def lower_body(emitter, jaxpr, args, consts=()):
-    # An equation that was written once is not written again, though the program is called twice.
-    env = emitter.__dict__.setdefault("env", {})
-    env.update(zip(jaxpr.constvars, map(emitter.capture, consts)))
-    env.update(zip(jaxpr.invars, args))
-
-    def name(atom):
-        return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]
-
-    for eqn in jaxpr.eqns:
-        if any(var in env for var in eqn.outvars):
-            continue
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
-        env.update(zip(eqn.outvars, rule(emitter, *types, [*map(name, eqn.invars)], **eqn.params)))
-    return [name(x) for x in jaxpr.outvars]
-
-
+# An equation that was written once is not written again, though the program is called twice.
+mistake(
+    "jit.lower_body",
+    {
+        "env: dict[Atom, str] = dict(": 'env = emitter.__dict__.setdefault("env", {})\nenv.update(',
+        "rule = get_rule": """if any(var in env for var in eqn.outvars):
+    continue
+rule = get_rule""",
+    },
+    fails="test_lower_a_program_twice",
+)
 # The table is asked directly: an operation without a rule is a KeyError without a word.
 mistake(
     "jit.lower_body",
@@ -414,8 +355,6 @@ mistake(
     },
     fails="test_lower_missing_rule",
 )
-
-
 # Literals in decimal digits, as Python writes them; infinity has none.
 mistake(
     "jit.lower_body",
@@ -424,8 +363,6 @@ mistake(
     },
     fails="test_lower_numbers",
 )
-
-
 mistake(  # an array without axes is written into the text, as if it were a literal
     "jit.lower_body",
     {
@@ -435,17 +372,6 @@ mistake(  # an array without axes is written into the text, as if it were a lite
 ]"""
     },
     fails="test_lower_constants",
-)
-mistake(  # what a rule does not find is taken for a rule that is not there
-    "jit.lower_body",
-    {
-        'rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")': "",
-        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": """try:
-    outs = hlo_lowerings[eqn.primitive](emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)
-except KeyError:
-    raise NotImplementedError(str(eqn.primitive)) from None""",
-    },
-    fails="test_lower_missing_rule",
 )
 
 
@@ -539,8 +465,6 @@ mistake(
         "`to_buffer(aval, x, devices)` takes care of both kinds of arguments; `xla.to_device` always copies.",
     ],
 )
-
-
 mistake(
     "jit.impl",
     {
@@ -553,63 +477,30 @@ mistake(
         "The results are where the program was compiled to run: `program.executable.devices`.",
     ],
 )
-
-
-@mistake("jit.impl", fails="test_impl_compiles_once")
-def jit_impl(*args, name, jaxpr):
-    # The plain slip: constants behind the arguments.
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
-    outs = xla.run(ready.executable, [*buffers, *ready.captured])
-    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
-
-
-@mistake("jit.impl", fails="test_impl_mixed_arguments")
-def jit_impl(*args, name, jaxpr):
-    # The type of the argument instead of the type of the input.
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    buffers = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in args]
-    outs = xla.run(ready.executable, [*ready.captured, *buffers])
-    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
-
-
-@mistake("jit.impl", fails="test_impl_weak_types")
-def jit_impl(*args, name, jaxpr):
-    # Results are never weakly typed.
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
-    outs = xla.run(ready.executable, [*ready.captured, *buffers])
-    avals = [ShapedArray(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
-    return [array_of(aval, out, on, ready.committed) for aval, out in zip(avals, outs)]
-
-
-@mistake("jit.impl", fails="test_impl_mixed_arguments")
-def jit_impl(*args, name, jaxpr):
-    # An argument that was sent before is not sent again, although its owner may have changed it.
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    sent = kept(jaxpr, "sent", dict)
-    for aval, x in zip(jaxpr.in_avals, args):
-        if id(x) not in sent:
-            sent[id(x)] = x, to_buffer(aval, x, on)
-    outs = xla.run(ready.executable, [*ready.captured, *(sent[id(x)][1] for x in args)])
-    return [array_of(aval, out, on, ready.committed) for aval, out in zip(jaxpr.out_avals, outs)]
-
-
-@mistake("jit.impl", fails="test_impl_committed_by_the_program")
-def jit_impl(*args, name, jaxpr):
-    # Committed if an argument is; but the program itself may ask for devices.
-    asked = committed_devices(args)
-    ready = compiled(jaxpr, asked)
-    on = ready.executable.devices
-    buffers = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args)]
-    outs = xla.run(ready.executable, [*ready.captured, *buffers])
-    return [array_of(aval, out, on, asked is not None) for aval, out in zip(jaxpr.out_avals, outs)]
-
-
+# The plain slip: constants behind the arguments.
+mistake(
+    "jit.impl",
+    {"[*program.captured, *inputs]": "[*inputs, *program.captured]"},
+    fails="test_impl_compiles_once",
+)
+# The type of the argument instead of the type of the input.
+mistake(
+    "jit.impl",
+    {"to_buffer(aval, x": "to_buffer(raise_to_shaped(get_aval(x)), x"},
+    fails="test_impl_mixed_arguments",
+)
+# Results are never weakly typed.
+mistake(
+    "jit.impl",
+    {"array_of(aval, out": "array_of(ShapedArray(aval.shape, aval.dtype), out"},
+    fails="test_impl_weak_types",
+)
+# Committed if an argument is; but the program itself may ask for devices.
+mistake(
+    "jit.impl",
+    {"program.committed": "committed_devices(args) is not None"},
+    fails="test_impl_committed_by_the_program",
+)
 mistake(  # an array is on the device, whichever that is
     "jit.impl",
     {
@@ -617,8 +508,6 @@ mistake(  # an array is on the device, whichever that is
     },
     fails="test_impl_mixed_arguments",
 )
-
-
 mistake(  # an array of our own is copied at each call: it does not note where its copy is
     "jit.impl",
     {
@@ -743,10 +632,13 @@ mistake(
         'The key for `derived` is `("jvp", moves)`.',
     ],
 )
-
-
-@mistake(
+mistake(
     "jit.jvp",
+    {
+        "next(moving) if move": "t if is_float(a.dtype)",
+        "for move in moves]": "for t, a in zip(moving, avals)]",
+        "*tangent_avals": "*avals",
+    },
     name="Every input gets a tangent, moving or not",
     hints=[
         "How many inputs should the program have if one of two inputs moves?",
@@ -754,82 +646,24 @@ mistake(
         "Take a tangent from those that are given if `move`, and None if not; the types of the tangents are those of the inputs that move.",
     ],
 )
-def jvp_jaxpr(jaxpr, moves):
-    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
-
-    def values_and_tangents(*args):
-        primals, given = args[: len(avals)], args[len(avals) :]
-        tangents = [t if is_float(a.dtype) else None for t, a in zip(given, avals, strict=True)]
-        primals_out, tangents_out = jvp_flat(f, primals, tangents)
-        return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]
-
-    return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *avals])
-
-
-@mistake("jit.jvp", fails="test_jvp_integers")
-def jvp_jaxpr(jaxpr, moves):
-    # The plain slip: tangents of all outputs, also of integers.
-    def g(*args):
-        primals, tangents = groups(args, len(jaxpr.in_avals))
-        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
-        return [*outs, *slopes]
-
-    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
-
-
-@mistake("jit.jvp", fails="test_jvp_of_a_program_closed_anew")
-def jvp_jaxpr(jaxpr, moves):
-    # Kept by how many inputs move, not by which.
-    def g(*args):
-        primals, tangents = groups(args, len(jaxpr.in_avals))
-        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
-        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
-
-    avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
-    return derived(jaxpr, ("jvp", sum(moves)), g, avals)
-
-
-@mistake("jit.jvp", fails="test_jvp_nothing_moves")
-def jvp_jaxpr(jaxpr, moves):
-    # Where nothing moves, the program itself, without any tangents.
-    if not any(moves):
-        return jaxpr
-
-    def g(*args):
-        primals, tangents = groups(args, len(jaxpr.in_avals))
-        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
-        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
-
-    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
-
-
-@mistake("jit.jvp", fails="test_jvp_program")
-def jvp_jaxpr(jaxpr, moves):
-    # Tangents are not weakly typed where their inputs are.
-    def g(*args):
-        primals, tangents = groups(args, len(jaxpr.in_avals))
-        outs, slopes = jvp_flat(jaxpr_as_fun(jaxpr), primals, filled(moves, tangents))
-        return [*outs, *chosen(slopes, (is_float(a.dtype) for a in jaxpr.out_avals))]
-
-    tangent_types = [ShapedArray(a.shape, a.dtype) for a in chosen(jaxpr.in_avals, moves)]
-    return derived(jaxpr, ("jvp", moves), g, [*jaxpr.in_avals, *tangent_types])
-
-
-mistake(  # one memory for all programs, which forgets the oldest
+# The plain slip: tangents of all outputs, also of integers.
+mistake(
     "jit.jvp",
-    {
-        "moves: tuple[bool, ...])": "moves: tuple[bool, ...], made: dict = {})",
-        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """key = jaxpr.jaxpr, moves
-if key not in made:
-    made[key] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
-    if len(made) > 100:
-        del made[next(iter(made))]
-return made[key]""",
-    },
-    fails="test_jvp_kept_for_moves",
+    {"*(t for t in tangents_out if is_float(get_aval(t).dtype))": "*tangents_out"},
+    fails="test_jvp_integers",
 )
-
-
+# Where nothing moves, the program itself, without any tangents.
+mistake(
+    "jit.jvp",
+    {"avals, f =": "if not any(moves):\n    return jaxpr\navals, f ="},
+    fails="test_jvp_nothing_moves",
+)
+# Tangents are not weakly typed where their inputs are.
+mistake(
+    "jit.jvp",
+    {"[aval for aval, move": "[ShapedArray(aval.shape, aval.dtype) for aval, move"},
+    fails="test_jvp_program",
+)
 mistake(  # kept on the program with its constants: closed anew, it is another
     "jit.jvp",
     {
@@ -919,8 +753,9 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     return program, list(axes)
 
 
-@mistake(
+mistake(
     "jit.batch",
+    {"kept(jaxpr, batching_key(axis_size, dims), make)": "make()"},
     name="The program is batched again each time",
     hints=[
         "`vmap` of a jitted function is called a thousand times. How many times does its program have to be batched?",
@@ -928,18 +763,9 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
         "Let `kept(jaxpr, batching_key(axis_size, dims), make)` call your function; it does so only if nothing is cached yet.",
     ],
 )
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    out_dims = []
-
-    def batched_f(*args):
-        outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
-        return outs
-
-    return trace_to_jaxpr(batched_f, avals), out_dims
-
-
-@mistake(
+mistake(
     "jit.batch",
+    {"batching_key(axis_size, dims)": '("vmap", axis_size, name_of(axis_size))'},
     name="The batch axes are not part of the key",
     hints=[
         "One program, three examples: first both inputs are batched, then only one of them is. Is it the same program?",
@@ -947,21 +773,9 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
         "The key is `batching_key(axis_size, dims)`: number of examples, name, and all batch axes.",
     ],
 )
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    cache, key = jaxpr.jaxpr.cache, ("vmap", axis_size, name_of(axis_size))
-    if key not in cache:
-        out_dims = []
-
-        def batched_f(*args):
-            outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
-            return outs
-
-        cache[key] = trace_to_jaxpr(batched_f, avals), out_dims
-    return cache[key]
-
-
-@mistake(
+mistake(
     "jit.batch",
+    {"avals), out_dims": "avals), [0] * len(jaxpr.out_avals)"},
     name="All results are reported with their batch axis first",
     hints=[
         "Take a transpose of a batch whose batch axis is the last one. Where is it afterwards?",
@@ -969,50 +783,6 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
         "The second thing that `vmap_flat` returns is the list to return with the program.",
     ],
 )
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    cache, key = jaxpr.jaxpr.cache, batching_key(axis_size, dims)
-    if key not in cache:
-
-        def batched_f(*args):
-            return vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)[0]
-
-        cache[key] = trace_to_jaxpr(batched_f, avals), [0] * len(jaxpr.out_avals)
-    return cache[key]
-
-
-@mistake("jit.batch", fails="test_batch_kept_for_other_axes")
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    # Kept by which inputs are batched, not by where.
-    def make():
-        noted = []
-
-        def g(*args):
-            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)
-            noted.extend(axes)
-            return outs
-
-        return trace_to_jaxpr(g, avals), noted
-
-    flags = tuple(not isinstance(dim, NotMapped) for dim in dims)
-    return kept(jaxpr, ("vmap", axis_size, name_of(axis_size), flags), make)
-
-
-@mistake("jit.batch", fails="test_batch_kept_for_sizes")
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    # The size as a plain int, which has lost the name of the axis.
-    def make():
-        noted = []
-
-        def g(*args):
-            outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), int(axis_size), dims, args)
-            noted.extend(axes)
-            return outs
-
-        return trace_to_jaxpr(g, avals), noted
-
-    return kept(jaxpr, batching_key(axis_size, dims), make)
-
-
 mistake(  # where no input is batched, nothing is done, though an operation may ask for its place
     "jit.batch",
     {

@@ -89,10 +89,9 @@ mistake(
         "The condition asks whether *all* tangents are `None`, not whether *any* is. Rules know what to do with a `None` among their tangents.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jvp.process_primitive",
+    {"all(tangent is None for tangent in tangents)": "False"},
     name="The rule is called although nothing moves",
     hints=[
         "What does `sin_jvp` compute when its one tangent is `None`?",
@@ -100,16 +99,6 @@ mistake(
         "Before you look for a rule: if all tangents are `None`, the result is `primitive.bind(*primals, **params)` with the tangent `None`.",
     ],
 )
-def process_primitive(self, primitive, tracers, params):
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-    rule = get_rule(jvp_rules, primitive, "Differentiation rule")
-    primal_out, tangent_out = rule(primals, tangents, **params)
-    if not primitive.multiple_results:
-        return JVPTracer(self, primal_out, tangent_out)
-    return [JVPTracer(self, x, t) for x, t in zip(primal_out, tangent_out)]
-
-
 mistake(
     "jvp.process_primitive",
     {": Any": "", "(primals, tangents, **params)": "(primals, tangents)", ", strict=True": ""},
@@ -120,10 +109,13 @@ mistake(
         "Pass it on by keyword, to the rule as well as to `bind`: `rule(primals, tangents, **params)`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jvp.process_primitive",
+    {
+        "tangents = [t": """while any(isinstance(x, JVPTracer) for x in primals):
+    primals = [x.primal if isinstance(x, JVPTracer) else x for x in primals]
+tangents = [t"""
+    },
     name="Boxes of lower levels are opened, too",
     hints=[
         "Take the second derivative of `x * x * x` at 3. What should it be, and what do you get?",
@@ -131,90 +123,34 @@ mistake(
         "Take `tracer.primal` and `tracer.tangent` as they are, and do not look into them.",
     ],
 )
-def process_primitive(self, primitive, tracers, params):
-    def value(x):
-        return value(x.primal) if isinstance(x, JVPTracer) else x
-
-    primals, tangents = [value(t) for t in tracers], [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if primitive.multiple_results else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    if primitive.multiple_results:
-        return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
-    return JVPTracer(self, ps, ts)
-
-
-@mistake("jvp.process_primitive", fails="test_several_results")
-def process_primitive(self, primitive, tracers, params):
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        return JVPTracer(self, primitive.bind(*primals, **params), None)
-    rule = get_rule(jvp_rules, primitive, "Differentiation rule")
-    primal_out, tangent_out = rule(primals, tangents, **params)
-    if primitive.multiple_results:
-        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out)]
-    return JVPTracer(self, primal_out, tangent_out)
-
-
-@mistake("jvp.process_primitive", fails="test_missing_rule")
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
-    if primitive in jvp_rules and not all(t is None for t in tangents):
-        primal_out, tangent_out = jvp_rules[primitive](primals, tangents, **params)
-    else:
-        primal_out = primitive.bind(*primals, **params)
-        tangent_out = [None] * len(primal_out) if primitive.multiple_results else None
-    if primitive.multiple_results:
-        return [JVPTracer(self, p, t) for p, t in zip(primal_out, tangent_out, strict=True)]
-    return JVPTracer(self, primal_out, tangent_out)
-
-
-@mistake("jvp.process_primitive", fails="test_several_results")
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if primitive.multiple_results else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    if not primitive.multiple_results:
-        ps, ts = [ps], [ts]
-    boxes = [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
-    return boxes[0] if len(boxes) == 1 else boxes
-
-
-@mistake("jvp.process_primitive", fails="test_a_primitive_with_a_rule")
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [], []
-    while tracers:
-        box = tracers.pop(0)
-        primals.append(box.primal)
-        tangents.append(box.tangent)
-    several = primitive.multiple_results
-    if tangents.count(None) == len(tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if several else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    return [JVPTracer(self, *pair) for pair in zip(ps, ts)] if several else JVPTracer(self, ps, ts)
-
-
-@mistake("jvp.process_primitive", fails="test_several_results")
-def process_primitive(self, primitive, tracers, params):
-    primals, tangents = [t.primal for t in tracers], [t.tangent for t in tracers]
-    if all(t is None for t in tangents):
-        ps = primitive.bind(*primals, **params)
-        ts = [None] * len(ps) if primitive.multiple_results else None
-    else:
-        ps, ts = get_rule(jvp_rules, primitive, "Differentiation rule")(primals, tangents, **params)
-    if not primitive.multiple_results:
-        return JVPTracer(self, ps, ts)
-    if ts[0] is None:  # the primitive gives constants
-        ts = [None] * len(ps)
-    return [JVPTracer(self, p, t) for p, t in zip(ps, ts)]
+mistake(
+    "jvp.process_primitive",
+    {"[None] * len(primal_out) if primitive.multiple_results else None": "None"},
+    fails="test_several_results",
+)
+mistake(
+    "jvp.process_primitive",
+    {"if all(tangent": "if primitive not in jvp_rules or all(tangent"},
+    fails="test_missing_rule",
+)
+mistake(
+    "jvp.process_primitive",
+    {
+        "return [JVPTracer": "boxes = [JVPTracer",
+        "strict=True)]": "strict=True)]\nreturn boxes[0] if len(boxes) == 1 else boxes",
+    },
+    fails="test_several_results",
+)
+# If the first tangent is None, all are: the primitive gives constants.
+mistake(
+    "jvp.process_primitive",
+    {
+        "return [JVPTracer": """if tangent_out[0] is None:
+    tangent_out = [None] * len(primal_out)
+return [JVPTracer"""
+    },
+    fails="test_several_results",
+)
 
 
 @right("jvp.mul_rule")
@@ -280,10 +216,9 @@ mistake(
         "The tangent of the second operand takes the place of the second operand: `primitive.bind(x, t, **params)`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jvp.mul_rule",
+    {"apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)": "None"},
     name="Only the first operand counts",
     hints=[
         "What does your rule return for the derivative of x * x at 3? It should be 6.",
@@ -291,37 +226,16 @@ mistake(
         "Add the mirror image of your term: `apply_linear(lambda t: primitive.bind(x, t, **params), y_dot)`, with `add_tangents`.",
     ],
 )
-def bilinear_jvp(primitive, primals, tangents, **params):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = primitive.bind(x, y, **params)
-    return z, apply_linear(lambda t: primitive.bind(t, y, **params), x_dot)
-
-
-@mistake("jvp.mul_rule", fails="test_mul_as_a_function")
-def bilinear_jvp(primitive, primals, tangents, **params):
-    (x, y), (x_dot, y_dot) = primals, tangents
-
-    def zero(x):
-        known = getattr(get_aval(x), "val", None)
-        return known is not None and np.ndim(known) == 0 and float(known) == 0.0
-
-    product = functools.partial(primitive.bind, **params)
-    from_x = None if x_dot is None or zero(y) else product(x_dot, y)
-    from_y = None if y_dot is None or zero(x) else product(x, y_dot)
-    return product(x, y), add_tangents(from_x, from_y)
-
-
-@mistake("jvp.mul_rule", fails="test_mul_keeps_the_dtype")
-def bilinear_jvp(primitive, primals, tangents, **params):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    product = functools.partial(primitive.bind, **params)
-    from_x = apply_linear(lambda t: product(t, y), x_dot)
-    from_y = apply_linear(lambda t: product(x, t), y_dot)
-    if from_x is not None and not isinstance(from_x, Tracer):
-        from_x = np.asarray(from_x, float)
-    return product(x, y), add_tangents(from_x, from_y)
-
-
+mistake(
+    "jvp.mul_rule",
+    {
+        "z = primitive": """known = [getattr(get_aval(v), "val", 1.0) for v in (x, y)]
+x_zero, y_zero = (np.ndim(v) == 0 and float(v) == 0.0 for v in known)
+x_dot, y_dot = None if y_zero else x_dot, None if x_zero else y_dot
+z = primitive"""
+    },
+    fails="test_mul_as_a_function",
+)
 # a square
 mistake(
     "jvp.mul_rule",
@@ -386,10 +300,9 @@ mistake(
         "If `x_dot` is `None` and the primitive is `sub_p`, the tangent is `neg(y_dot)`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "jvp.sum_rule",
+    {"z = primitive": "stretch_like = lambda t, like: t\nz = primitive"},
     name="The tangent has the shape of the operand that moves",
     hints=[
         "Add a number that moves to a vector that does not. How many elements of the sum move?",
@@ -397,12 +310,6 @@ mistake(
         "`stretch_like(tangent, z)` repeats the tangent to the shape of the value `z`.",
     ],
 )
-def sum_jvp(primitive, primals, tangents):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = primitive.bind(x, y)
-    if x_dot is None:
-        return z, neg(y_dot) if primitive is sub_p else y_dot
-    return z, x_dot if y_dot is None else primitive.bind(x_dot, y_dot)
 
 
 # Zeros are made for a tangent that is None, and added.
@@ -412,24 +319,12 @@ def sum_jvp(primitive, primals, tangents):
     return primitive.bind(*primals), primitive.bind(*moves)
 
 
-@mistake("jvp.sum_rule", fails="test_sum_both_move")
-def sum_jvp(primitive, primals, tangents):
-    # the tangents are always added
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = primitive.bind(x, y)
-    if x_dot is None and primitive is sub_p:
-        return z, stretch_like(neg(y_dot), z)
-    return z, stretch_like(add_tangents(x_dot, y_dot), z)
-
-
-@mistake("jvp.sum_rule", fails="test_sum_keeps_the_dtype")
-def sum_jvp(primitive, primals, tangents):
-    # zeros of the wrong dtype instead of None
-    shape = get_aval(primitive.bind(*primals)).shape
-    moves = [np.zeros(shape) if t is None else t for t in tangents]
-    return primitive.bind(*primals), primitive.bind(*moves)
-
-
+# the tangents are always added
+mistake(
+    "jvp.sum_rule",
+    {"primitive.bind(x_dot, y_dot)": "add_tangents(x_dot, y_dot)"},
+    fails="test_sum_both_move",
+)
 # x - x does not move
 mistake(
     "jvp.sum_rule",
@@ -505,8 +400,9 @@ def jvp_flat(f, primals, tangents):
     return [value for value, _ in pairs], [slope for _, slope in pairs]
 
 
-@mistake(
+mistake(
     "jvp.flat",
+    {"instantiate(t.tangent, get_aval(t.primal))": "t.tangent"},
     name="Symbolic zeros come out as None",
     hints=[
         "What does a user get from differentiating `lambda x: [7.0]`? Can they compute with it?",
@@ -514,18 +410,9 @@ def jvp_flat(f, primals, tangents):
         "`instantiate(t.tangent, get_aval(t.primal))` returns the tangent if there is one, and otherwise zeros that fit.",
     ],
 )
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        tracers_in = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
-        tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]
-        primals_out = [t.primal for t in tracers_out]
-        tangents_out = [t.tangent for t in tracers_out]
-    return primals_out, tangents_out
-
-
-@mistake(
+mistake(
     "jvp.flat",
+    {"full_raise(trace, out)": "out if isinstance(out, JVPTracer) else full_raise(trace, out)"},
     name="Any box that comes out is opened, no matter which level it belongs to",
     hints=[
         "The function may return a tracer that it did not get from you: one of a `jvp` around yours. What does your code do with it?",
@@ -533,19 +420,9 @@ def jvp_flat(f, primals, tangents):
         "Pass every output through `full_raise(trace, out)`, without asking for its type first. It leaves your own boxes alone, and boxes all others as constants.",
     ],
 )
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        tracers_in = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
-        outs = f(*tracers_in)
-        tracers_out = [x if isinstance(x, JVPTracer) else full_raise(trace, x) for x in outs]
-        primals_out = [t.primal for t in tracers_out]
-        tangents_out = [instantiate(t.tangent, get_aval(t.primal)) for t in tracers_out]
-    return primals_out, tangents_out
-
-
-@mistake(
+mistake(
     "jvp.flat",
+    {"[full_raise(trace, out) for out in f(*tracers_in)]": "f(*tracers_in)"},
     name="Results that are constants are expected to have a box",
     hints=[
         "What does `jvp_flat(lambda x: [7.0], [3.0], [1.0])` get back from its function?",
@@ -553,14 +430,6 @@ def jvp_flat(f, primals, tangents):
         "Pass every result through `full_raise(trace, out)` before you take it apart.",
     ],
 )
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = f(*ins)
-        return [o.primal for o in outs], [instantiate(o.tangent, get_aval(o.primal)) for o in outs]
-
-
 # To NumPy a boolean is no integer, so its tangent stays what it is.
 mistake(
     "jvp.flat",
@@ -570,8 +439,6 @@ mistake(
     },
     fails="test_flat_boolean_inputs",
 )
-
-
 # Constants are boxed without a look at their interpreter, which may have ended.
 mistake(
     "jvp.flat",
@@ -588,55 +455,25 @@ mistake(
     },
     fails="test_flat_constant_outputs",
 )
-
-
-@mistake("jvp.flat", fails="test_flat_after_an_error")
-def jvp_flat(f, primals, tangents):
-    block = new_main(JVPTrace)
-    trace = JVPTrace(block.__enter__())
-    ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-    try:
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    except Exception:
-        block.__exit__(None, None, None)
-        raise
-    pairs = [(o.primal, instantiate(o.tangent, o.aval)) for o in outs]
-    block.__exit__(None, None, None)
-    return [p for p, _ in pairs], [t for _, t in pairs]
-
-
-@mistake("jvp.flat", fails="test_flat_passes_values_through")
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    pairs = [(o.primal, instantiate(o.tangent, o.aval)) for o in outs]
-    primals_out, tangents_out = zip(*pairs)
-    return list(primals_out), list(tangents_out)
-
-
-@mistake("jvp.flat", fails="test_flat_as_a_function")
-def jvp_flat(f, primals, tangents):
-    def still(t):
-        t = drop_float0(t)
-        return None if t is None or not np.any(getattr(get_aval(t), "val", 1.0)) else t
-
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, still(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    return [o.primal for o in outs], [instantiate(o.tangent, o.aval) for o in outs]
-
-
-@mistake("jvp.flat", fails="test_flat_boxes_inputs")
-def jvp_flat(f, primals, tangents):
-    values = list(f(*primals))
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-    return values, [instantiate(o.tangent, o.aval) for o in outs]
+mistake(
+    "jvp.flat",
+    {
+        "return": """pairs = list(zip(primals_out, tangents_out))
+primals_out, tangents_out = map(list, zip(*pairs))
+return"""
+    },
+    fails="test_flat_passes_values_through",
+)
+mistake(
+    "jvp.flat",
+    {
+        "trace = JVPTrace(main)": """trace = JVPTrace(main)
+tangents = [drop_float0(t) for t in tangents]
+vals = [t if t is None else getattr(get_aval(t), "val", 1.0) for t in tangents]
+tangents = [t if np.any(v) else None for t, v in zip(tangents, vals)]"""
+    },
+    fails="test_flat_as_a_function",
+)
 
 
 # zeros are kept by their type: if they were made while a program was recorded, they are its tracers
@@ -654,3 +491,100 @@ def jvp_flat(f, primals, tangents, kept={}):
         outs = [full_raise(trace, out) for out in f(*ins)]
         slopes = [zeros(o.aval) if o.tangent is None else o.tangent for o in outs]
     return [o.primal for o in outs], slopes
+
+
+# Where nothing moves, a rule that is there is asked for the value.
+mistake(
+    "jvp.process_primitive",
+    {
+        "primal_out = primitive.bind(*primals, **params)": "several = primitive.multiple_results\nif primitive in jvp_rules and not several:\n    primal_out, _ = jvp_rules[primitive](primals, tangents, **params)\nelse:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_nothing_moves",
+)
+# a tangent that happens to be zero
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif isinstance(tangent_out, float) and not tangent_out:\n    tangent_out = None"
+    },
+    fails="test_what_the_rule_gets",
+)
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif primitive.multiple_results:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_several_results",
+)
+mistake("jvp.process_primitive", {"in tangents)": "in tangents[:2])"}, fails="test_several_results")
+mistake(
+    "jvp.process_primitive",
+    {
+        "rule = get_rule(": "if primitive.multiple_results and primitive not in jvp_rules:\n    return [JVPTracer(self, x, None) for x in primitive.bind(*primals, **params)]\nrule = get_rule("
+    },
+    fails="test_missing_rule",
+)
+# Primitives that the lesson does not know get zeros.
+mistake(
+    "jvp.mul_rule",
+    {
+        "return z, add": "if x_dot is None and primitive not in (mul_p, dot_general_p):\n    from_x = primitive.bind(zeros_like_aval(get_aval(x)), y, **params)\nreturn z, add"
+    },
+    fails="test_mul_work",
+)
+# A scalar counts as a constant factor of an array.
+mistake(
+    "jvp.mul_rule",
+    {
+        "z = primitive": "if x_dot is not None and get_aval(x).shape and not get_aval(y).shape:\n    y_dot = None\nz = primitive"
+    },
+    fails="test_mul_shapes",
+)
+mistake(
+    "jvp.sum_rule",
+    {"primitive is sub_p else": "primitive is sub_p and get_aval(y).shape else"},
+    fails="test_sum_second_moves",
+)
+# x - x does not move, even if only one of them does
+mistake(
+    "jvp.sum_rule",
+    {
+        "z = primitive.bind(x, y)": "z = primitive.bind(x, y)\nif x is y and y_dot is None and primitive is sub_p:\n    return z, zeros_like_aval(get_aval(z))"
+    },
+    fails="test_sum_as_a_function",
+)
+mistake(
+    "jvp.flat",
+    {
+        "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "try:\n    outs = f(*tracers_in)\nexcept TypeError:\n    outs = f(*tracers_in)\ntracers_out = [full_raise(trace, out) for out in outs]"
+    },
+    fails="test_flat_after_an_error",
+)
+mistake(
+    "jvp.flat",
+    {
+        "trace = JVPTrace(main)": "trace = JVPTrace(main)\nif not primals:\n    outs = list(f())\n    return outs, [None] * len(outs)"
+    },
+    fails="test_flat_constant_outputs",
+)
+mistake(
+    "jvp.flat",
+    {"drop_float0(t)": "drop_float0(t) if np.size(t) else t"},
+    fails="test_flat_integer_inputs",
+)
+# A list without a box is used up.
+mistake(
+    "jvp.flat",
+    {
+        "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\ntracers_out = [full_raise(trace, out) for out in outs]\nif not any(isinstance(out, Tracer) for out in outs):\n    outs.clear()"
+    },
+    fails="test_flat_constant_outputs",
+)
+# Among several results, a rule gets zeros for what does not move.
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, [0.0 if t is None and primitive.multiple_results else t for t in tangents], **params)"
+    },
+    fails="test_several_results",
+)

@@ -300,6 +300,29 @@ def toposort(outs):
     return order
 
 
+@mistake("linearize.toposort", fails="test_order_of_long_programs")
+def toposort(outs):
+    # a recursion, with more room for it
+    import sys
+
+    order, done = [], set()
+
+    def visit(recipe):
+        if recipe is None or id(recipe) in done:
+            return
+        done.add(id(recipe))
+        for t in recipe.tracers_in:
+            visit(t.recipe)
+        order.append(recipe)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    for recipe in outs:
+        visit(recipe)
+    sys.setrecursionlimit(limit)
+    return order
+
+
 @right("linearize.tracers_to_jaxpr")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
@@ -469,6 +492,24 @@ mistake(
 )
 
 
+# A result without axes becomes a literal, too.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif tracer.var is None and tracer.shape == () and not isinstance(const, Tracer):\n    from minijax.array import as_numpy\n    from minijax.tracing import literal_of\n    return literal_of(const) or literal_of(as_numpy(const))\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# Known values are made NumPy's, which tracers refuse.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "import numpy as np\nconst = tracer.pval.const\nif tracer.shape:\n    const = const if isinstance(const, np.ndarray) else np.asarray(const)\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+
+
 @mistake("linearize.tracers_to_jaxpr", fails="test_program_with_several_results")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
@@ -600,6 +641,16 @@ mistake(
         "outs = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\nfor i, out in enumerate(outs):\n    outs[i] = full_raise(trace, out)"
     },
     fails="test_partial_constants",
+)
+
+
+# A known box of an earlier use is opened before it is raised.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "full_raise(trace, out)": "full_raise(trace, out.full_lower() if isinstance(out, Tracer) else out)"
+    },
+    fails="test_partial_fails",
 )
 
 

@@ -58,8 +58,9 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return x, dim
 
 
-@mistake(
+mistake(
     "pmap.psum_batch",
+    {"mul_by(x, batch_size) if": "x if"},
     name="A value that all examples share is counted once",
     hints=[
         "Four examples share the number 2.5. What is its sum over all examples?",
@@ -67,17 +68,9 @@ def psum_batch(batch_size, vals, dims, *, axes):
         "If the batch axis is `not_mapped` and this `vmap` has the name: `mul_by(x, batch_size)`.",
     ],
 )
-def psum_batch(batch_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    if name_of(batch_size) in axes:
-        axes = tuple(name for name in axes if name != name_of(batch_size))
-        x = x if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-        dim = not_mapped
-    return (psum_p.bind(x, axes=axes) if axes else x), dim
-
-
-@mistake(
+mistake(
     "pmap.psum_batch",
+    {"dim = not_mapped": ""},
     name="The sum is said to still have a batch axis",
     hints=[
         "A batch of shape (3, 2) is summed over its examples. What is the shape of the sum, and do any of its axes hold the examples?",
@@ -85,78 +78,43 @@ def psum_batch(batch_size, vals, dims, *, axes):
         "After the sum over this `vmap`'s own axis the batch axis is `not_mapped`.",
     ],
 )
-def psum_batch(batch_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    if name_of(batch_size) in axes:
-        axes = tuple(name for name in axes if name != name_of(batch_size))
-        x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-    return (psum_p.bind(x, axes=axes) if axes else x), dim
-
-
-@mistake("pmap.psum_batch", fails="test_sum_over_several_axes")
-def psum_batch(batch_size, vals, dims, *, axes):
-    # The names that are left in the order of the alphabet.
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if name not in axes:
-        return psum_p.bind(x, axes=axes), dim
-    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-    rest = tuple(sorted({*axes} - {name}))
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
-def psum_batch(batch_size, vals, dims, *, axes):
-    # A vmap whose axis has no name is taken for the one that is meant.
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if name is not None and name not in axes:
-        return psum_p.bind(x, axes=axes), dim
-    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-    rest = tuple(other for other in axes if other != name)
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
-def psum_batch(batch_size, vals, dims, *, axes):
-    # The axis is known by its length.
-    (x,), (dim,) = vals, dims
-    sizes = [axis_frame(name).size if name != name_of(batch_size) else batch_size for name in axes]
-    if batch_size not in sizes:
-        return psum_p.bind(x, axes=axes), dim
-    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-    place = sizes.index(batch_size)
-    rest = (*axes[:place], *axes[place + 1 :])
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake("pmap.psum_batch", fails="test_sum_over_another_axis")
-def psum_batch(batch_size, vals, dims, *, axes):
-    # A multiple even if the sum is about other axes.
-    (x,), (dim,) = vals, dims
-    if isinstance(dim, NotMapped):
-        rest = tuple(name for name in axes if name != name_of(batch_size))
-        x = mul_by(x, batch_size)
-        return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-    if name_of(batch_size) not in axes:
-        return psum_p.bind(x, axes=axes), dim
-    x = reduce_sum(x, (dim,))
-    rest = tuple(name for name in axes if name != name_of(batch_size))
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
-@mistake("pmap.psum_batch", fails="test_names_of_sums")
-def psum_batch(batch_size, vals, dims, *, axes):
-    # Names as one text: "o" is in "row".
-    (x,), (dim,) = vals, dims
-    name = name_of(batch_size)
-    if str(name) not in " ".join(map(str, axes)):
-        return psum_p.bind(x, axes=axes), dim
-    x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else reduce_sum(x, (dim,))
-    rest = tuple(other for other in axes if str(name) not in str(other))
-    return (psum_p.bind(x, axes=rest) if rest else x), not_mapped
-
-
+# The names that are left in the order of the alphabet.
+mistake(
+    "pmap.psum_batch",
+    {"tuple(other for other in axes if other != name)": "tuple(sorted({*axes} - {name}))"},
+    fails="test_sum_over_several_axes",
+)
+# A vmap whose axis has no name is taken for the one that is meant.
+mistake(
+    "pmap.psum_batch",
+    {"if name in axes": "if name is None or name in axes"},
+    fails="test_sum_over_another_axis",
+)
+# The axis is known by its length.
+mistake(
+    "pmap.psum_batch",
+    {
+        "if name in axes": """sizes = {a: axis_frame(a).size for a in axes if a != name}
+name = next((a for a in axes if sizes.get(a, batch_size) == batch_size), None)
+if name in axes"""
+    },
+    fails="test_sum_over_another_axis",
+)
+# A multiple even if the sum is about other axes.
+mistake(
+    "pmap.psum_batch",
+    {"name in axes": "name in axes or isinstance(dim, NotMapped)"},
+    fails="test_sum_over_another_axis",
+)
+# Names as one text: "o" is in "row".
+mistake(
+    "pmap.psum_batch",
+    {
+        "name in axes": 'str(name) in " ".join(map(str, axes))',
+        "other != name": "str(name) not in str(other)",
+    },
+    fails="test_names_of_sums",
+)
 # The sum of numpy makes small integers wider.
 mistake(
     "pmap.psum_batch",
@@ -235,50 +193,34 @@ mistake(
         "With the batch axis first, bind with `all_gather_dimension + 1`.",
     ],
 )
-
-
-@mistake("pmap.gather_batch", fails="test_gather_rows")
-def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
-    # The examples are interleaved: the batch axis comes after the axis along which they follow.
-    x, axis = move_batch_axis(batch_size, dims[0], 0, vals[0]), all_gather_dimension
-    if name_of(batch_size) != params["axis_name"]:
-        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
-    if not tiled:
-        return move_batch_axis(batch_size, 0, axis, x), not_mapped
-    shape = list(get_aval(x).shape[1:])
-    shape[axis] *= batch_size
-    return reshape(move_batch_axis(batch_size, 0, axis + 1, x), shape), not_mapped
-
-
-@mistake("pmap.gather_batch", fails="test_gather_along_another_axis")
-def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
-    # The axis is known by its length, or meant if it has no name.
-    x, axis = move_batch_axis(batch_size, dims[0], 0, vals[0]), all_gather_dimension
-    if batch_size != params["axis_size"] and name_of(batch_size) is not None:
-        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
-    x = move_batch_axis(batch_size, 0, axis, x)
-    if tiled:
-        shape = get_aval(x).shape
-        x = reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
-    return x, not_mapped
-
-
-@mistake("pmap.gather_batch", fails="test_gather_equals")
-def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
-    # What is the same for all is not repeated.
-    (x,), (dim,), axis = vals, dims, all_gather_dimension
-    if dim is not_mapped and name_of(batch_size) == params["axis_name"]:
-        return (x if tiled else expand_dims(x, (axis,))), not_mapped
-    x = move_batch_axis(batch_size, dim, 0, x)
-    if name_of(batch_size) != params["axis_name"]:
-        return all_gather_p.bind(x, all_gather_dimension=axis + 1, tiled=tiled, **params), 0
-    x = move_batch_axis(batch_size, 0, axis, x)
-    if tiled:
-        shape = get_aval(x).shape
-        x = reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
-    return x, not_mapped
-
-
+# The examples are interleaved: the batch axis comes after the axis along which they follow.
+mistake(
+    "pmap.gather_batch",
+    {
+        "0, all_gather_dimension, x": "0, all_gather_dimension + tiled, x",
+        "shape.pop(all_gather_dimension)": "shape.pop(all_gather_dimension + 1)",
+    },
+    fails="test_gather_rows",
+)
+# The axis is known by its length, or meant if it has no name.
+mistake(
+    "pmap.gather_batch",
+    {
+        "name_of(batch_size) != ": "name_of(batch_size) is not None and batch_size != ",
+        'params["axis_name"]': 'params["axis_size"]',
+    },
+    fails="test_gather_along_another_axis",
+)
+# What is the same for all is not repeated.
+mistake(
+    "pmap.gather_batch",
+    {
+        "x = move_batch_axis(batch_size, 0": """if dims[0] is not_mapped:
+    return (vals[0] if tiled else expand_dims(vals[0], (all_gather_dimension,))), not_mapped
+x = move_batch_axis(batch_size, 0"""
+    },
+    fails="test_gather_equals",
+)
 mistake(  # the length is left to NumPy, which cannot tell where another axis is empty
     "pmap.gather_batch",
     {
@@ -331,8 +273,9 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [part]
 
 
-@mistake(
+mistake(
     "pmap.gather_transpose",
+    {"psum_p.bind(ct, axes=(axis_name,))": "ct"},
     name="The cotangents that other examples hold are left out",
     hints=[
         "Two examples gather their numbers a and b. Example 0 then uses only b. Does b have a cotangent, and where is it?",
@@ -340,14 +283,6 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
         "Sum first, by `psum_p.bind(ct, axes=(axis_name,))`, and take the part out of that sum.",
     ],
 )
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    place = axis_index(axis_name)
-    if not tiled:
-        return [dynamic_index_in_dim(ct, place, all_gather_dimension, keepdims=False)]
-    length = x.aval.shape[all_gather_dimension]
-    return [dynamic_slice_in_dim(ct, mul(place, np.int32(length)), length, all_gather_dimension)]
-
-
 mistake(
     "pmap.gather_transpose",
     {
@@ -361,51 +296,34 @@ mistake(
         "Begin at `mul(axis_index(axis_name), np.int32(length))`, with `length = x.aval.shape[all_gather_dimension]`.",
     ],
 )
-
-
-@mistake("pmap.gather_transpose", fails="test_back_keeps_the_dtype")
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # A mean times the number of examples, computed in float64.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    total = convert_element_type(total, np.float64)
-    if tiled:
-        n = x.aval.shape[all_gather_dimension]
-        start = mul(place, np.int32(n))
-        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
-    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
-
-
-@mistake("pmap.gather_transpose", fails="test_back_keeps_the_dtype")
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # Parts of length 1 lose their axis, even if they are tiled.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    n = x.aval.shape[all_gather_dimension] if tiled else 1
-    start = mul(place, np.int32(n))
-    part = dynamic_slice_in_dim(total, start, n, all_gather_dimension)
-    return [squeeze(part, (all_gather_dimension,)) if n == 1 else part]
-
-
-@mistake("pmap.gather_transpose", fails="test_back_to_a_stack")
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # The new axis is looked for by its length.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if tiled:
-        n = x.aval.shape[all_gather_dimension]
-        start = mul(place, np.int32(n))
-        return [dynamic_slice_in_dim(total, start, n, all_gather_dimension)]
-    axis = get_aval(total).shape.index(axis_size)
-    return [dynamic_index_in_dim(total, place, axis, keepdims=False)]
-
-
-@mistake("pmap.gather_transpose", fails="test_back_to_a_stack")
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    # All axes of length 1 go, not the stacked one alone.
-    total, place = psum_p.bind(ct, axes=(axis_name,)), axis_index(axis_name)
-    if not tiled:
-        part = dynamic_index_in_dim(total, place, all_gather_dimension)
-        return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]
-    n = x.aval.shape[all_gather_dimension]
-    return [dynamic_slice_in_dim(total, mul(place, np.int32(n)), n, all_gather_dimension)]
+# The sum is computed in float64.
+mistake(
+    "pmap.gather_transpose",
+    {"if not tiled:": "total = convert_element_type(total, np.float64)\nif not tiled:"},
+    fails="test_back_keeps_the_dtype",
+)
+# Parts of length 1 lose their axis, even if they are tiled.
+mistake(
+    "pmap.gather_transpose",
+    {"not tiled": "not tiled or x.aval.shape[all_gather_dimension] == 1"},
+    fails="test_back_keeps_the_dtype",
+)
+# The new axis is looked for by its length.
+mistake(
+    "pmap.gather_transpose",
+    {"place, all_gather_dimension": "place, get_aval(total).shape.index(axis_size)"},
+    fails="test_back_to_a_stack",
+)
+# All axes of length 1 go, not the stacked one alone.
+mistake(
+    "pmap.gather_transpose",
+    {
+        "return [dynamic_index": "part = dynamic_index",
+        ", keepdims=False)]": """)
+return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])]""",
+    },
+    fails="test_back_to_a_stack",
+)
 
 
 @mistake("pmap.gather_transpose", fails="test_back_to_a_number")
@@ -510,8 +428,9 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
     return program
 
 
-@mistake(
+mistake(
     "pmap.replica_program",
+    {"expand_dims(x, (axis,))": "expand_dims(x, (0,))"},
     name="The mapped axis always comes first in the pieces of the results",
     hints=[
         "A result of one example has the shape (4,), and `out_axes` is 1. What is the shape of its piece?",
@@ -519,19 +438,9 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         "Go through `zip(results, out_axes)`, and use the axis: `expand_dims(x, (axis,))`.",
     ],
 )
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def replica(*pieces):
-        pairs = zip(pieces, in_axes)
-        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
-        return [x if axis is None else expand_dims(x, (0,)) for x, axis in outs]
-
-    with inside(**params):
-        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake(
+mistake(
     "pmap.replica_program",
+    {"x if axis is None else expand_dims(x, (axis,))": "expand_dims(x, (axis or 0,))"},
     name="Results that all examples share get a mapped axis, too",
     hints=[
         "With `out_axes=None`, a number comes back as a number. What does your program return for it?",
@@ -539,83 +448,32 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         "Leave such a result as it is: `x if axis is None else expand_dims(x, (axis,))`.",
     ],
 )
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def replica(*pieces):
-        pairs = zip(pieces, in_axes)
-        examples = [x if axis is None else squeeze(x, (axis,)) for x, axis in pairs]
-        outs = zip(eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *examples), out_axes)
-        return [expand_dims(x, (axis or 0,)) for x, axis in outs]
-
-    with inside(**params):
-        return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake("pmap.replica_program", fails="test_replicas_meet")
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # The plain slip: traced where the name means nothing.
-    def run(*pieces):
-        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
-
-    return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake("pmap.replica_program", fails="test_pieces_along_other_axes")
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # All axes of length 1 are taken away, also the example's own.
-    def run(*pieces):
-        args = [
-            x if a is None else squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1))
-            for x, a in zip(pieces, in_axes)
-        ]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
-
-    with inside(**params):
-        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake("pmap.replica_program", fails="test_pieces_of_one_program_in_turn")
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # Kept beside the program, whatever the axes are.
-    def run(*pieces):
-        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
-
-    with inside(**params):
-        return derived(jaxpr, "replica", run, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake("pmap.replica_program", fails="test_pieces_of_length_one")
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # A result may be a number of Python, which has no shape.
-    def run(*pieces):
-        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [
-            x if a is None else reshape(x, (*x.shape[:a], 1, *x.shape[a:]))
-            for x, a in zip(outs, out_axes)
-        ]
-
-    with inside(**params):
-        return trace_to_jaxpr(run, whole_avals(jaxpr.in_avals, in_axes, 1))
-
-
-@mistake("pmap.replica_program", fails="test_pieces_of_weak_types")
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    # Pieces are not weakly typed.
-    def run(*pieces):
-        args = [x if a is None else squeeze(x, (a,)) for x, a in zip(pieces, in_axes)]
-        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        return [x if a is None else expand_dims(x, (a,)) for x, a in zip(outs, out_axes)]
-
-    avals = whole_avals(jaxpr.in_avals, in_axes, 1)
-    with inside(**params):
-        return trace_to_jaxpr(run, [ShapedArray(a.shape, a.dtype) for a in avals])
-
-
+# The plain slip: traced where the name means nothing.
+mistake("pmap.replica_program", {"with inside(**params):": "if True:"}, fails="test_replicas_meet")
+# All axes of length 1 are taken away, also the example's own.
+mistake(
+    "pmap.replica_program",
+    {"squeeze(x, (axis,))": "squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1))"},
+    fails="test_pieces_along_other_axes",
+)
+# Kept beside the program, whatever the axes are.
+mistake(
+    "pmap.replica_program",
+    {"return trace_to_jaxpr(replica, ": 'return derived(jaxpr, "replica", replica, '},
+    fails="test_pieces_of_one_program_in_turn",
+)
+# A result may be a number of Python, which has no shape.
+mistake(
+    "pmap.replica_program",
+    {"expand_dims(x, (axis,))": "reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))"},
+    fails="test_pieces_of_length_one",
+)
+# Pieces are not weakly typed.
+mistake(
+    "pmap.replica_program",
+    {"jaxpr.in_avals": "[ShapedArray(a.shape, a.dtype) for a in jaxpr.in_avals]"},
+    fails="test_pieces_of_weak_types",
+)
 mistake(  # the axis has its name by hand, and keeps it after an error
     "pmap.replica_program",
     {
@@ -722,125 +580,37 @@ mistake(
         "After the old `out_axes` come those of the floating-point results: take the axis from `zip(out_axes, jaxpr.out_avals)`.",
     ],
 )
-
-
-@mistake("pmap.jvp", fails="test_slope_of_integers")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The plain slip: as many axes again for the tangents, also of integers.
-    def rebind(program, args):
-        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *out_axes]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slope_in_single_precision")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # Only float64 counts as floating-point.
-    def rebind(program, args):
-        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if aval.dtype == np.float64]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slope_zero")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # A tangent that is zero everywhere is counted as None.
-    def moves(t):
-        return t is not None and (not isinstance(t, np.ndarray) or bool(t.any()))
-
-    def rebind(program, args):
-        moving_axes = [axis for axis, t in zip(in_axes, tangents) if moves(t)]
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slope_zero")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The axis of a tangent is looked up by the array, which may be there twice.
-    def rebind(program, args):
-        axis_of = {id(t): axis for axis, t in zip(in_axes, tangents) if t is not None}
-        moving_axes = [axis_of[id(t)] for t in tangents if t is not None]
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slope_in_front")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, axis_name, axis_size, devices):
-    # The devices get lost on the way.
-    def rebind(program, args):
-        moving_axes = [axis for axis, t in zip(in_axes, tangents) if t is not None]
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-        axes = {"in_axes": [*in_axes, *moving_axes], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, axis_name=axis_name, axis_size=axis_size)
-
-    with inside(axis_name, axis_size):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slope_of_some_operands")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # As many axes as tangents, but the first ones.
-    def rebind(program, args):
-        count = len(args) - len(primals)
-        floats = [a for a, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]
-        axes = {"in_axes": [*in_axes, *in_axes[:count]], "out_axes": [*out_axes, *floats]}
-        return pmap_call(program, args, **axes, **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slopes_in_turn")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The caller's list of axes grows.
-    in_axes += type(in_axes)(a for a, t in zip(in_axes, tangents, strict=True) if t is not None)
-    floats = [a for a, v in zip(out_axes, jaxpr.out_avals, strict=True) if is_float(v.dtype)]
-
-    def rebind(program, args):
-        return pmap_call(program, args, in_axes=in_axes, out_axes=[*out_axes, *floats], **params)
-
-    with inside(**params):
-        return call_jvp(rebind, primals, tangents, jaxpr)
-
-
-@mistake("pmap.jvp", fails="test_slopes_in_turn")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    # The program is made anew for each call, and so compiled anew.
-    from minijax.jaxpr import jaxpr_as_fun
-    from minijax.jvp import jvp_flat
-
-    moves = [t is not None for t in tangents]
-    floats = [is_float(aval.dtype) for aval in jaxpr.out_avals]
-
-    def both(*args):
-        values, slopes = groups(args, len(moves))
-        outs, changes = jvp_flat(jaxpr_as_fun(jaxpr), values, filled(moves, slopes))
-        return [*outs, *chosen(changes, floats)]
-
-    with inside(**params):
-        program = trace_to_jaxpr(both, [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)])
-        axes = {
-            "in_axes": [*in_axes, *chosen(in_axes, moves)],
-            "out_axes": [*out_axes, *chosen(out_axes, floats)],
-        }
-        outs = pmap_call(program, [*primals, *chosen(tangents, moves)], **axes, **params)
-    values, slopes = groups(outs, len(out_axes))
-    return values, filled(floats, slopes)
+# The plain slip: as many axes again for the tangents, also of integers.
+mistake("pmap.jvp", {"*floats": "*out_axes"}, fails="test_slope_of_integers")
+# Only float64 counts as floating-point.
+mistake(
+    "pmap.jvp",
+    {"is_float(aval.dtype)": "aval.dtype == np.float64"},
+    fails="test_slope_in_single_precision",
+)
+# A tangent that is zero everywhere is counted as None.
+mistake(
+    "pmap.jvp",
+    {"t is not None": "t is not None and (not isinstance(t, np.ndarray) or t.any())"},
+    fails="test_slope_zero",
+)
+# The axis of a tangent is looked up by the array, which may be there twice.
+mistake(
+    "pmap.jvp",
+    {
+        "moving = [axis for axis, t": """axes = dict(zip(map(id, tangents), in_axes))
+moving = [axes[id(t)] for _, t"""
+    },
+    fails="test_slope_zero",
+)
+# As many axes as tangents, but the first ones.
+mistake("pmap.jvp", {"*moving": "*in_axes[: len(moving)]"}, fails="test_slope_of_some_operands")
+# The caller's list of axes grows.
+mistake(
+    "pmap.jvp",
+    {"rebind =": "in_axes += type(in_axes)(moving)\nrebind =", "[*in_axes, *moving]": "in_axes"},
+    fails="test_slopes_in_turn",
+)
 
 
 @right("pmap.two_axes")
@@ -885,19 +655,8 @@ mistake(
         "`dim - (axis < dim)`, with the mapped axis of the batch.",
     ],
 )
-mistake(
-    "pmap.two_axes", {"axis += dim <= axis": "axis += dim < axis"}, fails="test_mapped_axis_first"
-)
-
-
-@mistake("pmap.two_axes", fails="test_mapped_axis_first")
-def mapped_and_batch(axis, dim):
-    # Axis 0 is taken for None.
-    if not axis or isinstance(dim, NotMapped):
-        return axis, dim
-    return (axis + 1, dim) if dim <= axis else (axis, dim - 1)
-
-
+# Axis 0 is taken for None.
+mistake("pmap.two_axes", {"axis is None": "not axis"}, fails="test_mapped_axis_first")
 mistake(  # a value that all examples share is counted once
     "pmap.psum_batch",
     {

@@ -58,8 +58,9 @@ def tree_flatten(tree, is_leaf=None):
     return leaves, roots[0]
 
 
-@mistake(
+mistake(
     "pytrees.flatten",
+    {"tree_flatten(child, is_leaf) for child": "([child], leaf) for child"},
     name="Only the outermost container is taken apart",
     hints=[
         "How many leaves does `[1, (2, 3)]` have? Is any of them a container?",
@@ -67,15 +68,6 @@ def tree_flatten(tree, is_leaf=None):
         "Call `tree_flatten(child, is_leaf)` for each child, and join the lists that come back.",
     ],
 )
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.to_children(tree)
-    children = list(children)
-    return children, PyTreeDef(type(tree), data, tuple(leaf for _ in children))
-
-
 mistake(
     "pytrees.flatten",
     {"take_apart": "to_children", "leaves =": "if not flat:\n    return [tree], leaf\nleaves ="},
@@ -96,44 +88,21 @@ mistake(
         "Pass it on: `tree_flatten(child, is_leaf)`.",
     ],
 )
-
-
-@mistake("pytrees.flatten", fails="test_none_as_a_leaf_by_choice")
-def tree_flatten(tree, is_leaf=None):
-    if tree is None:
-        return [], PyTreeDef(type(None), None, ())
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.take_apart(tree)
-    pairs = [tree_flatten(child, is_leaf) for child in children]
-    return [x for xs, _ in pairs for x in xs], PyTreeDef(
-        type(tree), data, tuple(s for _, s in pairs)
-    )
-
-
-@mistake("pytrees.flatten", fails="test_containers_taken_apart_wrongly")
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    children, data = kind.to_children(tree)
-    pairs = [tree_flatten(child, is_leaf) for child in children]
-    return [x for xs, _ in pairs for x in xs], PyTreeDef(
-        type(tree), data, tuple(s for _, s in pairs)
-    )
-
-
-@mistake("pytrees.flatten", fails="test_what_is_leaf_gives")
-def tree_flatten(tree, is_leaf=None):
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree) is True):
-        return [tree], leaf
-    children, data = kind.take_apart(tree)
-    pairs = [tree_flatten(child, is_leaf) for child in children]
-    return [x for xs, _ in pairs for x in xs], PyTreeDef(
-        type(tree), data, tuple(s for _, s in pairs)
-    )
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node_type": """if tree is None:
+    return [], PyTreeDef(type(None), None, ())
+kind = node_type"""
+    },
+    fails="test_none_as_a_leaf_by_choice",
+)
+mistake(
+    "pytrees.flatten", {"take_apart": "to_children"}, fails="test_containers_taken_apart_wrongly"
+)
+mistake(
+    "pytrees.flatten", {"is_leaf(tree)": "is_leaf(tree) is True"}, fails="test_what_is_leaf_gives"
+)
 
 
 @mistake("pytrees.flatten", fails="test_one_container_twice")
@@ -165,8 +134,6 @@ mistake(
     },
     fails="test_each_container_once",
 )
-
-
 # A dict is never a leaf.
 mistake(
     "pytrees.flatten",
@@ -175,8 +142,6 @@ mistake(
     },
     fails="test_leaves_by_choice",
 )
-
-
 # An error in the children is taken for a wrong answer of the class.
 mistake(
     "pytrees.flatten",
@@ -185,8 +150,6 @@ mistake(
     },
     fails="test_errors_when_taken_apart",
 )
-
-
 # A leaf by choice has a structure of its own, which is only equal.
 mistake(
     "pytrees.flatten",
@@ -245,8 +208,13 @@ def tree_unflatten(treedef, leaves):
     return build(treedef)
 
 
-@mistake(
+mistake(
     "pytrees.unflatten",
+    {
+        "kind = cast": """if part.node_class in (tuple, list):
+    return tuple(children)
+kind = cast"""
+    },
     name="Lists come back as tuples",
     hints=[
         "Take `[1.0, 2.0]` apart and build it again. Is the result equal to what you began with?",
@@ -254,25 +222,9 @@ def tree_unflatten(treedef, leaves):
         "Call `node_type(part.node_class).from_children(part.data, children)` for every container, and make none yourself.",
     ],
 )
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("wrong number of leaves")
-    remaining = iter(leaves)
-
-    def build(part):
-        if part.node_class is None:
-            return next(remaining)
-        children = [build(child) for child in part.child_treedefs]
-        if part.node_class in (tuple, list):
-            return tuple(children)
-        return node_type(part.node_class).from_children(part.data, children)
-
-    return build(treedef)
-
-
-@mistake(
+mistake(
     "pytrees.unflatten",
+    {"!= treedef": "< treedef"},
     name="Leaves that are left over are dropped",
     hints=[
         "Give three leaves to a structure with two. What happens to the third?",
@@ -280,19 +232,6 @@ def tree_unflatten(treedef, leaves):
         "Compare `len(leaves)` with `treedef.num_leaves` before you build anything, after `leaves = list(leaves)`.",
     ],
 )
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) < treedef.num_leaves:
-        raise ValueError("too few leaves")
-    remaining = iter(leaves)
-
-    def build(part):
-        if part.node_class is None:
-            return next(remaining)
-        children = [build(child) for child in part.child_treedefs]
-        return node_type(part.node_class).from_children(part.data, children)
-
-    return build(treedef)
 
 
 @mistake(
@@ -324,8 +263,12 @@ def tree_unflatten(treedef, leaves):
     return build(treedef, iter(leaves))
 
 
-@mistake(
+mistake(
     "pytrees.unflatten",
+    {
+        "leaves = list(leaves)": "leaves = leaves if isinstance(leaves, list) else list(leaves)",
+        "next(remaining)": "leaves.pop(0)",
+    },
     name="The leaves are taken out of the caller's list",
     hints=[
         "Build a tree from a list of leaves, and look at the list afterwards.",
@@ -333,94 +276,32 @@ def tree_unflatten(treedef, leaves):
         "Make a list of your own first, `list(leaves)`, or walk along with `iter(leaves)` and `next`.",
     ],
 )
-def tree_unflatten(treedef, leaves):
-    if not isinstance(leaves, list):
-        leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("the number of leaves does not fit")
-
-    def build(structure):
-        if structure.node_class is None:
-            return leaves.pop(0)
-        children = [build(child) for child in structure.child_treedefs]
-        return node_type(structure.node_class).from_children(structure.data, children)
-
-    return build(treedef)
-
-
-@mistake("pytrees.unflatten", fails="test_sources_of_leaves")
-def tree_unflatten(treedef, leaves):
-    if not leaves and treedef.num_leaves:
-        raise ValueError("no leaves")
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("the number of leaves does not fit")
-    left = iter(leaves)
-
-    def build(structure):
-        if structure.node_class is None:
-            return next(left)
-        children = [build(child) for child in structure.child_treedefs]
-        return node_type(structure.node_class).from_children(structure.data, children)
-
-    return build(treedef)
-
-
-@mistake("pytrees.unflatten", fails="test_classes_of_containers")
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("the number of leaves does not fit")
-    if not leaves:
-        return None
-    if treedef.node_class is None:
-        return leaves[0]
-    children = []
-    for child in treedef.child_treedefs:
-        children.append(tree_unflatten(child, leaves[: child.num_leaves]))
-        leaves = leaves[child.num_leaves :]
-    return node_type(treedef.node_class).from_children(treedef.data, children)
-
-
-@mistake("pytrees.unflatten", fails="test_errors_when_put_together")
-def tree_unflatten(treedef, leaves):
-    left = iter(leaves)
-
-    def build(structure):
-        if structure.node_class is None:
-            return next(left)
-        children = [build(child) for child in structure.child_treedefs]
-        return node_type(structure.node_class).from_children(structure.data, children)
-
-    try:
-        tree = build(treedef)
-    except Exception:
-        raise ValueError("the leaves do not fit") from None
-    if list(left):
-        raise ValueError("too many leaves")
-    return tree
-
-
-@mistake("pytrees.unflatten", fails="test_leaves_of_any_kind")
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("the number of leaves does not fit")
-
-    def build(structure, xs):
-        if structure.node_class is None:
-            while isinstance(xs, tuple | list) and len(xs) == 1:
-                (xs,) = xs
-            return xs
-        children = []
-        for child in structure.child_treedefs:
-            children.append(build(child, xs[: child.num_leaves]))
-            xs = xs[child.num_leaves :]
-        return node_type(structure.node_class).from_children(structure.data, children)
-
-    return build(treedef, leaves)
-
-
+mistake("pytrees.unflatten", {"list(leaves)": "list(leaves or [])"}, fails="test_sources_of_leaves")
+mistake(
+    "pytrees.unflatten",
+    {"if part.node_class": "if not part.num_leaves:\n    return None\nif part.node_class"},
+    fails="test_classes_of_containers",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "return build(treedef, build)": """try:
+    return build(treedef, build)
+except Exception:
+    raise ValueError("the leaves do not fit") from None"""
+    },
+    fails="test_errors_when_put_together",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "return next(remaining)": """x = next(remaining)
+while isinstance(x, tuple | list) and len(x) == 1:
+    (x,) = x
+return x"""
+    },
+    fails="test_leaves_of_any_kind",
+)
 # A StopIteration of a container's own function is taken for too few leaves.
 mistake(
     "pytrees.unflatten",
@@ -430,8 +311,6 @@ mistake(
     },
     fails="test_errors_when_put_together",
 )
-
-
 # An empty container is made by its class alone, without its data.
 mistake(
     "pytrees.unflatten",
@@ -440,8 +319,6 @@ mistake(
     },
     fails="test_other_classes_come_back",
 )
-
-
 # Only the constant `leaf` itself is a leaf, and no copy of it.
 mistake(
     "pytrees.unflatten",
@@ -505,8 +382,9 @@ def flatten_up_to(treedef, tree):
     return list(walk(treedef, tree))
 
 
-@mistake(
+mistake(
     "pytrees.flatten_up_to",
+    {"if type(tree)": "if {type(tree), treedef.node_class} != {list, tuple} and type(tree)"},
     name="Lists and tuples are treated alike",
     hints=[
         "Does `[1, 2]` fit the structure of `(1, 2)`? Compare the two structures with `==`.",
@@ -514,23 +392,9 @@ def flatten_up_to(treedef, tree):
         "Compare the classes: `type(tree)` must be `treedef.node_class` itself.",
     ],
 )
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    kind = node_type(type(tree))
-    same = {type(tree), treedef.node_class} == {list, tuple} or type(tree) is treedef.node_class
-    if kind is None or not same:
-        raise ValueError("another container")
-    children, data = kind.to_children(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other keys, or another length")
-    pairs = zip(treedef.child_treedefs, children)
-    return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
-
-
-@mistake(
+mistake(
     "pytrees.flatten_up_to",
+    {"data != treedef.data or ": ""},
     name="The keys of dicts are not compared",
     hints=[
         'Does `{"b": 1}` fit the structure of `{"a": 1}`? Both are dicts with one entry.',
@@ -538,22 +402,9 @@ def flatten_up_to(treedef, tree):
         "`to_children` returns the data of the tree; compare it with `treedef.data`.",
     ],
 )
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    kind = node_type(type(tree))
-    if kind is None or type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = kind.to_children(tree)
-    children = list(children)
-    if len(children) != len(treedef.child_treedefs):
-        raise ValueError("another length")
-    pairs = zip(treedef.child_treedefs, children)
-    return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
-
-
-@mistake(
+mistake(
     "pytrees.flatten_up_to",
+    {"return [tree]": "return tree_leaves(tree)"},
     name="Subtrees below the structure's leaves are taken apart, too",
     hints=[
         "Along the structure of `(1, 2)`, what should you get from `([1, 2], 3)`: two things, or three?",
@@ -561,95 +412,31 @@ def flatten_up_to(treedef, tree):
         "For a leaf of the structure return `[tree]`, the whole subtree as one entry.",
     ],
 )
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        kind = node_type(type(tree))
-        if kind is None:
-            return [tree]
-        return [x for child in kind.to_children(tree)[0] for x in flatten_up_to(leaf, child)]
-    kind = node_type(type(tree))
-    if kind is None or type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = kind.to_children(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other keys, or another length")
-    pairs = zip(treedef.child_treedefs, children)
-    return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]
-
-
-@mistake("pytrees.flatten_up_to", fails="test_data_at_every_depth")
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = node_type(type(tree)).take_apart(tree)
-    children = list(children)
-    if isinstance(tree, dict) and data != treedef.data:
-        raise ValueError("other keys")
-    if len(children) != len(treedef.child_treedefs):
-        raise ValueError("another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
-@mistake("pytrees.flatten_up_to", fails="test_tree_of_the_same_structure")
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = node_type(type(tree)).take_apart(tree)
-    children = list(children)
-    if data is not treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other data, or another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
-@mistake("pytrees.flatten_up_to", fails="test_subtrees_at_leaves")
-def flatten_up_to(treedef, tree):
-    tree_structure(tree)  # everything in it must be a tree
-    if treedef.node_class is None:
-        return [tree]
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = node_type(type(tree)).take_apart(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other data, or another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
-@mistake("pytrees.flatten_up_to", fails="test_containers_of_another_class")
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if not isinstance(tree, treedef.node_class) or hasattr(tree, "_fields") != hasattr(
-        treedef.node_class, "_fields"
-    ):
-        raise ValueError("another container")
-    children, data = node_type(treedef.node_class).take_apart(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other data, or another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
-@mistake("pytrees.flatten_up_to", fails="test_leaf_in_place_of_a_container")
-def flatten_up_to(treedef, tree):
-    if treedef.node_class is None:
-        return [tree]
-    if treedef.num_leaves == 0:
-        return []
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another container")
-    children, data = node_type(type(tree)).take_apart(tree)
-    children = list(children)
-    if data != treedef.data or len(children) != len(treedef.child_treedefs):
-        raise ValueError("other data, or another number of children")
-    return [x for part, c in zip(treedef.child_treedefs, children) for x in flatten_up_to(part, c)]
-
-
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data or": "isinstance(tree, dict) and data != treedef.data or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to", {"data != ": "data is not "}, fails="test_tree_of_the_same_structure"
+)
+# Everything in it must be a tree.
+mistake(
+    "pytrees.flatten_up_to",
+    {"if treedef.node_class is": "tree_structure(tree)\nif treedef.node_class is"},
+    fails="test_subtrees_at_leaves",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "type(tree) is not treedef.node_class": "not isinstance(tree, treedef.node_class)",
+        "node_type(type(tree))": "node_type(treedef.node_class)",
+        "kind =": """if hasattr(tree, "_fields") and not hasattr(treedef.node_class, "_fields"):
+    raise ValueError("a named tuple")
+kind =""",
+    },
+    fails="test_containers_of_another_class",
+)
 # An instance of a subclass fits.
 mistake(
     "pytrees.flatten_up_to",
@@ -658,16 +445,12 @@ mistake(
     },
     fails="test_containers_of_another_class",
 )
-
-
 # Only the constant `leaf` itself is a leaf, and no copy of it.
 mistake(
     "pytrees.flatten_up_to",
     {"if treedef.node_class is None:": "if treedef is leaf:"},
     fails="test_tree_of_the_same_structure",
 )
-
-
 # Only lists and tuples are thought to have a length that their data does not tell.
 mistake(
     "pytrees.flatten_up_to",
@@ -677,8 +460,6 @@ mistake(
     },
     fails="test_number_of_children",
 )
-
-
 # Data that is empty or None, on one side, is not compared.
 mistake(
     "pytrees.flatten_up_to",
@@ -690,8 +471,6 @@ mistake(
     {"data != treedef.data or": "(data is not None and data != treedef.data) or"},
     fails="test_data_at_every_depth",
 )
-
-
 # What an empty container keeps is not compared.
 mistake(
     "pytrees.flatten_up_to",
@@ -769,15 +548,11 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return kind.from_children(data, new)
 
 
-@mistake("pytrees.map", fails="test_results_that_are_containers")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-    new = []
-    for xs in zip(*columns):
-        y = f(*xs)
-        new.append(xs[0] if y is None else y)
-    return tree_unflatten(structure, new)
+mistake(
+    "pytrees.map",
+    {"f(*xs) for": "xs[0] if (y := f(*xs)) is None else y for"},
+    fails="test_results_that_are_containers",
+)
 
 
 @mistake("pytrees.map", fails="test_calls_for_equal_leaves")
@@ -796,25 +571,16 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return tree_unflatten(structure, new)
 
 
-@mistake("pytrees.map", fails="test_map_of_one_tree")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    if not leaves:
-        return None
-    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-    return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
-
-
-@mistake("pytrees.map", fails="test_errors_in_the_mapped_function")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    try:
-        columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-        return tree_unflatten(structure, [f(*xs) for xs in zip(*columns)])
-    except (TypeError, AttributeError) as error:
-        raise ValueError("the trees do not fit") from error
-
-
+mistake(
+    "pytrees.map",
+    {
+        "strict=True)])": """strict=True)])
+except (TypeError, AttributeError) as error:
+    raise ValueError("the trees do not fit") from error""",
+        "return tree_unflatten": "try:\n    return tree_unflatten",
+    },
+    fails="test_errors_in_the_mapped_function",
+)
 # Without leaves, the other trees are not looked at.
 mistake(
     "pytrees.map",
@@ -882,8 +648,12 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@mistake(
+mistake(
     "pytrees.flatten_fun",
+    {
+        "out_trees[:] = [structure]": "out_trees[:] = [leaves]",
+        "return out_trees[0]": "return tree_structure(f(*tree_unflatten(in_tree, out_trees[0])))",
+    },
     name="The structure is found by running the function again",
     hints=[
         "Let the function print something, and call `flat_f` and `out_tree`, once each. How many times is it printed?",
@@ -891,24 +661,9 @@ def flatten_fun(f, in_tree):
         "Keep the structure when `flat_f` has it, in a variable that `out_tree` can see; `out_tree` only reads it.",
     ],
 )
-def flatten_fun(f, in_tree):
-    last = []
-
-    def flat_f(*leaves):
-        out_leaves, _ = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        last[:] = [leaves]
-        return out_leaves
-
-    def out_tree():
-        if not last:
-            raise RuntimeError("not known yet")
-        return tree_flatten(f(*tree_unflatten(in_tree, last[0])))[1]
-
-    return flat_f, out_tree
-
-
-@mistake(
+mistake(
     "pytrees.flatten_fun",
+    {"return out_trees[0]": "return in_tree"},
     name="The structure of the arguments is returned instead of the result's",
     hints=[
         "Wrap a function that takes two numbers and returns one. What structure does `out_tree()` return?",
@@ -916,24 +671,9 @@ def flatten_fun(f, in_tree):
         "`tree_flatten` of the function's result returns the leaves and the structure. Keep that structure, and let `out_tree` return it.",
     ],
 )
-def flatten_fun(f, in_tree):
-    done = []
-
-    def flat_f(*leaves):
-        out_leaves, _ = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        done[:] = [True]
-        return out_leaves
-
-    def out_tree():
-        if not done:
-            raise RuntimeError("not known yet")
-        return in_tree
-
-    return flat_f, out_tree
-
-
-@mistake(
+mistake(
     "pytrees.flatten_fun",
+    {"out_trees[:] = [structure]": "out_trees.append(structure)"},
     name="Only the first result's structure is kept",
     hints=[
         "Call `flat_f` twice, so that the function returns different containers. What does `out_tree()` say after the second call?",
@@ -941,105 +681,31 @@ def flatten_fun(f, in_tree):
         "Replace what is kept at every call, for instance by `out_trees[:] = [structure]`, and read that one entry.",
     ],
 )
-def flatten_fun(f, in_tree):
-    out_trees = []
-
-    def flat_f(*leaves):
-        out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        out_trees.append(structure)
-        return out_leaves
-
-    def out_tree():
-        if not out_trees:
-            raise RuntimeError("not known yet")
-        return out_trees[0]
-
-    return flat_f, out_tree
-
-
-@mistake("pytrees.flatten_fun", fails="test_structure_asked_too_early")
-def flatten_fun(f, in_tree):
-    kept = []
-
-    def flat_f(*leaves):
-        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        kept.append(structure)
-        return out
-
-    return flat_f, lambda: kept[-1]
-
-
-@mistake("pytrees.flatten_fun", fails="test_wrappers_side_by_side")
-def flatten_fun(f, in_tree):
-    kept = flatten_fun.__dict__.setdefault("kept", {})
-
-    def flat_f(*leaves):
-        out, kept["structure"] = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        return out
-
-    def out_tree():
-        if "structure" not in kept:
-            raise RuntimeError("asked too early")
-        return kept["structure"]
-
-    kept.clear()
-    return flat_f, out_tree
-
-
-@mistake("pytrees.flatten_fun", fails="test_structure_of_that_time")
-def flatten_fun(f, in_tree):
-    results = []
-
-    def flat_f(*leaves):
-        results[:] = [f(*tree_unflatten(in_tree, leaves))]
-        return tree_leaves(results[0])
-
-    def out_tree():
-        if not results:
-            raise RuntimeError("asked too early")
-        return tree_structure(results[0])
-
-    return flat_f, out_tree
-
-
-@mistake("pytrees.flatten_fun", fails="test_function_that_calls_itself")
-def flatten_fun(f, in_tree):
-    kept = []
-
-    def flat_f(*leaves):
-        kept.clear()
-        out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-        kept.append(structure)
-        return out
-
-    def out_tree():
-        if not kept:
-            raise RuntimeError("asked too early")
-        return kept[0]
-
-    return flat_f, out_tree
-
-
-@mistake("pytrees.flatten_fun", fails="test_errors_in_the_function")
-def flatten_fun(f, in_tree):
-    kept = []
-
-    def flat_f(*leaves):
-        args = tree_unflatten(in_tree, leaves)
-        try:
-            result = f(*args)
-        except TypeError:  # f takes all arguments as one
-            result = f(args)
-        out, structure = tree_flatten(result)
-        kept[:] = [structure]
-        return out
-
-    def out_tree():
-        if not kept:
-            raise RuntimeError("asked too early")
-        return kept[0]
-
-    return flat_f, out_tree
+mistake(
+    "pytrees.flatten_fun",
+    {"= []": '= flatten_fun.__dict__.setdefault("kept", [])\nout_trees.clear()'},
+    fails="test_wrappers_side_by_side",
+)
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "tree_flatten(f(": "tree_flatten(result := f(",
+        "[structure]": "[result]",
+        "return out_trees[0]": "return tree_structure(out_trees[0])",
+    },
+    fails="test_structure_of_that_time",
+)
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))": """try:
+    result = f(*tree_unflatten(in_tree, leaves))
+except TypeError:  # f takes all arguments as one
+    result = f(tree_unflatten(in_tree, leaves))
+out_leaves, structure = tree_flatten(result)"""
+    },
+    fails="test_errors_in_the_function",
+)
 
 
 @mistake("pytrees.flatten_fun", fails="test_equal_arguments_again")
@@ -1078,8 +744,6 @@ mistake(
     },
     fails="test_several_calls",
 )
-
-
 # Two wrappers of one function share a structure.
 mistake(
     "pytrees.flatten_fun",
@@ -1087,4 +751,140 @@ mistake(
         "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])",
     },
     fails="test_wrappers_side_by_side",
+)
+
+
+# Children that are all leaves are the leaves of a list: the caller's list itself.
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree": "if type(tree) is list and not any(node_type(type(x)) for x in tree):\n    return tree, PyTreeDef(list, None, (leaf,) * len(tree))\nflat = [tree"
+    },
+    fails="test_argument_is_left_alone",
+)
+# from right to left
+mistake(
+    "pytrees.flatten",
+    {"for xs, _ in flat for": "for xs, _ in reversed(flat) for"},
+    fails="test_nested_containers",
+)
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = kind.take_apart(tree)"
+    },
+    fails="test_each_container_once",
+)
+# data that cannot be hashed
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
+    },
+    fails="test_objects_of_other_classes",
+)
+# A tree that is too deep, or a class that is not finished, is a leaf.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
+    },
+    fails="test_errors_when_taken_apart",
+)
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
+    },
+    fails="test_subclasses_are_leaves",
+)
+# The leaf is equal, and a different object.
+mistake(
+    "pytrees.unflatten",
+    {
+        "return next(remaining)": "x = next(remaining)\nreturn x.copy() if isinstance(x, list | dict) else x"
+    },
+    fails="test_leaves_of_any_kind",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
+    },
+    fails="test_other_classes_come_back",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "remaining = iter(leaves)": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = iter(leaves)"
+    },
+    fails="test_classes_of_containers",
+)
+# No data, no comparison.
+mistake(
+    "pytrees.flatten_up_to",
+    {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"if type(tree) is": "if tree is not None and type(tree) is"},
+    fails="test_leaf_in_place_of_a_container",
+)
+mistake(
+    "pytrees.map",
+    {
+        "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
+    },
+    fails="test_map_with_chosen_leaves",
+)
+# A result without leaves leaves the last structure.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_trees[:] = [structure]": "if out_leaves or not out_trees:\n    out_trees[:] = [structure]"
+    },
+    fails="test_several_calls",
+)
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "f(*tree_unflatten(in_tree, leaves))": "f(*tree_unflatten(in_tree, leaves if in_tree.num_leaves else ()))"
+    },
+    fails="test_wrong_number_of_flat_arguments",
+)
+# The arguments in a list are one argument.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "f(*tree_unflatten(in_tree, leaves))": "f(*(args if type(args := tree_unflatten(in_tree, leaves)) is tuple else [args]))"
+    },
+    fails="test_what_the_function_gets",
+)
+# a result that is a leaf comes back as it is
+mistake(
+    "pytrees.flatten_fun",
+    {"return out_leaves": "return out_leaves or ()"},
+    fails="test_flat_results",
+)
+# an OrderedDict has an order
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
+    },
+    fails="test_data_at_every_depth",
+)
+# What needs no arguments runs once.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_leaves, structure = tree_flatten(": "if not leaves and out_trees:\n    return []\nout_leaves, structure = tree_flatten("
+    },
+    fails="test_runs_of_the_function",
 )

@@ -274,6 +274,14 @@ mistake(
     },
     fails="test_trace_afterwards",
 )
+# A box that has escaped and adds nothing is opened.
+mistake(
+    "tracing.trace_with",
+    {
+        "full_raise(trace, out) for out": "full_raise(trace, out.full_lower() if isinstance(out, Tracer) else out) for out"
+    },
+    fails="test_trace_afterwards",
+)
 # An input keeps the value that its type may have.
 mistake(
     "tracing.trace_with",

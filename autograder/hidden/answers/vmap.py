@@ -76,73 +76,33 @@ mistake(
         "Put `axis_size` in the shape at `dst`: `(*shape[:dst], axis_size, *shape[dst:])`; the axes of `x` become all axes but `dst`.",
     ],
 )
-
-
-@mistake("vmap.move_batch_axis", fails="test_move_is_apart")
-def move_batch_axis(axis_size, src, dst, x):
-    shape = list(get_aval(x).shape)
-    rank = len(shape)
-    if src is not_mapped:
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, range(1, rank + 1) if dst == 0 else range(rank))
-    order = [i for i in range(rank) if i != src]
-    order.insert(dst, src)
-    return transpose(x, order)
-
-
-@mistake("vmap.move_batch_axis", fails="test_repeats_what_is_not_mapped")
-def move_batch_axis(axis_size, src, dst, x):
-    shape = list(get_aval(x).shape)
-    if src is not_mapped:
-        if shape[dst : dst + 1] == [axis_size]:  # it is there already
-            return x
-        axes = [i for i in range(len(shape) + 1) if i != dst]
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, axes)
-    order = [i for i in range(len(shape)) if i != src]
-    order.insert(dst, src)
-    return transpose(x, order)
-
-
-@mistake("vmap.move_batch_axis", fails="test_move_weak_type")
-def move_batch_axis(axis_size, src, dst, x):
-    if not isinstance(x, Tracer):
-        x = np.asarray(x)
-    shape = list(x.shape)
-    if src is not_mapped:
-        axes = [i for i in range(len(shape) + 1) if i != dst]
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, axes)
-    order = [i for i in range(len(shape)) if i != src]
-    order.insert(dst, src)
-    return transpose(x, order)
-
-
-@mistake("vmap.move_batch_axis", fails="test_move_is_apart")
-def move_batch_axis(axis_size, src, dst, x):
-    if type(x) is np.ndarray and src is not not_mapped:
-        return np.moveaxis(x, src, dst)
-    shape = list(get_aval(x).shape)
-    if src is not_mapped:
-        axes = [i for i in range(len(shape) + 1) if i != dst]
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, axes)
-    order = [i for i in range(len(shape)) if i != src]
-    order.insert(dst, src)
-    return transpose(x, order)
-
-
-@mistake("vmap.move_batch_axis", fails="test_to_any_place")
-def move_batch_axis(axis_size, src, dst, x):
-    shape = list(get_aval(x).shape)
-    if src is not_mapped:
-        axes = [i for i in range(len(shape) + 1) if i != dst]
-        shape.insert(dst, axis_size)
-        return broadcast_in_dim(x, shape, axes)
-    others = [i for i in range(len(shape)) if i != src]
-    return transpose(x, [src, *others] if dst == 0 else [*others, src])
-
-
+mistake(
+    "vmap.move_batch_axis", {"i != dst": "i != (dst and len(shape))"}, fails="test_move_is_apart"
+)
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "batched = (": """if shape[dst : dst + 1] == (axis_size,):  # it is there already
+    return x
+batched = ("""
+    },
+    fails="test_repeats_what_is_not_mapped",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {"shape = get": "x = x if isinstance(x, Tracer) else np.asarray(x)\nshape = get"},
+    fails="test_move_weak_type",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {"order = [": "if type(x) is np.ndarray:\n    return np.moveaxis(x, src, dst)\norder = ["},
+    fails="test_move_is_apart",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {"order.insert(dst, src)": "order.insert(dst and len(shape), src)"},
+    fails="test_to_any_place",
+)
 # A value is repeated along a leading axis, which moves afterwards.
 mistake(
     "vmap.move_batch_axis",
@@ -230,58 +190,34 @@ mistake(
         "New axes come after the batch axis: the shape is `(axis_size, *(1,) * missing, *shape[1:])`, and axis 0 of `x` stays axis 0.",
     ],
 )
-
-
-@mistake("vmap.align_operand", fails="test_arrays_that_are_not_mapped")
-def align_operand(axis_size, dim, x, rank):
-    shape = get_aval(x).shape
-    if dim is not_mapped:
-        return move_batch_axis(axis_size, dim, 0, x) if shape else x
-    x = move_batch_axis(axis_size, dim, 0, x)
-    size, *rest = get_aval(x).shape
-    missing = rank - len(rest)
-    if not missing:
-        return x
-    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
-
-
-@mistake("vmap.align_operand", fails="test_aligning_weak_type")
-def align_operand(axis_size, dim, x, rank):
-    if dim is not_mapped and get_aval(x).shape == ():
-        return x if isinstance(x, Tracer) else np.asarray(x)
-    x = move_batch_axis(axis_size, dim, 0, x)
-    size, *rest = get_aval(x).shape
-    missing = rank - len(rest)
-    if not missing:
-        return x
-    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
-
-
-@mistake("vmap.align_operand", fails="test_aligning_equal_sizes")
-def align_operand(axis_size, dim, x, rank):
-    shape = get_aval(x).shape
-    if dim is not_mapped and shape == ():
-        return x
-    if dim is not_mapped or shape[0] != axis_size:
-        x = move_batch_axis(axis_size, dim, 0, x)
-    size, *rest = get_aval(x).shape
-    missing = rank - len(rest)
-    if not missing:
-        return x
-    return broadcast_in_dim(x, (size, *[1] * missing, *rest), (0, *range(1 + missing, 1 + rank)))
-
-
-@mistake("vmap.align_operand", fails="test_work_of_aligning")
-def align_operand(axis_size, dim, x, rank):
-    if dim is not_mapped and get_aval(x).shape == ():
-        return x
-    x = move_batch_axis(axis_size, dim, 0, x)
-    size, *rest = get_aval(x).shape
-    if len(rest) == rank:
-        return x
-    return np.reshape(np.asarray(x), (size, *[1] * (rank - len(rest)), *rest))
-
-
+mistake(
+    "vmap.align_operand",
+    {
+        "x = move": """if dim is not_mapped:
+    return move_batch_axis(axis_size, dim, 0, x)
+x = move"""
+    },
+    fails="test_arrays_that_are_not_mapped",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        "if dim is": """if not (get_aval(x).shape or isinstance(x, Tracer)):
+    x = np.asarray(x)
+if dim is"""
+    },
+    fails="test_aligning_weak_type",
+)
+mistake(
+    "vmap.align_operand",
+    {"x = move": "if dim is not_mapped or get_aval(x).shape[0] != axis_size:\n    x = move"},
+    fails="test_aligning_equal_sizes",
+)
+mistake(
+    "vmap.align_operand",
+    {"broadcast_in_dim(x": "np.reshape(np.asarray(x)", "), axes)": "))"},
+    fails="test_work_of_aligning",
+)
 # An array of one entry is taken for a number.
 mistake(
     "vmap.align_operand",
@@ -332,8 +268,9 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
     return total, new_dim
 
 
-@mistake(
+mistake(
     "vmap.reduce_sum_rule",
+    {"axes_behind(dim, axes)": "axes"},
     name="The axes of one example are treated as axes of the batch",
     hints=[
         "A batch has the shape (2, 3), and its batch axis is the first one. You sum each example along its axis 0. Which axis of the batch is that?",
@@ -341,13 +278,9 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
         "Translate the axes first: `axes_behind(dim, axes)`.",
     ],
 )
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    return reduce_sum_p.bind(x, axes=axes), dim - sum(axis < dim for axis in axes)
-
-
-@mistake(
+mistake(
     "vmap.reduce_sum_rule",
+    {" - sum(axis < dim for axis in axes_out)": ""},
     name="The batch axis of the sums is where it was in the batch",
     hints=[
         "A batch has the shape (2, 3), and its batch axis is the last one. The sums have the shape (3,). Which axis of them is the batch axis?",
@@ -355,49 +288,37 @@ def reduce_sum_batch(axis_size, vals, dims, *, axes):
         "Subtract one for each summed axis before it: `dim - sum(axis < dim for axis in axes_out)`.",
     ],
 )
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    return reduce_sum_p.bind(x, axes=axes_behind(dim, axes)), dim
-
-
-@mistake("vmap.reduce_sum_rule", fails="test_axes_in_any_order")
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    import bisect
-
-    (x,), (dim,) = vals, dims
-    axes = axes_behind(dim, axes)
-    return reduce_sum_p.bind(x, axes=axes), dim - bisect.bisect_left(axes, dim)
-
-
-@mistake("vmap.reduce_sum_rule", fails="test_all_axes_or_none")
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    inside = axes_behind(dim, axes) or tuple(i for i in range(x.ndim) if i != dim)
-    return reduce_sum_p.bind(x, axes=inside), dim - sum(axis < dim for axis in inside)
-
-
-@mistake("vmap.reduce_sum_rule", fails="test_sum_keeps_the_dtype")
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    inside = axes_behind(dim, axes)
-    return x.sum(inside), dim - sum(axis < dim for axis in inside)
-
-
-@mistake("vmap.reduce_sum_rule", fails="test_batch_axis_between")
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    inside = axes_behind(dim, axes)
-    out = reduce_sum_p.bind(x, axes=inside)
-    if all(axis < dim for axis in inside):
-        return out, dim - len(inside)
-    return out, dim - any(axis < dim for axis in inside)
-
-
-@mistake("vmap.reduce_sum_rule", fails="test_axes_of_one_size")
-def reduce_sum_batch(axis_size, vals, dims, *, axes):
-    (x,), (dim,) = vals, dims
-    out = reduce_sum_p.bind(x, axes=axes_behind(dim, axes))
-    return out, get_aval(out).shape.index(axis_size)
+mistake(
+    "vmap.reduce_sum_rule",
+    {"sum(axis < dim for axis in axes_out)": "int(np.searchsorted(axes_out, dim))"},
+    fails="test_axes_in_any_order",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {"axes_behind(dim, axes)": "axes_behind(dim, axes or range(x.ndim - 1))"},
+    fails="test_all_axes_or_none",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {"reduce_sum(x, axes_out)": "x.sum(axes_out)"},
+    fails="test_sum_keeps_the_dtype",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce": "under = [axis < dim for axis in axes_out]\nreturn reduce",
+        "sum(axis < dim for axis in axes_out)": "(sum(under) if all(under) else any(under))",
+    },
+    fails="test_batch_axis_between",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce_sum(x, axes_out)": "return (out := reduce_sum(x, axes_out))",
+        "dim - sum(axis < dim for axis in axes_out)": "get_aval(out).shape.index(axis_size)",
+    },
+    fails="test_axes_of_one_size",
+)
 
 
 @right("vmap.dot_general_rule")
@@ -479,8 +400,9 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
     return dot_general_p.bind(vals[0], vals[1], dimension_numbers=numbers, **kind), place
 
 
-@mistake(
+mistake(
     "vmap.dot_general_rule",
+    {"axis_in_product(vals, (contract, batch), side, dims[side])": "0"},
     name="The batch axis of a product with one batch is said to come first",
     hints=[
         "One matrix of shape (2, 3) is multiplied by a batch of vectors, of shape (5, 3). What is the shape of the product, and which of its axes runs over the vectors?",
@@ -488,114 +410,29 @@ def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_ele
         "`axis_in_product(vals, (contract, batch), side, dims[side])`, where `side` is 0 or 1, the operand that is mapped.",
     ],
 )
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
-    )
-    if not_mapped not in dims:
-        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
-    out = dot_general_p.bind(
-        *vals,
-        dimension_numbers=(contract, batch),
-        preferred_element_type=preferred_element_type,
-    )
-    return out, 0
-
-
-@mistake("vmap.dot_general_rule", fails="test_both_mapped")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    both = all(isinstance(dim, int) for dim in dims)
-    used = [dims[0], dims[0]] if both else dims
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(used, pair)) for pair in dimension_numbers
-    )
-    if both:
-        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
-    numbers = contract, batch
-    out = dot_general_p.bind(
-        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
-    )
-    if both:
-        return out, 0
-    side = 0 if isinstance(dims[0], int) else 1
-    return out, axis_in_product(vals, numbers, side, dims[side])
-
-
-@mistake("vmap.dot_general_rule", fails="test_products_with_batch_axes")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
-    )
-    kind = {"preferred_element_type": preferred_element_type}
-    if all(isinstance(dim, int) for dim in dims):
-        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
-        return dot_general_p.bind(*vals, dimension_numbers=(contract, batch), **kind), 0
-    out = dot_general_p.bind(*vals, dimension_numbers=(contract, batch), **kind)
-    stay = [
-        [i for i in range(len(get_aval(x).shape)) if i not in (*contract[k], *batch[k])]
-        for k, x in enumerate(vals)
-    ]
-    if isinstance(dims[0], int):
-        return out, len(batch[0]) + stay[0].index(dims[0])
-    return out, len(stay[0]) + stay[1].index(dims[1])
-
-
-@mistake("vmap.dot_general_rule", fails="test_products_with_several_batch_axes")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
-    )
-    both = all(isinstance(dim, int) for dim in dims)
-    if both:
-        batch = tuple((dim, *axes[:1]) for dim, axes in zip(dims, batch))
-    numbers = contract, batch
-    out = dot_general_p.bind(
-        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
-    )
-    if both:
-        return out, 0
-    side = 0 if isinstance(dims[0], int) else 1
-    return out, axis_in_product(vals, numbers, side, dims[side])
-
-
-@mistake("vmap.dot_general_rule", fails="test_several_contracted_axes")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    contract, batch = (
-        tuple(axes_behind(dim, axes) for dim, axes in zip(dims, pair)) for pair in dimension_numbers
-    )
-    contract = tuple(axes[:1] for axes in contract)
-    both = all(isinstance(dim, int) for dim in dims)
-    if both:
-        batch = tuple((dim, *axes) for dim, axes in zip(dims, batch))
-    numbers = contract, batch
-    out = dot_general_p.bind(
-        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
-    )
-    if both:
-        return out, 0
-    side = 0 if isinstance(dims[0], int) else 1
-    return out, axis_in_product(vals, numbers, side, dims[side])
-
-
-@mistake("vmap.dot_general_rule", fails="test_work_of_a_product")
-def dot_general_batch(axis_size, vals, dims, *, dimension_numbers, preferred_element_type):
-    contract, batch = (
-        [list(axes_behind(dim, axes)) for dim, axes in zip(dims, pair)]
-        for pair in dimension_numbers
-    )
-    both = all(isinstance(dim, int) for dim in dims)
-    if both:
-        batch = [[dim, *axes] for dim, axes in zip(dims, batch)]
-    numbers = contract, batch
-    out = dot_general_p.bind(
-        *vals, dimension_numbers=numbers, preferred_element_type=preferred_element_type
-    )
-    if both:
-        return out, 0
-    side = 0 if isinstance(dims[0], int) else 1
-    return out, axis_in_product(vals, numbers, side, dims[side])
-
-
+mistake(
+    "vmap.dot_general_rule",
+    {"side, dims[side])": "side, dims[side]) - side * len(batch[0])"},
+    fails="test_products_with_batch_axes",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {"*axes) for": "*axes[:1]) for"},
+    fails="test_products_with_several_batch_axes",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {"if not_mapped": "contract = tuple(axes[:1] for axes in contract)\nif not_mapped"},
+    fails="test_several_contracted_axes",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "= vals, (contract, batch)": "= vals, [[*map(list, pair)] for pair in (contract, batch)]",
+        "dot_general(x, y, numbers": "dot_general_p.bind(x, y, dimension_numbers=numbers",
+    },
+    fails="test_work_of_a_product",
+)
 # If both are mapped, the dtype that is asked for is lost.
 mistake(
     "vmap.dot_general_rule",
@@ -677,37 +514,14 @@ mistake(
         "`out_axes=(None, -1)`: the axis of the directions comes after those of the result.",
     ],
 )
-
-
-@mistake("vmap.jacobian", fails="test_jacobian_of_a_matrix")
-def jacobian_of_input(f, xs, i):
-    rank = len(get_aval(xs[i]).shape)
-
-    def push(t):
-        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
-
-    for _ in range(rank):
-        push = vmap(push, out_axes=(None, -1))
-    values, jacobians = push(basis(get_aval(xs[i])))
-    if rank > 1:  # the last two are the wrong way round
-        orders = [list(range(len(get_aval(j).shape))) for j in jacobians]
-        orders = [[*order[:-2], order[-1], order[-2]] for order in orders]
-        jacobians = [transpose(j, order) for j, order in zip(jacobians, orders)]
-    return values, jacobians
-
-
-@mistake("vmap.jacobian", fails="test_jacobian_of_one_input_twice")
-def jacobian_of_input(f, xs, i):
-    aval = get_aval(xs[i])
-
-    def push(t):
-        return jvp_flat(f, xs, [t if j == i else None for j in range(len(xs))])
-
-    for k in range(len(aval.shape)):
-        push = vmap(push, in_axes=k, out_axes=(None, -1))
-    return push(basis(ShapedArray(aval.shape, aval.dtype)))
-
-
+mistake(
+    "vmap.jacobian", {"in_axes=axis": "in_axes=min(axis, 1)"}, fails="test_jacobian_of_a_matrix"
+)
+mistake(
+    "vmap.jacobian",
+    {"(get_aval(xs[i]))": "(ShapedArray(get_aval(xs[i]).shape, get_aval(xs[i]).dtype))"},
+    fails="test_jacobian_of_one_input_twice",
+)
 # A number moves by a Python float, whatever its dtype.
 mistake(
     "vmap.jacobian",
@@ -715,4 +529,138 @@ mistake(
         "for axis in range": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in range",
     },
     fails="test_jacobian_keeps_the_dtype",
+)
+
+
+# Weak arrays, unlike numbers, lose their weak type.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "aval = get_aval(x)\nshape = aval.shape\nif aval.weak_type and shape:\n    x = convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=False)"
+    },
+    fails="test_move_weak_type",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "return transpose(x, order)": "return transpose(x, order) if dst else transpose_p.bind(x, permutation=tuple(order))"
+    },
+    fails="test_work_of_a_move",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "shape = get_aval(x).shape\nif axis_size == 1 and src is not_mapped and not shape:\n    return np.array([x])"
+    },
+    fails="test_work_of_a_move",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        "not get_aval(x).shape:": "not get_aval(x).shape:\n    x = float(x) if isinstance(x, int) else x"
+    },
+    fails="test_numbers_that_are_not_mapped",
+)
+# One axis at most is put in.
+mistake(
+    "vmap.align_operand",
+    {"missing = 1 + rank - len(shape)": "missing = min(1, 1 + rank - len(shape))"},
+    fails="test_missing_axes",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        "if not missing:": "if not rank:\n    return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=(0,))\nif not missing:"
+    },
+    fails="test_work_of_aligning",
+)
+# one sum after another
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce_sum(x, axes_out),": "for axis in sorted(axes_out[2:], reverse=True):\n    x = reduce_sum(x, (axis,))\n    axes_out = tuple(i - (i > axis) for i in axes_out if i != axis)\n    dim -= axis < dim\nreturn reduce_sum(x, axes_out),"
+    },
+    fails="test_work_of_a_sum",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce_sum(x, axes_out),": "x = convert_element_type_p.bind(x, new_dtype=get_aval(x).dtype, weak_type=False)\nreturn reduce_sum(x, axes_out),"
+    },
+    fails="test_sum_keeps_the_dtype",
+)
+# The product is computed in the dtype of the operands, and converted.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x, y": "if preferred_element_type is not None:\n    out = dot_general(x, y, numbers, preferred_element_type=None)\n    dtype = np.dtype(preferred_element_type)\n    return convert_element_type_p.bind(out, new_dtype=dtype, weak_type=False), out_dim\nreturn dot_general(x, y"
+    },
+    fails="test_work_of_a_product",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x, y, numbers,": "numbers = (contract, tuple(map(list, batch))) if len(batch[0]) > 1 else numbers\nreturn dot_general_p.bind(x, y, dimension_numbers=numbers,"
+    },
+    fails="test_work_of_a_product",
+)
+# The axes of a square are taken for each other.
+mistake(
+    "vmap.jacobian",
+    {
+        "vmap(push_forward, in_axes=axis,": "vmap(push_forward, in_axes=axis if len(set(get_aval(xs[i]).shape)) > 1 else 0,"
+    },
+    fails="test_jacobian_of_a_matrix",
+)
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "if not get_aval(xs[i]).shape:\n    return f(*xs), push_forward(basis(get_aval(xs[i])))[1]\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_a_number",
+)
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "known = vars(f)\nif 'known' not in known:\n    f.known = push_forward(basis(get_aval(xs[i])))\nif known:\n    return f.known\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# integers have no row
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "values, jacobians = push_forward(basis(get_aval(xs[i])))\nreturn values, [j for j in jacobians if dtypes.is_float(get_aval(j).dtype)]"
+    },
+    fails="test_jacobian_of_constants",
+)
+# what moves outside is lost
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# An array of one entry stretches along the axis that it has.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "if isinstance(src, NotMapped):": "if isinstance(src, NotMapped) and shape == (1,) and dst == 0:\n    return broadcast_in_dim(x, (axis_size,), (0,))\nif isinstance(src, NotMapped):"
+    },
+    fails="test_move_equal_sizes",
+)
+# one axis after another
+mistake(
+    "vmap.align_operand",
+    {
+        "x = move_batch_axis(axis_size, dim, 0, x)": "while dim is not not_mapped and dim > 1:\n    x, dim = move_batch_axis(axis_size, dim, dim - 1, x), dim - 1\nx = move_batch_axis(axis_size, dim, 0, x)"
+    },
+    fails="test_work_of_aligning",
+)
+# The batch axis is said to be where it was in the operand.
+mistake(
+    "vmap.dot_general_rule",
+    {"axis_in_product(vals, (contract, batch), side, dims[side])": "dims[side]"},
+    fails="test_second_mapped",
 )

@@ -17,6 +17,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import threading
+    from unittest.mock import patch
 
     from minijax.array import ArrayImpl
     from minijax.core import (
@@ -97,7 +98,7 @@ def aval_of_registered(mj):
     """The abstract values of classes that were put into the table, and of their subclasses."""
 
     class Celsius:
-        days = 4
+        days, aval = 4, None  # only of a tracer it is the abstract value
 
     class Weather(Celsius):
         pass
@@ -147,7 +148,10 @@ def avals_of_heirs(mj):
         finally:
             for cls, _ in order:
                 del aval_makers[cls]
-    return {"the abstract values, after the entries were made in two orders": found}
+    return {
+        "the abstract values of a class and of two that inherit from it and another, "
+        "after the entries were made in two orders": found
+    }
 
 
 @probe
@@ -173,10 +177,13 @@ def aval_of_changing_class(mj):
     aval_makers[Fever] = lambda x: ShapedArray((), np.dtype("int8"))
     seen.append(shown())
     del aval_makers[Celsius], aval_makers[Fever]
+    with patch.dict(aval_makers, {object: lambda x: ShapedArray((7,), np.dtype("int8"))}):
+        seen.append(shown())
     return {
         "the abstract value of a class that is in the table": seen[0],
         "the abstract value after the table's entry was replaced": seen[1],
         "the abstract value after the subclass got an entry": seen[2],
+        "the abstract values if only `object` fits": seen[3],
         "the error after the entries were removed": shown(),
     }
 
@@ -381,6 +388,9 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
         def __init__(self, main):
             self._trace = Trace(main)
 
+        def full_lower(self):
+            return 0.5
+
     trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
     operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
     answers = []
@@ -394,7 +404,8 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
                 answers.append(True)
     finally:
         trace_state.dynamic_trace = None
-    return {"the tracer is rejected by UnexpectedTracerError": answers}
+    where = "" if dynamic is None else ", below default_main()"
+    return {f"the tracer is rejected by UnexpectedTracerError{where}": answers}
 
 
 @probe
@@ -540,10 +551,12 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
     upper = [MainTrace(i, Toy) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    upper[own_level - 1] = main = MainTrace(own_level, Toy)
+    main = MainTrace(own_level, Toy) if own_level else trace_state.stack[0]
+    if own_level:
+        upper[own_level - 1] = main
     trace_state.stack[1:] = upper
     try:
-        out = full_raise(Toy(main), tracer)
+        out = full_raise(main.trace_type(main), tracer)
         rejected = False
     except UnexpectedTracerError:
         rejected, out = True, (None, None)
@@ -608,6 +621,7 @@ def test_tracer_from_above_has_escaped(student):
     """A tracer of a higher level is rejected."""
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
+    student.agrees(tracer_boxed, 1, 0, True)
 
 
 @pytest.mark.meets("another_box")
@@ -724,7 +738,7 @@ def count_around_thread(mj, siblings, x):
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
         counts.append(counted(outside)(x)[1])
-    return {"the counts of the inner and of the outer call": counts}
+    return {"the counts of a call in another thread and of the call around it": counts}
 
 
 def error_of(f, *args):

@@ -996,7 +996,9 @@ def test_program_of_several(student):
 
 
 @pytest.mark.meets("sizes", "some_results", "zeros")
-@pytest.mark.keeps("for an integer without influence")
+@pytest.mark.keeps(
+    "is linear in the inputs that `linear` marks", "for an integer without influence"
+)
 def test_program_with_zeros(student):
     """An input without influence gets zeros of its own shape and dtype."""
     args = [ROW, ROW, GRID.astype(F32)]

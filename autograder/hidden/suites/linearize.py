@@ -16,6 +16,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import importlib
+    import sys
     from unittest.mock import patch
 
     from minijax import core
@@ -207,7 +208,7 @@ def work_of_staging(mj, x):
         types = [type(out.aval).__name__ for out in outs]
         return {
             "the number of results": len(outs),
-            "the types of the results": types,
+            "the classes of the results' types": types,
             "a result is known": [out.pval.is_known for out in outs],
             "calls of the evaluation": len(runs),
         }
@@ -380,7 +381,9 @@ def long_chain(mj, length, uses):
             recipe = lin.EqnRecipe(sin_p, [tracer] * uses, {}, [Var(aval)])
             tracer = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
             recipes.append(recipe)
-        found = lin.toposort([recipes[-1]])
+        sys.setrecursionlimit(1000)  # an earlier call may have raised it
+        with patch.object(sys, "setrecursionlimit"):
+            found = lin.toposort([recipes[-1]])
         in_order = [a is b for a, b in zip(found, recipes, strict=False)].count(True)
         return {"the number of recipes": len(found), "how many are in their place": in_order}
 
@@ -585,6 +588,25 @@ def residual_types(mj, siblings, values):
     }
 
 
+@probe(uses=[evaluating])
+def residuals_without_numpy(mj, siblings, x):
+    """Results of operations and tracers from below as known operands: what becomes of them."""
+    with (
+        evaluating(siblings) as (lin, _),
+        new_main(JVPTrace) as below,
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace, kept = lin.PartialEvalTrace(main), JVPTracer(JVPTrace(below), x, x)
+        box, known = trace.new_arg(lin.unknown(get_aval(x))), [neg_p.bind(x), kept]
+        outs = [full_raise(trace, mj.numpy.multiply(box, y)) for y in known]
+        program = lin.tracers_to_jaxpr([box], [*outs, *map(trace.pure, known)])
+    return {
+        "the classes of the outputs": [type(atom).__name__ for atom in program.jaxpr.outvars],
+        "the number of constants": len(program.consts),
+        "a tracer from below is a constant itself": [c is kept for c in program.consts].count(True),
+    }
+
+
 def makes(student, name, vals, consts, later):
     """Compare the program of a function."""
     student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
@@ -621,12 +643,14 @@ def test_program_keeps_a_residual_once(student):
 
 @pytest.mark.meets("weak_type", "float32", "caching", "none", "zeros")
 def test_types_of_residuals(student):
-    """A residual keeps its dtype and whether it is weakly typed; two arrays are two constants."""
+    """Two arrays are two constants, even without axes, and keep their types, weak or not."""
     needs = siblings(*STAGING, "linearize.toposort")
     numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), 2.0]
     student.agrees(residual_types, needs, numbers)
     arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
     student.agrees(residual_types, needs, [*arrays, 0.0, 0])
+    student.agrees(residuals_without_numpy, needs, 2.0)
+    student.agrees(residuals_without_numpy, needs, ROW)
 
 
 def test_program_inputs(student):
@@ -752,16 +776,19 @@ def partial_fails(mj, siblings):
                 lin.partial_eval_flat(raises, [lin.known(2.0)])
             except BaseException as found:
                 told.append([found is error, len(trace_state.stack)])
-        lin.partial_eval_flat(keeps, [lin.unknown(get_aval(1.0))])
-        try:
-            lin.partial_eval_flat(lambda x: [kept[0]], [lin.unknown(get_aval(1.0))])
-            refused = False
-        except UnexpectedTracerError:
-            refused = True
+        refused = {}
+        for kind, pval in ("n unknown", lin.unknown(get_aval(1.0))), (" known", lin.known(2.0)):
+            lin.partial_eval_flat(keeps, [pval])
+            key = f"a{kind} box of an earlier use is rejected by UnexpectedTracerError"
+            try:
+                lin.partial_eval_flat(lambda x: [kept.pop()], [lin.unknown(get_aval(1.0))])
+                refused[key] = False
+            except UnexpectedTracerError:
+                refused[key] = True
     return {
         "the error itself comes out": [same for same, _ in told],
         "the heights of the stack after the errors": [height for _, height in told],
-        "a result that escaped is rejected by UnexpectedTracerError": refused,
+        **refused,
     }
 
 

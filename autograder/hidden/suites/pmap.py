@@ -104,7 +104,7 @@ def summed(mj, x, dim, axes, name, others, length=9):
 
 
 @pytest.mark.meets("sizes", "axes")
-@pytest.mark.keeps("A sum that all share is")
+@pytest.mark.keeps("A sum that all share is", "hold the operand and its batch axis")
 def test_sum_of_a_batch(student):
     """Over the axis of this vmap, the examples are added, and all share the result."""
     for dim in range(3):
@@ -122,7 +122,7 @@ def test_sum_of_equals(student):
 
 
 @pytest.mark.meets("float32")
-@pytest.mark.keeps("The dtype stays")
+@pytest.mark.keeps("The dtype does not change")
 def test_sum_keeps_the_dtype(student):
     """The dtype stays, for single precision and for integers."""
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
@@ -134,7 +134,11 @@ def test_sum_keeps_the_dtype(student):
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
-@pytest.mark.keeps("keeps its batch axis in place", "The sum over named axes")
+@pytest.mark.keeps(
+    "hold the operand and its batch axis",
+    "keeps its batch axis in place",
+    "The sum over named axes",
+)
 def test_sum_over_another_axis(student):
     """A sum over a different axis is a sum of whole batches; the batch axis stays where it is."""
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
@@ -678,7 +682,7 @@ def test_slope_of_some_operands(student):
     called(student, PRODUCT, [GRID, ROW], [None, None], [1, 0], [0])
 
 
-@pytest.mark.keeps("calls the same program whenever")
+@pytest.mark.keeps("the same program is called")
 def test_slopes_in_turn(student):
     """One call in several directions: what moves decides which program is called; the axes stay."""
     t = GRID[0]
@@ -723,7 +727,7 @@ def test_slope_zero(student):
 
 
 @pytest.mark.meets("more_than_two")
-@pytest.mark.keeps("any other result has None")
+@pytest.mark.keeps("with an item for each result", "any other result has None")
 def test_slope_of_integers(student):
     """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
@@ -787,7 +791,7 @@ def test_mapped_axis_anywhere(student):
 
 
 @pytest.mark.meets("none")
-@pytest.mark.keeps("both are returned unchanged")
+@pytest.mark.keeps("are returned unchanged")
 def test_one_of_two_axes(student):
     """If there is no mapped axis, or no batch axis, the other one stays as it is."""
     student.agrees(places, [[None, 0], [None, 2], [0, None], [3, None], [None, None]])

@@ -1,9 +1,10 @@
 """The cheapest program.
 
-`measured(programs, x)` runs some programs, one each time you ask for the next, and says what that
-program computes at `x` and how many operations it takes. All its numbers are right, and yet it disturbs
-its surroundings, so that a counter of your own misses operations. Repair it: whenever and wherever
-you ask for the next measurement, the interpreter that was current before is current afterwards.
+`measured(programs, x)` is a generator. Each time you ask it for the next measurement, it runs one
+of the programs, and says what that program computes at `x` and how many operations it takes. All
+its numbers are right, and yet it disturbs its surroundings: a counter of your own misses
+operations. Repair it. Whenever and wherever you ask for the next measurement, the interpreter that
+was current before must be current afterwards.
 """
 
 from microjax.interpreters import Interpreter, current_interpreter, set_interpreter

@@ -1,9 +1,9 @@
 """Sine and cosine for microjax.
 
-`with_slope(f, slope)` turns `f`, a function of floats, into one that can be differentiated: `slope`
-is its derivative, made of the same kind. Values are right, and so are derivatives of every order.
-Yet something is not: wherever it is used, if `x` does not move, `sin(x)` must not either. Repair
-it.
+`with_slope(f, slope)` turns `f`, a function of floats, into one that can be differentiated. `slope`
+computes its derivative, and can be differentiated itself. Values are right, and so are derivatives
+of every order. Yet one thing is wrong: wherever `sin(x)` is used, it must not move unless `x` does.
+Repair it.
 """
 
 import math

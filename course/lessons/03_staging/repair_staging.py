@@ -1,9 +1,9 @@
 """All derivatives of a program.
 
 `gradient(f, *inputs)` returns the derivatives of `f` with respect to all its inputs, for the price
-of a few operations for each equation, however many inputs there are. It is right for every program
-that stands alone, even if that takes gradients itself. Yet it must agree with `derivative` in all
-functions that you stage or differentiate, and does not. Repair it.
+of a few operations for each equation, however many inputs there are. On its own it is right, even
+for a function that takes gradients itself. But inside a function that you stage or differentiate,
+it does not always agree with `derivative`, and it must. Repair it.
 """
 
 from microjax.interpreters import Op, add, bind, mul

@@ -114,7 +114,7 @@ def test_get_aval_of_numpy_values():
 
 @pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_our_arrays():
-    """Of a result of ours, the value is known, too."""
+    """The value of one of our own arrays is known, too."""
     aval = get_aval(ArrayImpl(np.array([1.0, 2.0]), True))
     assert [aval.str_short(), aval.weak_type, type(aval)] == ["float64[2]", True, ConcreteArray]
 
@@ -141,7 +141,7 @@ def test_get_aval_asks_the_table():
 
 @pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_a_class_with_several_entries():
-    """Of two base classes with entries the first one counts, whichever joined the table first."""
+    """If two base classes have entries, the first base class decides, not the first entry."""
     one, two = (type(name, (), {}) for name in ("One", "Two"))
     both, turned = type("Both", (one, two), {}), type("Turned", (two, one), {})
     entries = {cls: lambda x, cls=cls: cls.__name__ for cls in (one, two, object)}
@@ -190,7 +190,7 @@ def test_find_top_trace_of_constants():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_takes_the_highest():
-    """Of several tracers the one with the highest level decides, not the height of the stack."""
+    """Among several tracers the one with the highest level decides, not the height of the stack."""
     _, *mains = push(Toy, Toy, Toy, Toy)
     one, two, three, _ = (tracer_of(main) for main in mains)
     operands = {"1": [one], "1, a number, 3, 2": [one, 4.0, three, two], "2, 1": [two, one]}
@@ -201,7 +201,7 @@ def test_find_top_trace_takes_the_highest():
 
 @pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_and_the_dynamic_trace():
-    """What default_main() returns takes the operation if its level is above all operands."""
+    """The default_main() takes the operation if its level is above all operands."""
     _, *mains = push(Toy, Toy, Toy)
     one, two, three = (tracer_of(main) for main in mains)
     trace_state.dynamic_trace = mains[1]

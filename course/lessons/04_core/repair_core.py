@@ -1,9 +1,9 @@
 """What a result depends on.
 
 `origins(f)(*args)` returns the value of `f` and the set of the arguments that it was computed from,
-by number: of `lambda x, y, z: x * z + 1.0` it is `{0, 2}`. Each call must know its own arguments
-only, and lose none of them, even inside a function whose origins are asked for. Something is lost
-here.
+by number: for `lambda x, y, z: x * z + 1.0`, the set is `{0, 2}`. Each call must report only its own
+arguments, and lose none of them, even if `f` runs inside another call of `origins`. Here some get
+lost. Repair it.
 """
 
 from minijax.core import Trace, Tracer, get_aval, new_main

@@ -112,7 +112,7 @@ def test_containers_are_taken_apart_once():
 
 @pytest.mark.exercise("pytrees.flatten")
 def test_containers_that_cannot_be_taken_apart():
-    """What a class returns must be children and data; everything else is rejected with ValueError."""
+    """A class must return children and data; everything else is rejected with ValueError."""
 
     class Wrong:
         pass
@@ -226,7 +226,7 @@ def test_trees_that_do_not_fit():
 
 @pytest.mark.exercise("pytrees.map")
 def test_a_pair_as_a_leaf():
-    """A container of the first tree may be made a leaf by is_leaf."""
+    """Containers of the first tree for which is_leaf is true are leaves."""
     got = tree_map(lambda x, y: (x, y), [(1, 2)], ["one"], is_leaf=lambda x: x == (1, 2))
     assert got == [((1, 2), "one")]
 
@@ -234,7 +234,7 @@ def test_a_pair_as_a_leaf():
 @pytest.mark.exercise("pytrees.map")
 @for_programs(make, seed="pytrees")
 def test_random_trees(tree, other):
-    """A function that takes the second of two leaves makes the second tree of any two."""
+    """With a function that returns its second argument, the result is the second tree."""
     assert tree_map(lambda x, y: y, tree, other) == other
 
 

@@ -1,9 +1,9 @@
 """An optimizer that forgets its parameters.
 
-`step(params, velocities, gradient)` moves each parameter by its velocity, after the gradient has
-changed that. It returns two trees, the new parameters and the new velocities, and both must have
-the structure of `params`. Each parameter must move as if it were the only one, whatever containers
-it is in. For some models that is not so.
+`step(params, velocities, gradient)` changes each velocity by the gradient, and then moves each
+parameter by its velocity. It returns two trees, the new parameters and the new velocities, and both
+must have the structure of `params`. Each parameter must move as if it were the only one, whatever
+containers it is in. For some models it does not. Repair it.
 """
 
 from minijax.tree import tree_map

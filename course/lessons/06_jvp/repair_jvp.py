@@ -1,8 +1,9 @@
 """A memory that spoils derivatives.
 
-`remember(f)` computes `f` once for each scalar and keeps the results. Its values are right, and yet
-derivatives go wrong: `jvp(remember(f), (x,), (x_dot,))` must equal `jvp(f, (x,), (x_dot,))`, at any
-time and however deeply it is nested. Repair it, and still compute plain numbers only once.
+`remember(f)` computes `f` once for each scalar and keeps the results. Its values are right, but its
+derivatives are not: `jvp(remember(f), (x,), (x_dot,))` must equal `jvp(f, (x,), (x_dot,))`, whatever
+was computed before, and however deeply `jvp` is nested. Repair it, so that it still computes plain
+numbers only once.
 """
 
 from minijax.core import get_aval

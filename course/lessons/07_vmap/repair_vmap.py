@@ -3,8 +3,8 @@
 `polyval(coefficients, x)` is a new primitive: a polynomial, highest power first, at each element of
 `x`. The first axis of `coefficients` counts the powers; if there are more axes, they are aligned
 with the last axes of `x`, as NumPy aligns them. `vmap(polyval)` must return what a loop over the
-examples returns, whatever their shapes and axes, and in `vmap` of `vmap`, too. Numbers as `x` are
-no problem, but vectors are.
+examples returns, whatever their shapes and axes, and in `vmap` of `vmap`, too. If `x` is a number,
+it does; if `x` is a vector, it may not. Repair it.
 """
 
 import numpy as np

@@ -277,7 +277,7 @@ def test_results_are_bound():
 
 @pytest.mark.exercise("jaxprs.check_equation")
 def test_types_of_results():
-    """Shape and dtype must be those of the variable; the error says in which equation."""
+    """Shape and dtype must agree with the variable; the error says in which equation."""
     (a,), (b,), (c,) = variables(1, (3,)), variables(1), variables(1, (3,), "float32")
     for wrong in (b, c):
         with pytest.raises(TypeError, match="In equation 1"):

@@ -1,8 +1,8 @@
 """Inlined calls.
 
-`inline(jaxpr)` removes the calls from a program: each is replaced by the equations of the program
-that it calls. The result is often right, and sometimes wrong. Like the old program, the new one
-must pass `typecheck_jaxpr`, and the two must compute the same. Repair it.
+`inline(jaxpr)` removes the calls from a program: it replaces each call by the equations of the
+program that is called. The result is often right, and sometimes wrong. Like the old program, the
+new one must pass `typecheck_jaxpr`, and the two must compute the same. Repair it.
 """
 
 from minijax.core import Primitive, abstract_eval_rules, impl_rules

@@ -19,6 +19,7 @@ from minijax.core import (
     sin_p,
     trace_state,
 )
+from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import Literal, Var
 from minijax.jvp import jvp
 from minijax.tracing import (
@@ -70,6 +71,8 @@ def test_a_literal_is_no_constant(builder):
     assert builder.consts == {}
     own = mul_p.bind(2.0, 3.0)  # an array of minijax is a constant even without axes
     assert (type(builder.constant(own)), len(builder.consts)) == (Var, 1)
+    with pytest.raises(TypeError):
+        builder.constant([1.0, 2.0])
 
 
 @pytest.mark.exercise("tracing.constant")
@@ -178,11 +181,14 @@ def test_the_box_of_an_outer_function():
 @pytest.mark.exercise("tracing.trace_with")
 def test_afterwards_all_is_as_before():
     """When the function has ended, even by an exception, no interpreter is left."""
+    kept = []
 
     def fails(x):
         raise ZeroDivisionError
 
-    trace_with(JaxprBuilder(), lambda x: [x], [typed(())])
+    trace_with(JaxprBuilder(), lambda x: kept.append(x) or [x], [typed(())])
+    with pytest.raises(UnexpectedTracerError):  # the box of an interpreter that has ended
+        trace_with(JaxprBuilder(), lambda x: kept, [typed(())])
     assert (trace_state.dynamic_trace, len(trace_state.stack)) == (None, 1)
     with pytest.raises(ZeroDivisionError):
         trace_with(JaxprBuilder(), fails, [typed(())])

@@ -1,9 +1,10 @@
 """A log that misses lines.
 
 `logged(f, *args)` returns what `f` returns, and a list with the names of the operations that took
-place in `f`. The results are right. The log is right for many functions and incomplete for others:
-it must name all operations that are equations of `make_jaxpr(f)(*args)`, in the same order. In addition,
-only conversions and repetitions may be in it, since some of them need no equation. Repair it.
+place in `f`. The results are right. The log is right for many functions, but for others it is
+incomplete: it must name all operations that are equations of `make_jaxpr(f)(*args)`, in the same
+order. It may also name conversions and repetitions that need no equation, but nothing else. Repair
+it.
 """
 
 from minijax.core import EvalTrace, Trace, Tracer, full_raise, get_aval, new_main, trace_state

@@ -133,7 +133,7 @@ def test_random_programs_are_logged(f, xs):
 @pytest.mark.exercise("tracing.repair")
 @for_programs(seed="tracing.repair", operations=PLAIN)
 def test_random_programs_of_constants(f, xs):
-    """Operations on constants are logged in their order as well, while the argument is something else."""
+    """Operations on constants are logged in their order as well, even if the argument is not in them."""
     same_log(lambda y: (results_of(f(*xs)), lax.sin(y))[1], 0.5)
 
 

@@ -235,11 +235,12 @@ def test_results_without_a_box():
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
 def test_results_that_escaped():
-    """A tracer of a trace that has ended cannot be a result."""
+    """A tracer of a trace that has ended cannot be a result, even if it is known."""
     kept = []
-    partial_eval_flat(lambda x: kept.append(x) or [x], [unknown(FLOAT)])
-    with pytest.raises(UnexpectedTracerError):
-        partial_eval_flat(lambda x: kept, [unknown(FLOAT)])
+    for pval in (unknown(FLOAT), known(3.0)):
+        partial_eval_flat(lambda x: kept.append(x) or [x], [pval])
+        with pytest.raises(UnexpectedTracerError):
+            partial_eval_flat(lambda x: kept[-1:], [unknown(FLOAT)])
 
 
 @pytest.mark.exercise("linearize.partial_eval_flat")
