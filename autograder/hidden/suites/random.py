@@ -103,6 +103,7 @@ exercise("random.threefry")
 
 
 @pytest.mark.meets("more_than_two", "extremes")
+@pytest.mark.keeps("as the lesson's page defines it")
 def test_published_answers(student):
     """The hashes of the authors' test vectors are right."""
     ones = np.full(2, 0xFFFFFFFF, U32)
@@ -112,6 +113,7 @@ def test_published_answers(student):
 
 
 @pytest.mark.meets("order", "again")
+@pytest.mark.keeps("is the key")
 def test_words_of_the_key(student):
     """Each word of the key counts, in its place."""
     for key in (OTHER, OTHER[::-1].copy(), np.array([5, 0], U32), np.array([0, 5], U32)):
@@ -119,6 +121,7 @@ def test_words_of_the_key(student):
 
 
 @pytest.mark.meets("order", "twice")
+@pytest.mark.keeps("their first and second words")
 def test_words_of_the_counter(student):
     """Each word of the counter counts, in its place, even if the two are one array."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
@@ -127,6 +130,7 @@ def test_words_of_the_counter(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("Both results have this shape", "of the same shape")
 def test_hash_shapes(student):
     """Counters in arrays of any shape have their hashes in arrays of that shape."""
     for x in (ROW, GRID, EMPTY, GRID[:1]):
@@ -134,6 +138,7 @@ def test_hash_shapes(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("may be a tracer")
 def test_hash_of_tracers(student):
     """Hashes come out inside `jit`, and under `vmap` for many keys or many counters."""
     ask_traced(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
@@ -151,12 +156,14 @@ WORDS = {
 }
 
 
+@pytest.mark.keeps("the binary digits", "do not count")
 def test_floats_double(student):
     """The upper 52 bits are the digits after the point of a float64."""
     ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two")
+@pytest.mark.keeps("with as many bits as the float type", "the binary digits", "do not count")
 def test_floats_single_and_half(student):
     """A float32 has 23 of them, and a float16 has 10."""
     for dtype in ("float32", "float16"):
@@ -176,6 +183,7 @@ def below_one(mj, bits, dtype):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("to 1 (excluded)")
 def test_floats_stay_below_one(student):
     """No bits make 1, and zeros make 0."""
     for dtype, words in WORDS.items():
@@ -184,6 +192,7 @@ def test_floats_stay_below_one(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("one for each element of")
 def test_floats_shapes(student):
     """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
@@ -205,6 +214,7 @@ LOWER = np.array([6, 5, 2**32 - 1, 2**32 - 1, 7, 0], U32)
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The remainder of `upper")
 def test_small_spans(student):
     """The remainder is exact for every span up to 2**16."""
     for span in (1, 2, 10, 255, 1000, 65535, 65536):
@@ -212,6 +222,7 @@ def test_small_spans(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("is larger than", "stands for")
 def test_large_spans(student):
     """For a larger span, and for 2**32, which is written 0, only the lower number counts."""
     for span in (65537, 2**31, 2**31 + 1, 2**32 - 1, 0):
@@ -219,6 +230,7 @@ def test_large_spans(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("The remainder of `upper", "is larger than", "stands for")
 def test_remainder_of_64_bits(student):
     """Remainders of 64-bit integers are right for small spans, large ones and 2**64."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
@@ -227,6 +239,7 @@ def test_remainder_of_64_bits(student):
 
 
 @pytest.mark.meets("twice", "sizes")
+@pytest.mark.keeps("and so does the result")
 def test_spans_of_their_own(student):
     """Each element has its own span; the operands may have any shape, or be the same array."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
@@ -250,6 +263,7 @@ exercise("random.truncated")
 BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
 
 
+@pytest.mark.keeps("made as `normal_floats` makes them")
 def test_truncated_numbers(student):
     """The numbers are normal ones between the bounds."""
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
@@ -258,6 +272,7 @@ def test_truncated_numbers(student):
 
 
 @pytest.mark.meets("order", "sizes", "axes")
+@pytest.mark.keeps("that broadcast to `shape`", "one for each result")
 def test_truncated_bounds_of_their_own(student):
     """Each element may have its own bounds, which are stretched."""
     for shape in ((3,), (2, 3), (0, 3)):
@@ -268,6 +283,7 @@ def test_truncated_bounds_of_their_own(student):
 
 
 @pytest.mark.meets("float32", "more_than_two", "again")
+@pytest.mark.keeps("of this shape and float type")
 def test_truncated_dtypes(student):
     """The numbers have the dtype that is asked for, whatever that of the bounds is."""
     for dtype in ("float32", "float16", "float64"):
@@ -289,6 +305,7 @@ def inside(mj, siblings, words, lower, upper, dtype):
 
 
 @pytest.mark.meets("extremes", "twice")
+@pytest.mark.keeps("strictly between the bounds")
 def test_truncated_without_the_bounds(student):
     """No number equals a bound, even after rounding, and an infinite bound is no limit."""
     needs = before("truncated")
@@ -316,6 +333,7 @@ def moving_bounds(mj, siblings, words, lower, upper, steps):
         }
 
 
+@pytest.mark.keeps("can be differentiated by them")
 def test_truncated_derivatives(student):
     """The numbers move with their bounds."""
     student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5))
@@ -338,6 +356,7 @@ MANY = np.log(np.arange(1.0, 41.0)).reshape(2, 4, 5)
 
 
 @pytest.mark.meets("order", "more_than_two", "again")
+@pytest.mark.keeps("what `drawn` would draw with this noise")
 def test_apart(student):
     """The draws are the places of the largest logits with their noise, the largest first."""
     for key in (KEY, OTHER):
@@ -346,6 +365,7 @@ def test_apart(student):
 
 
 @pytest.mark.meets("sizes", "axes")
+@pytest.mark.keeps("those of `logits` without `axis`")
 def test_apart_axes(student):
     """Any axis may be drawn from; the others are the last axes of the result, in their order."""
     for axis, others in ((-1, (2, 4)), (-2, (2, 5)), (-3, (4, 5))):
@@ -355,6 +375,7 @@ def test_apart_axes(student):
     ask(student, "apart", "drawn_apart", [KEY, np.zeros((0, 3))], -1, (2, 0), None)
 
 
+@pytest.mark.keeps("first the axes that count the draws")
 def test_apart_several_axes(student):
     """The draws may have several axes, one of them of length 0, or none."""
     ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
@@ -364,6 +385,7 @@ def test_apart_several_axes(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("Like `drawn`")
 def test_apart_in_single_precision(student):
     """The noise has the dtype of the logits, and the mode that is asked for."""
     single = MANY.astype("float32")
@@ -373,6 +395,7 @@ def test_apart_in_single_precision(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("no index is drawn twice", "if the indices before were not there")
 def test_apart_certain(student):
     """What is nearly certain comes first, and what has no chance comes last."""
     logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0]])
