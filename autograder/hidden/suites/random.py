@@ -156,14 +156,14 @@ WORDS = {
 }
 
 
-@pytest.mark.keeps("the binary digits", "do not count")
+@pytest.mark.keeps("the binary digits")
 def test_floats_double(student):
     """The upper 52 bits are the digits after the point of a float64."""
     ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two")
-@pytest.mark.keeps("with as many bits as the float type", "the binary digits", "do not count")
+@pytest.mark.keeps("with as many bits as the float type", "the binary digits")
 def test_floats_single_and_half(student):
     """A float32 has 23 of them, and a float16 has 10."""
     for dtype in ("float32", "float16"):
@@ -172,23 +172,26 @@ def test_floats_single_and_half(student):
 
 @probe
 def below_one(mj, bits, dtype):
-    """Whether the floats of the largest numbers are below 1, and those of the least are 0."""
+    """Whether the floats of the largest numbers are below 1, and the first is 0; all their bits."""
     floats = np.asarray(unit_floats(bits, dtype))
     return {
         "all numbers are below 1": bool((floats < 1).all()),
         "no number is below 0": bool((floats >= 0).all()),
         "the number for bits that are 0": float(floats[0]),
         "the dtype of the numbers": floats.dtype.name,
+        "the numbers, bit by bit": floats.view(bits.dtype),
     }
 
 
 @pytest.mark.meets("extremes")
-@pytest.mark.keeps("to 1 (excluded)")
+@pytest.mark.keeps("to 1 (excluded)", "do not count")
 def test_floats_stay_below_one(student):
-    """No bits make 1, and zeros make 0."""
+    """No bits make 1, zeros make 0, and digits that do not fit are dropped, not rounded."""
     for dtype, words in WORDS.items():
         largest = np.iinfo(words.dtype).max - np.arange(40, dtype=words.dtype)
-        student.agrees(below_one, np.concatenate([words[:1], largest]), dtype)
+        student.agrees(
+            below_one, np.concatenate([words, words + words.dtype.type(1), largest]), dtype
+        )
 
 
 @pytest.mark.meets("sizes")
@@ -246,6 +249,7 @@ def test_spans_of_their_own(student):
     ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
     ask(student, "remainder", "remainder_of_pair", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
     ask(student, "remainder", "remainder_of_pair", [U32(9), U32(9), U32(7)])
+    ask(student, "remainder", "remainder_of_pair", [U64(9), U64(8), U64(7)])
     ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
 
 
@@ -269,6 +273,7 @@ def test_truncated_numbers(student):
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
         bounds = [KEY, np.array(lower), np.array(upper)]
         ask(student, "truncated", "truncated_floats", bounds, (7,), "float64")
+    ask(student, "truncated", "truncated_floats", bounds, (), "float64")
 
 
 @pytest.mark.meets("order", "sizes", "axes")
@@ -278,8 +283,9 @@ def test_truncated_bounds_of_their_own(student):
     for shape in ((3,), (2, 3), (0, 3)):
         arrays = [OTHER, *BOUNDS]
         ask(student, "truncated", "truncated_floats", arrays, shape, "float64")
-    arrays = [KEY, BOUNDS[0], np.array(9.0)]
-    ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
+    for upper in (np.array(9.0), np.array([[4.0], [5.0]])):
+        arrays = [KEY, BOUNDS[0], upper]
+        ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two", "again")
@@ -313,6 +319,8 @@ def test_truncated_without_the_bounds(student):
         ("float32", F32(1.0), F32(1.0000004)),
         ("float16", np.float16(1.0), np.float16(1.01)),
         ("float32", F32(5.0), F32(9.0)),
+        ("float32", np.array([1.0], F32), np.array([1.0000004], F32)),
+        ("float64", 8.0, np.inf),
         ("float64", -np.inf, -8.0),
         ("float64", 30.0, 31.0),
     ):
@@ -382,6 +390,8 @@ def test_apart_several_axes(student):
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
     ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (2, 0, 4), None)
+    for shape in ((2, 2), (0,), ()):
+        ask(student, "apart", "drawn_apart", [KEY, MANY[0, 0]], -1, shape, None)
 
 
 @pytest.mark.meets("float32")
