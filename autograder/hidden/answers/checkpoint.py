@@ -743,3 +743,11 @@ mistake(
     },
     fails="test_segments_values",
 )
+# an unknown input that nothing reads is not an input
+mistake(
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nsmaller, takes = without_dead_code(program)\nstay = [True] * len(inputs) + takes[len(inputs) :]\nreturn smaller.replace(jaxpr=smaller.jaxpr.replace(invars=chosen(program.jaxpr.invars, stay)))"
+    },
+    fails="test_later_several_unknowns",
+)

@@ -455,3 +455,22 @@ mistake(
     },
     fails="test_apart_several_axes",
 )
+# only bounds that are numbers are kept off
+mistake(
+    "random.truncated",
+    {"return jnp.clip(": "if jnp.ndim(lower):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("},
+    fails="test_truncated_without_the_bounds",
+)
+# bounds in arrays do not move the numbers
+mistake(
+    "random.truncated",
+    {
+        "erf(div(upper, root)), shape": "erf(div(stop_gradient(upper) if jnp.ndim(upper) else upper, root)), shape"
+    },
+    fails="test_truncated_derivatives",
+)
+mistake(
+    "random.apart",
+    {"get_aval(logits).dtype, mode)": "np.result_type(get_aval(logits).dtype, np.float32), mode)"},
+    fails="test_apart_in_single_precision",
+)

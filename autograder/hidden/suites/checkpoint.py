@@ -401,10 +401,11 @@ def test_later_takes_several(student):
 @pytest.mark.meets("order", "more_than_two")
 @pytest.mark.keeps("It takes the inputs of")
 def test_later_several_unknowns(student):
-    """Unknown inputs come last, in their order."""
+    """Unknown inputs come last, in their order, even one that is not read."""
     rest = "lambda a, b, y, s, t: [s - t * a, b, y * t]"
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [], rest, [10.0, 7.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(2, 0)], rest, [GRID[0], GRID[1]])
+    student.agrees(later, KNOWN, [2.0, 3.0], 1, [], "lambda a, b, y, s, t: [a * t]", [1.0, 2.0])
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], "lambda a, b, y: [a - y]", [])
 
 

@@ -173,7 +173,7 @@ def test_floats_single_and_half(student):
 @probe
 def below_one(mj, bits, dtype):
     """Whether the floats of the largest numbers are below 1, and the first is 0; all their bits."""
-    floats = np.asarray(unit_floats(bits, dtype))
+    floats = np.asarray(unit_floats(bits, np.dtype(dtype)))
     return {
         "all numbers are below 1": bool((floats < 1).all()),
         "no number is below 0": bool((floats >= 0).all()),
@@ -343,8 +343,10 @@ def moving_bounds(mj, siblings, words, lower, upper, steps):
 
 @pytest.mark.keeps("can be differentiated by them")
 def test_truncated_derivatives(student):
-    """The numbers move with their bounds."""
+    """The numbers move with their bounds, which may be arrays."""
     student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5))
+    lower, upper = np.array([-1.0]), np.array([2.0, 1.0, 0.5, 3.0])
+    student.agrees(moving_bounds, before("truncated"), KEY, lower, upper, (lower, upper))
 
 
 @pytest.mark.meets("nested")
@@ -386,9 +388,9 @@ def test_apart_axes(student):
 @pytest.mark.keeps("first the axes that count the draws")
 def test_apart_several_axes(student):
     """The draws may have several axes, one of them of length 0, or none."""
-    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
+    ask(student, "apart", "drawn_apart", [KEY, MANY], -2, (2, 2, 2, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
-    ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
+    ask(student, "apart", "drawn_apart", [OTHER, MANY], -3, (4, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (2, 0, 4), None)
     for shape in ((2, 2), (0,), ()):
         ask(student, "apart", "drawn_apart", [KEY, MANY[0, 0]], -1, shape, None)
@@ -397,7 +399,8 @@ def test_apart_several_axes(student):
 @pytest.mark.meets("float32")
 @pytest.mark.keeps("Like `drawn`")
 def test_apart_in_single_precision(student):
-    """The noise has the dtype of the logits, and the mode that is asked for."""
+    """The noise has the dtype of the logits, double, single or half, and the mode asked for."""
+    ask(student, "apart", "drawn_apart", [KEY, MANY.astype("float16")], -1, (5, 2, 4), None)
     single = MANY.astype("float32")
     ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), None)
     ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), "high")
