@@ -183,6 +183,9 @@ def test_kept_in_order(student):
     student.agrees(kept, MIXED, [2.0, 3.0], 1, ["sin"])
     student.agrees(kept, MIXED, [ROW, STEP], 1, ["cos", "mul"])
     student.agrees(kept, FORKED, [ROW], 0, ["exp", "sin"])
+    text = "lambda x, n: [n * n + 2, jnp.sin(x) * lax.iota(x.dtype, 3)]"
+    student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["add", "mul"])
+    student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["iota"])
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -558,6 +561,8 @@ def test_split_one_side(student):
     """All operands may be unknown, and all results may be known."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [False, False], [], FIRST, [0.5, 7.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [False, True], [], FIRST, [STEP / 100])
+    text = "lambda n, t: [n * 2, t * t]"
+    student.agrees(split_call, SPLIT, text, [np.arange(3), ROW], [True, False], [], FIRST, [STEP])
     text = "lambda x, t: [jnp.sin(x), x * 2.0]"
     student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], [], FIRST, [5.0])
 
