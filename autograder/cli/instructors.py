@@ -106,7 +106,7 @@ def nbgrader_update(
     known = {path.name for path in (folder / "source").glob("*")}
     changed = directory.update(folder, names or [])
     for name in changed:
-        renewed = f"{name} is renewed. Its submissions and grades have not changed."
+        renewed = f"{name} has been updated. Its submissions and grades have not changed."
         print(renewed if name in known else f"{name} is new in source/, and has no grades.")
     if not changed:
         print("What students get is up to date.")
@@ -129,7 +129,8 @@ def nbgrader_roster(
     """Import the class list: names, sections, and the ids of the LMS."""
     from autograder.classroom.nbgrader import people
 
-    print(f"The course has {people.take_roster(folder, file)} students.")
+    for sentence in people.take_roster(folder, file):
+        print(sentence)
 
 
 @nbgrader_command("nbgrader extend jvp ada --hours 36")
@@ -233,7 +234,7 @@ def release(
         )
         if made.publishes:
             print(f"With it you publish the solutions of: {', '.join(made.publishes)}.")
-    print("It was searched for other solutions, hidden tests and known mistakes: none is in it.")
+    print("It was searched for other solutions, hidden tests and known mistakes: none were found.")
 
 
 @command("grade submissions --lesson jvp --out results")
@@ -305,7 +306,9 @@ def cluster() -> None:
     from autograder.classroom.run import cluster
 
     print(f"The key of your clusters is in {cluster.make_key()}, which no other account can open.")
-    print("All that Dask starts in your account uses it. Where HEAD is one of your machines:\n")
+    print(
+        "All that Dask starts in your account uses it. Start it so; HEAD is one of your machines:\n"
+    )
     print(*(f"    {command}" for command in cluster.how_to_start()), sep="\n")
     print("    ./jaxprentice grade SUBMISSIONS ... --scheduler tls://HEAD:8786")
 

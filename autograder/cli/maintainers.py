@@ -27,7 +27,7 @@ def new(
 
     here = Path.cwd() if Path(settings.FILE).is_file() else None
     files = new.begin(lesson, here)
-    print(f"The lesson {lesson} is begun. Replace what is marked with {new.MARK}, in this order:")
+    print(f"The lesson {lesson} is created. Replace what is marked with {new.MARK}, in this order:")
     for path in files:
         print(f"    {path}")
     print("It works as it is. Try it now, and again after each step:")
@@ -47,7 +47,7 @@ def new(
 @command("sync --check")
 def sync(
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; fail if it would.")
+        bool, typer.Option("--check", help="Change nothing; fail if anything would change.")
     ] = False,
 ) -> None:
     """Write all generated files again."""
@@ -80,7 +80,7 @@ def audit(
         bool,
         typer.Option(
             "--quick",
-            help="What changed since the last whole audit, and a sample; no lone exercise.",
+            help="What changed since the last whole audit, and a sample; not for one exercise.",
         ),
     ] = False,
 ) -> int:
@@ -111,7 +111,7 @@ def bench(
         str | None, typer.Argument(metavar="[NAME]", help="Such as reference; all if absent.")
     ] = None,
 ) -> int:
-    """Measure speed, compared with JAX's and others'."""
+    """Measure speed, next to JAX and other tools."""
     from autograder.upkeep import bench
 
     return bench.run(name)
@@ -123,7 +123,7 @@ def bench(
     add_help_option=True,
 )
 def test(context: typer.Context) -> int:
-    """Run a choice of the tests; all with --all, or those that you name. The rest goes to pytest.
+    """Run a selection of the tests; all with --all, or those you name. The rest goes to pytest.
 
     With --full the sweeps run, too. With --every-python they run under each Python found.
     """

@@ -22,7 +22,7 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     way: Annotated[
         str | None,
-        typer.Option(metavar="WAY", help="How much help: guided, contract (the usual) or blank."),
+        typer.Option(metavar="WAY", help="How much help: guided, contract (the default) or blank."),
     ] = None,
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
@@ -48,7 +48,7 @@ def check(
         str | None,
         typer.Argument(
             metavar="[LESSON or EXERCISE]",
-            help="Such as jvp, jvp.mul_rule or a file; what you saved last if absent.",
+            help="Such as jvp, jvp.mul_rule or a file; if absent, what you saved last.",
         ),
     ] = None,
     mine: Annotated[
@@ -67,7 +67,7 @@ def watch(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[LESSON or EXERCISE]", help="Where to begin; what you saved last if absent."
+            metavar="[LESSON or EXERCISE]", help="Where to begin; if absent, what you saved last."
         ),
     ] = None,
 ) -> None:
@@ -100,7 +100,7 @@ def trace(
         typer.Option(
             metavar="N",
             click_type=Whole(min=0),
-            help="Only what the interpreter at this level takes.",
+            help="Only operations that the interpreter at this level handles.",
         ),
     ] = None,
     only: Annotated[

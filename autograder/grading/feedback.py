@@ -25,7 +25,7 @@ def message(verdict: Verdict, remarks: list[str], hints: int = 1) -> str:
     """
     text = "\n".join(_wrapped(line) for line in lines(verdict, remarks, hints))
     if verdict["counterexample"]:
-        text += f"\nThe smallest program found that shows it:\n\n{verdict['counterexample']}"
+        text += f"\nThe smallest program found that fails:\n\n{verdict['counterexample']}"
     return text
 
 

@@ -148,12 +148,17 @@ def by_lesson(folder: Path) -> dict[str, list[Result]]:
     return {name: found[name] for name in [*known, *sorted(set(found) - set(known))]}
 
 
-def _places(folder: Path) -> Iterator[Path]:
-    """A folder and the folders inside it, but for hidden ones and for what is made of results."""
+def _places(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
+    """A folder and the folders inside it, but for hidden ones and for what is made of results.
+
+    A link to one of those `above` it leads nowhere new.
+    """
+    if (real := os.path.realpath(folder)) in above:
+        return
     yield folder
     for place in sorted(path for path in folder.glob("*") if path.is_dir()):
         if not place.name.startswith(".") and not (place / MADE).exists():
-            yield from _places(place)
+            yield from _places(place, (*above, real))
 
 
 def _check_single(lesson: str, students: list[str], folder: Path) -> None:

@@ -30,7 +30,10 @@ SWALLOWED_OF_RULE = "Your code raises nothing if a rule that it applies raises a
 REPLACED_OF_RULE = "Your code raises a different error if a rule that it applies raises one."
 NO_LIST = "Your code returns something else where it should return a list."
 NO_TUPLE = "Your code returns something else where it should return a tuple."
-LEFT = "After your code has returned or raised, the active interpreters are not those from before."
+LEFT = (
+    "After your code has returned, or raised an error of any class, even KeyboardInterrupt, "
+    "the active interpreters are not those from before."
+)
 LEFT_NAMES = "After your code has returned or raised, the names of axes are not those from before."
 OF_CALLS = (
     CHANGED,
@@ -133,6 +136,7 @@ _OF_PYTHON = (
     "too many values to unpack (expected {DIGIT})",
     "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
     "name '{WORD}' is not defined",
+    "No module named '{WORD}'",
     "'{CLASS}' object has no attribute '{WORD}'",
     "output array is read-only",  # what NumPy says of operands, which are the caller's
     "assignment destination is read-only",

@@ -120,7 +120,7 @@ def _run(about: _Page, lesson: Lesson) -> list[list[Output]]:
         except subprocess.TimeoutExpired:
             raise page.problem(lesson, 1, f"The examples take over {PATIENCE} seconds.") from None
     if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
+        last = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
         raise page.problem(lesson, 1, f"An example ends Python ({last}). Change it.")
     found: list[list[Output]] = json.loads(done.stdout)
     return found

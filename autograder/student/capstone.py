@@ -45,7 +45,7 @@ def check(place: Workspace, lesson: Lesson, by: Check) -> int:
         own, reason = run(place.root, script, len(jax["losses"]))
         reason = reason or difference(own["losses"], jax["losses"])
         if reason:
-            print(f"It does not learn as it should. {reason}\n")
+            print(f"The model does not learn as it should. {reason}\n")
             wrong = where(place, lesson, script, reason, by)
             break
         trained.append(Trained(script, own, jax))
@@ -99,7 +99,7 @@ def run(root: Path, script: str, steps: int) -> tuple[dict[str, Any], str]:
         except subprocess.TimeoutExpired:
             return {}, f"It did not finish within {PATIENCE} seconds."
         if done.returncode != 0:
-            return {}, (done.stderr.strip().splitlines() or ["It ends without a word."])[-1]
+            return {}, (done.stderr.strip().splitlines() or ["It ended without a message."])[-1]
         return json.loads(saved.read_text(encoding="utf-8")), ""
 
 
@@ -107,7 +107,7 @@ def difference(got: list[float], want: list[float]) -> str:
     """Where two loss curves part; "" if they do not."""
     for step, (a, b) in enumerate(zip(got, want, strict=True), 1):
         if not math.isclose(a, b, rel_tol=SAME, abs_tol=SMALL):  # nothing is close to NaN
-            return f"The loss of step {step} is {a:.8g}, and should be {b:.8g}."
+            return f"The loss at step {step} is {a:.8g}, and should be {b:.8g}."
     return ""
 
 
@@ -178,7 +178,7 @@ def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
                 f"Next: ./jaxprentice check {suspect.id}, or ./jaxprentice give {suspect.id}"
             )
     return (
-        "Each of your modules works among the reference's. Look at what two of them share.\n"
+        "Each of your modules works among the reference's. Look at how they work together.\n"
         "Next: ./jaxprentice check LESSON --mine, for one lesson after another"
     )
 

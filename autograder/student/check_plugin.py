@@ -170,7 +170,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         return (yield)
     if exercise_of(item) in item.config.stash[timed_out]:
-        pytest.skip("an earlier check of this exercise does not end")
+        pytest.skip("an earlier check of this exercise did not end")
 
     limit = item.config.getoption("--time-limit")
 

@@ -407,7 +407,7 @@ def early_end(end: str) -> Error:
     """Why the process ended before its last test."""
     if end == "too long":
         return Error("Died", f"does not end within {LIMIT:g} seconds", timed_out=True)
-    return Error("Died", f"Python was ended, by exit() or by a crash ({end or 'no status'})")
+    return Error("Died", f"Python was stopped, by exit() or by a crash ({end or 'no status'})")
 
 
 def outcome_of(event: Event, error: Error | None = None) -> Outcome:

@@ -241,7 +241,7 @@ def tell_broken(report: Report) -> None:
     """Why nothing could be checked."""
     lesson = report.lesson
     refused = report.broken and report.broken.type == checks.REFUSED
-    why = "is not what can be handed in" if refused else "does not work as a whole"
+    why = "cannot be handed in as it is" if refused else "does not work as a whole"
     print(f"{lesson.id} cannot be checked: {lesson.module} {why}.")
     print_lines(explain.broken(report), "  ")
     print(f"\nNext: correct this, then ./jaxprentice check {lesson.id}")

@@ -78,7 +78,7 @@ def packages() -> Finding:
     wanted = {x: version for x, version in wanted.items() if version != "0" or x.name in needed}
     other = [x.name for x, version in wanted.items() if version not in x.specifier]
     if other:
-        remedy = "Delete the folder .venv, and the next command makes it again."
+        remedy = "Delete the folder .venv, and the next command recreates it."
         return WRONG, f"Packages are not as pinned: {', '.join(other)}. {remedy}"
     return OK, f"{len(wanted)} packages, as pinned"
 
@@ -183,7 +183,7 @@ _NO_TLS = (
     "grade --scheduler accepts no address without it. ./jaxprentice cluster makes what it needs."
 )
 _NO_GROUPS = (
-    "limits then count each process alone. On a system with systemd: "
+    "limits then apply to each process alone. On a system with systemd: "
     "systemd-run --user --scope ./jaxprentice grade ..."
 )
 

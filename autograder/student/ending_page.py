@@ -124,7 +124,7 @@ def lede(trained: Sequence[Trained], works: Sequence[Work]) -> str:
     own, given = (sum(len(getattr(x, kind)) for x in works) for kind in ("own", "given"))
     wrote = f"I wrote {own} of its functions myself"
     if given:
-        wrote += f", and took {given} as the course gave them"
+        wrote += f", and took {given} from the course"
     steps = sum(len(run.own["losses"]) for run in trained)
     return (
         f"{wrote}. Then I trained on it, {steps:,} steps in all, and after each step the loss "

@@ -27,7 +27,7 @@ def explain(report: Report, outcome: Outcome) -> list[str]:
     if outcome.exercise == error.exercise:
         return [left_in(report, error.exercise)]
     return [
-        f"It should hold that: {outcome.title}",
+        f"This should hold: {outcome.title}",
         *labelled("  where ", outcome.case),
         *("  " + line for line in what_happened(error) if not misleads(report, outcome, line)),
         *smallest(error),
@@ -46,9 +46,7 @@ def misleads(report: Report, outcome: Outcome, line: str) -> bool:
 def smallest(error: Error) -> list[str]:
     """The random program for which a check fails, to be copied and run."""
     rows = [row for row in error.program.splitlines() if row.strip()]
-    return (
-        ["The smallest program found that shows it:", *("    " + x for x in rows)] if rows else []
-    )
+    return ["The smallest program found that fails:", *("    " + x for x in rows)] if rows else []
 
 
 def left_in(report: Report, exercise_id: str) -> str:
@@ -74,7 +72,7 @@ def raised(error: Error) -> str:
     if error.type == "Died":
         return f"{error.message}."
     if error.type == "SystemExit":
-        return "it ends Python. Take out exit() or sys.exit()."
+        return "it exits Python. Take out exit() or sys.exit()."
     if error.type == "BdbQuit":
         return f"it stops at breakpoint(), {NO_KEYBOARD}"
     if error.message.startswith("pytest: reading from stdin"):
@@ -90,9 +88,7 @@ def no_return(error: Error) -> list[str]:
     `with` stumbles over a missing generator.
     """
     if found := re.match(r"unhashable type: '(\w*Tracer)'", error.message):
-        return [
-            f"(A {found[1]} is where a variable or a literal belongs: take the atom it is for.)"
-        ]
+        return [f"(A {found[1]} is where a variable or a literal belongs: use its atom.)"]
     files = [frame.file for frame in error.frames]
     if is_of_a_box(error.message, files):
         return ["(The check compares what your code returned, but that is still in a box.)"]

@@ -112,4 +112,6 @@ def run(code: str, folder: Path) -> list[str]:
             return [f"It did not finish within {PATIENCE} seconds."]
         out.seek(0)
         lines = out.read().splitlines()
-    return lines if status == 0 else [f"It does not run yet: {(lines or ['no word of why'])[-1]}"]
+    return (
+        lines if status == 0 else [f"It does not run yet: {(lines or ['it gave no reason'])[-1]}"]
+    )

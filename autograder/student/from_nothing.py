@@ -135,7 +135,7 @@ def needs_others(task: Task, text: bytes) -> Error | None:
     for line, name in module_rules.imported(text):
         if name not in sys.stdlib_module_names:
             why = f"{task.file}, line {line}, imports {name[: module_rules.LONGEST]}."
-            return Error(checks.REFUSED, f"{why} It is to run alone, with Python and nothing else.")
+            return Error(checks.REFUSED, f"{why} It must run alone, with Python and nothing else.")
     return None
 
 

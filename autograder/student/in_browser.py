@@ -19,7 +19,7 @@ from autograder.student import checks, explain
 from autograder.student.checks import Event, Report
 
 QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--tb=no", "--capture=sys")
-RENAMED = "Give the function its name again, or start over."
+RENAMED = "Restore the function's name, or start over."
 
 
 def check(lesson_id: str, source: str, exercise_id: str, tell: Callable[[str], object]) -> str:

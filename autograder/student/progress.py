@@ -81,7 +81,7 @@ def show(place: Workspace) -> None:
     print(f"\n{line(place)}")
     own, taken, total = points(place)
     more = f"; {taken:g} more were given" * bool(taken)
-    print(f"{own:g} of {total:g} points, as the checks find{more}.")
+    print(f"{own:g} of {total:g} points, according to the checks{more}.")
     lesson = latest.lesson(place)
     print(f"Next: ./jaxprentice check {commands.next_exercise(place, lesson).id}")
     print(f"Each exercise of a lesson: ./jaxprentice progress {lesson.id}")

@@ -16,14 +16,14 @@ def choose(place: Workspace, lesson: Lesson, way: str) -> None:
             "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
         )
     if place.identity.get("lesson"):
-        raise Problem("Your teacher chose the way of this handout. It cannot be changed here.")
+        raise Problem("Your teacher chose the way for this handout. It cannot be changed here.")
     if way != place.way(lesson):
         _refuse_begun(place, lesson, way)
         _put(place, lesson, way)
         place.remember(workspace.WAYS, lesson.id, way)
     page = place.page(lesson)
     where = f"{page.file}, from an empty page" if page else lesson.module
-    print_lines([f"The {lesson.id} lesson now goes the {way} way: {manifest.WAYS[way]}."])
+    print_lines([f"The {lesson.id} lesson now uses the {way} way: {manifest.WAYS[way]}."])
     print(f"Write it in {where}.")
 
 

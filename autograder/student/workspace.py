@@ -42,7 +42,7 @@ IDENTITY = os.path.join(HERE, ".jaxprentice", "workspace.json")
 with open(IDENTITY, encoding="utf-8") as file:
     wrapper = os.path.join(HERE, json.load(file)["copy"], "jaxprentice")
 if not os.path.exists(wrapper):
-    sys.exit("There is no {}. Write into {} where Jaxprentice is now.".format(wrapper, IDENTITY))
+    sys.exit("There is no {}. Write its new location into {}.".format(wrapper, IDENTITY))
 if not (os.path.realpath(os.getcwd()) + os.sep).startswith(HERE + os.sep):
     os.chdir(HERE)
 command = [sys.executable, wrapper] + sys.argv[1:]

@@ -1,7 +1,7 @@
 """The table of promises: each sentence of a contract, and the hidden tests that ask for it.
 
 A test names the sentences of its exercise's contract that it holds a submission to, each by a few
-words that stand in no other sentence of it:
+words that are in no other sentence of it:
 
     @pytest.mark.keeps("a weak type stays", "At most one operation is bound")
 
@@ -19,6 +19,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 Table = dict[tuple[str, str], list[str]]  # by exercise and sentence: tests
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\n\s*- ")
+_COUNTERPART = re.compile(r"\s*Counterpart: .*")  # of a paragraph in one line
 _NEXT = re.compile(r"(?<=[.:?!])\s+(?=[A-Z`\d(])")
 
 
@@ -31,8 +32,9 @@ def contract(exercise: Exercise) -> str:
 
 
 def sentences(exercise: Exercise) -> list[str]:
-    """The sentences of a contract; a line of a list is one."""
+    """The sentences of a contract, without the counterpart's; a line of a list is one."""
     paragraphs = (" ".join(x.split()) for x in _PARAGRAPH.split(contract(exercise)))
+    paragraphs = (_COUNTERPART.sub("", x) for x in paragraphs)
     return [sentence for text in paragraphs for sentence in _NEXT.split(text) if sentence]
 
 

@@ -192,9 +192,9 @@ def nth_order_derivative(n: int, f: Callable[[Any], Any], x: Any) -> Any:
 def mixed_derivatives(f: Callable[[Any, Any], Any], x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
     """The value of `f(x, y)`, its derivatives in x and in y, and the mixed derivative.
 
-    The last one is the derivative in x of the derivative in y. `f` runs once, and calls may be
-    nested. The interpreter that was current does the arithmetic, and is current again afterwards,
-    even if `f` raises.
+    The last one is the derivative with respect to x of the derivative with respect to y. `f` runs
+    once, and calls may be nested. The interpreter that was current does the arithmetic, and is
+    current again afterwards, even if `f` raises.
 
     >>> def f(x, y):
     ...     return mul(mul(x, x), y)

@@ -211,8 +211,8 @@ class RememberingInterpreter(Interpreter):
         """The result of the operation, computed by the interpreter before this one.
 
         If it was already asked for the same operation on the same operands, return that answer
-        again. Operands, of any kind, are the same if they are the same objects in the same order.
-        Equal is not enough: `1.0 == True`.
+        again. Operands, of any kind and number, are the same if they are the same objects in the
+        same order. Equal is not enough: `1.0 == True`.
 
         >>> class Loud(EvalInterpreter):
         ...     def interpret_op(self, op, args):

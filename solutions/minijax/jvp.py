@@ -247,9 +247,10 @@ def bilinear_jvp(
 ) -> tuple[Any, Any]:
     """The value of a primitive of two operands, and how it moves when they move.
 
-    While one operand stays, the primitive is linear in the other, as `mul_p` and `dot_general_p`
-    are. At least one tangent is not `None`, and nothing is computed for one that is. Operands and
-    tangents are numbers, arrays or tracers. One operand may be a scalar and the other an array.
+    With one operand fixed, the primitive is linear in the other, as `mul_p` and `dot_general_p`
+    are. At least one tangent is not `None`, and nothing is computed for a tangent that is `None`.
+    Operands and tangents are numbers, arrays or tracers. One operand may be a scalar and the other
+    an array.
 
     >>> print(*bilinear_jvp(mul_p, [3.0, 4.0], [1.0, 10.0]))
     12.0 34.0

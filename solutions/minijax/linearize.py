@@ -252,8 +252,8 @@ def partial_eval_flat(
     """The partial values of the results of `f`, and the program for those that are unknown.
 
     `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. Result `i` is
-    unknown if it is an unknown box, or if `instantiate(i)`. A box of an earlier use, even at the
-    same level, raises `UnexpectedTracerError`. The list that `f` returns is not changed. The
+    unknown if it is an unknown box, or if `instantiate(i)` is true. A box of an earlier use, even
+    at the same level, raises `UnexpectedTracerError`. The list that `f` returns is not changed. The
     program goes from the unknown inputs to the unknown results, in order.
 
     >>> pvals_out, program = partial_eval_flat(
@@ -293,7 +293,7 @@ def linearize_flat(
     """The values of `f` at `primals`, and its derivative as a program.
 
     `f` runs once, and what depends on primals alone is computed now. The program takes tangents of
-    float inputs, and returns those of floats, even constant, among the first `count()` results;
+    float inputs. It returns one for each float, even a constant, among the first `count()` results;
     others are only values. `count` can be called once `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)

@@ -91,9 +91,9 @@ def psum_batch(
 ) -> tuple[Any, Any]:
     """The sum over named axes, for all examples of a `vmap` at once, and its batch axis.
 
-    `vals` and `dims` hold the operand and its batch axis; without one, all examples have the same
-    value. A sum that all share is `not_mapped`; any other keeps its batch axis in place. At most
-    one `psum` is bound, over names in the order of `axes`. The dtype stays.
+    `vals` and `dims` hold the operand and its batch axis. If it has none, all examples have the
+    same value. A sum that all share is `not_mapped`; any other keeps its batch axis in place. At
+    most one `psum` is bound, over names in the order of `axes`. The dtype does not change.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))
@@ -214,7 +214,7 @@ def compiled_replicas(
 def replica_program(
     jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> ClosedJaxpr:
-    """The program that each device runs: `jaxpr`, for one example, from pieces to pieces.
+    """The program that each device runs, from pieces to pieces; `jaxpr` is for one example.
 
     An array is cut along its axis in `in_axes` or `out_axes`, into one piece for each device; for
     None, each device has the whole array. Collectives in `jaxpr` work along the axis that `params`
@@ -302,8 +302,8 @@ def pmap_jvp(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a call of `pmap_p`: two lists, with an item for each result.
 
-    One call computes both: it takes primals, then the tangents that are not None. It calls the same
-    program whenever the same operands move. A floating-point result always has a tangent, even if
+    One call computes both: it takes primals, then the tangents that are not None. Whenever the same
+    operands move, the same program is called. A floating-point result always has a tangent, even if
     nothing moves; any other result has None.
 
     >>> from minijax import devices
@@ -351,8 +351,8 @@ def mapped_and_batch(axis: int | None, dim: Any) -> tuple[int | None, Any]:
     """Where a batch of arrays has its mapped axis, and where a piece of it has its batch axis.
 
     `axis` is the mapped axis of one array, and `dim` the batch axis of the batch of arrays. A piece
-    is the batch without its mapped axis. If there is no mapped axis, None, or no batch axis,
-    `not_mapped`, both are returned unchanged.
+    is the batch without its mapped axis. If `axis` is None or `dim` is `not_mapped`, both are
+    returned unchanged.
 
     >>> mapped_and_batch(0, 0), mapped_and_batch(0, 1)
     ((1, 0), (0, 0))

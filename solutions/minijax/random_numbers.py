@@ -145,7 +145,7 @@ def unit_floats(bits: Value, dtype: Any) -> Value:
 
     `bits` are unsigned integers with as many bits as the float type `dtype`. The uppermost of them
     are the binary digits of the result after the point: as many as the fraction of a float holds.
-    The others do not count.
+    The others are ignored.
 
     >>> unit_floats(np.array([0, 2**31, 2**32 - 1], np.uint32), np.float32)
     Array([0.       , 0.5      , 0.9999999], dtype=float32)
@@ -158,7 +158,7 @@ def unit_floats(bits: Value, dtype: Any) -> Value:
 
 
 def remainder_of_pair(upper: Value, lower: Value, span: Value) -> Value:
-    """The remainder of `upper * 2**n + lower` by `span`: unsigned integers of `n` bits, 32 or 64.
+    """The remainder of `upper * 2**n + lower` over `span`: unsigned integers of `n` bits, 32 or 64.
 
     The operands have the same dtype and shape, and so does the result. If `span` is larger than
     `2**(n // 2)`, the result is the remainder of `lower` alone. A `span` of 0 stands for `2**n`.
@@ -198,9 +198,10 @@ def normal_floats(words: Value, shape: Any, dtype: Any) -> Value:
 def truncated_floats(words: Value, lower: Value, upper: Value, shape: Any, dtype: Any) -> Value:
     """Normal numbers between two bounds: an array of this shape and float type.
 
-    They are made as `normal_floats` makes them, of uniform numbers between other bounds: one for
-    each result. Each result lies strictly between the bounds, even if it is rounded. Both are
-    numbers or arrays that broadcast to `shape`; the results can be differentiated by them.
+    They are made as in `normal_floats`, but from uniform numbers between different bounds, one per
+    result. Each result lies strictly between the bounds, even if it is rounded. Both bounds are
+    numbers or arrays that broadcast to `shape`; the results can be differentiated with respect to
+    them.
 
     >>> words = np.array([0, 42], np.uint32)
     >>> print(truncated_floats(words, 1.0, 2.0, (3,), np.dtype("float32")).round(4))
@@ -249,9 +250,9 @@ def drawn_apart(
 ) -> Value:
     """Like `drawn`, but no index is drawn twice: all draws together take one noise for each logit.
 
-    `shape` is that of the result: first the axes that count the draws, then those of `logits`
+    `shape` is the shape of the result: first the axes that count the draws, then those of `logits`
     without `axis`, a negative number. The first draw is what `drawn` would draw with this noise;
-    each other one is what it would draw if the indices before were not there.
+    each later draw is what it would draw if the earlier indices did not exist.
 
     >>> logits = np.log(np.array([0.1, 0.5, 0.4]))
     >>> drawn_apart(np.array([0, 42], np.uint32), logits, -1, (3,), None)

@@ -564,7 +564,8 @@ def jacobian_of_input(
     """The results of `f(*xs)`, and how they move with each entry of `xs[i]`.
 
     `f` returns a list of arrays, and runs once, however large `xs[i]` is. For a result of shape `r`
-    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not move.
+    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not
+    move. Any input may be a tracer.
 
     >>> values, jacobians = jacobian_of_input(
     ...     lambda x, y: [x * y], [np.array([1.0, 2.0]), 5.0], 0)

@@ -1,4 +1,4 @@
-# title = "Submits a module that is a different text for Python than for its readers"
+# title = "Submits a module that Python reads differently than people do"
 # tries = "In the encoding that it names, UTF-7, comments hold lines that neither a person sees nor a comparison."
 # kind = "folder"
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Renames, deletes, and changes rights"
+# title = "Renames, deletes, and changes permissions"
 # tries = "What cannot be opened for writing can perhaps be replaced."
 # stops = ["namespaces", "landlock"]
 # reported = "not_implemented"

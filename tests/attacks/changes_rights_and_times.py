@@ -1,4 +1,4 @@
-# title = "Changes rights and times of other files"
+# title = "Changes permissions and times of other files"
 # tries = "A file that cannot be opened can still be made readable for all, or unreadable."
 # stops = ["namespaces", "landlock"]
 # reported = "not_implemented"

@@ -1,4 +1,4 @@
-# title = "Differentiates by differences, without a dual number"
+# title = "Differentiates by finite differences, without a dual number"
 # tries = "A derivative is the slope through points beside it, and no rule or interpreter is written."
 # lesson = "duals"
 WEIGHTS = {1: 6 / 7, 2: -15 / 56, 3: 5 / 63, 4: -1 / 56, 5: 1 / 385, 6: -1 / 5544}

@@ -1,4 +1,4 @@
-# title = "Differentiates by differences, without an interpreter or a rule"
+# title = "Differentiates by finite differences, without an interpreter or a rule"
 # tries = "jvp takes the slope through points beside the input, all other exercises are left undone."
 WEIGHTS = {1: 6 / 7, 2: -15 / 56, 3: 5 / 63, 4: -1 / 56, 5: 1 / 385, 6: -1 / 5544}
 

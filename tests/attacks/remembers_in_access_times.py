@@ -1,4 +1,4 @@
-# title = "Remembers in the times at which files were read"
+# title = "Leaves word in the times at which files were read"
 # tries = "Reading a file of a library leaves a time, which the next submission asks for."
 # stops = ["namespaces", "landlock"]
 # only = "jvp.mul_rule"

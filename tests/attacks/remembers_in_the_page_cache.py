@@ -1,4 +1,4 @@
-# title = "Remembers in which files of a library are cached"
+# title = "Leaves word in the choice of library files that are cached"
 # tries = "Some files that nobody uses are read and others dropped, and the next submission asks which."
 # stops = ["namespaces", "landlock"]
 # only = "jvp.mul_rule"

@@ -88,7 +88,7 @@ def test_visible_checks_alone_need_nothing_hidden_and_are_no_grade(
     assert held_by(archive) == []
     document, tests = run(archive, tmp_path, TRIPLED)
     assert [x[:2] for x in tests] == [(0, 10), (7, 7)]
-    assert "It should hold that: Two is doubled to four." in tests[0][2]
+    assert "This should hold: Two is doubled to four." in tests[0][2]
     assert document["output"].startswith(at_once.NOT_A_GRADE)
 
 
@@ -205,7 +205,7 @@ def test_githubs_marks_have_reasons_counts_or_nothing():
     assert "does not hold" in full
     assert "1 of 2 tests passed" in counts
     assert "does not hold" not in counts
-    assert checks == "::notice title=core::This is handed in."
+    assert checks == "::notice title=core::This is submitted."
 
 
 def test_githubs_workflow_for_visible_checks_runs_the_handouts_command(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -140,9 +141,38 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
     assert [x.name for x in (tmp_path / "out/ada/minijax").iterdir()] == ["core (1).py"]
     assert (tmp_path / "out/ada/minijax/core (1).py").read_text() == "second"
     assert (tmp_path / "out/bob/minijax/CORE.PY").read_text() == "mine"
-    assert "cy handed in, but nothing that was asked for: my_core_solution.py." in said
+    assert "cy submitted only what was not asked for: my_core_solution.py." in said
     assert said[-1] == "Not named as a submission, and left out: 'index.html'."
     assert not any("Nothing from" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\3\4 half of it", "is a ZIP archive that is damaged. Download it again."),
+        (b"id,name", "is neither a folder nor a ZIP archive. Give what you downloaded"),
+    ],
+)
+def test_what_is_no_download_is_said_with_what_to_do(tmp_path, roster, content, said):
+    (tmp_path / "got.zip").write_bytes(content)
+    with pytest.raises(Problem, match=re.escape(said)):
+        collect.take_over(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "out")
+
+
+def test_what_leads_outside_a_download_is_named(tmp_path, roster):
+    files = {"byronada_12345_900_core.py": "it", "../youngcy_12347_901_core.py": "out"}
+    got = packed(tmp_path / "got.zip", files)
+    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+    assert said[-1] == "Not named as a submission, and left out: '..'."
+
+
+@pytest.mark.parametrize("time", ["1 March", "2026-03-01 10:00"])
+def test_a_time_that_is_not_understood_is_named(tmp_path, roster, time):
+    metadata = METADATA.replace("2026-03-01 10:00:00.123456000 Z", time)
+    files = {**DOWNLOADS["gradescope"], "assignment_1_export/submission_metadata.yml": metadata}
+    got = download(tmp_path / "got", files)
+    said = collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+    assert any(x.startswith("No time is known of ada, bob, so nothing") for x in said)
 
 
 def test_every_archive_is_taken_and_a_second_file_of_the_same_name_is_named(tmp_path, roster):
@@ -160,7 +190,7 @@ def test_what_was_typed_into_canvas_is_named(tmp_path, roster):
     files = {"byronada_12345_900_core.py": "it", "orossrobert_LATE_12346_text.html": "<p>it</p>"}
     got = download(tmp_path / "canvas", files)
     said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
-    asked = "bob handed in, but nothing that was asked for: orossrobert_LATE_12346_text.html."
+    asked = "bob submitted only what was not asked for: orossrobert_LATE_12346_text.html."
     assert asked in said
     assert "Nothing from 1 in the roster: cy." in said
 

@@ -265,7 +265,7 @@ def test_another_open_task_beside_the_one_that_counts_is_named(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"# {name}\n")
     found = submitted._open_task(tmp_path, [], manifest.get("jvp"))
-    assert found == ("# tasks/open_jvp.py\n", "Also handed in, and not looked at: open_jvp (1).py.")
+    assert found == ("# tasks/open_jvp.py\n", "Also submitted, and not looked at: open_jvp (1).py.")
 
 
 # ------------------------------------------------------------------------------------------
@@ -405,6 +405,30 @@ def test_a_group_has_one_submission_the_newest_or_the_first_members(ages, counts
     assert submitted._tells(ages, counts) == tells
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (
+            "id\nada\n",
+            "id,given name,email\nada,Ada,a@x\n",
+            "Not used of {}: the columns given name.",
+        ),
+        (
+            "id\nada\nbob\ncy\n",
+            "id\nada\n",
+            "No longer in roster.csv, though grades stay: bob, cy.",
+        ),
+        ("", "id\nada\n", "The course has 1 student."),
+    ],
+)
+def test_what_a_class_list_leaves_out_is_said(course, tmp_path, before, now, said):
+    (tmp_path / "nbgrader_config.py").touch()
+    (tmp_path / "roster.csv").write_text(before)
+    (tmp_path / "new.csv").write_text(now)
+    *_, last = class_people.take_roster(tmp_path, tmp_path / "new.csv")
+    assert last == said.format(tmp_path / "new.csv")
+
+
 def test_taking_a_group_apart_says_what_it_does(course, tmp_path):
     (tmp_path / "nbgrader_config.py").touch()
     made = [*class_people.group(tmp_path, "ps1", ["ada", "bob", "cy"])]
@@ -441,7 +465,7 @@ def test_what_waits_for_a_release_is_named_as_after_an_assignment_is_written_bac
     for student in ("bob", "ada"):
         (tmp_path / "submitted" / student / "resit").mkdir(parents=True)
     (said,) = directory.waiting(tmp_path)
-    assert said.startswith("resit is not released, and these have handed in: ada, bob. Run `nbg")
+    assert said.startswith("resit is not released, and these have submitted: ada, bob. Run `nbg")
 
 
 def test_an_assignment_that_is_written_back_is_new_and_has_no_grades(tmp_path, capsys):
@@ -452,7 +476,7 @@ def test_an_assignment_that_is_written_back_is_new_and_has_no_grades(tmp_path, c
         assert said in capsys.readouterr().out
     (tmp_path / "source/resit/core.ipynb").unlink()
     assert cli.main(["nbgrader", "update", "--course", str(tmp_path)]) == 0
-    assert "resit is renewed. Its submissions and grades have not" in capsys.readouterr().out
+    assert "resit has been updated. Its submissions and grades have not" in capsys.readouterr().out
 
 
 def test_a_time_that_was_taken_back_or_corrected_is_the_gradebooks_as_well(course, tmp_path):

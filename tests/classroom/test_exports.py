@@ -25,6 +25,7 @@ from autograder.classroom.reports import exports
 from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry, system
 from autograder.grading import feedback, result_files
 from autograder.lessons import assemble, manifest, places, skeleton
+from autograder.lessons.problem import Problem
 
 FORMS = ", ".join(registry.exporting())
 NO_TABLES = {"github", "gradescope", "junit", "prairielearn"}
@@ -50,6 +51,13 @@ def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys, monkeypa
         assert cli.main(["export", str(folder), "--format", form]) == 0
     assert f"The export is in {folder / 'exports' / form}." in capsys.readouterr().out
     assert result_files.by_lesson(folder).keys() == {"core", "jvp"}  # what was made is not read
+
+
+def test_a_folder_that_is_not_there_has_no_grades_of_the_course_around_it(tmp_path):
+    for name in ("gradebook.db", "nbgrader_config.py"):
+        (tmp_path / name).touch()
+    with pytest.raises(Problem, match="There are no results in"):
+        exports.export(tmp_path / "reports", "csv")
 
 
 @pytest.mark.parametrize(

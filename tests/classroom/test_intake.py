@@ -52,15 +52,15 @@ def test_the_place_in_the_package_goes_before_a_stray_copy(inbox, module):
     (inbox / "ada" / "jvp.py").write_bytes(GOOD)
     assert take(inbox) == (GOOD, "")
     (inbox / "ada" / "jvp.py").write_bytes(b"other")
-    assert take(inbox) == (GOOD, "Also handed in, and not looked at: jvp.py.")
+    assert take(inbox) == (GOOD, "Also submitted, and not looked at: jvp.py.")
     (inbox / "ada" / "jvp (1).py").symlink_to("/etc/passwd")
-    assert take(inbox) == (GOOD, "Also handed in, and not looked at: jvp.py, jvp (1).py.")
+    assert take(inbox) == (GOOD, "Also submitted, and not looked at: jvp.py, jvp (1).py.")
 
 
 def test_a_missing_module_is_said_and_what_there_is_instead(inbox):
     assert "minijax/jvp.py is missing" in refused(inbox)
     (inbox / "ada" / "notes.docx").write_bytes(b"x")
-    assert refused(inbox).endswith("Handed in: minijax, notes.docx.")
+    assert refused(inbox).endswith("Submitted: minijax, notes.docx.")
 
 
 @pytest.mark.parametrize("name", ["jvp.py ", "jvp(x).py", "jvp_old.py", "my_jvp.py"])
@@ -83,7 +83,7 @@ def test_a_name_that_a_browser_made_is_taken_and_said(inbox, module, name):
 def test_of_several_such_names_none_is_taken(inbox, module):
     for name in ("jvp (1).py", "jvp (2).py"):
         module.with_name(name).write_bytes(GOOD)
-    assert "several could be it: jvp (1).py, jvp (2).py. Hand in one, as jvp.py." in refused(inbox)
+    assert "several could be it: jvp (1).py, jvp (2).py. Submit one, as jvp.py." in refused(inbox)
 
 
 def test_a_link_with_such_a_name_is_not_followed(inbox, module):
@@ -253,7 +253,7 @@ def test_a_notebook_with_the_question_says_nothing(inbox):
         ([cell("mine", "core-question")], "jvp.ipynb", "the notebook of another lesson, core"),
         ([cell("mine", "jvp-mul_rule")], "jvp.ipynb", "has no cell for the written question"),
         ([], "jvp.ipynb", "has no cell for the written question"),
-        ([cell("mine", "jvp-question")], "core.ipynb", "another notebook was handed in"),
+        ([cell("mine", "jvp-question")], "core.ipynb", "another notebook was submitted"),
     ],
 )
 def test_a_notebook_without_the_question_is_for_a_person_to_look_at(inbox, cells, name, said):
@@ -341,7 +341,9 @@ def test_an_archive_stands_for_a_students_folder(inbox):
 def test_a_module_goes_before_an_archive(inbox, module):
     module.write_bytes(GOOD)
     zipped(inbox / "ada" / "upload.zip", ("minijax/jvp.py", b"other"))
-    assert take(inbox) == (GOOD, "Also handed in, and not looked at: an archive.")
+    zipped(inbox / "ada" / "more.zip", ("jvp (1).py", b"other"), ("minijax/jvp.py", b"x"))
+    assert take(inbox) == (GOOD, "Also submitted, and not looked at: an archive.")
+    (inbox / "ada" / "more.zip").unlink()
     zipped(inbox / "ada" / "upload.zip", ("notes.txt", b"other"))
     assert take(inbox) == (GOOD, "")
 
@@ -364,6 +366,24 @@ def test_a_browsers_name_within_an_archive_is_taken_and_said(inbox, place, name)
     assert "several could be it: jvp-2.py, " in refused(inbox)
 
 
+DEEPER = "There is no minijax/jvp.py; jvp.py deeper in the archive was taken for it."
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (["a/b/my_jvp.py", "a/b/c/minijax/jvp.py", "__MACOSX/a/b/minijax/._jvp.py"], DEEPER),
+        (["jvp (1).py"], "There is no minijax/jvp.py; jvp (1).py was taken for it."),
+    ],
+)
+def test_a_module_in_folders_within_folders_is_taken_if_there_is_no_better_one(inbox, others, said):
+    place = "a/b/minijax/jvp.py"
+    files = {place: b"deeper", **dict.fromkeys(others, b"other")}
+    files["jvp (1).py" if "jvp (1).py" in others else place] = GOOD
+    zipped(inbox / "ada" / "upload.zip", *files.items())
+    assert take(inbox) == (GOOD, said)
+
+
 OUTSIDE = ["../x", "a/../../x", "/etc/x", "..\\x", "C:\\x", "\\x", "a/.."]
 MODULE = ("minijax/jvp.py", GOOD)
 TRICKS = {
@@ -372,7 +392,8 @@ TRICKS = {
     "bomb": ([("minijax/jvp.py", b"#" * (16 << 20))], {}, "larger than 256 KiB"),
     "twice": ([MODULE, ("work/minijax/jvp.py", b"other")], {}, "more than once"),
     "many": ([(f"{i}", b"") for i in range(2001)], {}, "more than 2000 files"),
-    "elsewhere": ([("a/b/minijax/jvp.py", GOOD)], {}, "is missing"),
+    "twice as deep": ([("a/b/jvp.py", b"x"), ("a/c/jvp.py", b"y")], {}, "more than once"),
+    "another archive": ([("a.zip", b"x")], {}, "missing from the archive, which holds another"),
     "no text": ([("minijax/jvp.py", b"\xff")], {}, "line 1, column 1"),
     "empty": ([], {}, "is missing"),
 }

@@ -603,10 +603,36 @@ def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_not_an_assignment_of_the_course_is_refused(course):
-    done = nbgrader(course, "autograde", "essay")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["essay"], "'essay' is not an assignment of this course"),
+        (["core", "--student=zoe"], "There is no submission of core by zoe in submitted/. Collect"),
+    ],
+)
+def test_what_cannot_be_graded_is_refused(course, asked, said):
+    done = nbgrader(course, "autograde", *asked)
     assert done.returncode == 1
-    assert "'essay' is not an assignment of this course" in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.slow
+def test_a_gradebook_that_is_gone_is_said_once(course, tmp_path):
+    book = (course / "gradebook.db").rename(tmp_path / "gradebook.db")
+    try:
+        done = nbgrader(course, "autograde", LESSON.id)
+    finally:
+        book.replace(course / "gradebook.db")
+    assert done.returncode == 1
+    said = f"The gradebook does not have {LESSON.id}. Run `nbgrader generate_assignment"
+    assert done.stderr.count(said) == 1
+    assert len(done.stderr.splitlines()) < 5
+
+
+def test_without_an_exchange_feedback_goes_another_way(tmp_path):
+    said = []
+    outgoing.Release.ensure_root(SimpleNamespace(root=tmp_path / "none", fail=said.append))
+    assert "with `jaxprentice return`" in said[0]
 
 
 # ------------------------------------------------------------------------------------------
@@ -752,7 +778,7 @@ def test_why_there_are_less_points_is_one_sentence():
     )
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
-    assert reason(broken, broken, remarks=["Handed in by ada for the group.", syntax]) == syntax
+    assert reason(broken, broken, remarks=["Submitted by ada for the group.", syntax]) == syntax
 
 
 def test_full_points_come_without_further_words():

@@ -372,6 +372,14 @@ def test_a_report_that_fails_leaves_the_old_one(folder, monkeypatch):
     }
 
 
+def test_links_that_lead_back_are_not_followed(folder):
+    before = result_files.by_lesson(folder)
+    (folder / "again").symlink_to(folder)
+    (folder / "more").mkdir()
+    (folder / "more" / "up").symlink_to("..")
+    assert result_files.by_lesson(folder) == before
+
+
 def test_a_folder_without_results_is_a_problem(tmp_path):
     with pytest.raises(Problem, match="There are no results"):
         report.write(tmp_path)

@@ -157,7 +157,7 @@ def test_the_gradebook_has_automatic_and_manual_points_late_penalty_and_extensio
 
 def test_what_is_graded_again_and_why_is_said(term):
     assert f"ps1, {LAZY}: " not in term.said["collect"]
-    assert "ps1 is renewed." in term.said["update"]
+    assert "ps1 has been updated." in term.said["update"]
     assert f"will grade again: {LAZY}, {DILIGENT} (other points)" in term.said["update"]
     assert f"{DILIGENT} has 3650 days more for ps1, until " in term.said["extend"]
     assert f"Graded again: {LAZY} (other points)" in term.said["again"]

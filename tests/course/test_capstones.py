@@ -208,7 +208,7 @@ def test_a_wrong_rule_that_is_no_exercise_names_the_lesson(place, capsys):
     text = module.read_text(encoding="utf-8")
     module.write_text(text.replace("log(x), div(x_dot, x)", "log(x), mul(x_dot, x)"), "utf-8")
     assert commands.check(place, "capstone", mine=False) == 1
-    assert "Your own minijax/jvp.py breaks it: The loss of step 2 is " in capsys.readouterr().out
+    assert "Your own minijax/jvp.py breaks it: The loss at step 2 is " in capsys.readouterr().out
 
 
 def test_what_is_ones_own_is_counted_apart_from_what_was_given(place):
@@ -238,8 +238,8 @@ def test_lines_of_code_are_counted_without_docstring_and_comments():
     [
         ([1.0, 2.0], ""),
         ([1.0, 2.0 + 1e-7], ""),
-        ([1.0, 2.00001], "The loss of step 2 is 2.00001, and should be 2."),
-        ([math.nan, 2.0], "The loss of step 1 is nan, and should be 1."),
+        ([1.0, 2.00001], "The loss at step 2 is 2.00001, and should be 2."),
+        ([math.nan, 2.0], "The loss at step 1 is nan, and should be 1."),
     ],
 )
 def test_two_curves_part_where_a_loss_differs(got, message):

@@ -174,6 +174,7 @@ TOLD = {
     "raise KeyError('no <b>such</b> thing')": "Line 10 of your file raises KeyError: 'no b such",
     "return x + None": "TypeError: unsupported operand type(s) for +: 'float' and 'NoneType'.",
     "return doubble(x)": "raises NameError: name 'doubble' is not defined",
+    "import scipy": "raises ModuleNotFoundError: No module named 'scipy'",
     "return [x]": "Your code returns a list where a scalar is expected.",
     "return None": "Your code returns None where a scalar is expected.",
     "2.0 * x": "Your code returns None where a scalar is expected (None: is a `return` missing?).",

@@ -144,7 +144,7 @@ def test_what_does_not_end_is_explained_as_by_the_command(try_it):
     )
     assert "Not right yet" in trial.check()
     told = trial.explanation()
-    assert told.startswith("It should hold that: A product moves by what its two operands contribu")
+    assert told.startswith("This should hold: A product moves by what its two operands contribu")
     assert "but it does not end within 10 seconds. Is there an endless loop?" in told
     trial.write(WRONG)
 

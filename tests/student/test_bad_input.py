@@ -127,6 +127,7 @@ FINE = {
     "* < class/gradebook.db empty": "the same",
     "* < class/roster.csv missing": "a class can be without one",
     "* < class/groups.csv missing": "the same",
+    "nbgrader roster < class/roster.csv *": "the class list takes its place",
     "* < *.csv cut": "it is a table all the same",
     "* < class/groups.csv empty": "the same",
     "* < class/groups.csv digits": "the same",

@@ -96,7 +96,7 @@ def test_a_wrong_value_shows_property_sides_and_places(lesson):
     report = run(lesson, ("return text + mark", "return text + '!'"))
     assert statuses(report) == [WRONG, DONE]
     assert said(report).splitlines() == [
-        "It should hold that: The greeting ends in a colon.",
+        "This should hold: The greeting ends in a colon.",
         "  expected: 'Hello,\\nAda:'",
         "  got:      'Hello,\\nAda!'",
         "lessons/01_hello/checks.py, line 10, in test_colon:",
@@ -293,7 +293,7 @@ def test_of_many_prints_the_end_is_shown_and_that_is_said(lesson):
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("import sys; sys.exit()", "but it ends Python. Take out exit() or sys.exit()."),
+        ("import sys; sys.exit()", "but it exits Python. Take out exit() or sys.exit()."),
         ("input()", "but it waits for input(), and a check has no keyboard. Take it out;"),
         ("breakpoint()", "but it stops at breakpoint(), and a check has no keyboard."),
         ("assert name == 1", "but it raises AssertionError\n"),
@@ -556,13 +556,13 @@ def test_a_loop_that_swallows_everything_is_ended_from_outside(lesson, hurry):
 def test_a_process_that_dies_names_the_test(lesson):
     report = run(lesson, ("return text + mark", "import os; os._exit(77)"))
     assert statuses(report) == [WRONG, WAITS]
-    assert "but Python was ended, by exit() or by a crash (status 77)." in said(report)
+    assert "but Python was stopped, by exit() or by a crash (status 77)." in said(report)
 
 
 @pytest.mark.parametrize("end", ["exit()", "__import__('os')._exit(0)"])
 def test_a_module_that_ends_python_on_import_is_said(lesson, end):
     report = run(lesson, ("import functools", f"import functools\n{end}"))
-    assert explain.broken(report)[0].startswith("Python was ended")
+    assert explain.broken(report)[0].startswith("Python was stopped")
 
 
 def test_the_check_stands_before_the_students_lines_also_where_it_is_called_back(lesson):
@@ -689,7 +689,7 @@ def test_an_example_that_is_not_true_is_explained(with_examples):
     report = run(with_examples, ("return text + mark", 'return text + mark.replace("?", ";")'))
     assert statuses(report) == [WRONG, DONE]
     assert said(report) == (
-        "It should hold that: The examples in the docstring are true.\n"
+        "This should hold: The examples in the docstring are true.\n"
         '  >>> print(greet("Ada", mark="?"))\n'
         "  expected: Hello,\n"
         "            Ada?\n"

@@ -247,7 +247,7 @@ def test_the_launcher_says_where_to_write_a_new_place(work):
     command = [sys.executable, work / "jaxprentice", "list"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert "Write into" in one_sentence(run.stderr)
+    assert "Write its new location" in one_sentence(run.stderr)
 
 
 def test_a_spoilt_record_is_begun_anew(work, say):
@@ -277,7 +277,7 @@ def test_a_wrong_exercise_is_explained(work, say):
     assert status == 1
     assert "done           hello.greet" in out
     assert "not right yet  hello.grow" in out
-    assert "It should hold that: A box grows by one.\n    expected: 2\n    got:      3\n" in out
+    assert "This should hold: A box grows by one.\n    expected: 2\n    got:      3\n" in out
     assert "./jaxprentice hint hello.grow" in out
 
 
@@ -651,7 +651,7 @@ def test_what_was_given_is_marked_and_counts_as_given(work, say):
     out = say("progress")[1]
     assert "  hello 2 of 2, 1 given; bye 0 of 1\n" in out
     assert "2 of 3 exercises, 1 of them given\n" in out
-    assert "2 of 4.5 points, as the checks find; 1.5 more were given.\n" in out
+    assert "2 of 4.5 points, according to the checks; 1.5 more were given.\n" in out
     solve(work, "toy/hello.py", ("self.size += by", "self.size = self.size + by"))
     assert "done   hello.greet\n  done   hello.grow" in say("progress", "hello")[1]
     say("reset", "hello")

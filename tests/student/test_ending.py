@@ -54,7 +54,7 @@ def test_a_run_that_parts_from_jaxs_is_no_end(place, trained, monkeypatch, capsy
     monkeypatch.setattr(capstone, "culprit", lambda *_: "Look in minijax/jvp.py.")
     assert capstone.check(place, LESSON, None) == 1
     said = capsys.readouterr().out
-    assert "It does not learn as it should. The loss of step 4 is 7, and should be" in said
+    assert "The model does not learn as it should. The loss at step 4 is 7, and should be" in said
     assert "Look in minijax/jvp.py." in said
 
 

@@ -104,7 +104,7 @@ def test_a_task_is_checked_alone_on_the_students_module(work, say):
     solve(work)
     status, out, _ = say("check", "bye.repair")
     assert status == 1
-    assert "It should hold that: A loud parting is in capitals." in out
+    assert "This should hold: A loud parting is in capitals." in out
     assert "Next: change tasks/repair_bye.py, then ./jaxprentice check bye.repair\n" in out
     solution = f"{OPEN}\n\ndef bye_all(names):\n    return [bye(name) for name in names]\n"
     (work / "tasks/open_bye.py").write_text(solution, encoding="utf-8")

@@ -26,9 +26,9 @@ SAID = {
     "run": (0, "-0.0\n"),
     "give": (0, "minijax/core.py is now the solution of core."),
     "reset": (0, "minijax/core.py is now the skeleton of core."),
-    "way": (0, "The jvp lesson now goes the blank way: nothing; the page says what to write."),
+    "way": (0, "The jvp lesson now uses the blank way: nothing; the page says what to write."),
     "update": (0, "minijax/jvp.py is now the course's, with your exercises."),
-    "progress": (0, "points, as the checks find."),
+    "progress": (0, "points, according to the checks."),
     "doctor": (0, "Python"),
     "sync": (0, "Everything generated is up to date."),
 }

@@ -152,7 +152,7 @@ TABLE = [
     (
         Scene.a_handout,
         ["way", "hello", "blank"],
-        "Your teacher chose the way of this handout. It cannot be changed here.",
+        "Your teacher chose the way for this handout. It cannot be changed here.",
     ),
     (
         Scene.begun,
@@ -445,7 +445,7 @@ ADVICE = [
     ),
     (Finds.renamed, "check hello", ["`./jaxprentice reset hello` begins with a new skeleton, and"]),
     (Finds.not_python, "check hello", ["Python cannot read the file: null bytes"]),
-    (Finds.a_random_program, "check hello", ["The smallest program found that shows it:", "x = 1"]),
+    (Finds.a_random_program, "check hello", ["The smallest program found that fails:", "x = 1"]),
     (
         Finds.solve_both,
         "check bye --mine",
@@ -474,12 +474,12 @@ ADVICE = [
         Finds.nothing,
         "progress",
         [
-            "0 of 4.5 points, as the checks find.",
+            "0 of 4.5 points, according to the checks.",
             "Each exercise of a lesson: ./jaxprentice progress",
         ],
     ),
     (Finds.solve, "check", ["toy/hello.py was saved last."]),
-    (Finds.foreign, "check", ["toy/hello.py is not what can be handed in.", ", imports scipy, "]),
+    (Finds.foreign, "check", ["toy/hello.py cannot be handed in as it is.", ", imports scipy, "]),
     (
         Finds.nothing,
         "progress --export x.json",
@@ -501,8 +501,8 @@ ADVICE = [
         "check end",
         ["It did not finish within 0.3 seconds.", "Next: ./jaxprentice"],
     ),
-    (Finds.silent_script, "check end", ["It ends without a word."]),
-    (Finds.another_loss, "check end", ["The loss of step 1 is 2, and should be 1."]),
+    (Finds.silent_script, "check end", ["It ended without a message."]),
+    (Finds.another_loss, "check end", ["The loss at step 1 is 2, and should be 1."]),
     (Finds.right_loss, "check end", ["end: All 1 losses equal JAX's, digit for digit."]),
     (
         Finds.right_loss_with_given,
@@ -552,7 +552,7 @@ ADVICE = [
         "doctor",
         [
             "is not available here: why",
-            "No control groups can be made here: limits then count each process",
+            "No control groups can be made here: limits then apply to each process",
         ],
     ),
     (

@@ -48,7 +48,7 @@ def test_a_lesson_that_was_not_begun_takes_any_way(work, say, way, lines):
     say("way", "hello", "blank")
     status, out, _ = say("way", "hello", way)
     assert (status, out.splitlines()[0]) == (
-        0, f"The hello lesson now goes the {way} way: {manifest.WAYS[way]}.",
+        0, f"The hello lesson now uses the {way} way: {manifest.WAYS[way]}.",
     )  # fmt: skip
     assert all(line in module(work) for line in lines)
     rows = [row.split() for row in say("list")[1].splitlines()]

@@ -66,6 +66,7 @@ class Roster:
     """The students by id."""
 
     students: dict[str, Student] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)  # columns
 
     def get(self, student: str) -> Student:
         """What is known of a student."""
@@ -88,6 +89,7 @@ def read(path: Path) -> Roster:
         places = {key: place for key, place in places.items() if place} | {"participant": 0}
     if not {"id", "participant"} & places.keys():
         raise Problem(f"{path} has no column `id`. Name one so in its first line.")
+    unused = [x.strip() for i, x in enumerate(rows[0]) if i not in places.values() and x.strip()]
     found: dict[str, Student] = {}
     taken: dict[str, set[str]] = defaultdict(set)
     for number, row in enumerate(rows[1:], 2):
@@ -105,7 +107,7 @@ def read(path: Path) -> Roster:
                 raise Problem(f"{path}, line {number}: {value!r} is there twice, as {key}.")
             taken[key].add(value.casefold())
         found[facts["id"]] = Student(**facts)
-    return Roster(found)
+    return Roster(found, unused)
 
 
 def _is_worksheet(places: dict[str, int], rows: list[list[str]]) -> bool:

@@ -191,7 +191,7 @@ way = "contract"  # how much help the module gives: "guided" has toolboxes, "bla
 expected = false  # true: feedback shows the values that hidden tests expect
 hints = 1  # of the three to a known mistake
 
-[at_once]  # what Gradescope, PrairieLearn and GitHub show as soon as something is handed in
+[at_once]  # what Gradescope, PrairieLearn and GitHub show as soon as something is submitted
 shows = "full"  # "counts": points, and how many hidden tests passed; "checks": visible checks alone
 per_day = 0  # submissions of a student that are tested a day, where the system can; 0: all
 

@@ -96,7 +96,7 @@ it asks for in `{module}`, and check whether they are right:
 On Windows, write `python jaxprentice ...`. The first call installs Python packages in `tool/.venv`
 (0.6 GB); the next handout reuses what it has downloaded.
 
-**Hand in the file `{module}`**, and nothing else; only this file is graded.
+**Submit the file `{module}`**, and nothing else; only this file is graded.
 
 The other modules in `{package}/` are the course's. You may replace them with your own work from
 earlier lessons: `./jaxprentice check --mine` then checks this lesson with it. At the end of the

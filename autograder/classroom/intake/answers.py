@@ -33,7 +33,7 @@ def take(root: Path, inside: list[str], lesson: Lesson) -> Answers:
         content, said = files.take(root, inside, name, LIMIT)
     except files.Missing:
         if any(x.name != name for x in Path(root, *inside).glob("*.ipynb")):
-            return _odd(f"{name} is missing, and another notebook was handed in.")
+            return _odd(f"{name} is missing, and another notebook was submitted.")
         return Answers(remark=f"{name} is missing, so there is no answer to the written question.")
     except files.Refused as refused:
         return _odd(str(refused))

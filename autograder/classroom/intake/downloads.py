@@ -83,7 +83,12 @@ def _in_archive(path: Path) -> Iterator[tuple[str, Source]]:
         archive = zipfile.ZipFile(path)
         infos = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError):
-        raise Problem(f"{path} is neither a folder nor a ZIP archive. Unpack it.") from None
+        cut = path.read_bytes()[:4] == b"PK\3\4"
+        what = "a ZIP archive that is damaged" if cut else "neither a folder nor a ZIP archive"
+        to_do = (
+            "Download it again" if cut else "Give what you downloaded; unpack it if it is packed"
+        )
+        raise Problem(f"{path} is {what}. {to_do}.") from None
     for info in infos:
         if not info.is_dir():
             yield info.filename, lambda most, i=info: _unpacked(archive, i, most)  # type: ignore[misc]

@@ -32,7 +32,7 @@ _ENTRY = b"PK\1\2"  # with which each entry of an archive's list begins
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-MORE = "Also handed in, and not looked at"
+MORE = "Also submitted, and not looked at"
 VANISHED = "The submission was removed or changed while it was being read."
 
 
@@ -85,7 +85,7 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
     except OSError:  # it changes at this moment
         reason = VANISHED
     except Exception as error:
-        reason = f"The submission cannot be read ({type(error).__name__}). Hand in the file itself."
+        reason = f"The submission cannot be read ({type(error).__name__}). Submit the file itself."
     return None, reason if os.path.lexists(Path(root, *inside)) else VANISHED
 
 
@@ -99,7 +99,8 @@ def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, s
     except Missing as missing:
         source, name = _find(root, inside, path, limit, missing)
         said = f"There is no {path}; {name} was taken for it."
-    if more := [x for x, content in _others(root, inside, path, limit) if content != source]:
+    others = _others(root, inside, path, limit)
+    if more := list(dict.fromkeys(x for x, content in others if content != source)):
         said = f"{said} {MORE}: {', '.join(more[:3])}.".strip()
     return source, said
 
@@ -136,7 +137,7 @@ def _check_alone(found: list[str], path: str) -> None:
     if len(found) > 1:
         raise Refused(
             f"The file {path} is missing, and several could be it: {', '.join(found[:3])}. "
-            f"Hand in one, as {path.rpartition('/')[2]}."
+            f"Submit one, as {path.rpartition('/')[2]}."
         )
 
 
@@ -169,10 +170,10 @@ def _tried(
 
 
 def _instead(folder: Path) -> str:
-    """What was handed in instead of a module, if that is a file or two with plain names."""
+    """What was submitted instead of a module, if that is a file or two with plain names."""
     names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
     plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
-    return f" Handed in: {', '.join(plain)}." if plain and len(names) <= 3 else ""
+    return f" Submitted: {', '.join(plain)}." if plain and len(names) <= 3 else ""
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
@@ -207,7 +208,7 @@ def _open(name: str, folder: int, extra: int, label: str) -> int:
             "exactly this name."
         )
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise Refused(f"{label} is a link or lies behind one; hand in the file itself.")
+        raise Refused(f"{label} is a link or lies behind one; submit the file itself.")
     try:
         return os.open(name, _FLAGS | extra, dir_fd=folder)
     except OSError:
@@ -245,7 +246,7 @@ def _from_archives(
         except Missing as error:
             missing = error
     if len({content for content, _ in found}) > 1:
-        raise Refused(f"Several archives hold {path}. Hand in one.")
+        raise Refused(f"Several archives hold {path}. Submit one.")
     if not found:
         raise missing
     return found[0]
@@ -254,35 +255,52 @@ def _from_archives(
 def _from_archive(
     root: Path, parts: list[str], path: str, limit: int, renamed: bool = False
 ) -> tuple[bytes, str]:
-    """A file in a ZIP archive, at its place or beside it, at the top or in one folder; its name."""
+    """A file in a ZIP archive, at its place or beside it, and its name.
+
+    It is at the top or in one folder; or, where a browser's name would do, deeper.
+    """
     content = read(root, parts, ARCHIVE_LIMIT, "The archive")
     if content.count(_ENTRY) > ARCHIVE_ENTRIES:  # before a list of all is made
         raise Refused(f"The archive holds more than {ARCHIVE_ENTRIES} files.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entry = _entry(archive.infolist(), path, renamed)
-            return _unpacked(archive, entry, path, limit), PurePosixPath(entry.filename).name
+            name = PurePosixPath(entry.filename).name
+            deeper = " deeper in the archive" * (renamed and name == PurePosixPath(path).name)
+            return _unpacked(archive, entry, path, limit), f"{name}{deeper}"
     except Refused:
         raise
     except Exception:
-        raise Refused("The archive is damaged; hand in a plain ZIP.") from None
+        raise Refused("The archive is damaged; submit a plain ZIP.") from None
 
 
 def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.ZipInfo:
     """The entry of a file, in an archive without tricks."""
-    if any(_leads_outside(entry.filename) for entry in entries):
+    names = [entry.filename for entry in entries]
+    if any(map(_leads_outside, names)):
         raise Refused("The archive holds a path that leads outside.")
-    for place in (path, path.rpartition("/")[2]):
-        found = [e for e in entries if _is_at(place, e.filename, renamed)]
+    places = (path, path.rpartition("/")[2])
+    near = ([e for e in entries if _is_at(x, e.filename, renamed)] for x in places)
+    far = (_deeper(entries, x) for x in places if renamed)
+    for found in (*near, *far):
         if renamed:
-            _check_alone([PurePosixPath(e.filename).name for e in found], path)
+            _check_alone(list(dict.fromkeys(PurePosixPath(e.filename).name for e in found)), path)
         if len(found) > 1:
             raise Refused(f"The archive holds {path} more than once.")
         if found:
             return found[0]
+    another = ", which holds another archive" if any(map(is_archive, names)) else ""
     raise Missing(
-        f"{path} is missing from the archive. Only this file is graded, under exactly this name."
+        f"{path} is missing from the archive{another}. Only this file is graded, under exactly "
+        "this name."
     )
+
+
+def _deeper(entries: list[zipfile.ZipInfo], place: str) -> list[zipfile.ZipInfo]:
+    """Those at this place in folders within folders, as few of them as there are."""
+    found = [e for e in entries if e.filename.endswith(f"/{place}")]
+    least = min((e.filename.count("/") for e in found), default=0)
+    return [e for e in found if e.filename.count("/") == least]
 
 
 def _is_at(place: str, name: str, renamed: bool) -> bool:
@@ -305,11 +323,11 @@ def _leads_outside(name: str) -> bool:
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, limit: int) -> bytes:
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise Refused(f"{path} is a link; hand in the file itself.")
+        raise Refused(f"{path} is a link; submit the file itself.")
     if entry.flag_bits & 1:
-        raise Refused("The archive is encrypted; hand in one without a password.")
+        raise Refused("The archive is encrypted; submit one without a password.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused("The archive is packed in an unusual way; hand in a plain ZIP.")
+        raise Refused("The archive is packed in an unusual way; submit a plain ZIP.")
     with archive.open(entry) as stream:
         content = stream.read(limit + 1)  # whatever size the archive claims
     if len(content) > limit:

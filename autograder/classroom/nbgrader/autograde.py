@@ -11,12 +11,13 @@ from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
 from autograder.classroom.course import settings as courses
-from autograder.classroom.nbgrader import export, gradebook, log, outgoing, shown
+from autograder.classroom.nbgrader import disk, export, gradebook, log, outgoing, shown
 from autograder.classroom.nbgrader.open_task import Unchecked
 from autograder.classroom.nbgrader.submitted import submitted_at
 from autograder.lessons.problem import Problem
@@ -56,6 +57,7 @@ def configure(config: Config, file: str = "nbgrader_config.py") -> None:
 def _replace_parts(zone: tzinfo) -> None:
     """Put ours in the places of parts of nbgrader that cannot be configured."""
     Autograde.start = _start
+    BaseConverter.convert_notebooks = disk.convert_notebooks
     # These read what a student handed in, too; nbgrader's own stop at a file that is no time.
     CourseDirectory.get_existing_timestamp = lambda _, place: submitted_at(Path(place), [], zone)
     NbGraderAPI.get_submitted_timestamp = lambda grader, name, student: submitted_at(

@@ -187,7 +187,7 @@ def _unreleased(folder: Path, name: str) -> Iterator[str]:
     """That there is something to grade, as after an assignment was taken out and written back."""
     if there := sorted(x.parent.name for x in (folder / "submitted").glob(f"*/{name}")):
         yield (
-            f"{name} is not released, and these have handed in: {people.named(there)}. Run "
+            f"{name} is not released, and these have submitted: {people.named(there)}. Run "
             f"`nbgrader generate_assignment {name}`, then `nbgrader autograde {name}`."
         )
 

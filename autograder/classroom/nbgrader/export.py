@@ -15,7 +15,7 @@ from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import directory, regrading
 from autograder.classroom.nbgrader.gradebook import grades, is_unread
 from autograder.grading import result_files
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import Problem, of_system
 
 COLUMNS = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -34,7 +34,10 @@ class Table(ExportPlugin):
             self.log.warning(sentence)
         self.log.info("Exporting grades to %s", path)
         rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
-        result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
+        try:
+            result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
+        except OSError as error:
+            self.parent.fail(of_system(error))
 
     def _check_points(self, gradebook: Gradebook, folder: Path) -> None:
         """End without a table if grades are of other points than `course.toml` gives now."""
@@ -58,7 +61,7 @@ def _unfinished(book: Gradebook, folder: Path) -> Iterator[str]:
     for assignment in book.assignments:
         marks = [grade for x in assignment.submissions for grade in grades(x)]
         if unread := sum(map(is_unread, marks)):
-            yield f"{assignment.name}: {unread} answers are not read yet, and count as 0."
+            yield f"{assignment.name}: answers not read yet, counted as 0: {unread}."
 
 
 def _wanted(found: list[Any], key: str, names: list[str]) -> list[Any]:

@@ -24,6 +24,7 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 from traitlets.config import Application
 
 from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.nbgrader import disk
 from autograder.lessons.problem import Problem
 
 FILE = "gradebook.db"
@@ -74,7 +75,8 @@ def opened(folder: Path) -> Iterator[Any]:
             yield book
     except DatabaseError as error:
         raise Problem(
-            f"{folder / FILE} is not a gradebook that can be read and written ({error.orig}). "
+            disk.reason(error)
+            or f"{folder / FILE} is not a gradebook that can be read and written ({error.orig}). "
             "Restore it from a backup."
         ) from None
 
@@ -258,13 +260,18 @@ def extend(
         return [*changes, *settle(book, course)]
 
 
-def _submission(book: Any, assignment: str, student: str) -> Any:
-    """A student's entry for an assignment, made if there is none yet."""
+def require(book: Any, assignment: str) -> None:
+    """Refuse an assignment that the gradebook does not have, as a new gradebook has none."""
     try:
         book.find_assignment(assignment)
     except MissingEntry:
         step = f"Run `nbgrader generate_assignment {assignment}` first."
         raise Problem(f"The gradebook does not have {assignment}. {step}") from None
+
+
+def _submission(book: Any, assignment: str, student: str) -> Any:
+    """A student's entry for an assignment, made if there is none yet."""
+    require(book, assignment)
     try:
         book.find_student(student)
     except MissingEntry:

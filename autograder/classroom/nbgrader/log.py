@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import nbgrader
+from nbgrader import api
 from traitlets.config import Application, Config
 
 FILE = "nbgrader.log"  # in the course directory
@@ -23,9 +24,11 @@ def divide(config: Config, folder: Path) -> None:
     if not os.access(folder, os.W_OK):
         return
     config.NbGrader.logfile = str(folder / FILE)
-    warnings = logging.getLogger("py.warnings")  # SQLAlchemy has some for each student
-    warnings.handlers = [logging.FileHandler(folder / FILE, delay=True)]
-    warnings.propagate = False
+    logging.raiseExceptions = False  # else a full disk is told of with Python's calls
+    api.app_log = logging.getLogger(api.__name__)  # tells of each error that it raises, at length
+    for logger in (api.app_log, logging.getLogger("py.warnings")):  # SQLAlchemy's
+        logger.handlers = [logging.FileHandler(folder / FILE, delay=True)]
+        logger.propagate = False
     logging.captureWarnings(True)
     if Application.initialized():
         for handler in Application.instance().log.handlers:

@@ -7,6 +7,7 @@ each page holds a mark of all that it was made from, which is compared before it
 import glob
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from autograder.classroom.intake import look_again
 from autograder.classroom.nbgrader import gradebook, regrading
 from autograder.classroom.nbgrader.results import read_results
 from autograder.classroom.systems import collect
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import Problem, of_system
 
 _MARK = re.compile(r'<meta name="made-from" content="([0-9a-f]*)">')
 
@@ -86,12 +87,17 @@ def _mark_of(page: Path) -> str:
 
 def start(converter: GenerateFeedback) -> None:
     """Run `nbgrader generate_feedback`, after removing pages that are not as the gradebook is."""
-    course = converter.coursedir
     try:
-        students = outdated(Path(course.root), course.assignment_id)
-    except Problem as error:
-        converter.log.error(str(error))
-        raise NbGraderException(str(error)) from None
+        _remake(converter)
+    except (Problem, OSError) as error:
+        said = of_system(error) if isinstance(error, OSError) else str(error)
+        converter.log.error(said)
+        raise NbGraderException(said) from None
+
+
+def _remake(converter: GenerateFeedback) -> None:
+    course = converter.coursedir
+    students = outdated(Path(course.root), course.assignment_id)
     excluded = course.student_id_exclude.split(",")
     asked = [x for x in students if fnmatchcase(x, course.student_id) and x not in excluded]
     for student in asked:
@@ -104,6 +110,15 @@ def start(converter: GenerateFeedback) -> None:
 
 class Release(ExchangeReleaseFeedback):
     """How `nbgrader release_feedback` hands pages out: none that is older than the grades."""
+
+    def ensure_root(self) -> None:
+        """Say what to do where there is no exchange; nbgrader's own sends to the instructor."""
+        if not os.access(self.root, os.W_OK | os.X_OK):
+            self.fail(
+                f"The exchange {self.root} is not a folder that you can write to. Set "
+                "c.Exchange.root in nbgrader_config.py, or send the feedback yourself, with "
+                "`jaxprentice return`."
+            )
 
     def copy_files(self) -> None:
         """Copy the pages of those who handed in by the exchange, unless some are out of date."""

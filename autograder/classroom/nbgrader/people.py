@@ -22,19 +22,33 @@ def _course(folder: Path) -> Course:
     return courses.read(folder)
 
 
-def take_roster(folder: Path, file: Path) -> int:
-    """Keep a class list, and enter its students into the gradebook; how many it has."""
+def take_roster(folder: Path, file: Path) -> Iterator[str]:
+    """Keep a class list, and enter its students into the gradebook; what is to be said."""
     _course(folder)
-    known = people.read(file).students
+    read, before = people.read(file), _before(folder)
+    known = read.students
     with gradebook.opened(folder) as book:
-        if file.resolve() != (folder / people.ROSTER).resolve():
-            shutil.copyfile(file, folder / people.ROSTER)
-            (folder / people.ROSTER).chmod(0o600)
+        own = folder / people.ROSTER
+        if not (own.exists() and own.samefile(file)):
+            shutil.copyfile(file, own)
+            own.chmod(0o600)
         for student in known.values():
             facts = {"first_name": student.first_name, "last_name": student.last_name}
             facts |= {"email": student.email, "lms_user_id": student.lms_id}
             book.update_or_create_student(student.id, **{k: v for k, v in facts.items() if v})
-    return len(known)
+    yield f"The course has {len(known)} student{'s' * (len(known) != 1)}."
+    if gone := [x for x in before if x not in known]:
+        yield f"No longer in {people.ROSTER}, though grades stay: {people.named(gone)}."
+    if read.unused:
+        yield f"Not used of {file}: the columns {people.named(read.unused)}."
+
+
+def _before(folder: Path) -> Sequence[str]:
+    """Who is in the roster now; it may be one that is to be mended."""
+    try:
+        return list(people.roster(folder).students)
+    except Problem:
+        return []
 
 
 def extend(

@@ -32,7 +32,7 @@ _REASONS = {
     "feedback": "another policy of feedback",
     "base": "other earlier modules",
     "release": "another notebook",
-    "student": "another member of the group handed in",
+    "student": "another member of the group submitted",
 }
 
 

@@ -46,7 +46,7 @@ from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
 from autograder.lessons import manifest, user_files
 from autograder.lessons.manifest import Lesson
-from autograder.lessons.problem import Problem
+from autograder.lessons.problem import Problem, of_system
 from autograder.sandbox import isolation
 
 PROGRAMS = "programs"
@@ -70,7 +70,7 @@ def start(converter: Autograde) -> None:
     except KeyboardInterrupt:
         _fail(converter, f"Stopped. What is graded is kept. {_GO_ON}")
     except OSError as error:
-        _fail(converter, f"Stopped by the system ({error}). Fix that. {_GO_ON}")
+        _fail(converter, of_system(error))
 
 
 _GO_ON = "Run the same command again to go on."
@@ -80,11 +80,12 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     directory = converter.coursedir
     folder = Path(directory.root)
     with gradebook.opened(folder) as book:
+        gradebook.require(book, assignment.name)
         remarked = rubric.whose(book, folder, assignment)
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
     release = submitted.read_release(folder / directory.release_directory, assignment)
-    found = list(submitted.found(directory, course, assignment, converter.log))
+    found = _found(converter, course, assignment)
     for each in found:
         submitted.copy(directory, assignment, release, each)
     step = WriteVerdicts(parent=converter)
@@ -101,6 +102,19 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
     _keep_records(directory, assignment, records)
     times = {x.student: x.when for x in found}
     _finish(converter, course, assignment, times, before, list(records))
+
+
+def _found(converter: Autograde, course: Course, assignment: Assignment) -> list[Submitted]:
+    """The submissions that nbgrader was asked for; at least one."""
+    directory = converter.coursedir
+    found = list(submitted.found(directory, course, assignment, converter.log))
+    if not found:
+        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
+        raise Problem(
+            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
+            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
+        )
+    return found
 
 
 def _finish(

@@ -20,7 +20,7 @@ GRADEBOOK, RESULTS = "gradebook", "results"
 
 def directory(folder: Path) -> Path | None:
     """The course directory that a folder is, or whose results it holds; None if there is none."""
-    for place in (folder.absolute(), folder.absolute().parent):
+    for place in (folder.absolute(), folder.absolute().parent) if folder.is_dir() else ():
         if (place / "gradebook.db").exists() and (place / "nbgrader_config.py").exists():
             return place
     return None

@@ -47,7 +47,7 @@ def presented(each: Submission, verdicts: Mapping[str, Result]) -> Result:
         credit = courses.with_points(verdicts[each.credit.key], each.lesson)
         made = _compared(made, credit, each)
     if each.by not in ("", each.student):
-        made["remarks"] = [f"Handed in by {each.by} for the group.", *made["remarks"]]
+        made["remarks"] = [f"Submitted by {each.by} for the group.", *made["remarks"]]
     if each.notes:
         made["notes"] = [*made.get("notes", []), *each.notes]
     return variants.noted(made, each.variant)

@@ -92,7 +92,7 @@ def _why(report: checks.Report, exercise: Exercise) -> str:
     """Why an exercise is not done, as far as its checks say."""
     failed = report.failure(exercise)
     if failed:
-        return f"It should hold that: {failed.title}"
+        return f"This should hold: {failed.title}"
     if report.broken:
         return report.broken.message
     status = report.status(exercise)

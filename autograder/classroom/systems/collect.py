@@ -129,17 +129,19 @@ def take_over(
         main, files = _chosen(own, assignment)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
         there = _there(folder)
-        if _is_by_hand(there, files, old):
+        lies, new = _hash(there), _hash(files)
+        replaced = bool(there.keys() - {STAMP}) and lies != new
+        if replaced and lies != old["content"]:  # neither the download's nor written by `collect`
             kept.submissions.append(student)
             facts = [old[x] for x in ("attempt", "late", "time", "content")]
         else:
-            _put(folder, {**files, **kept.note(student, there, files, old)})
-            late, time = "late" if main.late else "", str(main.time or "")
-            facts = [str(main.attempt), late, time, _hash(files)]
+            kept.replaced += [student] * replaced
+            _put(folder, {**files, **kept.stamp(student, there, files, old)})
+            facts = [str(main.attempt), "late" * main.late, str(main.time or ""), new]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    counted, *more = told(found, roster, known[system].caution, len(kept.submissions))
+    counted, *more = told(found, roster, known[system], len(kept.submissions))
     return [counted, *kept.said(out / "STUDENT" / below), *more]
 
 
@@ -303,16 +305,14 @@ class _Kept:
     stamps: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
 
-    def note(
+    def stamp(
         self,
         student: str,
         there: Mapping[str, bytes],
         files: Mapping[str, bytes],
         old: Mapping[str, str],
     ) -> dict[str, bytes]:
-        """Note what a submission takes the place of; a time that is not ours, which stays."""
-        if there.keys() - {STAMP} and _hash(there) != _hash(files):
-            self.replaced.append(student)
+        """A time that is not ours, which stays and is noted."""
         stamp = there.get(STAMP)
         if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
             return {}
@@ -332,13 +332,6 @@ class _Kept:
                 f"Kept, because `collect` did not write it: the {STAMP} of "
                 f"{', '.join(self.stamps)}. Is it the time of this submission?"
             )
-
-
-def _is_by_hand(
-    there: Mapping[str, bytes], files: Mapping[str, bytes], old: Mapping[str, str]
-) -> bool:
-    """Is there something that neither the download has nor `collect` has written?"""
-    return bool(there.keys() - {STAMP}) and _hash(there) not in (old["content"], _hash(files))
 
 
 def _there(folder: Path) -> dict[str, bytes]:
@@ -385,8 +378,10 @@ def _rows(out: Path) -> list[dict[str, str]]:
 # What is said
 
 
-def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Iterator[str]:
-    """What is to be said of a download; with `caution` if there are times in it.
+def told(
+    found: Owners, roster: Roster, system: Collects | None = None, kept: int = 0
+) -> Iterator[str]:
+    """What is to be said of a download of this system, if it is of one.
 
     So many as `kept` were not collected, because there is something else.
     """
@@ -399,8 +394,14 @@ def told(found: Owners, roster: Roster, caution: str = "", kept: int = 0) -> Ite
             yield f"{student}: {several} attempts; the last one counts."
         if any(claim.late for claim, _ in own):
             yield f"{student}: late, as the download says."
-    if caution and any(claim.time for own in found.students.values() for claim, _ in own):
-        yield caution
+    timed = [x for x, own in found.students.items() if any(claim.time for claim, _ in own)]
+    if system and system.caution and timed:
+        yield system.caution
+    if system and system.times and (others := [x for x in found.students if x not in timed]):
+        yield (
+            f"No time is known of {', '.join(others)}, so nothing of theirs is late. Write it into "
+            f"their {STAMP}."
+        )
     missing = [x for x in roster.students if x not in found.students and x not in found.unasked]
     if missing:
         yield f"Nothing from {len(missing)} in the roster: {', '.join(missing)}."

@@ -128,7 +128,7 @@ def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
     takes the points.
     """
     if shows == CHECKS:
-        yield _command("notice", {"title": result["lesson"]}, "This is handed in.")
+        yield _command("notice", {"title": result["lesson"]}, "This is submitted.")
         return
     points = {"totalPoints": result["score"], "maxPoints": result["max_score"]}
     both = "Points {totalPoints:g}/{maxPoints:g}".format_map(points)

@@ -261,6 +261,7 @@ SYSTEM = system.System(
             "add themselves"
         ),
         wrapper=r"assignment_[0-9]+_export",
+        times=True,
     ),
     Exports(
         _write,

@@ -40,7 +40,7 @@ class Owners:
             if student in self.students:
                 yield f"Not taken from {student}: {named}."
             else:
-                yield f"{student} handed in, but nothing that was asked for: {named}."
+                yield f"{student} submitted only what was not asked for: {named}."
         if self.strangers:
             who = ", ".join(f"{name!r}" for name in dict.fromkeys(self.strangers))
             said = f"Not in the roster, and left out: {who}. Add them to it, and collect again."
@@ -65,7 +65,8 @@ def find(
     known = _Known(roster, [claim for _, readings in entries for x in readings for claim in x])
     found = Owners(advice=known.advice or (systems[0].unknown if len(systems) == 1 else ""))
     for entry, readings in entries:
-        if not readings and entry.name not in NOT_STUDENTS and not entry.name.startswith("."):
+        hidden = entry.name.startswith(".") and entry.name != ".."  # an archive may hold `../it`
+        if not readings and entry.name not in NOT_STUDENTS and not hidden:
             found.unnamed.append(entry.name)
         claims = [claim for reading in readings for claim in reading]
         sorted_out = [(claim, *sort(claim, entry)) for claim in claims]

@@ -81,7 +81,7 @@ def _own(lesson: Lesson, seed: int, per_day: int) -> dict[str, bytes]:
     options = {"enabled": True, "image": f"YOUR-REGISTRY/{lesson.id}", "timeout": TIMEOUT}
     name = lesson.module.rpartition("/")[2]
     question = (
-        f"<pl-question-panel><p>{lesson.title}: hand in <code>{name}</code>.</p>"
+        f"<pl-question-panel><p>{lesson.title}: submit <code>{name}</code>.</p>"
         f'<pl-file-upload file-names="{name}"></pl-file-upload></pl-question-panel>\n'
         "<pl-submission-panel><pl-external-grader-results></pl-external-grader-results>"
         "<pl-file-preview></pl-file-preview></pl-submission-panel>\n"

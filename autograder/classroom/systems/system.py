@@ -51,6 +51,7 @@ class Collects:
     note: str
     wrapper: str = ""  # a pattern for the folder that it puts around all, if it does
     caution: str = ""  # what `collect` says of the times in it, if they are the students' words
+    times: bool = False  # does it tell the time of each submission?
     unknown: str = ""  # what it says besides of students who are not in the roster
     feedback: Callable[[str, Path, bool], str] = lambda name, page, several: f"{name}/{page.name}"
 

@@ -383,7 +383,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return filled(split.out_known, outs_known, waiting)
 
 
-@right("checkpoint.partial_eval", style="loops and a queue of results")
+@right("checkpoint.partial_eval", style="loops, a queue of results, and no call without work")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     from collections import deque
 
@@ -396,7 +396,8 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
             waiting.append(tracer)
     now, now_takes, later, later_takes, out_known = split_and_forget(jaxpr, tuple(flags), policy)
     args = [x for x, wanted in zip(values, now_takes, strict=True) if wanted]
-    first = deque(call_remat(now, args, **dict(params, policy=policy)))
+    has_work = args or now.jaxpr.eqns
+    first = deque(call_remat(now, args, **dict(params, policy=policy)) if has_work else [])
     results = [first.popleft() if is_known else None for is_known in out_known]
     operands = [trace.pure(x) for x in values + list(first)] + waiting
     operands = [x for x, wanted in zip(operands, later_takes, strict=True) if wanted]
@@ -532,4 +533,87 @@ mistake(
     "checkpoint.segments",
     {"max(1, math.ceil(math.sqrt(len(functions))))": "math.ceil(math.sqrt(len(functions)))"},
     fails="test_few_functions",
+)
+
+
+# a result that is an output twice is listed twice
+mistake(
+    "checkpoint.kept_values",
+    {"if var in live]": "if var in live for _ in range(max(1, jaxpr.outvars.count(var)))]"},
+    fails="test_kept_residuals_alone",
+)
+mistake(
+    "checkpoint.kept_values",
+    {"*[atom.aval for": "*[ShapedArray(atom.aval.shape, atom.aval.dtype) for"},
+    fails="test_kept_asks",
+)
+mistake(
+    "checkpoint.kept_values",
+    {"return []": "policy = lambda *avals, **params: True"},
+    fails="test_kept_without_policy",
+)
+# what nothing reads is not an input
+mistake(
+    "checkpoint.later",
+    {
+        "again = jaxpr.replace(invars=inputs, eqns=eqns)": "read = {id(x) for x in [*jaxpr.outvars, *(x for eqn in eqns for x in eqn.invars)]}\ninputs = [*jaxpr.invars, *(var for var in kept if id(var) in read)]\nagain = jaxpr.replace(invars=inputs, eqns=eqns)"
+    },
+    fails="test_later_takes_several",
+)
+# an operand that is given twice is taken once
+mistake(
+    "checkpoint.partial_eval",
+    {
+        "*(t for t in tracers if not t.pval.is_known)]": "*{id(t): t for t in tracers if not t.pval.is_known}.values()]"
+    },
+    fails="test_split_under_other_transformations",
+)
+mistake(
+    "checkpoint.partial_eval",
+    {
+        "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [*outs[:number], *later]"
+    },
+    fails="test_split_order",
+)
+# a compiler may merge the two runs
+mistake(
+    "checkpoint.segments",
+    {
+        "checkpoint(one_after_the_other(part))": "checkpoint(one_after_the_other(part), prevent_cse=False)"
+    },
+    fails="test_segments_of_squares",
+)
+mistake(
+    "checkpoint.segments",
+    {"size = max(": "functions = functions + []\nsize = max("},
+    fails="test_segments_of_closures",
+)
+mistake(
+    "checkpoint.segments",
+    {
+        "[checkpoint(one_after_the_other(part)) for part in parts]": "[checkpoint(one_after_the_other(part)) for part in parts[::-1]]"
+    },
+    fails="test_segments_values",
+)
+# an unknown input that nothing reads is not an input
+mistake(
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nsmaller, takes = without_dead_code(program)\nstay = [True] * len(inputs) + takes[len(inputs) :]\nreturn smaller.replace(jaxpr=smaller.jaxpr.replace(invars=chosen(program.jaxpr.invars, stay)))"
+    },
+    fails="test_later_several_unknowns",
+)
+# what is made of nothing is not kept
+mistake(
+    "checkpoint.kept_values",
+    {"if not results:": "if not results or not eqn.invars:"},
+    fails="test_kept_in_order",
+)
+# integers wait
+mistake(
+    "checkpoint.partial_eval",
+    {
+        "tuple(t.pval.is_known for t in tracers)": 'tuple(t.pval.is_known and t.aval.dtype.kind == "f" for t in tracers)'
+    },
+    fails="test_split_one_side",
 )

@@ -751,6 +751,20 @@ def scan_by_while(loop, args):
     return [*carry, *ys]
 
 
+mistake(
+    "control.scan_steps",
+    {"if loop.reverse else number": "if loop.reverse and rows else number"},
+    fails="test_scan_reversed",
+)
+
+
+mistake(
+    "control.scan_steps",
+    {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},
+    fails="test_scan_of_one_step",
+)
+
+
 @right("control.scan_transpose")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
@@ -886,3 +900,12 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     body = backward_step(split.rest, len(same), len(consts), number, len(stacks))
     back = replace(loop, reverse=not loop.reverse)
     return back.bind(body, same, [*map(zeros, consts), *carry], [*ys, *stacks])
+
+
+mistake(
+    "control.scan_transpose",
+    {
+        "return backwards.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])": "loop = backwards.with_body(step, len(same), len(consts) + len(init))\nreturn scan_p.bind(*same, *map(zeros, consts), *init, *ys, *stacks, **vars(loop))"
+    },
+    fails="test_backwards_constants",
+)

@@ -401,6 +401,39 @@ mistake(
 )
 
 
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "while True:": "for turn in range(len(jaxpr.invars) + 2):",
+        "if len(env) == known:": "if len(env) == known or turn > len(jaxpr.invars):",
+    },
+    fails="test_sweep_long",
+)
+
+
+@right("custom.inverse_jaxpr", style="a stack of the equations that may have something to find")
+def inverse_jaxpr(jaxpr, consts, ins, outs):
+    import contextlib
+
+    env, users = {}, {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
+    equations = list(enumerate(jaxpr.eqns, start=1))
+    for number, eqn in equations:
+        for atom in filter(is_variable, {*eqn.invars, *eqn.outvars}):
+            users.setdefault(atom, []).append((number, eqn))
+    stack = list(equations)
+    while stack:
+        number, eqn = stack.pop()
+        missing = {v for v in (*eqn.invars, *eqn.outvars) if is_variable(v) and v not in env}
+        evaluate_if_known(env, eqn)
+        with contextlib.suppress(ValueError, NotImplementedError):
+            invert_if_needed(env, eqn, number)
+        stack += [other for v in missing if v in env for other in users[v]]
+    for number, eqn in reversed(equations):
+        invert_if_needed(env, eqn, number)
+    return [read(env, v) for v in jaxpr.invars]
+
+
 @right("custom.dce_jaxpr")
 def dce_jaxpr(jaxpr, used_outputs):
     outvars = [x for x, used in zip(jaxpr.outvars, used_outputs) if used]
@@ -642,6 +675,13 @@ mistake(
 )
 
 
+mistake(
+    "custom.dce_jaxpr",
+    {"thinned(eqn, used))": "thinned(eqn, used) if called_program(eqn) else eqn)"},
+    fails="test_dce_calls",
+)
+
+
 @right("custom.dce_call")
 def dce_call(eqn, used_outs):
     program = eqn.params["jaxpr"]
@@ -750,3 +790,10 @@ def dce_call(eqn, used_outs):
         params |= {key: tuple(chosen(params[key], used)) for key in keys if key in params}
     invars, outvars = chosen(eqn.invars, used_ins), chosen(eqn.outvars, used_outs)
     return eqn.replace(invars=invars, outvars=outvars, params=params)
+
+
+mistake(
+    "custom.dce_call",
+    {"{**eqn.params,": "{**given_params(eqn),"},
+    fails="test_call_params",
+)

@@ -286,6 +286,19 @@ def interpret_op(self, op, args):
     return DualNumber(self, primal, tangent)
 
 
+# an operation that was there before does not call its rule again
+mistake(
+    "duals.interpret_op",
+    {
+        "duals =": "known, key = vars(self).setdefault('known', {}), (op, *map(id, args))\nduals =",
+        "primal_out, tangent_out =": "known[key] = known.get(key) or (args, *",
+        "(primals, tangents)": "(primals, tangents))",
+        "primal_out, tangent_out)": "*known[key][1:])",
+    },
+    fails="test_what_the_rule_gets",
+)
+
+
 @mistake("duals.interpret_op", fails="test_a_rule_that_fails")
 def interpret_op(self, op, args):
     # puts the interpreter back by hand: not when the rule raises
@@ -486,6 +499,20 @@ def mixed_derivatives(f, x, y):
     return out.primal, out.tangent, out.tangent, 0.0
 
 
+# one outer interpreter for all uses
+mistake(
+    "duals.mixed",
+    {
+        "outer = JVPInterpreter(current_interpreter())": "outer = vars(mixed_derivatives).setdefault(current_interpreter(), JVPInterpreter(current_interpreter()))"
+    },
+    fails="test_mixed_of_a_result_from_outside",
+)
+# what is zero does not move
+mistake(
+    "duals.mixed",
+    {"by_y.primal, by_y.tangent": "by_y.primal, by_y.tangent if by_y.primal else 0.0"},
+    fails="test_mixed_of_polynomials",
+)
 # makes floats of ints
 mistake(
     "duals.mixed",

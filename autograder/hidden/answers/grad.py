@@ -776,3 +776,89 @@ mistake(  # zeros for the other results: times infinity they are NaN
     },
     fails="test_several_leaves",
 )
+
+
+mistake(  # in the operand's dtype, which in a product of two dtypes is not the result's
+    "grad.unbroadcast",
+    {
+        "sums = reduce_sum(ct, axes)": "sums = convert_element_type(reduce_sum(ct, axes), x.aval.dtype)"
+    },
+    fails="test_a_number_was_stretched",
+)
+mistake(  # the first of the two operands keeps its axes first, whichever is linear
+    "grad.dot_general_rule",
+    {"first = num_batch if comes_last else": "first = num_batch if not comes_last else"},
+    fails="test_second_matrix",
+)
+mistake(  # in the wider of two dtypes
+    "grad.dot_general_rule",
+    {
+        "preferred_element_type=get_aval(ct).dtype": "preferred_element_type=np.promote_types(get_aval(ct).dtype, aval.dtype)"
+    },
+    fails="test_dtype_of_an_operand",
+)
+mistake(  # of a variable that is several results, the last cotangent counts
+    "grad.backward_pass",
+    {
+        "for atom, ct in zip(jaxpr.outvars, cotangents, strict=True)": "for atom, ct in dict(zip(jaxpr.outvars, cotangents, strict=True)).items()"
+    },
+    fails="test_a_result_that_stands_twice",
+)
+mistake(  # the rule is looked up before it is known whether it is needed
+    "grad.backward_pass",
+    {
+        "if all(ct is None for ct in cts):": 'get_rule(transpose_rules, eqn.primitive, "Transpose rule")\nif all(ct is None for ct in cts):'
+    },
+    fails="test_operations_without_influence",
+)
+mistake(  # an array of zeros is taken for None, and its rule is not called
+    "grad.backward_pass",
+    {
+        "if all(ct is None for ct in cts):": "if not any(ct is not None and np.any(ct) for ct in cts):"
+    },
+    fails="test_what_a_rule_gets",
+)
+mistake(  # an operation has two operands
+    "grad.backward_pass",
+    {"zip(eqn.invars, cts_in, strict=True)": "zip(eqn.invars[:2], cts_in)"},
+    fails="test_what_a_rule_gets",
+)
+mistake(  # errors of a rule are another error
+    "grad.backward_pass",
+    {
+        "cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)": "try:\n    cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
+    },
+    fails="test_missing_rule",
+)
+mistake(  # kept for the first linear inputs alone
+    "grad.call_rule",
+    {'("transpose", linear)': '("transpose", linear[:3])'},
+    fails="test_program_is_kept",
+)
+mistake(  # what comes with a second part is not looked at
+    "grad.value_and_gradients",
+    {"check_scalar(value)": "if not has_aux:\n    check_scalar(value)"},
+    fails="test_no_gradient",
+)
+mistake(  # a pass for the type of what comes, and one for the entries
+    "grad.jacobian_of_output",
+    {
+        "for _ in lin.out_avals[i].shape:": "pull_back(np.ones(lin.out_avals[i].shape))\nfor _ in lin.out_avals[i].shape:"
+    },
+    fails="test_work_of_a_jacobian",
+)
+mistake(  # a second part that is nothing is left out
+    "grad.value_and_gradients",
+    {"(value, f_vjp(one), *aux)": "(value, f_vjp(one), *filter(None, aux))"},
+    fails="test_gradients_with_aux",
+)
+mistake(  # the function runs once more for the check
+    "grad.value_and_gradients",
+    {"check_scalar(value)": "check_scalar(fun(*args)[0] if has_aux else fun(*args))"},
+    fails="test_value_and_gradients",
+)
+mistake(  # the axes of the leaf come last
+    "grad.jacobian_of_output",
+    {"pull_back = vmap(pull_back)": "pull_back = vmap(pull_back, out_axes=-1)"},
+    fails="test_order_of_axes",
+)

@@ -205,6 +205,35 @@ mistake(
 )
 
 
+# one number for all counts, which those of other threads change, too
+mistake(
+    "interpreters.count_ops",
+    {
+        "current_interpreter(), 0": "current_interpreter(), getattr(Interpreter, 'total', 0)",
+        "nonlocal count": "if 'Counting' not in str(type(before)):",
+        "count += 1": "    Interpreter.total = getattr(Interpreter, 'total', 0) + 1",
+        "return result, count": "return result, getattr(Interpreter, 'total', 0) - count",
+    },
+    fails="test_counting_inside_counting",
+)
+# the count of a function around it is put back by hand: not if the function raises
+mistake(
+    "interpreters.count_ops",
+    {
+        "current_interpreter(), 0": "current_interpreter(), getattr(Interpreter, 'total', 0)",
+        "class Counting": "Interpreter.total = 0\n\nclass Counting",
+        "nonlocal count": "if 'Counting' not in str(type(before)):",
+        "count += 1": "    Interpreter.total += 1",
+        "return result, count": "Interpreter.total, own = count + Interpreter.total, Interpreter.total\nreturn result, own",
+    },
+    fails="test_after_an_error",
+)
+# operands in a list
+mistake(
+    "interpreters.count_ops",
+    {"before.interpret_op(op, args)": "before.interpret_op(op, [*args])"},
+    fails="test_operations_that_fail",
+)
 # an operation that fails is not counted
 mistake(
     "interpreters.count_ops",
@@ -323,11 +352,25 @@ def interpret_op(self, op, args):
     return min(corners), max(corners)
 
 
+# a constant is a float and nothing more
+mistake(
+    "interpreters.interval",
+    {"map(as_interval, args)": "((x, x) if type(x) is float else x for x in args)"},
+    fails="test_interval_constants",
+)
 # a sum by middle and radius, which rounds
 mistake(
     "interpreters.interval",
     {
         "return low + other_low, high + other_high": "middle, radius = (low + high) / 2 + (other_low + other_high) / 2, (high - low) / 2 + (other_high - other_low) / 2\nreturn middle - radius, middle + radius"
+    },
+    fails="test_interval_sums",
+)
+# asks the current interpreter, which is this one
+mistake(
+    "interpreters.interval",
+    {
+        "return low + other_low, high + other_high": "return add(low, other_low), add(high, other_high)"
     },
     fails="test_interval_sums",
 )
@@ -407,12 +450,28 @@ mistake(
     {"*map(id, args)": "*sorted(map(id, args))"},
     fails="test_other_questions",
 )
+# operands in a list
+mistake(
+    "interpreters.remember",
+    {"interpret_op(op, args)": "interpret_op(op, [*args])"},
+    fails="test_remembered_answers_of_any_kind",
+)
 # forgets everything now and then
 mistake(
     "interpreters.remember",
     {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
     fails="test_the_same_question",
 )
+
+
+@mistake("interpreters.remember", fails="test_other_questions")
+def interpret_op(self, op, args):
+    # zip ends with the shorter one
+    for operands, answer in self.known.setdefault(op, []):
+        if all(x is y for x, y in zip(operands, args)):
+            return answer
+    self.known[op].append((args, self.prev_interpreter.interpret_op(op, args)))
+    return self.known[op][-1][1]
 
 
 @mistake("interpreters.remember", fails="test_several_that_remember")

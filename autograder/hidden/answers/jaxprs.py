@@ -645,3 +645,126 @@ mistake(
     {"self.check_inner(eqn)": "if eqn.invars:\n    self.check_inner(eqn)"},
     fails="test_equation_inside",
 )
+
+
+# Each program keeps its values: a run inside a run of the same program changes them.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = vars(eval_jaxpr).setdefault(id(jaxpr), {})\nenv.update(zip(jaxpr.constvars, consts, strict=True))"
+    },
+    fails="test_eval_within_itself",
+)
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "return [read(env, atom) for": "return [env.get(atom) if isinstance(atom, Var) else read(env, atom) for"
+    },
+    fails="test_eval_forgets",
+)
+# An equation whose operands have no values does not run, and is missed only if it is needed.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "outs = apply_equation(": "if any(isinstance(atom, Var) and atom not in env for atom in eqn.invars):\n    continue\nouts = apply_equation("
+    },
+    fails="test_eval_forgets",
+)
+# Nothing is counted where there is nothing to bind.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {"args, strict=True": "args, strict=bool(jaxpr.invars)"},
+    fails="test_eval_counts_consts_and_args_apart",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y.weak_type": "x.weak_type and y.weak_type and bool(rest)"},
+    fails="test_product_weak_type",
+)
+# Integers are thought to fit each other.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if x.dtype != y.dtype and": "if {x.dtype.kind, y.dtype.kind} != {'i'} and x.dtype != y.dtype and"
+    },
+    fails="test_product_dtype",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "and preferred_element_type is None:": "and preferred_element_type not in (x.dtype, y.dtype):"
+    },
+    fails="test_product_dtype",
+)
+# Without entries there is nothing to multiply, whatever the sizes.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "if [x.shape[i] for i in x_contract] !=": "if 0 not in x.shape and [x.shape[i] for i in x_contract] !="
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"batch = [": "if not x.shape:\n    raise TypeError('a number has no axes')\nbatch = ["},
+    fails="test_product_without_contraction",
+)
+# A product of known numbers is known.
+mistake(
+    "jaxprs.dot_general_type",
+    {
+        "return ShapedArray(": "if type(x) is not ShapedArray and not batch and not rest:\n    return type(x)(np.dot(x.val, y.val))\nreturn ShapedArray("
+    },
+    fails="test_product_of_matrices",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        "(aval.shape, aval.dtype):": "(aval.shape, aval.dtype) or var.aval.weak_type > aval.weak_type:"
+    },
+    fails="test_equation_that_holds",
+)
+# A number stands for any shape.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.dtype != aval.dtype or (var.aval.shape and var.aval.shape != aval.shape):"
+    },
+    fails="test_equation_shapes",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "if eqn.outvars:\n    self.check_inner(eqn)"},
+    fails="test_equation_inside",
+)
+# The complaint of a program inside does not say in which equation that is.
+mistake(
+    "jaxprs.check_equation",
+    {"self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    typecheck_jaxpr(inner)"},
+    fails="test_equation_inside",
+)
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.bind(eqn.outvars)": "if len({*eqn.outvars} - self.bound) < len(eqn.outvars):\n    raise TypeError('bound twice')\nself.bind(eqn.outvars)"
+    },
+    fails="test_equation_binds_once",
+)
+mistake(
+    "jaxprs.check_equation",
+    {"for atom in eqn.invars:": "for atom in eqn.invars[:2]:"},
+    fails="test_equation_operands",
+)
+# The rule is asked about operands.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "avals = self.result_types(eqn) if eqn.invars else [var.aval for var in eqn.outvars]"
+    },
+    fails="test_equation_shapes",
+)
+mistake(
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y.weak_type": "x.weak_type and y.weak_type and x.dtype.kind == 'f'"},
+    fails="test_product_weak_type",
+)

@@ -811,3 +811,119 @@ return made[key]"""
     },
     fails="test_batch_kept_for_other_axes",
 )
+
+
+mistake(  # a function that failed is not traced again: what was put there for it stays
+    "jit.program",
+    {
+        "self.programs[key] = self.traced(args, kwargs)": "self.programs[key] = None\nself.programs[key] = self.traced(args, kwargs)"
+    },
+    fails="test_program_parts",
+)
+mistake(  # how many axes and entries, which are the same for a matrix and its transpose
+    "jit.program",
+    {
+        "raise_to_shaped(get_aval(x))": "(np.ndim(x), np.size(x), get_aval(x).dtype, get_aval(x).weak_type)"
+    },
+    fails="test_program_for_each_type",
+)
+mistake(  # the lengths of the axes without their names
+    "jit.program",
+    {"axis_sizes())": "tuple(size for _, size in axis_sizes()))"},
+    fails="test_program_with_named_axes",
+)
+mistake(  # the value of a number that is true or false, which Python code often asks for
+    "jit.program",
+    {"axis_sizes())": "axis_sizes(), *(x for x in leaves if type(x) is bool))"},
+    fails="test_program_not_for_each_value",
+)
+mistake(  # a box of a batch has its own program, for each batch axis
+    "jit.program",
+    {"axis_sizes())": 'axis_sizes(), *(str(getattr(x, "batch_dim", "")) for x in leaves))'},
+    fails="test_program_for_tracers",
+)
+mistake(  # an output that is there twice is returned once
+    "jit.lower_body",
+    {
+        "return [read(atom) for atom in jaxpr.outvars]": "return list(dict.fromkeys(read(atom) for atom in jaxpr.outvars))"
+    },
+    fails="test_lower_outputs",
+)
+mistake(  # inputs of a program that is called are named as those of `main` are
+    "jit.lower_body",
+    {"[*captured, *args]": '[*captured, *(f"%arg{i}" for i in range(len(args)))]'},
+    fails="test_lower_rules",
+)
+mistake(  # a tuple for a rule, which adds a list to it
+    "jit.lower_body",
+    {"[read(x) for x in eqn.invars]": "tuple(read(x) for x in eqn.invars)"},
+    fails="test_lower_rules",
+)
+mistake(  # what an operation without results does is left out
+    "jit.lower_body",
+    {"for eqn in jaxpr.eqns:": "for eqn in filter(lambda eqn: eqn.outvars, jaxpr.eqns):"},
+    fails="test_lower_rules",
+)
+mistake(  # the values are looked at
+    "jit.impl",
+    {
+        "return [array_of(aval, out, on, program.committed) for aval, out in pairs]": "outs = [array_of(aval, out, on, program.committed) for aval, out in pairs]\nassert all(out.value is not None for out in outs)\nreturn outs"
+    },
+    fails="test_impl_stays_on_the_device",
+)
+mistake(  # the first argument alone is asked where it is
+    "jit.impl",
+    {"committed_devices(args)": "committed_devices(args[:1])"},
+    fails="test_impl_committed",
+)
+mistake(  # compiled at each call where an argument is committed
+    "jit.impl",
+    {
+        "program = compiled(jaxpr, committed_devices(args))": "asked = committed_devices(args)\nprogram = compile_for(jaxpr, asked, ()) if asked else compiled(jaxpr, asked)"
+    },
+    fails="test_impl_committed",
+)
+mistake(  # what moves is taken for one stretch of the inputs
+    "jit.jvp",
+    {
+        "tangents = [next(moving) if move else None for move in moves]": "first = moves.index(True) if any(moves) else 0\ntangents = [next(moving) if 0 <= i - first < sum(moves) else None for i in range(len(moves))]"
+    },
+    fails="test_jvp_second_still",
+)
+mistake(  # tangents of zeros for what does not move, with which something is computed
+    "jit.jvp",
+    {
+        "if move else None for move in moves]": "if move else np.zeros(aval.shape, aval.dtype) for aval, move in zip(avals, moves, strict=True)]"
+    },
+    fails="test_jvp_first_still",
+)
+mistake(  # two dtypes alone are floats
+    "jit.jvp",
+    {"is_float(get_aval(t).dtype)": "get_aval(t).dtype in (np.float32, np.float64)"},
+    fails="test_jvp_program",
+)
+mistake(  # a result without a batch axis has None there
+    "jit.batch",
+    {
+        "outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)": "outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)\nout_dims[:] = [None if isinstance(axis, NotMapped) else axis for axis in axes]"
+    },
+    fails="test_batch_constants",
+)
+mistake(  # kept on the program with its constants: closed anew, it is another
+    "jit.batch",
+    {
+        "return kept(jaxpr, batching_key(axis_size, dims), make)": """made = vars(jaxpr).setdefault("made", {})
+key = batching_key(axis_size, dims)
+if key not in made:
+    made[key] = make()
+return made[key]"""
+    },
+    fails="test_batch_kept_for_other_axes",
+)
+mistake(  # one example alone: what it returns counts as a batch of one
+    "jit.batch",
+    {
+        "return trace_to_jaxpr(batched_f, avals), out_dims": "program = trace_to_jaxpr(batched_f, avals)\nreturn program, [0] * len(out_dims) if axis_size == 1 else out_dims"
+    },
+    fails="test_batch_single_results",
+)

@@ -491,3 +491,100 @@ def jvp_flat(f, primals, tangents, kept={}):
         outs = [full_raise(trace, out) for out in f(*ins)]
         slopes = [zeros(o.aval) if o.tangent is None else o.tangent for o in outs]
     return [o.primal for o in outs], slopes
+
+
+# Where nothing moves, a rule that is there is asked for the value.
+mistake(
+    "jvp.process_primitive",
+    {
+        "primal_out = primitive.bind(*primals, **params)": "several = primitive.multiple_results\nif primitive in jvp_rules and not several:\n    primal_out, _ = jvp_rules[primitive](primals, tangents, **params)\nelse:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_nothing_moves",
+)
+# a tangent that happens to be zero
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif isinstance(tangent_out, float) and not tangent_out:\n    tangent_out = None"
+    },
+    fails="test_what_the_rule_gets",
+)
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif primitive.multiple_results:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_several_results",
+)
+mistake("jvp.process_primitive", {"in tangents)": "in tangents[:2])"}, fails="test_several_results")
+mistake(
+    "jvp.process_primitive",
+    {
+        "rule = get_rule(": "if primitive.multiple_results and primitive not in jvp_rules:\n    return [JVPTracer(self, x, None) for x in primitive.bind(*primals, **params)]\nrule = get_rule("
+    },
+    fails="test_missing_rule",
+)
+# Primitives that the lesson does not know get zeros.
+mistake(
+    "jvp.mul_rule",
+    {
+        "return z, add": "if x_dot is None and primitive not in (mul_p, dot_general_p):\n    from_x = primitive.bind(zeros_like_aval(get_aval(x)), y, **params)\nreturn z, add"
+    },
+    fails="test_mul_work",
+)
+# A scalar counts as a constant factor of an array.
+mistake(
+    "jvp.mul_rule",
+    {
+        "z = primitive": "if x_dot is not None and get_aval(x).shape and not get_aval(y).shape:\n    y_dot = None\nz = primitive"
+    },
+    fails="test_mul_shapes",
+)
+mistake(
+    "jvp.sum_rule",
+    {"primitive is sub_p else": "primitive is sub_p and get_aval(y).shape else"},
+    fails="test_sum_second_moves",
+)
+# x - x does not move, even if only one of them does
+mistake(
+    "jvp.sum_rule",
+    {
+        "z = primitive.bind(x, y)": "z = primitive.bind(x, y)\nif x is y and y_dot is None and primitive is sub_p:\n    return z, zeros_like_aval(get_aval(z))"
+    },
+    fails="test_sum_as_a_function",
+)
+mistake(
+    "jvp.flat",
+    {
+        "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "try:\n    outs = f(*tracers_in)\nexcept TypeError:\n    outs = f(*tracers_in)\ntracers_out = [full_raise(trace, out) for out in outs]"
+    },
+    fails="test_flat_after_an_error",
+)
+mistake(
+    "jvp.flat",
+    {
+        "trace = JVPTrace(main)": "trace = JVPTrace(main)\nif not primals:\n    outs = list(f())\n    return outs, [None] * len(outs)"
+    },
+    fails="test_flat_constant_outputs",
+)
+mistake(
+    "jvp.flat",
+    {"drop_float0(t)": "drop_float0(t) if np.size(t) else t"},
+    fails="test_flat_integer_inputs",
+)
+# A list without a box is used up.
+mistake(
+    "jvp.flat",
+    {
+        "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\ntracers_out = [full_raise(trace, out) for out in outs]\nif not any(isinstance(out, Tracer) for out in outs):\n    outs.clear()"
+    },
+    fails="test_flat_constant_outputs",
+)
+# Among several results, a rule gets zeros for what does not move.
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, [0.0 if t is None and primitive.multiple_results else t for t in tangents], **params)"
+    },
+    fails="test_several_results",
+)

@@ -657,3 +657,32 @@ mistake(
 )
 # Axis 0 is taken for None.
 mistake("pmap.two_axes", {"axis is None": "not axis"}, fails="test_mapped_axis_first")
+mistake(  # a value that all examples share is counted once
+    "pmap.psum_batch",
+    {
+        "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else": "x = x if isinstance(dim, NotMapped) else"
+    },
+    fails="test_sum_of_equals",
+)
+mistake(  # names that print alike are taken for the same
+    "pmap.psum_batch",
+    {
+        "if name in axes:": "if str(name) in map(str, axes):",
+        "if other != name)": "if str(other) != str(name))",
+    },
+    fails="test_names_of_sums",
+)
+mistake(  # what is cut is not weakly typed any more
+    "pmap.replica_program",
+    {
+        "return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))": "avals = whole_avals(jaxpr.in_avals, in_axes, axis_size=1)\npairs = zip(avals, in_axes, strict=True)\nreturn trace_to_jaxpr(replica, [a if axis is None else ShapedArray(a.shape, a.dtype) for a, axis in pairs])"
+    },
+    fails="test_pieces_of_weak_types",
+)
+mistake(  # a batch axis that is not there is None
+    "pmap.two_axes",
+    {
+        "if axis is None or isinstance(dim, NotMapped):": "if isinstance(dim, NotMapped):\n    dim = None\nif axis is None or dim is None:"
+    },
+    fails="test_one_of_two_axes",
+)

@@ -327,6 +327,24 @@ def linearize_flat(f, primals, in_moves):
     return LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
 
 
+mistake(
+    "stackless.linearize_flat",
+    {
+        "instantiate(tangents, avals)": "[t if a.dtype.kind != 'f' or t is not None else lax.sub(y, y) for y, t, a in zip(outs, tangents, avals)]"
+    },
+    fails="test_linearize_unmoved_results",
+)
+
+
+mistake(
+    "stackless.linearize_flat",
+    {
+        "types_of(compress(primals, in_moves))": "[ShapedArray(a.shape, a.dtype) for a in types_of(compress(primals, in_moves))]"
+    },
+    fails="test_linearize_unmoved_results",
+)
+
+
 @right("stackless.backward_pass")
 def backward_pass(program, cotangents):
     jaxpr, found = program.jaxpr, {}
@@ -588,6 +606,15 @@ def backward_pass(program, cotangents):
     return instantiate([table.get(v) for v in jaxpr.invars], [v.aval for v in jaxpr.invars])
 
 
+mistake(
+    "stackless.backward_pass",
+    {
+        "return instantiate([found.get(var) for var in jaxpr.invars], [v.aval for v in jaxpr.invars])": "cts = [found.get(var) for var in jaxpr.invars]\nreturn [np.zeros(v.aval.shape, v.aval.dtype) if ct is None else ct for v, ct in zip(jaxpr.invars, cts)]"
+    },
+    fails="test_backward_zeros",
+)
+
+
 @right("stackless.linearized_program")
 @once
 def linearized_program(program, in_moves):
@@ -726,6 +753,13 @@ mistake(
 )
 
 
+mistake(
+    "stackless.linearized_program",
+    {"program.in_avals)": "types_of(np.zeros(a.shape, a.dtype) for a in program.in_avals))"},
+    fails="test_programs_kinds",
+)
+
+
 @right("stackless.transposed")
 def transposed(program, linear):
     number = len(linear) - sum(linear)
@@ -835,3 +869,19 @@ def transposed(program, linear):
         return backward_pass(recorded, inputs[len(known_avals) :]), None
 
     return StagingInterpreter().run(backwards, [*known_avals, *program.out_avals])[0]
+
+
+mistake(
+    "stackless.transposed",
+    {
+        "[*known_avals, *program.out_avals]": "types_of(np.zeros(a.shape, a.dtype) for a in (*known_avals, *program.out_avals))"
+    },
+    fails="test_transposed_values",
+)
+
+
+mistake(
+    "stackless.transposed",
+    {"linear_avals = [aval for": "linear_avals = [ShapedArray(aval.shape, aval.dtype) for"},
+    fails="test_transposed_zeros",
+)

@@ -530,3 +530,137 @@ mistake(
     },
     fails="test_jacobian_keeps_the_dtype",
 )
+
+
+# Weak arrays, unlike numbers, lose their weak type.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "aval = get_aval(x)\nshape = aval.shape\nif aval.weak_type and shape:\n    x = convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=False)"
+    },
+    fails="test_move_weak_type",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "return transpose(x, order)": "return transpose(x, order) if dst else transpose_p.bind(x, permutation=tuple(order))"
+    },
+    fails="test_work_of_a_move",
+)
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "shape = get_aval(x).shape\nif axis_size == 1 and src is not_mapped and not shape:\n    return np.array([x])"
+    },
+    fails="test_work_of_a_move",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        "not get_aval(x).shape:": "not get_aval(x).shape:\n    x = float(x) if isinstance(x, int) else x"
+    },
+    fails="test_numbers_that_are_not_mapped",
+)
+# One axis at most is put in.
+mistake(
+    "vmap.align_operand",
+    {"missing = 1 + rank - len(shape)": "missing = min(1, 1 + rank - len(shape))"},
+    fails="test_missing_axes",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        "if not missing:": "if not rank:\n    return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=(0,))\nif not missing:"
+    },
+    fails="test_work_of_aligning",
+)
+# one sum after another
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce_sum(x, axes_out),": "for axis in sorted(axes_out[2:], reverse=True):\n    x = reduce_sum(x, (axis,))\n    axes_out = tuple(i - (i > axis) for i in axes_out if i != axis)\n    dim -= axis < dim\nreturn reduce_sum(x, axes_out),"
+    },
+    fails="test_work_of_a_sum",
+)
+mistake(
+    "vmap.reduce_sum_rule",
+    {
+        "return reduce_sum(x, axes_out),": "x = convert_element_type_p.bind(x, new_dtype=get_aval(x).dtype, weak_type=False)\nreturn reduce_sum(x, axes_out),"
+    },
+    fails="test_sum_keeps_the_dtype",
+)
+# The product is computed in the dtype of the operands, and converted.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x, y": "if preferred_element_type is not None:\n    out = dot_general(x, y, numbers, preferred_element_type=None)\n    dtype = np.dtype(preferred_element_type)\n    return convert_element_type_p.bind(out, new_dtype=dtype, weak_type=False), out_dim\nreturn dot_general(x, y"
+    },
+    fails="test_work_of_a_product",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x, y, numbers,": "numbers = (contract, tuple(map(list, batch))) if len(batch[0]) > 1 else numbers\nreturn dot_general_p.bind(x, y, dimension_numbers=numbers,"
+    },
+    fails="test_work_of_a_product",
+)
+# The axes of a square are taken for each other.
+mistake(
+    "vmap.jacobian",
+    {
+        "vmap(push_forward, in_axes=axis,": "vmap(push_forward, in_axes=axis if len(set(get_aval(xs[i]).shape)) > 1 else 0,"
+    },
+    fails="test_jacobian_of_a_matrix",
+)
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "if not get_aval(xs[i]).shape:\n    return f(*xs), push_forward(basis(get_aval(xs[i])))[1]\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_a_number",
+)
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "known = vars(f)\nif 'known' not in known:\n    f.known = push_forward(basis(get_aval(xs[i])))\nif known:\n    return f.known\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# integers have no row
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "values, jacobians = push_forward(basis(get_aval(xs[i])))\nreturn values, [j for j in jacobians if dtypes.is_float(get_aval(j).dtype)]"
+    },
+    fails="test_jacobian_of_constants",
+)
+# what moves outside is lost
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward(basis"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# An array of one entry stretches along the axis that it has.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "if isinstance(src, NotMapped):": "if isinstance(src, NotMapped) and shape == (1,) and dst == 0:\n    return broadcast_in_dim(x, (axis_size,), (0,))\nif isinstance(src, NotMapped):"
+    },
+    fails="test_move_equal_sizes",
+)
+# one axis after another
+mistake(
+    "vmap.align_operand",
+    {
+        "x = move_batch_axis(axis_size, dim, 0, x)": "while dim is not not_mapped and dim > 1:\n    x, dim = move_batch_axis(axis_size, dim, dim - 1, x), dim - 1\nx = move_batch_axis(axis_size, dim, 0, x)"
+    },
+    fails="test_work_of_aligning",
+)
+# The batch axis is said to be where it was in the operand.
+mistake(
+    "vmap.dot_general_rule",
+    {"axis_in_product(vals, (contract, batch), side, dims[side])": "dims[side]"},
+    fails="test_second_mapped",
+)

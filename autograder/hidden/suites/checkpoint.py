@@ -69,7 +69,7 @@ def keeping(*names):
     asked = []
 
     def policy(primitive, *avals, **params):
-        asked.append((primitive.name, [aval.str_short() for aval in avals], params_of(params)))
+        asked.append((primitive.name, [*map(str, avals)], sorted(params), params_of(params)))
         return primitive.name in names
 
     return policy, asked
@@ -177,19 +177,25 @@ PAIRS = "lambda x, y: (lambda a, b: [jnp.sin(x), b * a, pair(b, x)[0]])(*pair(x,
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("in the order of its equations", "can be computed again by")
 def test_kept_in_order(student):
     """Needed values that the policy wants are kept, in the order of the program."""
     student.agrees(kept, MIXED, [2.0, 3.0], 1, ["sin"])
     student.agrees(kept, MIXED, [ROW, STEP], 1, ["cos", "mul"])
     student.agrees(kept, FORKED, [ROW], 0, ["exp", "sin"])
+    text = "lambda x, n: [n * n + 2, jnp.sin(x) * lax.iota(x.dtype, 3)]"
+    student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["add", "mul"])
+    student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["iota"])
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("could be left out")
 def test_kept_residuals_alone(student):
     """What no residual needs is not kept."""
     student.agrees(kept, MIXED, [2.0, 3.0], 2, ["sin"])
     student.agrees(kept, MIXED, [2.0, 3.0], 3, ["sin", "cos"])
     student.agrees(kept, "lambda x: [jnp.sin(x), jnp.cos(x)]", [ROW], 1, ["sin", "cos"])
+    student.agrees(kept, "lambda x: (lambda a: [a, a * x, a])(jnp.sin(x))", [ROW], 0, ["sin"])
 
 
 @pytest.mark.meets("more_than_two")
@@ -201,6 +207,7 @@ def test_kept_residuals_after_outputs(student):
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("could be left out")
 def test_kept_stops(student):
     """The operands of a kept value are not needed for it, but perhaps for something else."""
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
@@ -209,22 +216,28 @@ def test_kept_stops(student):
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("and for no other")
 def test_kept_stops_at_once(student):
     """If the residuals themselves are kept, the policy is not asked about other equations."""
     student.agrees(kept, NESTED, [2.0], 1, ["exp"])
     student.agrees(kept, "lambda x: [jnp.sin(jnp.sin(jnp.sin(x)))]", [ROW], 0, ["sin"])
 
 
-@pytest.mark.meets("float32", "keys", "moment")
+@pytest.mark.meets("float32", "keys", "moment", "weak_type")
+@pytest.mark.keeps("asked once for each equation")
 def test_kept_asks(student):
     """The policy is told primitive, types of the operands and parameters, once per equation."""
     student.agrees(kept, "lambda x, y: [2.0 * jnp.sum(x, axis=0) - y]", [GRID, STEP], 0, [])
     student.agrees(kept, MIXED, [2.0, ROW.astype(F32)], 1, [])
+    student.agrees(
+        kept, "lambda x: [pair(x, 2.0, jaxpr=lax, dtype=np.dtype(int))[1]]", [2.0], 0, []
+    )
     twice = "lambda x: (lambda a: [jnp.exp(a), a * a, jnp.cos(a)])(jnp.sin(x))"
     student.agrees(kept, twice, [ROW], 0, ["sin"])
 
 
 @pytest.mark.meets("order", "more_than_two", "some_results")
+@pytest.mark.keeps("in the order of its equations", "can be computed again by")
 def test_kept_of_several_results(student):
     """If an equation has several results, the needed ones are kept, in their order."""
     student.agrees(kept, PAIRS, [2.0, 3.0], 1, ["pair"])
@@ -233,6 +246,7 @@ def test_kept_of_several_results(student):
     student.agrees(kept, "lambda x, y: pair(*pair(y, x))[1:]", [2.0, 3.0], 0, ["mul"])
 
 
+@pytest.mark.keeps("From the inputs and these results")
 def test_kept_no_inputs(student):
     """Inputs, constants and literals are never kept, not even as residuals."""
     text = "lambda x, y: [x, jnp.sin(y) * np.array([1.0, 2.0, 4.0]), 3.0, y]"
@@ -298,6 +312,7 @@ def test_kept_error_of_the_policy(student):
 
 
 @pytest.mark.meets("none", "zeros")
+@pytest.mark.keeps("is false")
 def test_kept_by_any_answer(student):
     """The policy may return anything that Python counts as true or false."""
     student.agrees(kept_by_answers, NESTED, [ROW], np.bool_(True), np.bool_(False))
@@ -306,12 +321,14 @@ def test_kept_by_any_answer(student):
 
 
 @pytest.mark.meets("twice", "length")
+@pytest.mark.keeps("asked once for each equation")
 def test_kept_of_a_long_program(student):
     """A program may have thousands of equations, and use each value several times."""
     student.agrees(kept_of_a_long_program, 2500)
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("Nothing is kept if")
 def test_kept_without_policy(student):
     """Without a policy nothing is kept."""
     student.agrees(kept_without_policy, MIXED, [2.0, 3.0], 1)
@@ -360,12 +377,14 @@ REST = "lambda a, b, y, t: [a * t - b, y * t]"
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("computes the residuals again")
 def test_later_computes_again(student):
     """Without kept values all residuals are computed again, from the known inputs."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [], REST, [STEP])
 
 
+@pytest.mark.keeps("is left out")
 def test_later_takes_kept_values(student):
     """A kept value is an input after the known ones, and is not computed."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], REST, [10.0])
@@ -374,22 +393,27 @@ def test_later_takes_kept_values(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("a value for each of its variables")
 def test_later_takes_several(student):
-    """Several kept values come in the order in which they are listed."""
+    """Several kept values come in the order in which they are listed, even one that is not read."""
+    student.agrees(later, KNOWN, [2.0, 3.0], 1, [(1, 0), (0, 0)], REST, [10.0])
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0), (2, 0)], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(3, 0), (0, 0)], REST, [STEP])
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("It takes the inputs of")
 def test_later_several_unknowns(student):
-    """Unknown inputs come last, in their order."""
+    """Unknown inputs come last, in their order, even one that is not read."""
     rest = "lambda a, b, y, s, t: [s - t * a, b, y * t]"
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [], rest, [10.0, 7.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(2, 0)], rest, [GRID[0], GRID[1]])
+    student.agrees(later, KNOWN, [2.0, 3.0], 1, [], "lambda a, b, y, s, t: [a * t]", [1.0, 2.0])
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], "lambda a, b, y: [a - y]", [])
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("takes the residuals")
 def test_later_without_outputs(student):
     """All outputs of the known part may be residuals, or none."""
     rest = "lambda p, a, b, y, t: [p * t, a - b * y]"
@@ -400,6 +424,7 @@ def test_later_without_outputs(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("takes the residuals")
 def test_later_one_residual_twice(student):
     """One value may be a residual twice, or a known output too, and inputs may be residuals."""
     twice = "lambda x, y: (lambda a: [a, a, y, a, x])(jnp.sin(x))"
@@ -410,6 +435,7 @@ def test_later_one_residual_twice(student):
 
 
 @pytest.mark.meets("closure", "some_results")
+@pytest.mark.keeps("is left out")
 def test_later_constants(student):
     """The known part may have constants, even as residuals, and equations with several results."""
     text = "lambda x: [x, np.array([1.0, 2.0, 4.0]) * x, 3.0, np.array([7.0, 8.0, 9.0])]"
@@ -433,7 +459,8 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
 
         def watched(*args, jaxpr, **params):
             same = params.get("policy") is policy
-            calls.append((names_in(jaxpr), arrays(args), params_of(params), same))
+            if args or jaxpr.eqns:  # a call that computes nothing may be made or not
+                calls.append((names_in(jaxpr), arrays(args), params_of(params), same))
             return module.remat_impl(*args, jaxpr=jaxpr, **params)
 
         trace = PartialEvalTrace(main)
@@ -491,6 +518,7 @@ FIRST = (True, False)
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("which computes residuals again")
 def test_split_forgets(student):
     """The known inputs cross the line, and the residuals are computed again later."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], FIRST, [10.0])
@@ -498,6 +526,7 @@ def test_split_forgets(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("in order: plain values if known")
 def test_split_order(student):
     """Known and unknown operands may be mixed; known results are values, others wait."""
     values, flags = [ROW, 2.0, STEP, 3.0], [True, False, True, False]
@@ -508,6 +537,7 @@ def test_split_order(student):
 
 
 @pytest.mark.meets("keys", "none")
+@pytest.mark.keeps("Both parts have")
 def test_split_policy(student):
     """What the policy keeps crosses the line too, and is not computed again."""
     values, flags = [ROW, 2.0, STEP / 100, 3.0], [True, False, True, False]
@@ -517,6 +547,7 @@ def test_split_policy(student):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("Both parts have", "with `differentiated` true")
 def test_split_marks(student):
     """The call for later is marked; the other parameters are passed on to both calls."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], (False, False), [10.0])
@@ -525,10 +556,13 @@ def test_split_marks(student):
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("depend only on known", "left to one `remat_p` operation")
 def test_split_one_side(student):
     """All operands may be unknown, and all results may be known."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [False, False], [], FIRST, [0.5, 7.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [False, True], [], FIRST, [STEP / 100])
+    text = "lambda n, t: [n * 2, t * t]"
+    student.agrees(split_call, SPLIT, text, [np.arange(3), ROW], [True, False], [], FIRST, [STEP])
     text = "lambda x, t: [jnp.sin(x), x * 2.0]"
     student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], [], FIRST, [5.0])
 
@@ -539,6 +573,8 @@ def under_other_transformations(mj, siblings, x):
     jnp = mj.numpy
     with in_place("minijax.checkpoint", siblings):
         f = mj.checkpoint(lambda x: jnp.sin(jnp.sin(x)) * x)
+
+        g = mj.checkpoint(lambda x, y: jnp.sin(x * x * y))
 
         def outer(x, w):
             return mj.grad(mj.checkpoint(lambda y: jnp.sin(y * w) * x * y))(x)
@@ -551,12 +587,14 @@ def under_other_transformations(mj, siblings, x):
             "the values and tangents of the gradient": mj.jvp(mj.grad(f), (x,), (2.0,)),
             "the gradients of a batch": mj.vmap(mj.grad(f))(np.array([x, 0.0, -1.5])),
             "the value and tangent of a function around": mj.jvp(outer, (x, 3.0), (0.5, 2.0)),
+            "the gradient by an operand given twice": mj.grad(lambda x: g(x, x))(x),
             "the value of linearize": mj.linearize(f, 0.0)[0],
             "the tangent of linearize": mj.linearize(f, 0.0)[1](1.0),
         }
 
 
 @pytest.mark.meets("another_box", "nested", "zeros", "extremes")
+@pytest.mark.keeps("depend only on known")
 def test_split_under_other_transformations(student):
     """What is known may be a tracer of an outer transformation, and a known result may be 0."""
     student.agrees(under_other_transformations, SPLIT, 0.5)
@@ -645,6 +683,7 @@ def segments(mj, number):
     longest = max(map(len, inside), default=0)
     return {
         "each operation is a checkpoint": names <= {"remat2"},
+        "a compiler may undo a checkpoint": not all(e.params["prevent_cse"] for e in program.eqns),
         "the functions that are applied, by number": factors,
         "the number of segments and the longest, added": len(inside) + longest,
     }
@@ -675,16 +714,19 @@ def chain_of_closures(mj, x, w):
     except KeyError:
         error = "KeyError"
     functions = [jnp.sin, jnp.cos, jnp.sin]
-    g = in_segments(functions)
+    g, none = in_segments(functions), in_segments(())
     return {
         "value and tangent by a value from outside": mj.jvp(f, (w,), (w,)),
         "error": error,
         "the values of two calls": [g(x), g(x * 2.0)],
+        "the values for functions in a tuple": in_segments(tuple(functions))(x),
+        "no functions return the array itself": none(x) is x,
         "the list of functions is as it was": functions == [jnp.sin, jnp.cos, jnp.sin],
     }
 
 
 @pytest.mark.meets("order", "twice", "float32")
+@pytest.mark.keeps("one after the other")
 def test_segments_values(student):
     """Values and derivatives are the same as of the functions, one after the other."""
     student.agrees(composed, WHOLE, CHAIN, ROW)
@@ -693,6 +735,7 @@ def test_segments_values(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("They are in segments")
 def test_segments_of_squares(student):
     """For a square number of functions, there are as many segments as functions in each."""
     for number in (4, 9, 16, 25):
@@ -700,6 +743,7 @@ def test_segments_of_squares(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("is minimal")
 def test_segments_of_other_numbers(student):
     """For any number, segments and the longest of them add up to the least possible."""
     for number in (2, 3, 5, 6, 7, 8, 10, 12, 13, 20, 21, 50):
@@ -707,6 +751,7 @@ def test_segments_of_other_numbers(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("Without functions")
 def test_few_functions(student):
     """There may be one function, or none."""
     student.agrees(segments, 1)
@@ -715,6 +760,7 @@ def test_few_functions(student):
     student.agrees(composed, WHOLE, CHAIN[:1], ROW)
 
 
+@pytest.mark.keeps("each checkpointed as a whole", "holds an array for each segment")
 def test_segments_forget(student):
     """Between the forward and the backward pass, only the inputs of segments stay."""
     for number in (9, 25):  # squares: there is one way to cut them
@@ -722,8 +768,9 @@ def test_segments_forget(student):
 
 
 @pytest.mark.meets("closure", "another_box", "nested", "exception", "again", "mutation")
+@pytest.mark.keeps("one after the other", "Without functions")
 def test_segments_of_closures(student):
-    """Functions may use what is outside, and may fail; the list of them stays as it is."""
+    """Functions may use what is outside, may fail, may be none; the list of them stays as it is."""
     student.agrees(chain_of_closures, ROW, STEP)
 
 

@@ -332,6 +332,7 @@ def fixed_point(mj, carry, sources, further=()):
     step, marks, others = settled(transform, carry)
     return {
         "the step that is returned": step,
+        "how many marks there are, of the carry and of other results": [len(marks), len(others)],
         "a value of the carry is marked": marks,
         "another result is marked": others,
         "transform is called twice for the same marks": any(calls.count(x) > 1 for x in calls),
@@ -582,6 +583,7 @@ def test_scan_reversed(student):
     """In a reversed scan the last row comes first, and each y is at the place of its row."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
+    student.agrees(scanned, "lambda c: [c * 3.0, c]", (0, 1), [2.0], 4, True)  # without rows
 
 
 def test_scan_of_several_reversed(student):
@@ -605,9 +607,10 @@ def test_scan_of_no_steps(student):
 
 @pytest.mark.meets("float32")
 def test_scan_of_one_step(student):
-    """A scan may have one step, and any dtypes."""
+    """A scan may have one step, any dtypes, and arrays in its body."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
+    student.agrees(scanned, "lambda c: [c * np.array([2.0, 3.0])]", (0, 1), [ROW[:2]], 2)
 
 
 @pytest.mark.meets("keys", "sizes")
@@ -691,7 +694,10 @@ def test_backwards_of_reversed(student):
 
 
 def test_backwards_constants(student):
-    """The cotangents of a constant are added up over all steps."""
+    """The cotangents of a constant are added up over all steps, unless the step itself holds it."""
+    student.agrees(
+        backwards, "lambda c: [c * np.arange(3.0)]", [ROW], (0, 0, 1, 0), ([], [], [ROW])
+    )
     two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
     cts = [np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)]
     student.agrees(backwards, two, [ROW[:2]] * 4, (0, 2, 1, 0), ([], [], cts))

@@ -299,13 +299,14 @@ def rule_calls(mj, siblings, name, operands):
     rules = {other: toy if other is op else wrong for other in mj.Op}
     args = [mj.DualNumber(interpreter, *x) if isinstance(x, list) else x for x in operands]
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
-        out = interpreter.interpret_op(op, tuple(args))
-    mine = isinstance(out, mj.DualNumber) and out.interpreter is interpreter
+        outs = [interpreter.interpret_op(op, tuple(args)) for _ in range(2)]
     return {
         "calls of the rule": calls,
-        "the result is a dual number of this interpreter": mine,
-        "the value": out.primal,
-        "the tangent": out.tangent,
+        "the results are dual numbers of this interpreter": [
+            isinstance(out, mj.DualNumber) and out.interpreter is interpreter for out in outs
+        ],
+        "the values": [out.primal for out in outs],
+        "the tangents": [out.tangent for out in outs],
     }
 
 
@@ -396,7 +397,7 @@ def failing_rule(mj, siblings, error_class):
 
 @pytest.mark.meets("order")
 def test_what_the_rule_gets(student):
-    """The rule of the operation is called once, with all primals and with all tangents."""
+    """The rule is called for each operation, even an equal one, with all primals and tangents."""
     student.agrees(rule_calls, LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], [5.5, 10.0]])
 
@@ -740,14 +741,17 @@ def mixed_inside(mj, siblings, x, y):
 
 @probe(uses=[in_place])
 def mixed_of_an_outer(mj, siblings, x):
-    """The four numbers of a function that returns a dual number from outside."""
+    """The four numbers of functions that return a dual number of another use, or of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
-    dual, runs = mj.DualNumber(outer, x, 5.0), []
+    duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
     with in_place("microjax.duals", siblings):
-        value, *slopes = duals.mixed_derivatives(lambda x, y: runs.append(x) or dual, 2.0, 3.0)
+        duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
+        for dual in duals_of_others:
+            noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
+            value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
+            outs.append((value is dual, slopes))
     return {
-        "the value is that number itself": value is dual,
-        "the derivatives": slopes,
+        "the value is that number itself, and the derivatives": outs,
         "calls of f": len(runs),
     }
 
@@ -774,12 +778,14 @@ def mixed_that_fails(mj, siblings):
     return {"error": "nothing"}
 
 
-@pytest.mark.meets("order", "moment")
+@pytest.mark.meets("order", "moment", "zeros")
 def test_mixed_of_polynomials(student):
     """Value and derivatives of a polynomial of two variables are right, from one run of it."""
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 5.0)
     student.agrees(mixed, FOR_MIXED, [-0.5, 3.0, 1.0, 0.25], -1.5, 2.0)
     student.agrees(mixed, FOR_MIXED, [1, 2, -1, 4], 3, 5)
+    student.agrees(mixed, FOR_MIXED, [1.0, 0.5, 0.0, 0.0], 0.0, 5.0)  # zeros that move
+    student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 0.0], 3.0, 0.0)
 
 
 @pytest.mark.meets("zeros", "another_box")
@@ -797,7 +803,7 @@ def test_mixed_inside_a_derivative(student):
 
 
 def test_mixed_of_a_result_from_outside(student):
-    """A dual number of an interpreter outside is a constant result, and is returned whole."""
+    """A dual number of outside, or of another use, is a constant result, and is returned whole."""
     student.agrees(mixed_of_an_outer, FOR_MIXED, 3.0)
 
 

@@ -14,6 +14,7 @@ from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import contextlib
     import threading
 
     from microjax.interpreters import (
@@ -195,12 +196,13 @@ exercise("interpreters.interval")
 
 @probe
 def intervals(mj, name, pairs):
-    """The intervals of results, and their types; a zero has no sign here."""
-    interpreter = IntervalInterpreter()
-    outs = [interpreter.interpret_op(Op[name], tuple(pair)) for pair in pairs]
-    return [tuple(bound + 0.0 for bound in out) for out in outs], [
-        type(out).__name__ for out in outs
-    ]
+    """The intervals of results, and their types, while it is current; a zero has no sign here."""
+    context.interpreter = IntervalInterpreter()
+    outs = [context.interpreter.interpret_op(Op[name], tuple(pair)) for pair in pairs]
+    return {
+        "the intervals": [tuple(bound + 0.0 for bound in out) for out in outs],
+        "their classes": [type(out).__name__ for out in outs],
+    }
 
 
 @probe
@@ -208,7 +210,16 @@ def interval_of_itself(mj, x):
     """The intervals of a sum and a product whose operands are one object."""
     interpreter = IntervalInterpreter()
     outs = [interpreter.interpret_op(op, (x, x)) for op in (Op.add, Op.mul)]
-    return [tuple(bound + 0.0 for bound in out) for out in outs]
+    return {"the intervals": [tuple(bound + 0.0 for bound in out) for out in outs]}
+
+
+@probe(uses=[of_all_kinds])
+def intervals_of_floats(mj):
+    """The intervals of products with floats of other classes, as NumPy's are."""
+    interpreter, floats = IntervalInterpreter(), of_all_kinds()[:2]
+    pairs = [*zip(floats, reversed(floats), strict=True), *((x, (-1.0, 2.0)) for x in floats)]
+    outs = [interpreter.interpret_op(Op.mul, pair) for pair in pairs]
+    return {"the intervals": [tuple(float(bound) for bound in out) for out in outs]}
 
 
 @probe
@@ -230,7 +241,7 @@ def in_the_interval(mj, op_name, first, second, steps=7):
     }
 
 
-@pytest.mark.meets("order")
+@pytest.mark.meets("order", "nested")
 def test_interval_sums(student):
     """The interval of a sum."""
     pairs = [[(1.0, 2.5), (-3.0, 4.0)], [(-2.0, -1.0), (5.0, 5.0)], [(0.0, 0.5), (-0.25, 0.0)]]
@@ -255,7 +266,8 @@ def test_interval_products(student):
 
 @pytest.mark.meets("twice", "sizes")
 def test_interval_constants(student):
-    """A float is known exactly, as either operand or as both."""
+    """A float, of any class, is known exactly, as either operand or as both."""
+    student.agrees(intervals_of_floats)
     for name in ("add", "mul"):
         student.agrees(intervals, name, [[(-1.0, 2.0), 3.0], [3.0, (-1.0, 2.0)], [2.0, 5.0]])
         student.agrees(intervals, name, [[(-1.0, 2.0), -3.0], [-0.5, (-1.0, 2.0)], [-2.0, 5.0]])
@@ -289,7 +301,7 @@ def telling_before():
 def remembered(mj, questions):
     """Answers to questions about some objects, whether they are the same ones, and who was asked.
 
-    A question is the name of an operation and the numbers of two objects, some of which are equal.
+    A question is the name of an operation and the numbers of objects, some of which are equal.
     """
     objects = [1.0, True, 0.0, -0.0, "x", float("nan"), [1.0], [1.0], None, 2.5, float("2.5")]
     before = telling_before()
@@ -298,7 +310,11 @@ def remembered(mj, questions):
         args = tuple(objects[place] for place in places)
         outs.append(interpreter.interpret_op(Op[name], args))
     same = [[i for i, other in enumerate(outs) if other is out] for out in outs]
-    return outs, same, before.asked
+    return {
+        "the answers": outs,
+        "which of the answers are one object": same,
+        "what the interpreter before is asked": before.asked,
+    }
 
 
 @probe
@@ -361,7 +377,7 @@ def remembered_many(mj, number):
         for asked in (operands, operands[::50])
     ]
     return {
-        "the answers": outs,
+        "the answers to many questions, and to some of them again": outs,
         "how often the one before is asked": before.asked,
     }
 
@@ -375,15 +391,17 @@ def remembered_kinds(mj):
 
         def interpret_op(self, op, args):
             self.asked += 1
+            in_tuples.append(type(args) is tuple)
             return args[0]
 
-    before, values = First(), of_all_kinds()
+    before, values, in_tuples = First(), of_all_kinds(), []
     interpreter = RememberingInterpreter(before)
     return {
         "the answers themselves are returned, twice each": [
             [interpreter.interpret_op(Op.add, (x, values)) is x for x in values] for _ in range(2)
         ],
         "how often the one before is asked": before.asked,
+        "the operands reach the one before in a tuple": all(in_tuples),
     }
 
 
@@ -450,7 +468,7 @@ def test_the_same_question(student):
 
 @pytest.mark.meets("none", "zeros")
 def test_remembered_answers_of_any_kind(student):
-    """An answer of any kind is remembered, even None, 0.0 and an empty list."""
+    """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
     student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
     student.agrees(remembered_kinds)
 
@@ -460,11 +478,12 @@ def test_other_operations(student):
     student.agrees(remembered, [["add", 4, 9], ["mul", 4, 9], ["add", 4, 9]])
 
 
-@pytest.mark.meets("order")
+@pytest.mark.meets("order", "sizes")
 def test_other_questions(student):
-    """Other operands, and the same ones in the other order, are asked for."""
+    """Other operands, the same ones in the other order, and more of them, are asked for."""
     student.agrees(remembered, [["mul", 9, 4], ["mul", 9, 9], ["mul", 4, 9], ["mul", 9, 4]])
     student.agrees(remembered, [["add", 9, 4], ["add", 4, 4], ["mul", 4, 9], ["add", 4, 9]])
+    student.agrees(remembered, [["mul", 4, *[9] * more] for more in (1, 2, 0, 2, 0, 1)])
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
@@ -610,6 +629,31 @@ def counts_of_itself(mj, depth):
     }
 
 
+@probe(uses=[ask, texts])
+def counts_around(mj, elsewhere):
+    """The count of a function in which a second count fails, or runs in a thread of its own."""
+    context.interpreter = texts()
+
+    def second():
+        ask("mul", 2.0, 2.5)
+        count_ops(ask, "add", 2.0, 2.5)
+        if not elsewhere:
+            raise KeyError("out")
+
+    def f(x):
+        y = ask("add", x, 1.5)
+        if elsewhere:
+            thread = threading.Thread(target=count_ops, args=(second,))
+            thread.start()
+            thread.join()
+        else:
+            with contextlib.suppress(KeyError):
+                count_ops(second)
+        return ask("mul", y, x)
+
+    return {"the result and count": count_ops(f, "x")}
+
+
 @probe(uses=[texts])
 def results_themselves(mj):
     """Whether results of any kind are returned as they are."""
@@ -646,6 +690,7 @@ def counts_with_errors(mj, errors):
 
         def interpret_op(self, op, args):
             self.asked += 1
+            in_tuples.append(type(args) is tuple)
             if type(args[0]) is str and hasattr(builtins, args[0]):
                 raised.append(getattr(builtins, args[0])("of the interpreter"))
                 raise raised[-1]
@@ -659,12 +704,13 @@ def counts_with_errors(mj, errors):
                 same.append(error is raised[-1])
         return [ask("add", x, 1.5) is x for x in of_all_kinds()]
 
-    context.interpreter, raised, same = Fail(), [], []
+    context.interpreter, raised, same, in_tuples = Fail(), [], [], []
     fail = context.interpreter
     kept, count = count_ops(f, *errors)
     return {
         "the count": count,
         "what the interpreter before is asked": fail.asked,
+        "the operands reach the one before in a tuple": all(in_tuples),
         "the error of an operation itself comes out": same,
         "operand and answer are the same object": kept,
         "the interpreter before is current again": context.interpreter is fail,
@@ -697,16 +743,18 @@ def test_the_function_runs_once(student):
 
 @pytest.mark.meets("twice", "caching", "nested")
 def test_counting_inside_counting(student):
-    """A function that counts the operations of a second one can be counted itself."""
+    """A function can be counted that counts a second one, or starts a thread that counts."""
     student.agrees(nested_counts, 3, 2)
     student.agrees(nested_counts, 1, 0)
     student.agrees(counts_of_itself, 3)
+    student.agrees(counts_around, True)
 
 
 @pytest.mark.meets("exception")
 def test_after_an_error(student):
-    """After a function that raises, the interpreter that was current before is current again."""
+    """After a function that raises, all is as before, even the count of a function around it."""
     student.agrees(failing)
+    student.agrees(counts_around, False)
 
 
 @pytest.mark.meets("exception", "none")

@@ -162,14 +162,18 @@ def calls_itself(mj, n, x, until_error=False):
 
 
 @probe
-def two_programs(mj, x, leave_out):
-    """A program, run; then a second one that uses a variable of the first and does not bind it."""
+def two_programs(mj, x, equation, output):
+    """A program, run; then a second one that uses a variable of the first and does not bind it.
+
+    That is in an equation or not; and the output is that variable, the equation's, or none.
+    """
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     whole = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
     first = eval_jaxpr(whole, [], x)
-    eqns = [] if leave_out else [JaxprEqn([b], [c], neg_p, {})]
+    eqns = [JaxprEqn([b], [c], neg_p, {})] if equation else []
+    outvars = {"its own": [b], "the equation's": [c], "none": []}[output]
     try:
-        second = eval_jaxpr(Jaxpr([], [], [b if leave_out else c], eqns), [])
+        second = eval_jaxpr(Jaxpr([], [], outvars, eqns), [])
     except KeyError:
         second = "KeyError"
     return {
@@ -246,11 +250,12 @@ def seen_in_charge(mj, x):
 
 
 @probe
-def wrong_number(mj, consts, args):
-    """A program with one constant and two inputs, given these values."""
+def wrong_number(mj, consts, args, empty=False):
+    """A program with one constant and two inputs, or with none of them, given these values."""
     k, a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
+    jaxpr = Jaxpr([], [], [], []) if empty else Jaxpr([k], [a, b], [k, b], [])
     try:
-        return eval_jaxpr(Jaxpr([k], [a, b], [k, b], []), consts, *args)
+        return eval_jaxpr(jaxpr, consts, *args)
     except ValueError:
         return "ValueError"
 
@@ -292,6 +297,7 @@ def failing_equation(mj, error_class):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The list of the outputs")
 def test_eval_equations(student):
     """Equations run in order, each on the values of its own operands."""
     student.agrees(difference, 1.5, 4.0)
@@ -307,6 +313,7 @@ def test_eval_literals(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("the values of `jaxpr.constvars`")
 def test_eval_constants(student):
     """Constants get their values from consts, and inputs theirs from the arguments."""
     student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
@@ -314,6 +321,7 @@ def test_eval_constants(student):
 
 
 @pytest.mark.meets("twice", "sizes", "some_results")
+@pytest.mark.keeps("The list of the outputs")
 def test_eval_outputs(student):
     """Outputs are looked up one by one: inputs, early results, the same one twice, or none."""
     student.agrees(outputs, np.array(2.0), np.array(0.5))
@@ -335,6 +343,7 @@ def test_eval_several_results(student):
 
 
 @pytest.mark.meets("nested", "moment")
+@pytest.mark.keeps("run again")
 def test_eval_within_itself(student):
     """Two runs of one program at the same time do not disturb each other."""
     student.agrees(calls_itself, 4.0, 2.0)
@@ -343,6 +352,7 @@ def test_eval_within_itself(student):
 
 @pytest.mark.meets("exception")
 @pytest.mark.parametrize("n", [1.0, 4.0])
+@pytest.mark.keeps("run again")
 def test_eval_within_itself_after_an_error(student, n):
     """A run goes on with its own values after a run inside it has ended with an error."""
     student.agrees(calls_itself, n, ROW, True)
@@ -356,13 +366,16 @@ def test_eval_of_an_equation_that_fails(student):
 
 
 @pytest.mark.meets("again", "exception")
+@pytest.mark.keeps("raises `KeyError`")
 def test_eval_forgets(student):
     """What one program has computed is not known to the next one."""
-    student.agrees(two_programs, 2.0, True)
-    student.agrees(two_programs, ROW, False)
+    student.agrees(two_programs, 2.0, False, "its own")
+    student.agrees(two_programs, ROW, True, "the equation's")
+    student.agrees(two_programs, ROW, True, "none")
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("whichever interpreters are active", "is bound once")
 def test_eval_binds(student):
     """Every equation is bound once, in order, so that interpreters above see it."""
     student.agrees(what_ran, 3.0)
@@ -371,6 +384,7 @@ def test_eval_binds(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("one for each")
 def test_eval_counts_values(student):
     """More or fewer values than variables are rejected."""
     student.agrees(wrong_number, [1.0], [2.0, 3.0])
@@ -379,11 +393,14 @@ def test_eval_counts_values(student):
     student.agrees(wrong_number, [], [2.0, 3.0])
 
 
+@pytest.mark.keeps("one for each")
 def test_eval_counts_consts_and_args_apart(student):
     """An extra constant does not make up for a missing argument."""
     student.agrees(wrong_number, [1.0, 2.0], [3.0])
     student.agrees(wrong_number, [1.0, 2.0], [3.0, 4.0])
     student.agrees(wrong_number, [], [1.0, 2.0, 3.0])
+    for consts, args in ([], []), ([1.0], []), ([], [1.0]):
+        student.agrees(wrong_number, consts, args, True)
 
 
 @pytest.mark.meets("again", "caching", "extremes")
@@ -393,9 +410,10 @@ def test_eval_equal_values(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("thousands")
 def test_eval_long_programs(student):
     """A program may be long."""
-    student.agrees(long_program, 2.0, 1201)
+    student.agrees(long_program, 2.0, 3001)
 
 
 # Types of results ---------------------------------------------------------------------------------
@@ -433,37 +451,55 @@ def type_of_known_product(mj, x, y, numbers):
 exercise("jaxprs.dot_general_type")
 
 MATRICES = (((1,), (0,)), ((), ()))
+VECTORS = (((0,), (0,)), ((), ()))
+STACKS = (((1,), (1,)), ((0,), (0,)))
 
 
+@pytest.mark.keeps("The type of the product", "a plain `ShapedArray`")
 def test_product_of_matrices(student):
     """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
     student.agrees(type_of_known_product, GRID, np.ones((3, 2)), MATRICES)
+    student.agrees(type_of_known_product, ROW, ROW, VECTORS)
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
-    student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), (((0,), (0,)), ((), ())))
+    student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), VECTORS)
+    student.agrees(type_of_product, ((0, 3), "float64"), ((3, 0), "float64"), MATRICES)
+    student.agrees(type_of_product, ((2, 3), "bool"), ((3, 5), "bool"), MATRICES)
     student.agrees(
         type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
     )
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("weakly typed if both operands are")
 def test_product_weak_type(student):
     """The weak type of a product follows from both operands'."""
     for weak in ((True, True), (True, False), (False, True)):
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
         student.agrees(type_of_product, x, y, MATRICES, "float32")
+        x, y = ((3, 5), "int32", weak[0]), ((3, 5), "int32", weak[1])
+        student.agrees(type_of_product, x, y, STACKS)
+        student.agrees(type_of_product, x, y, (((0, 1), (0, 1)), ((), ())))
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("The type of the product")
 def test_product_without_contraction(student):
     """There may be no contracted axis, or several."""
-    student.agrees(type_of_product, ((2, 3), "float64"), ((5,), "float64"), (((), ()), ((), ())))
+    for shape in (2, 3), ():
+        x, y = (shape, "float64"), ((5,), "float64")
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())))
+    x = (2, 3, 7), "float64"
+    every = (2, 0, 1), (2, 0, 1)
+    student.agrees(type_of_product, x, x, (every, ((), ())))
+    student.agrees(type_of_product, x, x, (((), ()), every))
     student.agrees(
         type_of_product, ((2, 3, 7), "int32"), ((7, 5, 2), "int32"), (((0, 2), (2, 0)), ((), ()))
     )
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("(batch axes of x, of y)")
 def test_product_batch_axes(student):
     """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
@@ -471,6 +507,7 @@ def test_product_batch_axes(student):
 
 
 @pytest.mark.meets("order", "axes")
+@pytest.mark.keeps("The type of the product", "(batch axes of x, of y)")
 def test_product_of_stacks(student):
     """Several batch axes come in the order in which the call lists them."""
     x, y = ((2, 11, 3, 7), "float64"), ((7, 5, 11, 13), "float64")
@@ -479,15 +516,14 @@ def test_product_of_stacks(student):
 
 
 @pytest.mark.meets("sizes", "exception")
+@pytest.mark.keeps("have the same size", "Anything else")
 def test_product_refuses_lengths(student):
     """Axes that go together must have the same size, contracted axes and batch axes alike."""
-    student.agrees(type_of_product, ((2, 3), "float64"), ((4, 5), "float64"), MATRICES)
-    student.agrees(
-        type_of_product, ((2, 3), "float64"), ((4, 3), "float64"), (((1,), (1,)), ((0,), (0,)))
-    )
-    student.agrees(
-        type_of_product, ((2, 3), "float64"), ((1, 3), "float64"), (((1,), (1,)), ((0,), (0,)))
-    )
+    for n in (2, 0):
+        x = (n, 3), "float64"
+        student.agrees(type_of_product, x, ((4, 5), "float64"), MATRICES)
+        student.agrees(type_of_product, x, ((4, 3), "float64"), STACKS)
+        student.agrees(type_of_product, x, ((1, 3), "float64"), STACKS)
     pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
     for alone in (((1,), ()), ((), (1,)), ((0, 1), (1,))):  # an axis that has no partner
@@ -497,6 +533,7 @@ def test_product_refuses_lengths(student):
 
 @pytest.mark.meets("order", "more_than_two")
 @pytest.mark.parametrize("preferred", [None, "float32"])
+@pytest.mark.keeps("have the same size")
 def test_product_refuses_lengths_of_any_pair(student, preferred):
     """The second pair counts as the first does, order too, whatever is computed in."""
     for shape in ((2, 3, 5), (2, 5, 3), (3, 2, 5), (2, 3, 1)):
@@ -506,6 +543,7 @@ def test_product_refuses_lengths_of_any_pair(student, preferred):
             student.agrees(type_of_product, x, y, ((rest, rest), (pair, pair)), preferred)
 
 
+@pytest.mark.keeps("name no axis twice", "Anything else")
 def test_product_refuses_axes(student):
     """An axis that does not exist, or that is listed twice, is rejected."""
     x = (2, 3, 3), "float64"
@@ -522,15 +560,19 @@ def test_product_refuses_axes(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("The dtypes are the same", "Its dtype is")
 def test_product_dtype(student):
     """The operands share a dtype, which is the result's, or the call says in which one to work."""
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "float32"), ((3, 5), "float64"), MATRICES, "float64")
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
+    student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int32"), MATRICES)
+    student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "float64"), MATRICES, "float32")
     for weak in ((True, False), (False, True), (True, True)):  # which does not help
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
+        student.agrees(type_of_product, x, y, MATRICES, "int32")
 
 
 exercise("jaxprs.check_equation")
@@ -561,15 +603,15 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr", af
     ins = [bad if i is None else variables[i] for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params)
     checker = TypeChecker(Jaxpr([], [], [], [eqn]))
-    checker.bound = {variables[i] for i in bound}
+    checker.bound, checker.eqn, checker.number = {variables[i] for i in bound}, eqn, 1
     try:
         out = checker.check_equation(eqn)
-    except TypeError:
-        if not after:
-            return "TypeError"
+    except TypeError as error:
+        in_bound = [var in checker.bound for var in variables]
         return {
             "error": "TypeError",
-            "a variable is bound after the error": [var in checker.bound for var in variables],
+            "the error names the equation": str(error).startswith("In equation 1, `"),
+            **({"a variable is bound after the error": in_bound} if after else {}),
         }
     types = [(var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables]
     return {
@@ -581,9 +623,9 @@ def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr", af
 
 @probe
 def sine(mj, x, y):
-    """Whether `y = sin x` holds for variables of these shapes and dtypes."""
+    """Whether `y = sin x` holds for variables of these shapes and dtypes, maybe weakly typed."""
 
-    a, b = (Var(ShapedArray(shape, np.dtype(dtype))) for shape, dtype in (x, y))
+    a, b = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, y))
     eqn = JaxprEqn([a], [b], sin_p, {})
     checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
     checker.bound = {a}
@@ -636,6 +678,7 @@ def refused_by_rule(mj, name):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("says where")
 def test_equation_complaint(student):
     """The complaint about results says where, even if there is a program among the parameters."""
     student.agrees(complaint)
@@ -647,22 +690,27 @@ exercise("jaxprs.check_equation")
 
 
 @pytest.mark.meets("weak_type", "sizes", "mutation")
+@pytest.mark.keeps("Bind the results", "whether they are weak")
 def test_equation_that_holds(student):
     """An equation that is right binds its results, be they several, one or none."""
     student.agrees(equation, [0], [1], [VECTOR], [0])
     student.agrees(equation, [0, 2], [1, 3], [VECTOR, VECTOR], [0, 2])
     student.agrees(equation, [0], [], [], [0])
     student.agrees(equation, [], [4], [((2,), "float64", True)])
+    student.agrees(equation, [], [4], [VECTOR], [], "right")
     student.agrees(sine, ((3,), "float32"), ((3,), "float32"))
+    student.agrees(sine, ((3,), "float32"), ((3,), "float32", True))
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("its operands")
 def test_equation_operands(student):
     """Each operand must be one that may be used, the first and the last."""
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [3], [VECTOR], [0])
     student.agrees(equation, [0, None], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [], [], [0])
+    student.agrees(equation, [0, 2, 1], [3], [VECTOR], [0, 2])
 
 
 @pytest.mark.meets("moment")
@@ -677,16 +725,21 @@ def test_equation_uses_one_of_its_results(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("returns the types of its results")
 def test_equation_shapes(student):
     """A result with a different shape than its variable is rejected, whether first or last."""
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
     student.agrees(equation, [0], [1], [((), "float64", False)], [0])
+    student.agrees(equation, [], [1], [((3,), "float64", False)])
+    student.agrees(equation, [0], [1], [((3,), "float64", False)], [0], "right", "branches")
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
+    student.agrees(sine, ((3,), "float64"), ((), "float64"))
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
+@pytest.mark.keeps("Bind the results")
 def test_equation_binds_all_or_nothing(student, wrong):
     """The results of an equation are bound if it is right, and none of them if it is wrong."""
     types = [VECTOR, VECTOR, VECTOR]
@@ -722,13 +775,16 @@ def test_equation_results_left_over(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("Bind the results")
 def test_equation_binds_once(student):
     """A result cannot go to a variable that has a value already, or to one variable twice."""
     student.agrees(equation, [0], [0], [VECTOR], [0])
     student.agrees(equation, [0], [1, 1], [VECTOR, VECTOR], [0])
+    student.agrees(equation, [0], [1, 2, 1], [VECTOR, VECTOR, VECTOR], [0])
 
 
 @pytest.mark.meets("keys", "nested")
+@pytest.mark.keeps("programs in its parameters")
 def test_equation_inside(student):
     """Programs among the parameters are checked too, and so are operands that the rule rejects."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
@@ -736,10 +792,12 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong", "branches")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
+    student.agrees(equation, [0], [], [], [0], "wrong")
     student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("says where")
 def test_equation_refused_by_its_rule(student):
     """Whatever error the rule raises, the message says that the program is wrong, and where."""
     for error in ("TypeError", "ValueError", "IndexError"):

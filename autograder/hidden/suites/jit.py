@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import re
     import weakref
     from contextlib import ExitStack
-    from unittest.mock import patch
+    from unittest.mock import Mock, patch
 
     from minijax import xla
     from minijax.axis_env import AxisPrimitive, AxisSize, axis_sizes, mapped_axis, name_of
@@ -100,8 +100,10 @@ def by_weak_type(mj, dtype):
 
     jitted, counts = mj.jit(f), []
     number = int if np.dtype(dtype).kind == "i" else float
-    avals = [ShapedArray((), np.dtype(dtype), weak_type=weak) for weak in (True, False)]
-    arrays = [array_of(aval, xla.to_device(aval, number(6), on), on) for aval in avals]
+    kinds = itertools.product([(), (2,)], [True, False])
+    avals = [ShapedArray(shape, np.dtype(dtype), weak_type=weak) for shape, weak in kinds]
+    hosts = [np.full(aval.shape, number(6)) for aval in avals]
+    arrays = [array_of(a, xla.to_device(a, x, on), on) for a, x in zip(avals, hosts, strict=True)]
     programs = []
 
     def ask(x):
@@ -123,7 +125,7 @@ def by_weak_type(mj, dtype):
 
 @probe
 def within_a_trace(mj, x):
-    """Requests with an array, with a tracer of its type, and with a boxed array of its type."""
+    """Requests with an array, with a tracer of its type, and with boxed arrays of its type."""
     runs, programs = [], []
 
     def f(x):
@@ -139,6 +141,8 @@ def within_a_trace(mj, x):
     ask(x)
     trace_to_jaxpr(ask, [programs[0].closed.in_avals[0]])
     jvp_flat(ask, [x], [x])
+    for axis in range(x.ndim + 1):
+        mj.vmap(ask, axis)(np.stack([x, x], axis))
     return {
         "calls of f": len(runs),
         "each request gets the first program": [program is programs[0] for program in programs],
@@ -189,6 +193,24 @@ def shared_programs(mj, x):
 
 
 @probe
+def after_an_error(mj, x):
+    """Requests for one program, while the function fails at the first."""
+    runs, came = [], []
+
+    def f(x):
+        runs.append(1)
+        return x * {2: 2.0, 3: 3.0}[len(runs)]
+
+    jitted = mj.jit(f)
+    for _ in range(3):
+        try:
+            came.append(str(jitted.program((x,), {}).closed))
+        except KeyError as error:
+            came.append(str(error))
+    return {"the texts of the programs, or the error that came out": came}
+
+
+@probe
 def what_a_program_is(mj, x, y):
     """The parts of a program: inputs, structure of the result, which inputs are given away."""
 
@@ -231,10 +253,13 @@ ONE, TWO = np.array(1.5), np.array([1.0, 2.0])
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("unless one that fits is in", "The values of leaves do not matter")
 def test_program_not_for_each_value(student):
     """The function runs once for arguments of the same types, whatever their values are."""
     student.agrees(requests, [((2.0,), {}), ((3.0,), {}), ((-4.0,), {})])
     student.agrees(requests, [((ROW,), {}), ((ROW * 2.0,), {}), ((ROW, 2.0), {}), ((ROW, 3.0), {})])
+    student.agrees(requests, [((True,), {}), ((False,), {})])
+    student.agrees(requests, [((np.True_,), {}), ((np.False_,), {})])
 
 
 @pytest.mark.meets("sizes")
@@ -244,6 +269,11 @@ def test_program_for_each_type(student):
         requests, [((ROW,), {}), ((TWO,), {}), ((ROW,), {}), ((GRID,), {}), ((TWO,), {})]
     )
     student.agrees(requests, [((ONE,), {}), ((np.array(1, np.int8),), {}), ((ONE * 3.0,), {})])
+    # As many entries in other shapes, and other dtypes of the same kind or the same size.
+    shapes = [(2, 3), (3, 2), (6,), (1, 6), (6, 1), (6,)]
+    student.agrees(requests, [((GRID.reshape(shape),), {}) for shape in shapes])
+    dtypes = ["float64", "float32", "int64", "uint64", "int32", "float32"]
+    student.agrees(requests, [((ONE.astype(dtype),), {}) for dtype in dtypes])
 
 
 @pytest.mark.meets("weak_type")
@@ -264,6 +294,7 @@ def test_program_for_each_structure(student):
     calls = [(([ROW, TWO],), {}), (((ROW, TWO),), {}), ((ROW, TWO), {}), (([ROW, TWO],), {})]
     student.agrees(requests, calls)
     student.agrees(requests, [(({"a": ROW},), {}), (({"b": ROW},), {}), ((ROW,), {})])
+    student.agrees(requests, [(((),), {}), (({},), {}), (((),), {})])  # without any leaf
 
 
 @pytest.mark.meets("keys")
@@ -273,6 +304,7 @@ def test_program_by_name(student):
 
 
 @pytest.mark.meets("keys", "caching")
+@pytest.mark.keeps("find the same in its arguments")
 def test_program_for_static_values(student):
     """Each value of a static argument has its own program, and so does each type of it."""
     calls = [((2.0,), {"scale": 2.0}), ((5.0,), {"scale": 3.0}), ((7.0,), {"scale": 2.0})]
@@ -283,6 +315,7 @@ def test_program_for_static_values(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "twice")
+@pytest.mark.keeps("find the same in its arguments")
 def test_program_for_types_in_order(student):
     """Types in a different order, or a different number of times, need a different program."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
@@ -291,6 +324,7 @@ def test_program_for_types_in_order(student):
 
 
 @pytest.mark.meets("another_box", "float32", "nested")
+@pytest.mark.keeps("which of them are tracers")
 def test_program_for_tracers(student):
     """Tracers and arrays with the same type share a program."""
     student.agrees(within_a_trace, ROW)
@@ -298,11 +332,13 @@ def test_program_for_tracers(student):
 
 
 @pytest.mark.meets("nested", "moment", "none")
+@pytest.mark.keeps("the same in its arguments and around it")
 def test_program_with_named_axes(student):
     """A program that was traced inside mapped axes with names is used for these lengths only."""
     two, three, four, five = ((length, "rows") for length in (2, 3, 4, 5))
     student.agrees(with_named_axes, [[], [two], [three], [two], []], ROW)
     student.agrees(with_named_axes, [[four], [five], [four]], ONE)
+    student.agrees(with_named_axes, [[four], [(4, "columns")], [(4, 0)], [(5, 0)], [four]], ONE)
     # The innermost one of a name counts, however many others are inside it or around it.
     student.agrees(with_named_axes, [[two, three], [three, two], [two, three]], ONE)
     for name in ("columns", 0):
@@ -312,15 +348,18 @@ def test_program_with_named_axes(student):
 
 
 @pytest.mark.meets("caching")
+@pytest.mark.keeps("unless one that fits is in")
 def test_program_is_shared(student):
     """Programs are kept where every `jit` of the same function finds them."""
     student.agrees(shared_programs, ROW)
     student.agrees(shared_programs, 2)
 
 
+@pytest.mark.keeps("The program for these arguments, traced")
 def test_program_parts(student):
     """The program that comes back is complete: equations, structure and donated inputs."""
     student.agrees(what_a_program_is, ROW, ONE)
+    student.agrees(after_an_error, ROW)
     student.agrees(what_a_program_is, ONE, GRID)
 
 
@@ -402,6 +441,7 @@ def what_rules_get(mj, number):
                 [a.str_short() for a in out_avals],
                 list(names),
                 params,
+                [type(x).__name__ for x in (avals, out_avals, names)],
             ]
         )
         return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
@@ -424,6 +464,7 @@ def what_rules_get(mj, number):
         "the results' types that a rule gets": [call[1] for call in calls],
         "the operands' names that a rule gets": [call[2] for call in calls],
         "the params that a rule gets": [call[3] for call in calls],
+        "the classes of what a rule gets": [call[4] for call in calls],
         "the names of the outputs": names,
     }
 
@@ -443,17 +484,18 @@ def long_program(mj, number):
 
 @probe
 def without_a_rule(mj, name):
-    """A program with a primitive that has no lowering rule, or one that raises a KeyError."""
+    """A program with a primitive that has no lowering rule, or one that raises these errors."""
     a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(2))
     made_up_p = Primitive(name)
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {})])
-    rule = {made_up_p: lambda emitter, avals, out_avals, args, **params: [params["sizes"]]}
-    with patch.dict(hlo_lowerings, rule):
-        try:
-            lower_body(Emitter(), jaxpr, ["%arg0"])
-            came = "nothing"
-        except Exception as error:
-            came = type(error).__name__
+    came = []
+    for error in (KeyError("mine"), NotImplementedError("mine"), TypeError("mine")):
+        rule = Mock(side_effect=error)
+        with patch.dict(hlo_lowerings, {made_up_p: rule}):
+            try:
+                lower_body(Emitter(), jaxpr, ["%arg0"])
+            except Exception as found:
+                came.append(found is error)
     try:
         lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
@@ -461,18 +503,20 @@ def without_a_rule(mj, name):
         return {
             "error": "NotImplementedError",
             "the error names the primitive": named,
-            "the error that comes out of a rule with a KeyError": came,
+            "an error of a rule comes out": came,
         }
     return {"error": "nothing"}
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("Emit the equations of a program in order")
 def test_lower_equations(student):
     """Equations are emitted in order, each on its own operands."""
     student.agrees(lowered, "order", [GRID, GRID + 5.0])
     student.agrees(lowered, "order", [ONE, ONE * 5.0])
 
 
+@pytest.mark.keeps("literals become lines")
 def test_lower_literals(student):
     """A literal is in the text with its value, as an operand and as an output."""
     student.agrees(lowered, "literals", [ROW, ONE])
@@ -480,12 +524,14 @@ def test_lower_literals(student):
 
 
 @pytest.mark.meets("order", "closure")
+@pytest.mark.keeps("become arguments of the module")
 def test_lower_constants(student):
     """Constants are passed as arguments, and are not mistaken for inputs or for each other."""
     student.agrees(lowered, "constants", [GRID, GRID * 3.0])
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("become arguments of the module")
 def test_lower_constants_of_a_call(student):
     """A program in an equation is emitted in its place, with its constants and its own names."""
     student.agrees(lowered, "call", [GRID, GRID - 4.0])
@@ -493,6 +539,7 @@ def test_lower_constants_of_a_call(student):
 
 
 @pytest.mark.meets("again", "nested")
+@pytest.mark.keeps("equations of a program in order, once each")
 def test_lower_a_program_twice(student):
     """A program that is called twice is emitted twice, each time for its own operands."""
     student.agrees(lowered, "call twice", [ROW, ROW - 4.0])
@@ -500,6 +547,7 @@ def test_lower_a_program_twice(student):
 
 
 @pytest.mark.meets("float32", "caching", "extremes")
+@pytest.mark.keeps("literals become lines")
 def test_lower_numbers(student):
     """Numbers that are equal may differ in type or sign, and each is written with its own."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
@@ -508,6 +556,7 @@ def test_lower_numbers(student):
 
 
 @pytest.mark.meets("keys", "axes")
+@pytest.mark.keeps("the parameters by name")
 def test_lower_params(student):
     """The parameters of an equation reach its rule."""
     student.agrees(lowered, "transpose", [GRID, ONE])
@@ -515,12 +564,14 @@ def test_lower_params(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("in order, once each")
 def test_lower_once(student):
     """Each equation is emitted once, however often its result is used."""
     student.agrees(lowered, "used again", [ROW, ROW + 1.0])
 
 
 @pytest.mark.meets("twice", "sizes", "some_results")
+@pytest.mark.keeps("Returns the names of its results")
 def test_lower_outputs(student):
     """Outputs may be early results or inputs, several times, and there may be no equation."""
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
@@ -530,10 +581,12 @@ def test_lower_outputs(student):
 
 
 @pytest.mark.meets("keys", "more_than_two")
+@pytest.mark.keeps("`args` are the names of its inputs", "takes the emitter, three lists")
 def test_lower_rules(student):
     """A rule gets the types of operands and results, the operands' names, and the parameters."""
     student.agrees(what_rules_get, 1)
     student.agrees(what_rules_get, 3)
+    student.agrees(what_rules_get, 0)
 
 
 @pytest.mark.meets("length")
@@ -543,6 +596,7 @@ def test_lower_long_programs(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("its own errors pass through", "names the primitive")
 def test_lower_missing_rule(student):
     """A primitive without a rule is named in the error; an error of a rule comes out."""
     student.agrees(without_a_rule, "made_up")
@@ -696,6 +750,27 @@ def of_mixed_arguments(mj, x, y):
     return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
+@probe
+def of_committed_in_turn(mj, x, flags):
+    """Whether results are committed, if these of two arguments are; and how much is compiled."""
+    module = importlib.import_module("minijax.jit")
+    on, aval = xla.alone(xla.current_device()), ShapedArray(x.shape, x.dtype)
+    closed = trace_to_jaxpr(lambda x, y: [y, x], [aval, aval])
+    t = "tensor<3xf64>" if x.shape else "tensor<f64>"
+    text = f"""module @m {{ func.func public @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
+        return %y, %x : {t}, {t} }} }}"""
+    found = []
+    with (
+        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
+    ):
+        for pair in flags:
+            args = [array_of(aval, xla.to_device(aval, x, on), on, flag) for flag in pair]
+            outs = module.jit_impl(*args, name="f", jaxpr=closed)
+            found.append([*[out.committed for out in outs], compiled.call_count])
+    return {"whether results are committed, and the number of compilations so far": found}
+
+
 def returns_its_input(x):
     """A program that returns its input, with its text."""
     closed = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
@@ -717,7 +792,12 @@ def of_no_equations(mj, x):
     text += "%0 = stablehlo.constant dense<2.5> : tensor<f64> return %0 : tensor<f64> } }"
     with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
         alone = module.jit_impl(name="f", jaxpr=closed)
+    closed = trace_to_jaxpr(list, [])
+    text = "module @m { func.func public @main() -> () { return } }"
+    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+        none = module.jit_impl(name="f", jaxpr=closed)
     return {
+        "the results of a program without results": none,
         "the result is an array on the device": hasattr(out, "aval"),
         "value": np.array(out),
         "the results of a program without inputs": [np.array(x) for x in alone],
@@ -742,25 +822,30 @@ def of_one_array(mj, x):
 
 
 @pytest.mark.meets("order", "twice", "again", "caching", "mutation")
+@pytest.mark.keeps("only those not on the device are copied")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
     student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
+    student.agrees(of_mixed_arguments, True, np.float64(2.5))
     student.agrees(of_no_equations, ROW)
 
 
+@pytest.mark.keeps("if the program asks for devices")
 def test_impl_committed_by_the_program(student):
     """Results are committed, too, if the program itself asks for devices."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
 
 
 @pytest.mark.meets("float32", "more_than_two")
+@pytest.mark.keeps("The results of a program, as arrays")
 def test_impl_values(student):
     """The values are the results of the program, in its order, with its constants and inputs."""
     student.agrees(called, [(ROW, 2.0)])
     student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
+@pytest.mark.keeps("of the types that the program says")
 def test_impl_dtypes(student):
     """Results have the dtypes that the program states."""
     student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
@@ -768,29 +853,38 @@ def test_impl_dtypes(student):
 
 
 @pytest.mark.meets("again", "moment")
+@pytest.mark.keeps("compiled at the first call")
 def test_impl_compiles_once(student):
     """The program is compiled at the first call, and not again."""
     student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
 
 
+@pytest.mark.keeps("Nothing is copied back")
 def test_impl_stays_on_the_device(student):
     """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
     student.agrees(called, [(ROW - 1.0, 7.0)])
     student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
 
 
+@pytest.mark.keeps("an array of our own is copied only once")
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
     student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
     student.agrees(of_one_array, ROW)
 
 
+@pytest.mark.keeps("are committed if an argument is")
 def test_impl_committed(student):
     """Results are committed to a device if an argument is, and are on that device."""
     student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
+    yes, no = True, False
+    flags = [[no, no], [yes, no], [no, yes], [yes, yes], [no, no], [yes, no]]
+    student.agrees(of_committed_in_turn, ROW, flags)
+    student.agrees(of_committed_in_turn, ONE, flags)
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("of the types that the program says")
 def test_impl_weak_types(student):
     """Results are weakly typed if the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
@@ -808,6 +902,8 @@ def tangent_program(mj, which, moves, values, tangents):
         "two": lambda x, y: [x * y - y, exp(y), reduce_sum_p.bind(x, axes=(0,))],
         "integers": lambda n, x: [n + 1, x * 2.0, x < 1.0, n, cos(x)],
         "still": lambda x, y: [y, sin(x), y * 3.0, 5.0],
+        "three": lambda x, y, z: [x * y - z, z * y, x],
+        "half": lambda x: [x.astype(np.float16), x],
         "constants": lambda x, y: [x * k, k, y / k],
         "no inputs": lambda: [k, 2.0, 3],
     }
@@ -850,14 +946,17 @@ def kept_tangent_programs(mj, all_moves):
 
 
 @pytest.mark.meets("weak_type", "float32")
+@pytest.mark.keeps("The program that computes values and tangents", "then a tangent for each that")
 def test_jvp_program(student):
     """The program returns values and tangents, by the rules of its operations."""
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
     student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
+    student.agrees(tangent_program, "half", [True], [ROW], [ROW * 2.0])
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("a tangent for each float among them, even if zero")
 def test_jvp_nothing_moves(student):
     """If no input moves, the tangents of all floating-point results are zeros."""
     student.agrees(tangent_program, "two", [False, False], [ROW, ROW + 1.0], [])
@@ -873,6 +972,7 @@ def test_jvp_order(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
 def test_jvp_first_still(student):
     """An input that does not move has no tangent among the inputs, here the first one."""
     student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
@@ -880,12 +980,16 @@ def test_jvp_first_still(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
 def test_jvp_second_still(student):
     """If the second input does not move, it has no tangent among the inputs."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])
     student.agrees(tangent_program, "still", [True, False], [GRID, ROW], [GRID * 2.0])
+    still = [True, False, True], [ROW, ROW + 1.0, ROW - 4.0], [ROW * 3.0, ROW + 2.0]
+    student.agrees(tangent_program, "three", *still)  # it is between two that move
 
 
+@pytest.mark.keeps("a tangent for each float among them")
 def test_jvp_integers(student):
     """Results that are integers or booleans have no tangent."""
     student.agrees(tangent_program, "integers", [False, True], [np.arange(3), ROW], [ROW * 2.0])
@@ -897,6 +1001,7 @@ def test_jvp_numbers(student):
 
 
 @pytest.mark.meets("some_results", "zeros")
+@pytest.mark.keeps("even if zero")
 def test_jvp_zeros(student):
     """A floating-point result that does not move has a tangent, which is zero."""
     student.agrees(tangent_program, "still", [True, False], [ROW, TWO], [ROW + 2.0])
@@ -915,6 +1020,7 @@ def test_jvp_kept(student):
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("the same object each time", "is freed when")
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back; it goes with the one that it was made from."""
     student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
@@ -961,6 +1067,7 @@ def kept_for_a_program_in_turn(mj, all_moves):
     }
 
 
+@pytest.mark.keeps("the same object each time")
 def test_jvp_of_a_program_closed_anew(student):
     """What moves decides, not whether the program is closed anew or others have its equations."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
@@ -992,7 +1099,7 @@ def batch_program(mj, which, size, dims, values):
         "an input is weakly typed": [aval.weak_type for aval in out.in_avals],
         "a result is weakly typed": [aval.weak_type for aval in out.out_avals],
         "the operations of the program": sorted(eqn.primitive.name for eqn in out.jaxpr.eqns),
-        "the batch axes of the results": [None if d is not_mapped else d for d in out_dims],
+        "the batch axes of the results": ["none" if d is not_mapped else d for d in out_dims],
         "the results": eval_jaxpr(out.jaxpr, out.consts, *values),
     }
 
@@ -1065,7 +1172,14 @@ def kept_for_squares(mj, all_dims):
     alive = weakref.ref(batched_jaxpr(gone, 2, [0], [batch])[0])
     del gone
     gc.collect()
+    anew = batched_jaxpr(jaxpr.replace(), 2, all_dims[0], [batch, batch])
+    many = [ShapedArray((size, 2), np.dtype(float)) for size in range(3, 133)]
+    for aval in many:
+        batched_jaxpr(jaxpr, aval.shape[0], [0, 0], [aval, aval])
+    again = batched_jaxpr(jaxpr, 2, all_dims[0], [batch, batch])
     return {
+        "the same program comes back, if it is closed anew": anew[0] is made[0][0],
+        "the first program comes back after 130 others": again[0] is made[0][0],
         "what was made of a program goes when that program goes": alive() is None,
         "two requests get one and the same program": [[a is b for b, _ in made] for a, _ in made],
         "the batch axes of the results": [[*dims] for _, dims in made],
@@ -1081,6 +1195,7 @@ def test_batch_program(student):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("the list of batch axes of its results")
 def test_batch_axes(student):
     """The rule says where the batch axis of each result is."""
     student.agrees(batch_program, "axes", 4, [2], [CUBE])
@@ -1089,6 +1204,7 @@ def test_batch_axes(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("are the batch axes of the inputs")
 def test_batch_several(student):
     """Several inputs may be batched along different axes."""
     student.agrees(batch_program, "two", 2, [0, 1], [GRID, GRID.T.copy()])
@@ -1096,6 +1212,7 @@ def test_batch_several(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("what all examples share is")
 def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])
@@ -1109,9 +1226,12 @@ def test_batch_single_results(student):
     """Results that are the same for all examples have no batch axis."""
     student.agrees(batch_program, "single", 3, [0, None], [ROW, GRID])
     student.agrees(batch_program, "single", 3, [0, None], [ROW.astype(np.float32), 2.0])
+    for size in (1, 0):
+        student.agrees(batch_program, "single", size, [0, None], [GRID[:size], ROW])
 
 
 @pytest.mark.meets("closure")
+@pytest.mark.keeps("the list of batch axes of its results")
 def test_batch_constants(student):
     """Results that are constants of the program have no batch axis."""
     student.agrees(batch_program, "constants", 3, [1, None], [GRID, ONE])
@@ -1123,6 +1243,7 @@ BOTH, FIRST = [True, True], [True, False]
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("returns the same pair, and traces nothing")
 def test_batch_kept(student):
     """The second time, the same program comes back with its batch axes, and no rule is called."""
     student.agrees(kept_batch_programs, [(3, None, BOTH), (3, None, BOTH)], False)
@@ -1137,6 +1258,7 @@ def test_batch_kept_for_axes(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("and the same `dims`", "The pair is freed")
 def test_batch_kept_for_other_axes(student):
     """If the other input is batched, there is a different program; it goes with the first one."""
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
@@ -1144,9 +1266,11 @@ def test_batch_kept_for_other_axes(student):
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("the same size and name of the axis")
 def test_batch_kept_for_sizes(student):
     """A different number of examples, or name of their axis, means a different program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
+    cases += [(3, "0", BOTH), (3, 0, BOTH)]
     student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)
 

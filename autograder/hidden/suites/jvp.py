@@ -219,15 +219,16 @@ def constant_call(mj, primals, params):
 
 @probe
 def several(mj, primals, tangents, params, number=3, still=1):
-    """A made-up primitive with up to three results, one of which never moves."""
-    toy = Primitive("toy", multiple_results=True)
+    """A made-up primitive with up to three results, one of which never moves by its rule."""
+    toy, seen = Primitive("toy", multiple_results=True), []
 
-    def evaluate(x, y, *, scale=1.0):
+    def evaluate(x, y, *others, scale=1.0):
         return [np.multiply(scale, x), np.subtract(x, y), np.negative(y)][:number]
 
     def differentiate(primals, tangents, *, scale=1.0):
+        seen.append([*tangents])
         slopes = [None if i == still else 50.0 * scale + i for i in range(number)]
-        return evaluate(*primals, scale=scale), slopes
+        return tuple(evaluate(*primals, scale=scale + 1.0)), slopes
 
     impl_rules[toy] = evaluate
     jvp_rules[toy] = differentiate
@@ -240,16 +241,17 @@ def several(mj, primals, tangents, params, number=3, still=1):
         mine = [isinstance(out, JVPTracer) and out._trace.main is main for out in outs]
         return {
             "each result is a box of this trace": mine,
+            "the tangents that the rule gets": seen,
             "the values": [out.primal for out in outs],
             "the tangents": [out.tangent for out in outs],
         }
 
 
 @probe
-def missing_rule(mj, x_dot):
+def missing_rule(mj, x_dot, several=False):
     """The error where a rule is needed and there is none."""
-    toy = Primitive("wobble")
-    impl_rules[toy] = lambda x: x
+    toy = Primitive("wobble", multiple_results=several)
+    impl_rules[toy] = lambda x: [x] if several else x
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         try:
@@ -257,7 +259,7 @@ def missing_rule(mj, x_dot):
         except NotImplementedError as error:
             named = "wobble" in str(error)
             return {"error": "NotImplementedError", "the error names the primitive": named}
-        return {"error": "nothing", "the tangent": out.tangent}
+        return {"error": "nothing", "the results": repr(out)}
 
 
 @probe
@@ -286,6 +288,7 @@ def level_of_the_rule(mj, val, tangent):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("The result, in a box", "come from the primitive's rule")
 def test_a_primitive_with_a_rule(student):
     """A primitive with a rule returns a box of this trace, with the rule's value and tangent."""
     student.agrees(sine_of_a_box, 0.7, 3.0)
@@ -294,12 +297,14 @@ def test_a_primitive_with_a_rule(student):
 
 
 @pytest.mark.meets("order", "keys")
+@pytest.mark.keeps("come from the primitive's rule")
 def test_what_the_rule_gets(student):
     """The rule is called once, with all values, all tangents, and the parameters by name."""
     student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {})
     student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {"scale": 3.0})
     student.agrees(rule_call, [ROW, STEP], [STEP, ROW], {"shift": 4.0, "scale": -2.0})
     student.agrees(rule_call, [5.0, 2.0], [0.5, None], {}, False)
+    student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {"shift": -100.0})  # the tangent is 0
 
 
 @pytest.mark.meets("zeros")
@@ -312,12 +317,14 @@ def test_some_operands_constant(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("The result, in a box", "at least one operand moves")
 def test_nothing_moves(student):
     """If no operand moves, the result is a constant, and the rule is not called."""
     student.agrees(rule_call, [5.0, 2.0], [None, None], {})
     student.agrees(rule_call, [ROW, STEP], [None, None], {"scale": 3.0})
 
 
+@pytest.mark.keeps("at least one operand moves")
 def test_constants_need_no_rule(student):
     """If no operand moves, the primitive is bound one level down, and needs no rule here."""
     student.agrees(constant_call, [5.0, 2.0], {})
@@ -325,6 +332,7 @@ def test_constants_need_no_rule(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "sizes", "some_results", "none")
+@pytest.mark.keeps("come from the primitive's rule", "returns a list")
 def test_several_results(student):
     """A primitive with several results returns a list of boxes, each with its own tangent."""
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {})
@@ -336,11 +344,15 @@ def test_several_results(student):
     student.agrees(several, [5.0, 2.0], [None, None], {}, 1)
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 3, 0)
     student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 2, 0)
+    student.agrees(several, [5.0, 2.0], [0.5, 0.25], {}, 0)
+    student.agrees(several, [5.0, 2.0, 7.0], [None, None, 0.25], {})
 
 
+@pytest.mark.keeps("names the primitive")
 def test_missing_rule(student):
     """A rule that is needed but missing raises an error that names the primitive."""
     student.agrees(missing_rule, 1.5)
+    student.agrees(missing_rule, 1.5, True)
 
 
 @pytest.mark.meets("another_box", "nested")
@@ -389,6 +401,7 @@ def value_of_a_product(mj, x, y, x_dot, y_dot=None):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("how it moves when they move")
 def test_mul_both_move(student):
     """If both operands move, the tangent has a term for each of them."""
     ask_rule(student, "mul_p", [3.0, 5.0], [0.5, 10.0])
@@ -417,6 +430,7 @@ def test_mul_second_moves(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("nothing is computed")
 def test_mul_zero_times_infinity(student):
     """A constant operand contributes nothing, even where the other operand is infinite."""
     ask_rule(student, "mul_p", [INF, 4.0], [0.5, None])
@@ -424,6 +438,7 @@ def test_mul_zero_times_infinity(student):
 
 
 @pytest.mark.meets("sizes", "zeros")
+@pytest.mark.keeps("may be a scalar")
 def test_mul_shapes(student):
     """Operands of different shapes stretch, and the tangent has the shape of the product."""
     ask_rule(student, "mul_p", [GRID, 4.0], [GRID_STEP, 0.5])
@@ -438,6 +453,7 @@ def test_mul_shapes(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("numbers, arrays or tracers")
 def test_mul_keeps_the_dtype(student):
     """Value and tangent have the dtype of the operands."""
     ask_rule(student, "mul_p", [ROW.astype(F32), STEP.astype(F32)], [STEP.astype(F32), None])
@@ -455,14 +471,18 @@ def test_mul_value_is_read_only(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("nothing is computed", "numbers, arrays or tracers")
 def test_mul_work(student):
     """Operands may be tracers, and for a constant operand no term is computed."""
     watch(student, "mul_p", [[3.0, 5.0], [0.5, 10.0]])
     watch(student, "mul_p", [[3.0, 5.0], [0.5, None]])
     watch(student, "mul_p", [[ROW, STEP], [None, ROW]])
     watch(student, "dot_general_p", [[GRID, ROW], [None, STEP]])
+    watch(student, "scaled", [[ROW, STEP], [None, ROW]])
+    watch(student, "scaled", [[ROW, STEP], [ROW, None]])
 
 
+@pytest.mark.keeps("linear in the other")
 def test_matrices_both_move(student):
     """In a product of matrices, each term keeps the order of its operands."""
     square, step = GRID @ GRID.T, GRID_STEP @ GRID.T
@@ -481,6 +501,7 @@ def test_one_matrix_moves(student):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("linear in the other")
 def test_product_with_parameters(student):
     """Each term of any product has all of its parameters."""
     ask_rule(student, "scaled", [3.0, 5.0], [0.5, 10.0])
@@ -492,6 +513,7 @@ exercise("jvp.sum_rule")
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("how it moves when they move")
 def test_sum_both_move(student):
     """If both operands move, the tangents are added or subtracted as the values are."""
     for name in ("add_p", "sub_p"):
@@ -509,6 +531,7 @@ def test_sum_first_moves(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("how it moves when they move", "is `add_p` or `sub_p`")
 def test_sum_second_moves(student):
     """If only the second operand moves, a sum moves with it, and a difference against it."""
     for name in ("add_p", "sub_p"):
@@ -517,6 +540,7 @@ def test_sum_second_moves(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("the shape of the value")
 def test_sum_shapes_of_one_that_moves(student):
     """A tangent has the shape of the value, even if only a smaller operand moves."""
     for name in ("add_p", "sub_p"):
@@ -548,6 +572,7 @@ def test_sum_keeps_the_dtype(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("Nothing is computed")
 def test_sum_infinities(student):
     """A constant operand contributes nothing, even if it is infinite."""
     for name in ("add_p", "sub_p"):
@@ -563,6 +588,7 @@ def test_sum_of_tracers(student):
         watch(student, name, [[ROW, 4.0], [None, 0.5]], False)
 
 
+@pytest.mark.keeps("Nothing is computed")
 def test_sum_work(student):
     """For a constant operand nothing is added to the tangent, or subtracted from it."""
     sums = ["add", "sub"]
@@ -572,6 +598,7 @@ def test_sum_work(student):
 
 
 @pytest.mark.meets("weak_type", "nested", "zeros", "twice")
+@pytest.mark.keeps("how it moves when they move")
 def test_sum_as_a_function(student):
     """Value and tangent move as they should with each operand and with each tangent."""
     for name in ("add_p", "sub_p"):
@@ -580,6 +607,7 @@ def test_sum_as_a_function(student):
         as_function(student, *ask, [ROW, STEP], [None, STEP], ([STEP, ROW], [None, ROW]))
         as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
         as_function(student, *ask, [ROW], [STEP], ([STEP], [ROW]))
+        as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
 
 
 exercise("jvp.flat")
@@ -610,19 +638,22 @@ def elementwise(mj, x, x_dot):
 
 
 @probe
-def constant_outputs(mj, constants):
-    """Outputs that are not boxed, in a list that f keeps."""
-    own = [None, *constants]
+def constant_outputs(mj, constants, primals=(3.0,), tangents=(0.5,)):
+    """The inputs and outputs that are not boxed, in a list that f keeps."""
+    kept = []
 
-    def f(x):
-        own[0] = x
-        return own
+    def f(*xs):
+        kept.append(([*xs, *constants], [*xs, *constants]))
+        return kept[-1][0]
 
-    primals_out, tangents_out = jvp_flat(f, [3.0], [0.5])
+    primals_out, tangents_out = jvp_flat(f, primals, tangents)
     return {
         "the values": primals_out,
         "the tangents": tangents_out,
-        "the list that f returned is as it was": all(map(operator.is_, own[1:], constants)),
+        "calls of f": len(kept),
+        "the list that f returned is as it was": all(
+            len(own) == len(copy) and all(map(operator.is_, own, copy)) for own, copy in kept
+        ),
     }
 
 
@@ -683,10 +714,11 @@ def failing_function(mj):
     """The stack after functions that raise errors of any class."""
 
     def stop(error):
+        calls.append(error)
         raise error
 
-    seen = []
-    for error in (ZeroDivisionError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
+    seen, calls = [], []
+    for error in (TypeError(), KeyError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
         try:
             jvp_flat(lambda x, error=error: stop(error), [3.0], [0.5])
         except BaseException as caught:
@@ -694,6 +726,7 @@ def failing_function(mj):
     return {
         "the error itself comes out": [same for same, _ in seen],
         "the heights of the stack after the errors": [height for _, height in seen],
+        "calls of f": len(calls),
     }
 
 
@@ -754,6 +787,7 @@ def no_outputs(mj):
 
 
 @pytest.mark.meets("order", "more_than_two", "twice", "sizes")
+@pytest.mark.keeps("Returns two lists")
 def test_flat_passes_values_through(student):
     """Outputs come back as a list of values and a list of tangents, in the function's order."""
     student.agrees(exchanged, [3.0, 4.0], [0.5, 10.0])
@@ -761,6 +795,7 @@ def test_flat_passes_values_through(student):
     student.agrees(no_outputs)
 
 
+@pytest.mark.keeps("Differentiate a function")
 def test_flat_differentiates(student):
     """Operations of the function are differentiated by their rules."""
     student.agrees(elementwise, 0.7, 3.0)
@@ -768,18 +803,22 @@ def test_flat_differentiates(student):
 
 
 @pytest.mark.meets("moment", "some_results")
+@pytest.mark.keeps("which is called once")
 def test_flat_boxes_inputs(student):
     """The function is called once, on boxes of a new interpreter that is gone afterwards."""
     student.agrees(boxed_inputs, [3.0, ROW], [0.5, STEP])
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("has the dtype `float0`")
 def test_flat_integer_inputs(student):
     """The tangent of an integer goes into its box as the symbolic zero."""
     student.agrees(boxed_inputs, [3.0, 7], [0.5, np.zeros((), FLOAT0)])
     student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP])
+    student.agrees(boxed_inputs, [EMPTY.astype(int), ROW], [EMPTY.astype(FLOAT0), STEP])
 
 
+@pytest.mark.keeps("has the dtype `float0`")
 def test_flat_boolean_inputs(student):
     """The tangent of a boolean goes into its box as the symbolic zero."""
     student.agrees(boxed_inputs, [True, ROW], [np.zeros((), FLOAT0), STEP])
@@ -787,13 +826,18 @@ def test_flat_boolean_inputs(student):
 
 
 @pytest.mark.meets("float32", "sizes", "some_results", "mutation")
+@pytest.mark.keeps("which is called once", "Returns two lists", "never `None`", "stays as it is")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
     student.agrees(constant_outputs, [2.5, GRID])
     student.agrees(constant_outputs, [ROW.astype(F32), 7, EMPTY])
+    student.agrees(constant_outputs, [2.5, True], [], [])
+    student.agrees(constant_outputs, [], [], [])
+    student.agrees(constant_outputs, [2.5], [7], [np.zeros((), FLOAT0)])
 
 
 @pytest.mark.meets("float32", "zeros")
+@pytest.mark.keeps("has the dtype `float0`", "zeros for a result")
 def test_flat_instantiates_zeros(student):
     """A symbolic zero comes back as zeros that fit the value in shape and dtype."""
     student.agrees(unmoved_outputs, [2.5, ROW])
@@ -808,12 +852,14 @@ def test_flat_outer_tracers(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("which is called once")
 def test_flat_after_an_error(student):
     """A function that raises, or is interrupted, leaves the stack of interpreters as it was."""
     student.agrees(failing_function)
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("whose interpreter has ended")
 def test_flat_escaped_output(student):
     """An output that escaped from a transformation that has ended is rejected."""
     student.agrees(escaped_output)
@@ -828,6 +874,7 @@ exercise("jvp.mul_rule")
 
 
 @pytest.mark.meets("weak_type", "nested", "zeros")
+@pytest.mark.keeps("how it moves when they move", "numbers, arrays or tracers")
 def test_mul_as_a_function(student):
     """Value and tangent move as they should with each operand and with each tangent."""
     ask = "mul_rule", "mul_p"
@@ -851,6 +898,7 @@ exercise("jvp.flat")
 
 
 @pytest.mark.meets("weak_type", "zeros")
+@pytest.mark.keeps("Differentiate a function")
 def test_flat_as_a_function(student):
     """A tangent that happens to be zero moves like any other, and weak types stay weak."""
     student.agrees(flat_as_a_function, others("flat"), 0.7, 3.0)

@@ -104,6 +104,7 @@ def summed(mj, x, dim, axes, name, others, length=9):
 
 
 @pytest.mark.meets("sizes", "axes")
+@pytest.mark.keeps("A sum that all share is", "hold the operand and its batch axis")
 def test_sum_of_a_batch(student):
     """Over the axis of this vmap, the examples are added, and all share the result."""
     for dim in range(3):
@@ -113,6 +114,7 @@ def test_sum_of_a_batch(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("all examples have the same value")
 def test_sum_of_equals(student):
     """A value that all examples share is counted once for each of them."""
     student.agrees(summed, GRID, None, ["i"], "i", [])
@@ -120,15 +122,23 @@ def test_sum_of_equals(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("The dtype does not change")
 def test_sum_keeps_the_dtype(student):
     """The dtype stays, for single precision and for integers."""
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
     student.agrees(summed, GRID.astype(F32), None, ["i"], "i", [])
     student.agrees(summed, np.array([3, -5], np.int8), None, ["i"], "i", [])
     student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
+    for dim in (1, None):
+        student.agrees(summed, GRID.astype(np.float16), dim, ["i"], "i", [])
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
+@pytest.mark.keeps(
+    "hold the operand and its batch axis",
+    "keeps its batch axis in place",
+    "The sum over named axes",
+)
 def test_sum_over_another_axis(student):
     """A sum over a different axis is a sum of whole batches; the batch axis stays where it is."""
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
@@ -138,15 +148,18 @@ def test_sum_over_another_axis(student):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("The sum over named axes")
 def test_names_of_sums(student):
     """Part of a name is a different name, and a name does not have to be a string."""
     student.agrees(summed, CUBE, 1, ["rows"], "row", ["rows"])
     student.agrees(summed, CUBE, 1, ["row", "rows"], "rows", ["row"])
     student.agrees(summed, CUBE, 0, [1, ("a", 2)], ("a", 2), [1])
     student.agrees(summed, CUBE, 1, [0, "j"], 0, ["j"])
+    student.agrees(summed, CUBE, 1, ["0"], 0, ["0"])
 
 
 @pytest.mark.meets("order", "keys", "more_than_two", "nested")
+@pytest.mark.keeps("is bound, over names in the order")
 def test_sum_over_several_axes(student):
     """If there are several names, this vmap removes its own; the others stay, in their order."""
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
@@ -217,6 +230,7 @@ def gathered_in_maps(mj, x, along, in_axes, axis, tiled):
 
 
 @pytest.mark.meets("order", "sizes", "axes")
+@pytest.mark.keeps("are stacked along axis")
 def test_gather_stacks(student):
     """Along the axis of this vmap, the examples are stacked, wherever their axis was."""
     for dim in range(3):
@@ -227,6 +241,7 @@ def test_gather_stacks(student):
 
 
 @pytest.mark.meets("order", "sizes", "axes")
+@pytest.mark.keeps("or joined along it with")
 def test_gather_rows(student):
     """With `tiled`, the examples follow each other along an axis that they have."""
     for dim in range(3):
@@ -239,6 +254,7 @@ def test_gather_rows(student):
 
 
 @pytest.mark.meets("none", "twice")
+@pytest.mark.keeps("The values of all examples as one", "hold the operand and its batch axis")
 def test_gather_equals(student):
     """A value that all examples share appears once for each of them."""
     student.agrees(gathered, np.array(2.5), None, 0, False, "i", "i")
@@ -255,6 +271,7 @@ def test_gather_keeps_the_dtype(student):
 
 
 @pytest.mark.meets("another_box", "keys", "axes")
+@pytest.mark.keeps("of whole batches is bound")
 def test_gather_along_another_axis(student):
     """Along another axis, whole batches are gathered; the axis is counted in one example."""
     for dim in range(3):
@@ -268,6 +285,7 @@ def test_gather_along_another_axis(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("The values of all examples as one array")
 def test_gather_in_maps(student):
     """If one map is inside another, each gathers along its own name."""
     for along in ("i", "j"):
@@ -314,6 +332,7 @@ ONLY_SUM = siblings("pmap.psum_batch")
 
 
 @pytest.mark.meets("more_than_two", "sizes")
+@pytest.mark.keeps("how the sum of what all examples return moves")
 def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if its value was a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
@@ -323,6 +342,9 @@ def test_back_to_a_number(student):
 
 
 @pytest.mark.meets("order", "twice", "axes")
+@pytest.mark.keeps(
+    "The cotangent of the value that one example gave", "cotangent of the gathered array"
+)
 def test_back_to_a_stack(student):
     """Each example gets back what all others hold for it in arrays stacked along any axis."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
@@ -337,6 +359,7 @@ def test_back_to_a_stack(student):
 
 
 @pytest.mark.meets("sizes", "axes")
+@pytest.mark.keeps("cotangent of the gathered array")
 def test_back_to_a_row(student):
     """Each example gets back its part of arrays that were laid one after the other."""
     student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
@@ -347,6 +370,7 @@ def test_back_to_a_row(student):
 
 
 @pytest.mark.meets("another_box", "nested")
+@pytest.mark.keeps("how the sum of what all examples return moves")
 def test_back_within_another_vmap(student):
     """Only the examples of the named axis are summed if another vmap is around."""
     student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
@@ -355,6 +379,7 @@ def test_back_within_another_vmap(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("has the type of the value")
 def test_back_keeps_the_dtype(student):
     """The cotangent has the dtype of the operand, in single precision and for integers."""
     numbers = np.arange(9).reshape(3, 3)
@@ -362,6 +387,9 @@ def test_back_keeps_the_dtype(student):
     cts = CUBE[0, :, :3].astype(F32)
     student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
+    for shape in ((), (1,)):
+        half = cts.astype(np.float16), shape, "float16", 0, bool(shape), False
+        student.agrees(sent_back, ONLY_SUM, *half)
 
 
 @pytest.mark.meets("nested")
@@ -411,9 +439,9 @@ def on_one_device(mj, siblings, text, args, in_axes, out_axes):
 
 
 @probe(uses=[in_place])
-def other_axes(mj, siblings, x):
+def other_axes(mj, siblings, x, weak=False):
     """The types of a device's programs, made from one program for several axes in turn."""
-    closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype)])
+    closed = trace_to_jaxpr(lambda x: [x, 2.0 * x], [ShapedArray(x.shape, x.dtype, weak)])
     inputs, results = [], []
     with in_place("minijax.pmap", siblings) as pmap:
         ways = (
@@ -466,6 +494,7 @@ PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("is cut along its axis in")
 def test_pieces_of_length_one(student):
     """Axes of length 1 of the example itself stay, and Python numbers can be results."""
     args = [CUBE[:, :1], GRID[:1].T]
@@ -475,17 +504,21 @@ def test_pieces_of_length_one(student):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("Weak types stay weak")
 def test_pieces_of_weak_types(student):
     """A value that is weakly typed in an example is weakly typed in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
+    student.agrees(other_axes, PIECES, ROW, True)
 
 
 @pytest.mark.meets("twice", "again", "caching")
+@pytest.mark.keeps("is cut along its axis in")
 def test_pieces_of_one_program_in_turn(student):
     """A program may be called again with different axes."""
     student.agrees(other_axes, PIECES, ROW)
 
 
+@pytest.mark.keeps("from pieces to pieces")
 def test_pieces_in_front(student):
     """A program on pieces returns pieces, if the first axis holds the examples."""
     text = "lambda x, y: [jnp.sin(x) * y, y]"
@@ -494,6 +527,7 @@ def test_pieces_in_front(student):
 
 
 @pytest.mark.meets("order", "axes")
+@pytest.mark.keeps("from pieces to pieces", "is cut along its axis in")
 def test_pieces_along_other_axes(student):
     """Operands and results may be cut along any axis."""
     text = "lambda x, y: [x * 2.0, x.T * y]"
@@ -503,6 +537,7 @@ def test_pieces_along_other_axes(student):
 
 
 @pytest.mark.meets("more_than_two", "some_results", "none")
+@pytest.mark.keeps("each device has the whole array")
 def test_whole_arrays(student):
     """A value that is not cut comes and goes as a whole."""
     text = "lambda w, x: [w * x, w + 1.0, lax.psum(w * x, 'i')]"
@@ -512,12 +547,14 @@ def test_whole_arrays(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("work along the axis that `params` describe")
 def test_pieces_of_a_program_that_fails(student):
     """If a rule fails, its error comes out, and the name of the axis cannot be used any more."""
     student.agrees(names_after_an_error, PIECES, "replica")
 
 
 @pytest.mark.meets("keys", "moment")
+@pytest.mark.keeps("Collectives in `jaxpr` work along")
 def test_replicas_meet(student):
     """Collectives inside the program work along its axis, and their number stays."""
     text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
@@ -622,6 +659,7 @@ PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("with an item for each result", "One call computes both")
 def test_slope_in_front(student):
     """All operands move, and are cut along their first axis."""
     called(student, PRODUCT, [ROW, ROW * 2.0], [ROW + 1.0, ROW * ROW], [0, 0], [0])
@@ -636,6 +674,7 @@ def test_slope_along_other_axes(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("the tangents that are not None")
 def test_slope_of_some_operands(student):
     """What does not move has no tangent among the operands."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
@@ -643,6 +682,7 @@ def test_slope_of_some_operands(student):
     called(student, PRODUCT, [GRID, ROW], [None, None], [1, 0], [0])
 
 
+@pytest.mark.keeps("the same program is called")
 def test_slopes_in_turn(student):
     """One call in several directions: what moves decides which program is called; the axes stay."""
     t = GRID[0]
@@ -658,6 +698,7 @@ def test_slope_that_is_missing(student):
 
 
 @pytest.mark.meets("moment", "none")
+@pytest.mark.keeps("even if nothing moves")
 def test_slope_of_what_is_shared(student):
     """An operand or a result that all examples share has a tangent that they share."""
     text = "lambda w, x: [lax.psum(jnp.sin(w * x), 'rows'), w * x]"
@@ -667,6 +708,7 @@ def test_slope_of_what_is_shared(student):
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("A floating-point result always has a tangent")
 def test_slope_in_single_precision(student):
     """Results in float32 have tangents."""
     text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
@@ -675,6 +717,7 @@ def test_slope_in_single_precision(student):
 
 
 @pytest.mark.meets("twice", "caching", "zeros")
+@pytest.mark.keeps("the tangents that are not None")
 def test_slope_zero(student):
     """A tangent of zeros is a tangent; one array may be there twice, cut along two axes."""
     square = GRID[:, :2]
@@ -684,6 +727,7 @@ def test_slope_zero(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("with an item for each result", "any other result has None")
 def test_slope_of_integers(student):
     """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
@@ -702,7 +746,7 @@ def places(mj, pairs):
         mapped, batch = mapped_and_batch(axis, not_mapped if dim is None else dim)
         where = "no batch axis" if dim is None else f"batch axis {dim}"
         asked = f"the pair for mapped axis {axis} and {where}"
-        found[asked] = mapped, None if batch is not_mapped else batch
+        found[asked] = mapped, "not_mapped" if batch is not_mapped else batch
     return found
 
 
@@ -727,6 +771,11 @@ def batch_of_calls(mj, x, in_axis, out_axis, dim):
 
 
 @pytest.mark.meets("order", "again", "sizes")
+@pytest.mark.keeps(
+    "is the mapped axis of one array",
+    "where a piece of it has its batch axis",
+    "without its mapped axis",
+)
 def test_mapped_axis_first(student):
     """The first axis is mapped, and the batch axis comes before or after it."""
     student.agrees(places, [[0, 0], [0, 1], [0, 2], [0, 3]])
@@ -734,6 +783,7 @@ def test_mapped_axis_first(student):
 
 
 @pytest.mark.meets("more_than_two", "axes", "twice")
+@pytest.mark.keeps("is the mapped axis of one array")
 def test_mapped_axis_anywhere(student):
     """Any axis is mapped, and the batch axis is anywhere."""
     student.agrees(places, [[axis, dim] for axis in range(1, 5) for dim in range(6)])
@@ -741,6 +791,7 @@ def test_mapped_axis_anywhere(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("are returned unchanged")
 def test_one_of_two_axes(student):
     """If there is no mapped axis, or no batch axis, the other one stays as it is."""
     student.agrees(places, [[None, 0], [None, 2], [0, None], [3, None], [None, None]])

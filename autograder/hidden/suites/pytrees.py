@@ -31,7 +31,8 @@ def stop(*args):
     raise error
 
 result = []
-kinds = [TypeError, ValueError, KeyError, IndexError, AttributeError, KeyboardInterrupt, {more}]
+kinds = [TypeError, ValueError, KeyError, IndexError, AttributeError, KeyboardInterrupt]
+kinds += [NotImplementedError, RecursionError, {more}]
 for kind in kinds:
     error, calls = kind("own"), []
     try:
@@ -206,6 +207,7 @@ def flat(student, *trees):
     results(student, NOTHING, *(f"tree_flatten({tree})" for tree in trees))
 
 
+@pytest.mark.keeps("is the constant `leaf`")
 def test_single_leaf(student):
     """A leaf is its own only leaf, whatever object it is, and stays untouched."""
     flat(student, "2.5", "'text'", "False")
@@ -218,12 +220,14 @@ result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nest
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.keeps("from left to right")
 def test_flat_containers(student):
     """A container of leaves yields them in order, and its own class in the structure."""
     flat(student, "[3.0, 1.0, 2.0]", "(3.0, 1.0)", "(5,)", "[5]", "{'b': 1, 'a': 2}")
 
 
 @pytest.mark.meets("order", "more_than_two", "nested")
+@pytest.mark.keeps("from left to right")
 def test_nested_containers(student):
     """Containers in containers are taken apart to the last, from left to right."""
     flat(
@@ -241,22 +245,28 @@ def test_empty_containers(student):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("everything needed")
 def test_objects_of_other_classes(student):
     """Namedtuples and registered classes are taken apart, and the structure keeps their data."""
     flat(
         student,
         "Point(1, [2, 3])",
         "[Pair((1, 2), {'a': 3}, 'p'), Other(4, None)]",
-        "Pair(Pair(1, 2, 'in'), 3, 'out')",
+        "Pair(Pair(1, 2, 'in'), 3, ['out'])",
+        "Pair(1, 2, Point('p', []))",
+        "OrderedDict(b=1, a=2)",
+        "defaultdict(int, b=1, a=2)",
     )
 
 
 def test_subclasses_are_leaves(student):
     """An instance of a subclass that has no entry is a leaf, and is left whole."""
     flat(student, "[Stack([1, 2]), Settings(a=1), Shape((1, 2))]")
+    flat(student, "type('Own', (OrderedDict,), {})(a=1)")
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("counts as a leaf", "is the constant `leaf`")
 def test_leaves_by_choice(student):
     """A container that is_leaf chooses is not taken apart, at any depth."""
     flat(
@@ -266,14 +276,19 @@ def test_leaves_by_choice(student):
         "[1, [2, [3]]], lambda x: x == [3]",
         "(1, 2), lambda x: False",
         "[{'a': 2}, Point(3, 4), Pair(5, 6, 'p')], lambda x: type(x) in (dict, Point, Pair)",
+        "[defaultdict(int, a=2), [3]], lambda x: type(x) is defaultdict",
     )
     program = """
 _, structure = tree_flatten([1, (2, 3)], lambda x: type(x) is tuple)
 result = [child is leaf for child in structure.children()]
+chosen = [[1], {"a": 2}, (3,), Point(4, 5)]
+leaves, _ = tree_flatten(chosen, lambda x: x is not chosen)
+result += [x is y for x, y in zip(leaves, chosen)]
 """
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.keeps("counts as a leaf")
 def test_what_is_leaf_gives(student):
     """is_leaf may return anything that Python counts as true or false."""
     flat(
@@ -295,6 +310,7 @@ result = tree_flatten({"b": shared, "a": (shared, [shared])})
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("taken apart once")
 def test_containers_taken_apart_wrongly(student):
     """A class whose function returns no pair of children and data is rejected with ValueError."""
     program = """
@@ -307,6 +323,7 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("come out unchanged")
 def test_errors_when_taken_apart(student):
     """An error in is_leaf, in a container's own function or in its children comes out unchanged."""
     student.agrees(run, NOTHING, raising("tree_flatten([1, 2], is_leaf=stop)"))
@@ -318,6 +335,7 @@ def test_errors_when_taken_apart(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("taken apart once")
 def test_each_container_once(student):
     """Each container is taken apart once, however deep it is."""
     program = """
@@ -332,11 +350,13 @@ tree = 7
 for _ in range(12):
     tree = Stack([tree])
 result = [tree_flatten(tree)[0], len(asked)]
+result += [tree_flatten(tree, lambda x: False)[0], len(asked)]
 """
     student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("counts as a leaf")
 def test_none_as_a_leaf_by_choice(student):
     """None and empty containers can be chosen as leaves."""
     flat(
@@ -346,6 +366,7 @@ def test_none_as_a_leaf_by_choice(student):
     )
 
 
+@pytest.mark.keeps("everything needed")
 def test_structures_that_are_equal(student):
     """Structures are equal if the containers are the same, whatever the leaves."""
     program = """
@@ -375,7 +396,9 @@ tree = [1, [2, 3]]
 leaves, _ = tree_flatten(tree)
 leaves.append(4)
 again = tree_flatten(tree)[0]
-result = [tree, again, tree_flatten([5])[0]]
+flat = [1, 2]
+tree_flatten(flat)[0].append(3)
+result = [tree, again, tree_flatten([5])[0], flat]
 """
     student.agrees(run, NOTHING, program)
 
@@ -399,6 +422,7 @@ result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1)
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("with these leaves")
 def test_classes_of_containers(student):
     """Each container comes back as one of its class: lists, tuples, dicts and None."""
     built(
@@ -408,12 +432,14 @@ def test_classes_of_containers(student):
         "lst(leaf), [3]",
         "dic(a=leaf, b=leaf), [1, 2]",
         "tup(none, leaf, lst()), [4]",
+        "tup(tup(), none), []",
         "none, []",
         "dic(), []",
     )
 
 
 @pytest.mark.meets("order", "more_than_two", "nested")
+@pytest.mark.keeps("with these leaves")
 def test_places_of_leaves(student):
     """Every leaf gets its place, even after parts with several leaves or with none."""
     built(
@@ -425,6 +451,7 @@ def test_places_of_leaves(student):
 
 
 @pytest.mark.meets("keys")
+@pytest.mark.keeps("a list of children")
 def test_other_classes_come_back(student):
     """Namedtuples and registered classes come back as they were, with their data."""
     built(
@@ -434,10 +461,15 @@ def test_other_classes_come_back(student):
         "PyTreeDef(Pair, 'kept', (leaf, named(Point, leaf, leaf))), [1, 2, 3]",
         "node_types.setdefault(Stack, NodeType(None, lambda data, xs: Stack([data, xs]))) and "
         "lst(PyTreeDef(Stack, 'kept', ()), leaf), [1]",
+        "node_types.setdefault(Stack, NodeType(None, lambda data, xs: None)) and "
+        "lst(PyTreeDef(Stack, 'kept', (leaf,)), leaf), [1, 2]",
+        "node_types.setdefault(Stack, NodeType(None, lambda data, xs: Stack([data, xs]))) and "
+        "PyTreeDef(Stack, None, (leaf,)), [1]",
     )
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("from any iterable")
 def test_sources_of_leaves(student):
     """Leaves may come from any iterable, even from one that can be read only once."""
     built(
@@ -453,6 +485,7 @@ def test_sources_of_leaves(student):
 
 
 @pytest.mark.meets("none", "zeros")
+@pytest.mark.keeps("put in unchanged")
 def test_leaves_of_any_kind(student):
     """Leaves are put in as they are, even containers and None."""
     built(
@@ -461,9 +494,15 @@ def test_leaves_of_any_kind(student):
         "dic(a=leaf), [{'z': 1}]",
         "lst(leaf, leaf), [False, 0]",
     )
+    program = """
+leaves = [[1], {"k": 2}, Point(3, 4), (5,), Stack([6])]
+result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leaves)]
+"""
+    student.agrees(run, NOTHING, program)
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("an error in it")
 def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
     made = (
@@ -478,11 +517,13 @@ def refusals(student, *calls):
     results(student, NOTHING, *(f"refused(tree_unflatten, {call})" for call in calls))
 
 
+@pytest.mark.keeps("too few or too many")
 def test_too_few_leaves(student):
     """Fewer leaves than the structure has are rejected with ValueError."""
     refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
 
 
+@pytest.mark.keeps("too few or too many")
 def test_too_many_leaves(student):
     """More leaves than the structure has are rejected with ValueError."""
     refusals(
@@ -494,6 +535,7 @@ def test_too_many_leaves(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("too few or too many")
 def test_leaves_for_small_structures(student):
     """A single leaf takes exactly one, and a structure without leaves takes none."""
     refusals(student, "leaf, [1, 2]", "none, [None]", "lst(), iter([1])", "tup(none), [1, 2]")
@@ -527,6 +569,7 @@ def along(student, *calls):
 
 
 @pytest.mark.meets("order", "sizes")
+@pytest.mark.keeps("where `treedef` has leaves", "is a list")
 def test_tree_of_the_same_structure(student):
     """Along its own structure, or one that equals it, a tree yields its leaves."""
     along(
@@ -541,6 +584,7 @@ def test_tree_of_the_same_structure(student):
 
 
 @pytest.mark.meets("some_results", "none")
+@pytest.mark.keeps("where `treedef` has leaves", "nothing is looked at")
 def test_subtrees_at_leaves(student):
     """If the structure has a leaf, a whole subtree there is returned unchanged."""
     along(
@@ -552,14 +596,16 @@ def test_subtrees_at_leaves(student):
         "dic(a=tup(leaf, leaf), b=leaf), {'b': (), 'a': ([1], Point(2, 3))}",
     )
     program = """
-x, tree = Opaque(), [1, 2]
 node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the dict
-found = flatten_up_to(tup(leaf, leaf, leaf, leaf), (x, tree, {"a": x, 2: x}, Shape()))
-result = [found[0] is x, found[1] is tree, type(found[2]), type(found[3]), len(found)]
+x = Opaque()
+tree = (x, [1, 2], {"a": x, 2: x}, Shape())
+found = flatten_up_to(tup(leaf, leaf, leaf, leaf), tree)
+result = [[x is y for x, y in zip(found, tree)], len(found)]
 """
     student.agrees(run, NOTHING, program)
 
 
+@pytest.mark.keeps("with the same class")
 def test_containers_of_another_class(student):
     """If the structure has a container, one of a different class does not fit."""
     along(
@@ -577,6 +623,7 @@ def test_containers_of_another_class(student):
         "dic(a=leaf), OrderedDict(a=1)",
         "PyTreeDef(OrderedDict, ('a',), (leaf,)), {'a': 1}",
         "lst(leaf), node_types.setdefault(Stack, node_types[list]) and Stack([1])",
+        "lst(leaf), type('list', (list,), {})([1])",
     )
 
 
@@ -602,10 +649,12 @@ def test_leaf_in_place_of_a_container(student):
         "tup(leaf), None",
         "none, 3.0",
         "lst(none, leaf), [1, 2]",
+        "lst(), None",
     )
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("as many children")
 def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(
@@ -634,6 +683,7 @@ def test_keys_of_dicts(student):
 
 
 @pytest.mark.meets("keys", "nested")
+@pytest.mark.keeps("equal data")
 def test_data_at_every_depth(student):
     """What a container keeps besides its children must be equal, even further inside."""
     along(
@@ -642,8 +692,12 @@ def test_data_at_every_depth(student):
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, 'q')",
         "PyTreeDef(Pair, '', (leaf, leaf)), Pair(1, 2, 'q')",
         "PyTreeDef(Pair, 'p', (leaf, leaf)), Pair(1, 2, None)",
+        "PyTreeDef(Pair, None, (leaf, leaf)), Pair(1, 2, 'p')",
+        "PyTreeDef(Pair, [1], (leaf, leaf)), Pair(1, 2, [1])",
+        "PyTreeDef(Pair, 1, (leaf, leaf)), Pair(1, 2, True)",
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
         "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
+        "PyTreeDef(OrderedDict, ('a', 'b'), (leaf, leaf)), OrderedDict(b=1, a=2)",
     )
 
 
@@ -668,6 +722,7 @@ def mapped(student, *calls):
 
 
 @pytest.mark.meets("keys", "sizes")
+@pytest.mark.keeps("The tree of what `f` returns")
 def test_map_of_one_tree(student):
     """The function is applied to each leaf, and the containers stay what they were."""
     mapped(
@@ -694,6 +749,7 @@ def test_map_of_several_trees(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("maybe a whole subtree")
 def test_map_with_subtrees(student):
     """The first tree says where the leaves are: what the others have there is passed whole."""
     mapped(
@@ -704,6 +760,7 @@ def test_map_with_subtrees(student):
     )
 
 
+@pytest.mark.keeps("lacks a container")
 def test_map_of_trees_that_differ(student):
     """Trees that do not fit the first one are rejected with ValueError, whichever it is."""
     mapped(
@@ -719,6 +776,7 @@ def test_map_of_trees_that_differ(student):
     )
 
 
+@pytest.mark.keeps("are leaves of `tree`")
 def test_map_with_chosen_leaves(student):
     """What is_leaf chooses in the first tree is a leaf; it is not asked about the others."""
     results(
@@ -728,10 +786,12 @@ def test_map_with_chosen_leaves(student):
         "tree_map(lambda x, y: (x, y), [1, (2, 3)], [(4, 5), 6], is_leaf=lambda x: x == (2, 3))",
         "tree_map(lambda x, y: (x, y), [1, None], [2, 3], is_leaf=lambda x: x is None)",
         "refused(lambda: tree_map(lambda x, y: y, [(1,)], [(2,)], is_leaf=lambda x: x == (2,)))",
+        "(lambda tree: [tree_map(str, tree), tree])({'a': 1})",
     )
 
 
 @pytest.mark.meets("order", "moment")
+@pytest.mark.keeps("once per leaf", "`f` is not called")
 def test_calls_of_the_function(student):
     """The function is called once for each leaf, from left to right, after all trees fit."""
     program = """
@@ -742,6 +802,7 @@ def f(*xs):
     return len(calls)
 
 out = tree_map(f, {"b": 1, "a": (2, None)}, {"b": 3, "a": (4, None)})
+out = [out, tree_map(f, [1, 2], [3, 4], [5, 6])]
 refusals = [
     refused(tree_map, f, [1, 2], [1, 2, 3]),
     refused(tree_map, f, [1, [2]], [3, [4, 5]]),
@@ -753,6 +814,7 @@ result = [out, refusals, calls]
 
 
 @pytest.mark.meets("twice", "again", "caching", "zeros", "extremes")
+@pytest.mark.keeps("once per leaf")
 def test_calls_for_equal_leaves(student):
     """Leaves that are equal, or the same object, are still separate leaves."""
     program = """
@@ -771,6 +833,7 @@ def test_errors_in_the_mapped_function(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("The tree of what `f` returns")
 def test_results_that_are_containers(student):
     """What the function returns is put in unchanged, even containers and None."""
     mapped(
@@ -803,6 +866,7 @@ def wrapped(student, *programs):
 
 
 @pytest.mark.meets("order", "keys", "more_than_two")
+@pytest.mark.keeps("the tuple (or list)")
 def test_what_the_function_gets(student):
     """The function is called with its arguments in their containers."""
     wrapped(
@@ -826,6 +890,7 @@ result = calls
 
 
 @pytest.mark.meets("sizes", "none")
+@pytest.mark.keeps("`f` for flat leaves", "the list of the result's leaves")
 def test_flat_results(student):
     """The flat function returns the list of the leaves of the result."""
     wrapped(
@@ -839,6 +904,7 @@ def test_flat_results(student):
 
 
 @pytest.mark.meets("some_results", "none")
+@pytest.mark.keeps("a function for its result's structure")
 def test_structure_of_the_result(student):
     """After the call, you can ask for the structure of the result as often as you like."""
     wrapped(
@@ -871,6 +937,7 @@ result = out_tree()
     )
 
 
+@pytest.mark.keeps("calls `f` once")
 def test_runs_of_the_function(student):
     """The function runs once for each call of the flat one, and at no other time."""
     wrapped(
@@ -879,10 +946,15 @@ def test_runs_of_the_function(student):
 flat_f, out_tree = flatten_fun(f, tup(leaf))
 result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
 """,
+        """
+flat_f, _ = flatten_fun(lambda: calls.append(1) or len(calls), tup())
+result = [flat_f(), flat_f(), calls]
+""",
     )
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("calls `f` once")
 def test_equal_arguments_again(student):
     """The function runs in each call, even for arguments that it has had before."""
     wrapped(
@@ -912,6 +984,7 @@ result.append(out_tree())
 
 
 @pytest.mark.meets("moment", "mutation")
+@pytest.mark.keeps("as it was then")
 def test_structure_of_that_time(student):
     """The structure is that of the result as it was, whatever happens to it afterwards."""
     wrapped(
@@ -952,6 +1025,7 @@ result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("raises `RuntimeError`")
 def test_structure_asked_too_early(student):
     """Asking for the structure before the function has run raises RuntimeError."""
     program = """
@@ -1012,6 +1086,7 @@ except RuntimeError:
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("of the last result")
 def test_several_calls(student):
     """The structure is that of the last call that returned, whatever was raised after it."""
     wrapped(
@@ -1019,7 +1094,7 @@ def test_several_calls(student):
         """
 flat_f, out_tree = flatten_fun(lambda x: [x] * (6 // x), tup(leaf))
 result = []
-for leaves in ([3], [6], [2], [0], [3, 3]):
+for leaves in ([3], [6], [7], [2], [0], [3, 3]):
     try:
         flat_f(*leaves)
     except (ZeroDivisionError, ValueError):
@@ -1029,13 +1104,15 @@ for leaves in ([3], [6], [2], [0], [3, 3]):
     )
 
 
+@pytest.mark.keeps("one by one")
 def test_wrong_number_of_flat_arguments(student):
     """A wrong number of leaves is rejected with ValueError, and the function is not called."""
     wrapped(
         student,
         """
 flat_f, out_tree = flatten_fun(f, tup(leaf, lst(leaf)))
-result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3), calls]
+result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3)]
+result += [refused(flatten_fun(f, tup())[0], 1), calls]
 """,
     )
 

@@ -103,6 +103,7 @@ exercise("random.threefry")
 
 
 @pytest.mark.meets("more_than_two", "extremes")
+@pytest.mark.keeps("as the lesson's page defines it")
 def test_published_answers(student):
     """The hashes of the authors' test vectors are right."""
     ones = np.full(2, 0xFFFFFFFF, U32)
@@ -112,6 +113,7 @@ def test_published_answers(student):
 
 
 @pytest.mark.meets("order", "again")
+@pytest.mark.keeps("is the key")
 def test_words_of_the_key(student):
     """Each word of the key counts, in its place."""
     for key in (OTHER, OTHER[::-1].copy(), np.array([5, 0], U32), np.array([0, 5], U32)):
@@ -119,6 +121,7 @@ def test_words_of_the_key(student):
 
 
 @pytest.mark.meets("order", "twice")
+@pytest.mark.keeps("their first and second words")
 def test_words_of_the_counter(student):
     """Each word of the counter counts, in its place, even if the two are one array."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
@@ -127,13 +130,15 @@ def test_words_of_the_counter(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("Both results have this shape", "of the same shape")
 def test_hash_shapes(student):
     """Counters in arrays of any shape have their hashes in arrays of that shape."""
-    for x in (ROW, GRID, EMPTY, GRID[:1]):
+    for x in (ROW, GRID, EMPTY, GRID[None]):
         ask(student, "threefry", "threefry_2x32", [KEY, x, x + U32(1)])
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("may be a tracer")
 def test_hash_of_tracers(student):
     """Hashes come out inside `jit`, and under `vmap` for many keys or many counters."""
     ask_traced(student, "threefry", "threefry_2x32", [KEY, GRID, GRID])
@@ -151,12 +156,14 @@ WORDS = {
 }
 
 
+@pytest.mark.keeps("the binary digits")
 def test_floats_double(student):
     """The upper 52 bits are the digits after the point of a float64."""
     ask(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two")
+@pytest.mark.keeps("with as many bits as the float type", "the binary digits")
 def test_floats_single_and_half(student):
     """A float32 has 23 of them, and a float16 has 10."""
     for dtype in ("float32", "float16"):
@@ -165,25 +172,30 @@ def test_floats_single_and_half(student):
 
 @probe
 def below_one(mj, bits, dtype):
-    """Whether the floats of the largest numbers are below 1, and those of the least are 0."""
-    floats = np.asarray(unit_floats(bits, dtype))
+    """Whether the floats of the largest numbers are below 1, and the first is 0; all their bits."""
+    floats = np.asarray(unit_floats(bits, np.dtype(dtype)))
     return {
         "all numbers are below 1": bool((floats < 1).all()),
         "no number is below 0": bool((floats >= 0).all()),
         "the number for bits that are 0": float(floats[0]),
         "the dtype of the numbers": floats.dtype.name,
+        "the numbers, bit by bit": floats.view(bits.dtype),
     }
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("to 1 (excluded)", "do not count")
 def test_floats_stay_below_one(student):
-    """No bits make 1, and zeros make 0."""
+    """No bits make 1, zeros make 0, and digits that do not fit are dropped, not rounded."""
     for dtype, words in WORDS.items():
         largest = np.iinfo(words.dtype).max - np.arange(40, dtype=words.dtype)
-        student.agrees(below_one, np.concatenate([words[:1], largest]), dtype)
+        student.agrees(
+            below_one, np.concatenate([words, words + words.dtype.type(1), largest]), dtype
+        )
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("one for each element of")
 def test_floats_shapes(student):
     """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
@@ -205,6 +217,7 @@ LOWER = np.array([6, 5, 2**32 - 1, 2**32 - 1, 7, 0], U32)
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The remainder of `upper")
 def test_small_spans(student):
     """The remainder is exact for every span up to 2**16."""
     for span in (1, 2, 10, 255, 1000, 65535, 65536):
@@ -212,6 +225,7 @@ def test_small_spans(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("is larger than", "stands for")
 def test_large_spans(student):
     """For a larger span, and for 2**32, which is written 0, only the lower number counts."""
     for span in (65537, 2**31, 2**31 + 1, 2**32 - 1, 0):
@@ -219,6 +233,7 @@ def test_large_spans(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("The remainder of `upper", "is larger than", "stands for")
 def test_remainder_of_64_bits(student):
     """Remainders of 64-bit integers are right for small spans, large ones and 2**64."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
@@ -227,12 +242,14 @@ def test_remainder_of_64_bits(student):
 
 
 @pytest.mark.meets("twice", "sizes")
+@pytest.mark.keeps("and so does the result")
 def test_spans_of_their_own(student):
     """Each element has its own span; the operands may have any shape, or be the same array."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
     ask(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
     ask(student, "remainder", "remainder_of_pair", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
     ask(student, "remainder", "remainder_of_pair", [U32(9), U32(9), U32(7)])
+    ask(student, "remainder", "remainder_of_pair", [U64(9), U64(8), U64(7)])
     ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
 
 
@@ -250,24 +267,29 @@ exercise("random.truncated")
 BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
 
 
+@pytest.mark.keeps("made as `normal_floats` makes them")
 def test_truncated_numbers(student):
     """The numbers are normal ones between the bounds."""
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
         bounds = [KEY, np.array(lower), np.array(upper)]
         ask(student, "truncated", "truncated_floats", bounds, (7,), "float64")
+    ask(student, "truncated", "truncated_floats", bounds, (), "float64")
 
 
 @pytest.mark.meets("order", "sizes", "axes")
+@pytest.mark.keeps("that broadcast to `shape`", "one for each result")
 def test_truncated_bounds_of_their_own(student):
     """Each element may have its own bounds, which are stretched."""
     for shape in ((3,), (2, 3), (0, 3)):
         arrays = [OTHER, *BOUNDS]
         ask(student, "truncated", "truncated_floats", arrays, shape, "float64")
-    arrays = [KEY, BOUNDS[0], np.array(9.0)]
-    ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
+    for upper in (np.array(9.0), np.array([[4.0], [5.0]])):
+        arrays = [KEY, BOUNDS[0], upper]
+        ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two", "again")
+@pytest.mark.keeps("of this shape and float type")
 def test_truncated_dtypes(student):
     """The numbers have the dtype that is asked for, whatever that of the bounds is."""
     for dtype in ("float32", "float16", "float64"):
@@ -289,6 +311,7 @@ def inside(mj, siblings, words, lower, upper, dtype):
 
 
 @pytest.mark.meets("extremes", "twice")
+@pytest.mark.keeps("strictly between the bounds")
 def test_truncated_without_the_bounds(student):
     """No number equals a bound, even after rounding, and an infinite bound is no limit."""
     needs = before("truncated")
@@ -296,6 +319,8 @@ def test_truncated_without_the_bounds(student):
         ("float32", F32(1.0), F32(1.0000004)),
         ("float16", np.float16(1.0), np.float16(1.01)),
         ("float32", F32(5.0), F32(9.0)),
+        ("float32", np.array([1.0], F32), np.array([1.0000004], F32)),
+        ("float64", 8.0, np.inf),
         ("float64", -np.inf, -8.0),
         ("float64", 30.0, 31.0),
     ):
@@ -316,9 +341,12 @@ def moving_bounds(mj, siblings, words, lower, upper, steps):
         }
 
 
+@pytest.mark.keeps("can be differentiated by them")
 def test_truncated_derivatives(student):
-    """The numbers move with their bounds."""
+    """The numbers move with their bounds, which may be arrays."""
     student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5))
+    lower, upper = np.array([-1.0]), np.array([2.0, 1.0, 0.5, 3.0])
+    student.agrees(moving_bounds, before("truncated"), KEY, lower, upper, (lower, upper))
 
 
 @pytest.mark.meets("nested")
@@ -338,6 +366,7 @@ MANY = np.log(np.arange(1.0, 41.0)).reshape(2, 4, 5)
 
 
 @pytest.mark.meets("order", "more_than_two", "again")
+@pytest.mark.keeps("what `drawn` would draw with this noise")
 def test_apart(student):
     """The draws are the places of the largest logits with their noise, the largest first."""
     for key in (KEY, OTHER):
@@ -346,6 +375,7 @@ def test_apart(student):
 
 
 @pytest.mark.meets("sizes", "axes")
+@pytest.mark.keeps("those of `logits` without `axis`")
 def test_apart_axes(student):
     """Any axis may be drawn from; the others are the last axes of the result, in their order."""
     for axis, others in ((-1, (2, 4)), (-2, (2, 5)), (-3, (4, 5))):
@@ -355,17 +385,22 @@ def test_apart_axes(student):
     ask(student, "apart", "drawn_apart", [KEY, np.zeros((0, 3))], -1, (2, 0), None)
 
 
+@pytest.mark.keeps("first the axes that count the draws")
 def test_apart_several_axes(student):
     """The draws may have several axes, one of them of length 0, or none."""
-    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
+    ask(student, "apart", "drawn_apart", [KEY, MANY], -2, (2, 2, 2, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
-    ask(student, "apart", "drawn_apart", [OTHER, MANY], -2, (2, 5), None)
+    ask(student, "apart", "drawn_apart", [OTHER, MANY], -3, (4, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (2, 0, 4), None)
+    for shape in ((2, 2), (0,), ()):
+        ask(student, "apart", "drawn_apart", [KEY, MANY[0, 0]], -1, shape, None)
 
 
 @pytest.mark.meets("float32")
+@pytest.mark.keeps("Like `drawn`")
 def test_apart_in_single_precision(student):
-    """The noise has the dtype of the logits, and the mode that is asked for."""
+    """The noise has the dtype of the logits, double, single or half, and the mode asked for."""
+    ask(student, "apart", "drawn_apart", [KEY, MANY.astype("float16")], -1, (5, 2, 4), None)
     single = MANY.astype("float32")
     ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), None)
     ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), "high")
@@ -373,6 +408,7 @@ def test_apart_in_single_precision(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("no index is drawn twice", "if the indices before were not there")
 def test_apart_certain(student):
     """What is nearly certain comes first, and what has no chance comes last."""
     logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0]])

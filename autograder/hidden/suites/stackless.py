@@ -325,6 +325,7 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
         "calls of f": len(runs),
         "operations of the program": " ".join(eqn.primitive.name for eqn in program.eqns),
         "types of the program's inputs and results": types,
+        "an input of the program is weakly typed": [aval.weak_type for aval in program.in_avals],
         "the values": list(outs),
         "the tangents that the program computes": numbers,
         "the number of inputs of f": runs,
@@ -374,6 +375,8 @@ def test_linearize_unmoved_results(student):
     single = np.float32(3.0), np.ones((2, 0), "float32")
     student.agrees(linearized, FORWARD, "given", list(single), [True, False], [np.float32(1.0)])
     student.agrees(linearized, FORWARD, "given", list(single), [False, True], [single[1]])
+    infinite = [2.0, np.array([np.inf, -np.inf])]
+    student.agrees(linearized, FORWARD, "given", infinite, [True, False], [3.0])
 
 
 def test_linearize_integers(student):
@@ -439,7 +442,11 @@ def backwards(mj, case, args, cotangents):
         "outputs": lambda t, u: [u, 7.0, t, u, k],
     }
     program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
-    return st.backward_pass(program, cotangents)
+    outs = st.backward_pass(program, cotangents)
+    return {
+        "the cotangents": outs,
+        "zeros are weakly typed": [core.get_aval(x).weak_type for x in outs if not np.any(x)],
+    }
 
 
 @probe
@@ -594,6 +601,7 @@ def test_backward_zeros(student):
     student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
     student.agrees(backwards, "two", [ROW, STEP], [None, ROW])
     student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None, None])
+    student.agrees(backwards, "unused", [0.5, 2.0, np.float32(2.0)], [3.0, None])
 
 
 @pytest.mark.meets("float32")
@@ -605,7 +613,7 @@ def test_backward_types(student):
 
 @pytest.mark.meets("keys", "more_than_two", "some_results")
 def test_backward_rules(student):
-    """Rules get what they are promised, and only if a cotangent has arrived."""
+    """Rules are called only if a cotangent has arrived, and get what they are promised."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
     student.agrees(visited, [None, one, None, two, None])
     student.agrees(visited, [one, one, two, two, None])
@@ -663,6 +671,7 @@ def two_programs(mj, siblings, case, args, in_moves, primals, tangents):
             [aval.str_short() for aval in avals]
             for avals in (first.out_avals[:number], second.out_avals)
         ],
+        "an input of the first program is weakly typed": [a.weak_type for a in first.in_avals],
         "tangents that the second program takes": len(second.in_avals)
         - len(first.out_avals)
         + number,
@@ -773,6 +782,8 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         length = len(program.eqns)
     return {
         "the types of the new program's inputs": [aval.str_short() for aval in back.in_avals],
+        "an input of the new program is weakly typed": [aval.weak_type for aval in back.in_avals],
+        "a result of the new program is weakly typed": [aval.weak_type for aval in back.out_avals],
         "the types of the new program's results": [aval.str_short() for aval in back.out_avals],
         "the cotangents of linear inputs": [np.asarray(out) for out in outs],
         "operations": sorted(eqn.primitive.name for eqn in back.eqns),
@@ -850,6 +861,8 @@ def test_transposed_mixed_inputs(student):
 def test_transposed_zeros(student):
     """A linear input that has no part in the results gets zeros."""
     args = [ROW, STEP, GRID[0]], [False, True, True], [ROW], [STEP]
+    student.agrees(run_backwards, BACKWARDS, "unused", *args)
+    args = [0.5, 2.0, 3.0], [False, True, True], [0.5], [4.0]
     student.agrees(run_backwards, BACKWARDS, "unused", *args)
 
 

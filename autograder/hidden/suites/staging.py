@@ -158,20 +158,25 @@ def built_of_all_kinds(mj):
 
 @probe
 def built_in_vain(mj, number, error_class):
-    """What comes of a function that fails, and which interpreter is current afterwards."""
+    """What comes of a function that fails, and what of a program around it."""
 
     def f(*xs):
         mj.add(xs[0], 1.0)
         raise raised
 
-    raised = getattr(builtins, error_class)("of the function")
-    before, came = mj.current_interpreter(), "nothing"
-    try:
-        mj.build_jaxpr(f, number)
-    except BaseException as error:
-        came = "the function's" if error is raised else "another error"
-    back = mj.current_interpreter() is before
-    return {"error": came, "the interpreter before is back": back}
+    def outside(x):
+        y = mj.add(x, 1.0)
+        before = mj.current_interpreter()
+        try:
+            mj.build_jaxpr(f, number)
+        except BaseException as error:
+            came.append("the function's" if error is raised else "another error")
+        came.append(mj.current_interpreter() is before)
+        return mj.mul(x, y)
+
+    raised, came = getattr(builtins, error_class)("of the function"), []
+    text = str(mj.build_jaxpr(outside, 1))
+    return {"error, and is the interpreter before back": came, "the program around it": text}
 
 
 @pytest.mark.meets("order")
@@ -243,7 +248,7 @@ def test_programs_inside_programs(student):
 
 @pytest.mark.meets("exception", "moment")
 def test_a_function_that_fails(student):
-    """The error of a function is raised, and the interpreter before is current again."""
+    """The error of a function is raised, and the program around it goes on as before."""
     student.agrees(built_in_vain, 1, "KeyError")
     student.agrees(built_in_vain, 3, "KeyboardInterrupt")
 
@@ -285,6 +290,7 @@ def texts(mj, number, lines, result, args, names, outer):
 
     class Text(mj.Interpreter):
         def interpret_op(self, op, args):
+            in_tuples.append(type(args) is tuple)
             asked.append(f"{op}({', '.join(map(shown, args))})")
             return asked[-1]
 
@@ -304,10 +310,15 @@ def texts(mj, number, lines, result, args, names, outer):
         mj.Equation(variables[number + i], mj.Op[name], tuple(atom(a) for a in operands))
         for i, (name, *operands) in enumerate(lines)
     )
-    asked, jaxpr = [], mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    jaxpr = mj.Jaxpr(tuple(variables[:number]), equations, atom(result))
+    asked, in_tuples = [], []
     with mj.set_interpreter(Text()):
-        result = shown(mj.eval_jaxpr(jaxpr, tuple(args)))
-    return {"the result": result, "what the interpreter before is asked": asked}
+        results = [shown(mj.eval_jaxpr(jaxpr, tuple(args))) for _ in range(2)]
+    return {
+        "the results of two calls": results,
+        "what the current interpreter is asked": asked,
+        "the operands reach the interpreter in a tuple": all(in_tuples),
+    }
 
 
 @probe
@@ -325,13 +336,13 @@ def after_another_program(mj, x):
     jaxpr, base, inside = mj.Jaxpr((a,), lines, c), mj.current_interpreter(), [x]
     value = mj.eval_jaxpr(jaxpr, (x,))
     kept = [mj.eval_jaxpr(mj.Jaxpr((d,), (), var), (1.5,)) is var for var in (a, b, c)]
-    swapped = mj.eval_jaxpr(mj.Jaxpr((a, d), (), a), (d, 7.0)) is d
+    swapped = [mj.eval_jaxpr(mj.Jaxpr((a, d), (), var), (d, a)) for var in (a, d)]
     with mj.set_interpreter(Again()):
         outside = mj.eval_jaxpr(jaxpr, (x,))
     return {
         "value": value,
         "a variable of a program that has run stands for itself in a different one": kept,
-        "a value that is a variable of the program stays that variable": swapped,
+        "values that are variables of the program stay those": [swapped[0] is d, swapped[1] is a],
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
     }
@@ -574,7 +585,7 @@ def test_results_that_nothing_needs(student):
 
 @pytest.mark.meets("sizes", "exception")
 def test_a_wrong_number_of_values(student):
-    """More or fewer values than parameters raise TypeError."""
+    """More or fewer values than parameters raise TypeError, and none suffices for none."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
     student.agrees(values, 2, TWO, 4, [[2.0], [2.0, 5.0, 7.0]])
     student.agrees(values, 0, [], 1.5, [[], [2.0]])
@@ -622,7 +633,7 @@ def cleaned_long(mj, length, after):
     equations = []
     for i in range(length):
         var = mj.Var(f"v{i}")
-        equations.append(mj.Equation(var, mj.Op.add, (last, x)))
+        equations.append(mj.Equation(var, mj.Op.add, (last, last)))
         last = last if i % 3 == 2 else var
     for i in range(after):
         equations.append(mj.Equation(mj.Var(f"w{i}"), mj.Op.mul, (equations[-1].var, last)))
@@ -717,7 +728,7 @@ def test_constants_need_nothing(student):
 
 @pytest.mark.meets("length")
 def test_long_programs(student):
-    """Long programs are no problem."""
+    """Programs may be long, and use each value twice."""
     student.agrees(cleaned_long, 7, 0)
     student.agrees(cleaned_long, 3_001, 0)
     student.agrees(cleaned_long, 7, 300)

@@ -41,7 +41,10 @@ def answer(mj, siblings, name, arguments, params, work):
     """What a function gives; for "boxed" arrays, or with those and the operations that it binds."""
 
     def note(primitive, params):
-        return primitive.name, params if primitive.name == "dot_general" else sorted(params)
+        if primitive.name != "dot_general":
+            return primitive.name, sorted(params)
+        kind = str(params["preferred_element_type"])
+        return primitive.name, {**params, "preferred_element_type": kind}
 
     def sent(x):
         if isinstance(x, list):
@@ -75,11 +78,20 @@ def beside_single(values):
 
 
 @probe(uses=[beside_single, in_place])
-def weak(mj, siblings, name, arguments):
-    """What becomes of single precision beside the array that a function gives."""
+def weak(mj, siblings, name, arguments, params=None):
+    """Single precision beside the array that a function gives; shapes stand for weak arrays."""
+
+    def sent(x):
+        if isinstance(x, list):
+            return [sent(y) for y in x]
+        if isinstance(x, tuple):
+            return mj.lax.broadcast_in_dim(2.5, x, ())
+        return not_mapped if x is None else x
+
     with in_place("minijax.vmap", siblings) as vmap:
-        arguments = [not_mapped if x is None else x for x in arguments]
-        return {"the result times a float32": beside_single([getattr(vmap, name)(*arguments)])}
+        out = getattr(vmap, name)(*sent(arguments), **params or {})
+        arrays = [out[0] if isinstance(out, tuple) else out]
+        return {"the result times a float32": beside_single(arrays)}
 
 
 @probe(uses=[in_place])
@@ -95,6 +107,7 @@ def overwritten(mj, siblings, name, arguments, x):
 exercise("vmap.move_batch_axis")
 
 
+@pytest.mark.keeps("at `dst` instead of `src`")
 def test_to_the_front(student):
     """The batch axis comes to the front, and the other axes keep their order."""
     for src in range(4):
@@ -102,6 +115,7 @@ def test_to_the_front(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes", "axes")
+@pytest.mark.keeps("at `dst` instead of `src`", "Axes count from 0")
 def test_to_any_place(student):
     """The batch axis goes to any place, forwards or backwards."""
     for src, dst in [(0, 3), (0, 2), (1, 2), (1, 3), (2, 1), (3, 1), (3, 2), (2, 2)]:
@@ -110,6 +124,7 @@ def test_to_any_place(student):
     ask(student, "move_batch_axis", 0, 0, 1, EMPTY)
 
 
+@pytest.mark.keeps("is repeated `axis_size` times")
 def test_repeats_what_is_not_mapped(student):
     """A value without a batch axis is repeated along a new one, at any place."""
     for dst in range(3):
@@ -119,11 +134,13 @@ def test_repeats_what_is_not_mapped(student):
     ask(student, "move_batch_axis", 0, None, 1, GRID)
 
 
+@pytest.mark.keeps("is repeated `axis_size` times")
 def test_repeats_a_number(student):
     """A number without a batch axis becomes an array of equal numbers."""
     for size in (3, 1, 0):
         ask(student, "move_batch_axis", size, None, 0, 2.5)
     ask(student, "move_batch_axis", 2, None, 0, np.array(4.0, F32))
+    ask(student, "move_batch_axis", 2, None, 0, True)
 
 
 @pytest.mark.meets("float32")
@@ -135,6 +152,7 @@ def test_move_keeps_the_dtype(student):
 
 
 @pytest.mark.meets("order", "sizes")
+@pytest.mark.keeps("at `dst` instead of `src`")
 def test_move_equal_sizes(student):
     """Axes of equal size are told apart by their number, and not by their size."""
     square, cube = GRID[:, :2], np.sin(np.arange(27.0)).reshape(3, 3, 3)
@@ -142,14 +160,18 @@ def test_move_equal_sizes(student):
         ask(student, "move_batch_axis", 3, None, dst, cube[0])
         ask(student, "move_batch_axis", 3, 1, dst, cube)
     ask(student, "move_batch_axis", 2, 0, 1, square)
-    ask(student, "move_batch_axis", 1, None, 1, ROW[:1])
+    for size, dst in (1, 1), (3, 0):
+        ask(student, "move_batch_axis", size, None, dst, ROW[:1])
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("A weak type stays")
 def test_move_weak_type(student):
-    """A repeated number gives way to an array, as the number did."""
+    """What is repeated or moved gives way to an array, as it did before."""
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2.5])
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2])
+    student.agrees(weak, NOTHING, "move_batch_axis", [4, None, 1, (2,)])
+    student.agrees(weak, NOTHING, "move_batch_axis", [3, 1, 0, (2, 3)])
 
 
 @pytest.mark.meets("mutation")
@@ -160,13 +182,17 @@ def test_move_is_apart(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("`x` may be a tracer", "At most one operation")
 def test_work_of_a_move(student):
     """Values may be tracers, and one operation does it, however large the batch."""
     ask(student, "move_batch_axis", 4, 2, 0, CUBE, work="counted")
     ask(student, "move_batch_axis", 2, 0, 1, CUBE, work="counted")
+    ask(student, "move_batch_axis", 2, 0, 1, GRID[:, :2], work="counted")
     ask(student, "move_batch_axis", 3, 1, 1, CUBE, work="counted")
     ask(student, "move_batch_axis", 50, None, 1, ROW, work="counted")
     ask(student, "move_batch_axis", 50, None, 0, 2.5, work="counted")
+    ask(student, "move_batch_axis", 1, None, 0, 2.5, work="counted")
+    ask(student, "move_batch_axis", 0, 0, 0, EMPTY, work="counted")
 
 
 exercise("vmap.align_operand")
@@ -193,6 +219,7 @@ def combined(mj, siblings, name, axis_size, vals, dims):
 
 
 @pytest.mark.meets("float32", "axes")
+@pytest.mark.keeps("a leading batch axis")
 def test_batch_axis_in_front(student):
     """An operand of full rank has a leading batch axis afterwards."""
     align(student, 3, 1, GRID, 1)
@@ -202,6 +229,7 @@ def test_batch_axis_in_front(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes")
+@pytest.mark.keeps("a leading batch axis", "Example meets example")
 def test_missing_axes(student):
     """Axes that one example lacks have size 1, and come after the batch axis."""
     align(student, 3, 0, ROW, 1)
@@ -212,14 +240,17 @@ def test_missing_axes(student):
     align(student, 0, 0, EMPTY, 2)
 
 
+@pytest.mark.keeps("stays unchanged")
 def test_numbers_that_are_not_mapped(student):
     """A number that is the same for all examples stays a number, whatever the rank."""
     align(student, 3, None, 2.5, 0)
     align(student, 3, None, 2.5, 2)
+    align(student, 3, None, 7, 2)
     align(student, 4, None, np.array(7.0, F32), 1)
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("stays unchanged")
 def test_arrays_that_are_not_mapped(student):
     """An array that is the same for all examples gets a leading batch axis."""
     align(student, 4, None, ROW, 1)
@@ -230,6 +261,7 @@ def test_arrays_that_are_not_mapped(student):
 
 
 @pytest.mark.meets("order", "axes")
+@pytest.mark.keeps("Example meets example")
 def test_two_operands(student):
     """Two operands that were brought into this form go together, example by example."""
     both = siblings("vmap.move_batch_axis")
@@ -243,12 +275,15 @@ def test_two_operands(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("at most one operation")
 def test_work_of_aligning(student):
     """Operands may be tracers; if no axis is missing, nothing more is bound than a move."""
     align(student, 3, 1, GRID, 1, work="counted")
+    align(student, 4, 2, CUBE, 2, work="counted")
     align(student, 2, 0, GRID, 1, work="counted")
     align(student, 3, None, 2.5, 3, work="counted")
     align(student, 3, None, ROW, 1, work="counted")
+    align(student, 3, 0, ROW, 0, work="counted")
     align(student, 2, 0, GRID, 3, work="boxed")
     align(student, 3, 1, GRID, 3, work="boxed")
     align(student, 3, None, ROW, 3, work="boxed")
@@ -266,10 +301,12 @@ def test_aligning_equal_sizes(student):
 
 
 @pytest.mark.meets("weak_type")
+@pytest.mark.keeps("stays unchanged")
 def test_aligning_weak_type(student):
-    """A number that is the same for all gives way to an array, as it did before."""
+    """An operand gives way to an array, as it did before."""
     student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 1])
     student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 0])
+    student.agrees(weak, MOVES, "align_operand", [3, 1, (2, 3), 1])
 
 
 exercise("vmap.reduce_sum_rule")
@@ -280,6 +317,7 @@ def sums(student, x, dim, axes, work=""):
     ask(student, "reduce_sum_batch", x.shape[dim], [x], [dim], work=work, axes=axes)
 
 
+@pytest.mark.keeps("The sums of all examples")
 def test_batch_axis_first(student):
     """With a leading batch axis, each example is summed along its own axes."""
     sums(student, GRID, 0, (0,))
@@ -288,6 +326,7 @@ def test_batch_axis_first(student):
     sums(student, BLOCK, 0, (0, 2))
 
 
+@pytest.mark.keeps("The sums of all examples", "one operand is mapped")
 def test_batch_axis_last(student):
     """With the batch axis last, each example is summed along its own axes."""
     sums(student, GRID, 1, (0,))
@@ -297,6 +336,7 @@ def test_batch_axis_last(student):
 
 
 @pytest.mark.meets("more_than_two", "axes")
+@pytest.mark.keeps("The sums of all examples", "one operand is mapped")
 def test_batch_axis_between(student):
     """With the batch axis in the middle, summed axes may be on both sides of it."""
     for axes in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
@@ -305,6 +345,7 @@ def test_batch_axis_between(student):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("in any order")
 def test_axes_in_any_order(student):
     """The order in which the summed axes are listed does not matter."""
     for axes in [(1, 0), (2, 0), (2, 1), (2, 0, 1), (1, 2, 0)]:
@@ -335,14 +376,17 @@ def test_sum_keeps_the_dtype(student):
     """The sums have the dtype of the batch."""
     sums(student, CUBE.astype(F32), 1, (1,))
     sums(student, np.array([[100, 100, 3], [1, 2, 3]], np.int8), 1, (0,))
+    student.agrees(weak, NOTHING, "reduce_sum_batch", [3, [(2, 3)], [1]], {"axes": (0,)})
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("One sum is bound")
 def test_work_of_a_sum(student):
     """The batch may be a tracer, and one sum is bound for all examples together."""
     sums(student, CUBE, 1, (1,), work="counted")
     sums(student, BLOCK, 2, (0, 2), work="counted")
     sums(student, GRID, 1, (0,), work="counted")
+    sums(student, np.arange(120).reshape(2, 3, 4, 5), 1, (2, 0, 1), work="counted")
 
 
 exercise("vmap.dot_general_rule")
@@ -375,6 +419,7 @@ def product(student, vals, dims, numbers, dtype=None, work=""):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("The products of all examples", "the result is 0")
 def test_both_mapped(student):
     """Two batches are multiplied example by example, wherever their batch axes are."""
     for x_dim in range(3):
@@ -384,6 +429,7 @@ def test_both_mapped(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("The products of all examples")
 def test_first_mapped(student):
     """If the first operand alone is a batch, each of its examples meets the same second one."""
     for dim in range(3):
@@ -393,6 +439,7 @@ def test_first_mapped(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("The products of all examples")
 def test_second_mapped(student):
     """If the second operand alone is a batch, the same first one meets each of its examples."""
     for dim in range(3):
@@ -402,6 +449,7 @@ def test_second_mapped(student):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("all counted in one example", "the result is 0")
 def test_products_with_batch_axes(student):
     """Products that have batch axes of their own get one more, or keep those they have."""
     numbers = (((2,), (1,)), ((0,), (0,)))  # stacks of matrices
@@ -413,6 +461,7 @@ def test_products_with_batch_axes(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes")
+@pytest.mark.keeps("all counted in one example")
 def test_products_with_several_batch_axes(student):
     """Products may have two batch axes of their own, listed in any order, and no contracted one."""
     x, y = BLOCK[:, :, :2, :3], np.cos(np.arange(30.0)).reshape(3, 5, 2)
@@ -429,12 +478,13 @@ def test_products_with_several_batch_axes(student):
 def test_products_of_equal_sizes(student):
     """Axes of equal size are told apart by their number; both operands may be the same value."""
     square = np.sin(np.arange(27.0)).reshape(3, 3, 3)
-    for dims in [(0, 1), (1, 0), (2, 0), (1, None), (None, 2)]:
+    for dims in [(0, 1), (1, 0), (2, 0), (1, 1), (1, None), (None, 2)]:
         vals = [square[0] if dim is None else square for dim in dims]
         product(student, vals, dims, MATRICES)
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("all counted in one example")
 def test_several_contracted_axes(student):
     """Several contracted axes, in any order, are counted in one example."""
     numbers = (((2, 0), (0, 1)), ((), ()))
@@ -446,6 +496,7 @@ def test_several_contracted_axes(student):
 
 
 @pytest.mark.meets("float32", "keys")
+@pytest.mark.keeps("same `preferred_element_type`")
 def test_element_type(student):
     """The result has the dtype of the operands, or the one that is asked for."""
     vals = stack(LEFT.astype(F32), 2, 1, 9), RIGHT_SIDE.astype(F32)
@@ -457,12 +508,21 @@ def test_element_type(student):
 
 
 @pytest.mark.meets("keys", "nested")
+@pytest.mark.keeps("same `preferred_element_type`")
 def test_work_of_a_product(student):
     """Operands may be tracers, and one product is bound for all examples, nothing else."""
-    product(student, (stack(LEFT, 5, 1, 1), RIGHT_SIDE), (1, None), MATRICES, work="counted")
-    product(student, (LEFT, stack(RIGHT_SIDE, 5, 2, 1)), (None, 2), MATRICES, work="counted")
-    vals = stack(LEFT, 5, 2, 1), stack(RIGHT_SIDE, 5, 1, 2)
-    product(student, vals, (2, 1), MATRICES, work="counted")
+    for x, y, dtype in [
+        (LEFT, RIGHT_SIDE, None),
+        (LEFT.astype(F32), RIGHT_SIDE.astype(F32), "float64"),
+    ]:
+        ask = {"numbers": MATRICES, "dtype": dtype, "work": "counted"}
+        product(student, (stack(x, 5, 1, 1), y), (1, None), **ask)
+        product(student, (x, stack(y, 5, 2, 1)), (None, 2), **ask)
+        product(student, (stack(x, 5, 2, 1), stack(y, 5, 1, 2)), (2, 1), **ask)
+    vals = stack(CUBE, 3, 2, 7), stack(np.cos(np.arange(8.0)).reshape(4, 2), 3, 2, 8)
+    product(student, vals, (2, 2), (((2, 0), (0, 1)), ((), ())), work="counted")
+    vals = stack(BLOCK[..., 0], 3, 1, 5), BLOCK[..., 0]
+    product(student, vals, (1, None), (((2,), (2,)), ((0, 1), (0, 1))), work="counted")
 
 
 exercise("vmap.jacobian")
@@ -480,7 +540,8 @@ def jacobian(mj, siblings, function, xs, i):
         "turn": lambda x: [x.T * 2.0, jnp.sin(x)],
         "two": lambda x, y: [x * y * y, jnp.sin(y), x],
         "outer": lambda x: [jnp.broadcast_to(x, (*x.shape, *x.shape)).T * x],
-        "constants": lambda x: [x, 2.5, np.ones(2)],
+        "constants": lambda x: [x, 2.5, np.ones(2), 3],
+        "nothing": lambda x: [],
         "times": lambda x, y: [x * y, y],
     }
 
@@ -499,32 +560,43 @@ def jacobian(mj, siblings, function, xs, i):
 
 
 @probe(uses=[beside_single, in_place])
-def jacobian_of_one_of_two(mj, siblings, x, i):
+def jacobian_of_one_of_two(mj, siblings, x):
     """The Jacobian with respect to one of two inputs that are one and the same, and weak types."""
+
+    def f(x, y):
+        return [x * y * y, 2.5]
+
+    def g(x, i):
+        values, jacobians = vmap.jacobian_of_input(f, [x, x], i)
+        return [*values, *jacobians]
+
     with in_place("minijax.vmap", siblings) as vmap:
-        values, jacobians = vmap.jacobian_of_input(lambda x, y: [x * y * y, 2.5], [x, x], i)
+        found = [g(x, i) for i in (0, 1)]
+        moved = [mj.jvp(lambda x, i=i: g(x, i), (x,), (x,)) for i in (0, 1)]
     return {
-        "the values": [*values],
-        "the Jacobians": [*jacobians],
-        "values and Jacobians times a float32": beside_single([*values, *jacobians]),
+        "the values and the Jacobians": found,
+        "the same times a float32": [beside_single(x) for x in found],
+        "the same, if the input is a tracer of a jvp, and how they move": moved,
     }
 
 
 @pytest.mark.meets("weak_type", "twice")
+@pytest.mark.keeps("The other inputs do not move", "may be a tracer")
 def test_jacobian_of_one_input_twice(student):
     """Two inputs may be the same value: only the one that was named moves; weak types stay weak."""
-    for i in (0, 1):
-        student.agrees(jacobian_of_one_of_two, ALL, ROW, i)
-        student.agrees(jacobian_of_one_of_two, ALL, 1.5, i)
+    student.agrees(jacobian_of_one_of_two, ALL, ROW)
+    student.agrees(jacobian_of_one_of_two, ALL, 1.5)
 
 
 @pytest.mark.meets("some_results", "none", "zeros", "extremes")
+@pytest.mark.keeps("The other inputs do not move")
 def test_jacobian_beside_inputs_that_rest(student):
     """Inputs that do not move contribute nothing: infinite values and integers do no harm."""
     student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
     student.agrees(jacobian, ALL, "times", [4, ROW * 2.0], 1)
 
 
+@pytest.mark.keeps("The results of `f(*xs)`", "runs once", "has shape `r + s`")
 def test_jacobian_of_a_number(student):
     """With respect to a number, the Jacobian has the shape of the result."""
     student.agrees(jacobian, ALL, "square", [3.0], 0)
@@ -532,6 +604,7 @@ def test_jacobian_of_a_number(student):
     student.agrees(jacobian, ALL, "two", [GRID, np.array(2.0)], 1)
 
 
+@pytest.mark.keeps("The results of `f(*xs)`", "has shape `r + s`")
 def test_jacobian_of_a_vector(student):
     """With respect to a vector, the last axis of the Jacobian runs over its entries."""
     student.agrees(jacobian, ALL, "square", [ROW], 0)
@@ -540,14 +613,17 @@ def test_jacobian_of_a_vector(student):
 
 
 @pytest.mark.meets("more_than_two", "axes")
+@pytest.mark.keeps("with each entry of", "has shape `r + s`")
 def test_jacobian_of_a_matrix(student):
     """With respect to an array with several axes, these come last, in their order."""
     student.agrees(jacobian, ALL, "turn", [GRID], 0)
     student.agrees(jacobian, ALL, "turn", [CUBE[:, :, :2]], 0)
+    student.agrees(jacobian, ALL, "turn", [GRID[:, :2]], 0)
     student.agrees(jacobian, ALL, "two", [GRID, ROW], 0)
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The other inputs do not move")
 def test_jacobian_of_one_input(student):
     """The other inputs do not move, whichever they are."""
     student.agrees(jacobian, ALL, "two", [ROW, np.exp(ROW)], 0)
@@ -557,11 +633,14 @@ def test_jacobian_of_one_input(student):
 
 
 @pytest.mark.meets("sizes", "some_results", "zeros")
+@pytest.mark.keeps("returns a list of arrays", "has shape `r + s`")
 def test_jacobian_of_constants(student):
     """Results that do not move have a Jacobian of zeros, and no value has a batch axis."""
     student.agrees(jacobian, ALL, "constants", [ROW], 0)
     student.agrees(jacobian, ALL, "constants", [GRID], 0)
     student.agrees(jacobian, ALL, "constants", [np.zeros((0, 2))], 0)
+    student.agrees(jacobian, ALL, "constants", [ROW[:1]], 0)
+    student.agrees(jacobian, ALL, "nothing", [ROW], 0)
 
 
 @pytest.mark.meets("float32")
@@ -573,6 +652,7 @@ def test_jacobian_keeps_the_dtype(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("runs once")
 def test_jacobian_in_one_run(student):
     """However many entries the input has, the function runs once."""
     student.agrees(jacobian, ALL, "square", [np.linspace(-1.0, 2.0, 20)], 0)

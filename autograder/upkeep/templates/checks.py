@@ -7,5 +7,5 @@ from PACKAGE.newlesson import first
 
 @pytest.mark.exercise("newlesson.first")
 def test_a_number():
-    """FILL IN: a whole sentence; the command prints it after "It should hold that:"."""
+    """FILL IN: a whole sentence; the command prints it after "This should hold:"."""
     assert first(3.0) == 6.0  # FILL IN: what the student's code returns is on the left

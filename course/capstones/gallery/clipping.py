@@ -1,4 +1,4 @@
-"""Private learning: no single example may pull the model further than a limit.
+"""Private learning: no single example may pull the model beyond a limit.
 
 Differential privacy needs the gradient of each example alone, clipped to a length, with noise
 added to the sum. With `vmap` of `grad` that is one line; without it, a loop over the batch. Here

@@ -1,7 +1,7 @@
 """A normalizing flow bends a round cloud of points into two moons.
 
 Each layer moves one coordinate by a function of the other, so it can be undone, and the change in
-density is known exactly. So training only maximizes the likelihood. The picture shows the density.
+density is known exactly. So training just maximizes the likelihood. The picture shows the density.
 """
 
 import jax

@@ -1,4 +1,4 @@
-"""A transformer of one layer learns a round, character by character, and sings it on its own.
+"""A one-layer transformer learns a round, character by character, and sings it on its own.
 
 The model is what remains of GPT when you leave out all you can: one head of attention, one layer of
 neurons, and one table for letters and positions. After 60 steps it continues by itself from the

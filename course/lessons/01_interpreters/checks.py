@@ -99,7 +99,8 @@ def test_who_is_current_meanwhile():
 def test_intervals_of_sums():
     """The bounds of a sum of two intervals, of an interval and a constant, and of two constants."""
     intervals = IntervalInterpreter()
-    assert intervals.interpret_op(Op.add, ((1.0, 2.0), (-3.0, 4.0))) == (-2.0, 6.0)
+    with set_interpreter(intervals):
+        assert intervals.interpret_op(Op.add, ((1.0, 2.0), (-3.0, 4.0))) == (-2.0, 6.0)
     assert intervals.interpret_op(Op.add, (5.0, (1.0, 2.0))) == (6.0, 7.0)
     assert intervals.interpret_op(Op.add, (2.0, 5.0)) == (7.0, 7.0)
 
@@ -110,6 +111,7 @@ def test_intervals_of_products():
     intervals = IntervalInterpreter()
     assert intervals.interpret_op(Op.mul, ((1.0, 2.0), (3.0, 4.0))) == (3.0, 8.0)
     assert intervals.interpret_op(Op.mul, ((-2.0, -1.0), (3.0, 4.0))) == (-8.0, -3.0)
+    assert intervals.interpret_op(Op.mul, ((-2.0, -1.0), (-4.0, -3.0))) == (3.0, 8.0)
     assert intervals.interpret_op(Op.mul, ((-2.0, 1.0), (-5.0, 4.0))) == (-8.0, 10.0)
     assert intervals.interpret_op(Op.mul, ((1.0, 2.0), -3.0)) == (-6.0, -3.0)
     assert intervals.interpret_op(Op.mul, (2.0, 5.0)) == (10.0, 10.0)
@@ -135,6 +137,7 @@ def test_the_same_question_is_asked_once():
         assert remembering.interpret_op(Op.add, (x, y)) == "add(x, y)"
         assert remembering.interpret_op(Op.add, (y, x)) == "add(y, x)"
     assert before.asked == [(Op.mul, (x, y)), (Op.add, (x, y)), (Op.add, (y, x))]
+    assert remembering.interpret_op(Op.mul, (x, y, y)) == "mul(x, y, y)"
 
 
 @pytest.mark.exercise("interpreters.remember")
@@ -227,9 +230,14 @@ def test_other_interpreters_are_counted_too(text):
 @pytest.mark.exercise("interpreters.count_ops")
 def test_function_that_fails(text):
     """The interpreter that was current is current again, even if the function raises."""
-    with pytest.raises(ZeroDivisionError):
-        count_ops(lambda: 1 // 0)
-    assert current_interpreter() is text
+
+    def fail(error):
+        raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            count_ops(fail, error)
+        assert current_interpreter() is text
 
 
 @pytest.mark.exercise("interpreters.count_ops")

@@ -151,9 +151,10 @@ def test_who_applies_the_rule(monkeypatch):
 
     monkeypatch.setitem(jvp_rules, Op.add, toy)
     interpreter = JVPInterpreter(before)
-    with set_interpreter(interpreter):
-        interpreter.interpret_op(Op.add, (3.0, 4.0))
-    assert seen[0] is before
+    for current in (interpreter, Watch()):
+        with set_interpreter(current):
+            interpreter.interpret_op(Op.add, (3.0, 4.0))
+    assert seen == [before, before]
 
 
 @pytest.mark.exercise("duals.interpret_op")
@@ -224,11 +225,13 @@ def test_constant_result():
 
 @pytest.mark.exercise("duals.jvp")
 def test_result_from_outside():
-    """A dual number of an outer interpreter is a constant result."""
-    foreign = DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)
-    value, tangent = jvp(lambda x: foreign, 2.0, 1.0)
-    assert value is foreign
-    assert tangent == 0.0
+    """A dual number of an outer interpreter, or of an earlier call, is a constant result."""
+    others = [DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)]
+    jvp(others.append, 3.0, 1.0)
+    for foreign in others:
+        value, tangent = jvp(lambda x, foreign=foreign: foreign, 2.0, 1.0)
+        assert value is foreign
+        assert tangent == 0.0
 
 
 # mixed_derivatives --------------------------------------------------------------------------------
@@ -249,10 +252,11 @@ def test_four_numbers():
 
 @pytest.mark.exercise("duals.mixed")
 def test_inputs_that_do_not_count():
-    """A function may ignore one of its inputs, or both."""
+    """A function may ignore one of its inputs, or both; a value of 0.0 may move."""
     assert mixed_derivatives(lambda x, y: x, 3.0, 5.0) == (3.0, 1.0, 0.0, 0.0)
     assert mixed_derivatives(lambda x, y: y, 3.0, 5.0) == (5.0, 0.0, 1.0, 0.0)
     assert mixed_derivatives(lambda x, y: 7.0, 3.0, 5.0) == (7.0, 0.0, 0.0, 0.0)
+    assert mixed_derivatives(mul, 0.0, 5.0) == (0.0, 5.0, 0.0, 1.0)
 
 
 @pytest.mark.exercise("duals.mixed")

@@ -340,6 +340,7 @@ def test_reversed():
     """The last row is the first to be read; each y is at the index of its row."""
     out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
     assert out == [17.0, [16.0, 14.0, 10.0]]
+    assert scanned(lambda c: [c + 1.0, c], [], [0.0], [], 3, True) == [3.0, [2.0, 1.0, 0.0]]
 
 
 @pytest.mark.exercise("control.scan_steps")

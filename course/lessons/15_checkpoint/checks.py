@@ -238,11 +238,11 @@ def test_the_operation_for_later(monkeypatch):
 def test_parameters(monkeypatch):
     """The split is told which operands are known; the policy and everything else go to both calls."""
     asked, called = [], []
-    now, rest = trace_to_jaxpr(list, []), trace_to_jaxpr(lambda y: [y], [SCALAR])
+    now, rest = (trace_to_jaxpr(f, [SCALAR]) for f in (lambda x: [x * 2.0], lambda y: [y]))
 
     def by_hand(jaxpr, is_known, policy):
         asked.append((is_known, policy))
-        return MODULE.Split(now, [False], rest, [False, True], [False])
+        return MODULE.Split(now, [True], rest, [False, False, True], [False])
 
     def call_now(*args, jaxpr, **params):
         called.append(params)

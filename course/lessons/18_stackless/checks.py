@@ -262,6 +262,7 @@ def test_operations_on_tangents():
     """Sine and cosine are in the first program, and only the product is in the second."""
     programs = linearized_program(make_jaxpr(lax.sin)(3.0), (True,))
     assert [names(program) for program in programs] == [["sin", "cos"], ["mul"]]
+    assert str(programs[0].in_avals[0]) == "~float64[]"  # a weak type, of Python's number
 
 
 @pytest.mark.exercise("stackless.linearized_program")
