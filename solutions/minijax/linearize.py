@@ -293,7 +293,7 @@ def linearize_flat(
     """The values of `f` at `primals`, and its derivative as a program.
 
     `f` runs once, and what depends on primals alone is computed now. The program takes tangents of
-    float inputs. It returns one for each float, even a constant, among the first `count()` results;
+    float inputs. It returns one for each float, even constant, among the first `count()` results;
     others are only values. `count` can be called once `f` has run.
 
     >>> values, program = linearize_flat(lambda x, n: [x * x * n, n], [3.0, 2], lambda: 2)

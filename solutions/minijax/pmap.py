@@ -350,7 +350,7 @@ def pmap_batch(
 def mapped_and_batch(axis: int | None, dim: Any) -> tuple[int | None, Any]:
     """Where a batch of arrays has its mapped axis, and where a piece of it has its batch axis.
 
-    `axis` is the mapped axis of one array, and `dim` the batch axis of the batch of arrays. A piece
+    `axis` is the mapped axis of one array, and `dim` the batch axis of the batch. A piece
     is the batch without its mapped axis. If `axis` is None or `dim` is `not_mapped`, both are
     returned unchanged.
 

@@ -184,7 +184,7 @@ def below_one(mj, bits, dtype):
 
 
 @pytest.mark.meets("extremes")
-@pytest.mark.keeps("to 1 (excluded)", "do not count")
+@pytest.mark.keeps("to 1 (excluded)", "are ignored")
 def test_floats_stay_below_one(student):
     """No bits make 1, zeros make 0, and digits that do not fit are dropped, not rounded."""
     for dtype, words in WORDS.items():
@@ -267,7 +267,7 @@ exercise("random.truncated")
 BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
 
 
-@pytest.mark.keeps("made as `normal_floats` makes them")
+@pytest.mark.keeps("made as in `normal_floats`")
 def test_truncated_numbers(student):
     """The numbers are normal ones between the bounds."""
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
@@ -277,7 +277,7 @@ def test_truncated_numbers(student):
 
 
 @pytest.mark.meets("order", "sizes", "axes")
-@pytest.mark.keeps("that broadcast to `shape`", "one for each result")
+@pytest.mark.keeps("that broadcast to `shape`", "one per result")
 def test_truncated_bounds_of_their_own(student):
     """Each element may have its own bounds, which are stretched."""
     for shape in ((3,), (2, 3), (0, 3)):
@@ -341,7 +341,7 @@ def moving_bounds(mj, siblings, words, lower, upper, steps):
         }
 
 
-@pytest.mark.keeps("can be differentiated by them")
+@pytest.mark.keeps("can be differentiated with respect")
 def test_truncated_derivatives(student):
     """The numbers move with their bounds, which may be arrays."""
     student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5))
@@ -408,7 +408,7 @@ def test_apart_in_single_precision(student):
 
 
 @pytest.mark.meets("extremes")
-@pytest.mark.keeps("no index is drawn twice", "if the indices before were not there")
+@pytest.mark.keeps("no index is drawn twice", "if the earlier indices did not exist")
 def test_apart_certain(student):
     """What is nearly certain comes first, and what has no chance comes last."""
     logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0]])
