@@ -568,3 +568,11 @@ def mixed_derivatives(f, x, y):
     with set_interpreter(outer):
         value, by_y = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
     return *opened(value), *opened(by_y)
+
+
+# what is false is no constant
+mistake(
+    "duals.interpret_op",
+    {"self.lift(arg)": "self.lift(arg or 0.0)"},
+    fails="test_constants_among_the_operands",
+)
