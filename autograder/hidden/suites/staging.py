@@ -216,7 +216,7 @@ def test_operands_of_others_are_kept(student):
 
 
 @pytest.mark.meets("order", "sizes")
-@pytest.mark.keeps("a function of `num_args` arguments")
+@pytest.mark.keeps("a function of `num_args` arguments", "the parameters first")
 def test_several_parameters(student):
     """There is a parameter for each argument, in their order, even if it is not used."""
     student.agrees(built, 2, TWO, 4)
