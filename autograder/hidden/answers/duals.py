@@ -33,7 +33,7 @@ def mul_jvp(primals, tangents):
 
 mistake(
     "duals.mul_rule",
-    {"return mul(x, y), add(mul(x, y_dot), mul(x_dot, y))": "return mul(x, y), mul(x_dot, y_dot)"},
+    {"add(mul(x, y_dot), mul(x_dot, y))": "mul(x_dot, y_dot)"},
     name="The tangent of a product is the product of the tangents",
     hints=[
         "Test your rule on x * 2, where x moves by 1 and the 2 does not move. Does the product move?",
@@ -61,30 +61,15 @@ mistake(
         "Write `mul(x, y)` for x * y and `add(a, b)` for a + b, everywhere in the rule.",
     ],
 )
-
-
-@mistake("duals.mul_rule", fails="test_product_of_huge_values")
-def mul_jvp(primals, tangents):
-    # leaves the term of a constant out
-    (x, y), (x_dot, y_dot) = primals, tangents
-    product = mul(x, y)
-    if y_dot == 0.0:
-        return product, mul(x_dot, y)
-    if x_dot == 0.0:
-        return product, mul(x, y_dot)
-    return product, add(mul(x, y_dot), mul(x_dot, y))
-
-
-@mistake("duals.mul_rule", fails="test_product_of_huge_values")
-def mul_jvp(primals, tangents):
-    # by the logarithmic derivative, or zero where that does not exist
-    (x, y), (x_dot, y_dot) = primals, tangents
-    product = mul(x, y)
-    if product == 0.0:
-        return product, mul(0.0, x_dot)
-    return product, add(mul(x, y_dot), mul(x_dot, y))
-
-
+# a product that is zero does not move
+mistake(
+    "duals.mul_rule",
+    {
+        "mul(x, y), add(": "out, add(",
+        "return": "out = mul(x, y)\nif out == 0.0:\n    return out, mul(0.0, x_dot)\nreturn",
+    },
+    fails="test_product_of_huge_values",
+)
 # a square apart, 2 x x', though the two operands may move differently
 mistake(
     "duals.mul_rule",
@@ -101,7 +86,8 @@ mistake(
 mistake(
     "duals.mul_rule",
     {
-        "return mul": "if x is y and x_dot is y_dot:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn mul"
+        "mul(x, y_dot), mul(x_dot, y)": "one, one if x is y and x_dot is y_dot else mul(x_dot, y)",
+        "return": "one = mul(x, y_dot)\nreturn",
     },
     fails="test_product_of_equal_operands",
 )
@@ -173,7 +159,6 @@ mistake(
         "The tangent of a constant is 0.0.",
     ],
 )
-
 # a copy of one's own
 mistake(
     "duals.lift",
@@ -234,8 +219,12 @@ def interpret_op(self, op, args):
     return DualNumber(interpreter=self, tangent=answer[1], primal=answer[0])
 
 
-@mistake(
+mistake(
     "duals.interpret_op",
+    {
+        "with set": "from microjax.interpreters import EvalInterpreter\n\nwith set",
+        "self.prev_interpreter": "EvalInterpreter()",
+    },
     name="The rule always runs under evaluation, whichever interpreter was current before",
     hints=[
         "In a derivative of a derivative, what is inside the inner dual numbers: floats?",
@@ -243,17 +232,9 @@ def interpret_op(self, op, args):
         "The one that was there before is `self.prev_interpreter`. Make it current while the rule runs.",
     ],
 )
-def interpret_op(self, op, args):
-    from microjax.interpreters import EvalInterpreter
-
-    duals = [self.lift(arg) for arg in args]
-    with set_interpreter(EvalInterpreter()):
-        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
-    return DualNumber(self, *out)
-
-
-@mistake(
+mistake(
     "duals.interpret_op",
+    {"DualNumber(self,": "DualNumber(self.prev_interpreter,"},
     name="The result is marked as belonging to the previous interpreter",
     hints=[
         "What does `lift` do with your result, when it is an operand of the next operation?",
@@ -261,15 +242,9 @@ def interpret_op(self, op, args):
         "The first field of the result is `self`, as in `lift`.",
     ],
 )
-def interpret_op(self, op, args):
-    duals = [self.lift(arg) for arg in args]
-    with set_interpreter(self.prev_interpreter):
-        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
-    return DualNumber(self.prev_interpreter, *out)
-
-
-@mistake(
+mistake(
     "duals.interpret_op",
+    {"jvp_rules[op](primals, tangents)": "(jvp_rules[op](primals, tangents)[i] for i in range(2))"},
     name="The rule is called once for each part of the result",
     hints=[
         "Count the operations of `jvp(lambda y: mul(y, y), x, 1.0)`. There should be four.",
@@ -277,15 +252,6 @@ def interpret_op(self, op, args):
         "Unpack the pair: `primal, tangent = jvp_rules[op](primals, tangents)`.",
     ],
 )
-def interpret_op(self, op, args):
-    duals = [self.lift(arg) for arg in args]
-    primals, tangents = tuple(d.primal for d in duals), tuple(d.tangent for d in duals)
-    with set_interpreter(self.prev_interpreter):
-        primal = jvp_rules[op](primals, tangents)[0]
-        tangent = jvp_rules[op](primals, tangents)[1]
-    return DualNumber(self, primal, tangent)
-
-
 # an operation that was there before does not call its rule again
 mistake(
     "duals.interpret_op",
@@ -297,32 +263,22 @@ mistake(
     },
     fails="test_what_the_rule_gets",
 )
-
-
-@mistake("duals.interpret_op", fails="test_a_rule_that_fails")
-def interpret_op(self, op, args):
-    # puts the interpreter back by hand: not when the rule raises
-    from microjax.interpreters import context
-
-    duals = [self.lift(arg) for arg in args]
-    before, context.interpreter = context.interpreter, self.prev_interpreter
-    primal, tangent = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
-    context.interpreter = before
-    return DualNumber(self, primal, tangent)
-
-
-@mistake("duals.interpret_op", fails="test_the_rule_of_products_is_applied_before")
-def interpret_op(self, op, args):
-    # afterwards this interpreter is current, whichever was before
-    from microjax.interpreters import context
-
-    duals = [self.lift(arg) for arg in args]
-    context.interpreter = self.prev_interpreter
-    try:
-        out = jvp_rules[op](tuple(d.primal for d in duals), tuple(d.tangent for d in duals))
-    finally:
-        context.interpreter = self
-    return DualNumber(self, *out)
+# puts the interpreter back by hand: not when the rule raises
+mistake(
+    "duals.interpret_op",
+    {
+        "duals =": "from microjax.interpreters import context\nold = context.interpreter\nduals =",
+        "with set_interpreter": "context.interpreter = self.prev_interpreter\nif ",
+        "return": "context.interpreter = old\nreturn",
+    },
+    fails="test_a_rule_that_fails",
+)
+# afterwards this interpreter is current, whichever was before
+mistake(
+    "duals.interpret_op",
+    {"return": "from microjax.interpreters import context\ncontext.interpreter = self\nreturn"},
+    fails="test_the_rule_of_products_is_applied_before",
+)
 
 
 @right("duals.jvp")
@@ -371,10 +327,7 @@ def jvp(f, primal, tangent):
 
 mistake(
     "duals.jvp",
-    {
-        "dual = interpreter.lift(result)": "if isinstance(result, DualNumber):\n    return result.primal, result.tangent\nreturn result, 0.0",
-        "return dual.primal, dual.tangent": "",
-    },
+    {"lift(result)": "lift(result) if type(result) is not DualNumber else result"},
     name="A result from outside is opened (perturbation confusion)",
     hints=[
         "The function may return a dual number that it did not get from you. What does your code do with it?",
@@ -392,10 +345,9 @@ mistake(
         "The dual number that the function gets holds `primal` and `tangent`, both as they were given.",
     ],
 )
-
-
-@mistake(
+mistake(
     "duals.jvp",
+    {"interpreter.lift(result)": "result"},
     name="The result is not lifted",
     hints=[
         "What does `jvp(lambda x: 5.0, 2.0, 1.0)` do?",
@@ -403,47 +355,35 @@ mistake(
         "Call `interpreter.lift` on what `f` returns; take `.primal` and `.tangent` from its answer.",
     ],
 )
-def jvp(f, primal, tangent):
-    interpreter = JVPInterpreter(current_interpreter())
-    with set_interpreter(interpreter):
-        out = f(DualNumber(interpreter, primal, tangent))
-    return out.primal, out.tangent
-
-
-@mistake("duals.jvp", fails="test_one_call_of_the_function")
-def jvp(f, primal, tangent):
-    # evaluates below, whichever interpreter is current
-    from microjax.interpreters import EvalInterpreter
-
-    before = current_interpreter()
-    below = before if isinstance(before, JVPInterpreter) else EvalInterpreter()
-    interpreter = JVPInterpreter(below)
-    with set_interpreter(interpreter):
-        out = interpreter.lift(f(DualNumber(interpreter, primal, tangent)))
-    return out.primal, out.tangent
-
-
-@mistake("duals.jvp", fails="test_a_function_that_fails")
-def jvp(f, primal, tangent):
-    # a TypeError of the function is taken for 'it does not like pairs': a constant
-    interpreter = JVPInterpreter(current_interpreter())
-    try:
-        with set_interpreter(interpreter):
-            out = f(DualNumber(interpreter, primal, tangent))
-    except TypeError:
-        out = f(primal)
-    out = interpreter.lift(out)
-    return out.primal, out.tangent
-
-
-@mistake("duals.jvp", fails="test_each_use_is_a_new_one")
-def jvp(f, primal, tangent, interpreters={}):
-    # an interpreter for each one that was current before, kept: two uses in turn share it
-    before = current_interpreter()
-    interpreter = interpreters.setdefault(before, JVPInterpreter(before))
-    with set_interpreter(interpreter):
-        out = interpreter.lift(f(DualNumber(interpreter, primal, tangent)))
-    return out.primal, out.tangent
+# evaluates below, whichever interpreter is current
+mistake(
+    "duals.jvp",
+    {
+        "current_interpreter()": "now if isinstance(now, JVPInterpreter) else EvalInterpreter()",
+        "interpreter = JVP": "now = current_interpreter()\ninterpreter = JVP",
+        "now = ": "from microjax.interpreters import EvalInterpreter\n\nnow = ",
+    },
+    fails="test_one_call_of_the_function",
+)
+# a TypeError of the function is taken for 'it does not like pairs': a constant
+mistake(
+    "duals.jvp",
+    {
+        "tangent))": "tangent))\nexcept TypeError:\n    result = f(primal)",
+        "result = f(Dual": "try:\n    result = f(Dual",
+    },
+    fails="test_a_function_that_fails",
+)
+# an interpreter for each one that was current before, kept: two uses in turn share it
+mistake(
+    "duals.jvp",
+    {
+        "tangent: Any)": "tangent: Any, known={})",
+        "interpreter = ": "now = current_interpreter()\ninterpreter = known.get(now) or ",
+        "with set": "known[now] = interpreter\nwith set",
+    },
+    fails="test_each_use_is_a_new_one",
+)
 
 
 @right("duals.mixed")
@@ -471,9 +411,7 @@ def mixed_derivatives(f, x, y):
 
 mistake(
     "duals.mixed",
-    {
-        "value.primal, value.tangent, by_y.primal, by_y.tangent": "value.primal, by_y.primal, value.tangent, by_y.tangent"
-    },
+    {"value.tangent, by_y.primal": "by_y.primal, value.tangent"},
     name="The two derivatives are swapped",
     hints=[
         "Take a function that ignores y. Which of your four numbers are 0?",
@@ -481,10 +419,13 @@ mistake(
         "The tangent of the value, as a dual number of the outer interpreter, is the derivative with respect to the input that moves there: x.",
     ],
 )
-
-
-@mistake(
+mistake(
     "duals.mixed",
+    {
+        "value, by_y = map(outer.lift, jvp(lambda y: f": "value = outer.lift(f",
+        ", y), y, 1.0))": ", DualNumber(outer, y, 1.0)))",
+        "by_y.primal, by_y.tangent": "value.tangent, 0.0",
+    },
     name="Both inputs move for the same interpreter",
     hints=[
         "What do you return for a function that only adds its inputs?",
@@ -492,18 +433,12 @@ mistake(
         "Let x be a dual number of one interpreter, and y one of a second interpreter above it.",
     ],
 )
-def mixed_derivatives(f, x, y):
-    outer = JVPInterpreter(current_interpreter())
-    with set_interpreter(outer):
-        out = outer.lift(f(DualNumber(outer, x, 1.0), DualNumber(outer, y, 1.0)))
-    return out.primal, out.tangent, out.tangent, 0.0
-
-
 # one outer interpreter for all uses
 mistake(
     "duals.mixed",
     {
-        "outer = JVPInterpreter(current_interpreter())": "outer = vars(mixed_derivatives).setdefault(current_interpreter(), JVPInterpreter(current_interpreter()))"
+        "y: Any)": "y: Any, known={})",
+        "outer = ": "now = current_interpreter()\nknown[now] = outer = known.get(now) or ",
     },
     fails="test_mixed_of_a_result_from_outside",
 )
@@ -538,33 +473,15 @@ def mixed_derivatives(f, x, y):
     return value.primal, value.tangent, by_y.primal, by_y.tangent
 
 
-@mistake("duals.mixed", fails="test_mixed_of_what_rests")
-def mixed_derivatives(f, x, y):
-    # runs again where the value does not depend on x
-    outer = JVPInterpreter(current_interpreter())
-    with set_interpreter(outer):
-        whole, slope = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
-    value, by_y = outer.lift(whole), outer.lift(slope)
-    if value is not whole:
-        return *jvp(lambda x: f(x, y), x, 1.0), by_y.primal, by_y.tangent
-    return value.primal, value.tangent, by_y.primal, by_y.tangent
-
-
-@mistake("duals.mixed", fails="test_mixed_of_polynomials")
-def mixed_derivatives(f, x, y):
-    # one run for each number
-    value, by_x = jvp(lambda x: f(x, y), x, 1.0)
-    by_y, by_both = jvp(lambda x: jvp(lambda y: f(x, y), y, 1.0)[1], x, 1.0)
-    return value, by_x, by_y, by_both
-
-
-@mistake("duals.mixed", fails="test_mixed_of_a_result_from_outside")
-def mixed_derivatives(f, x, y):
-    # opens any dual number
-    def opened(x):
-        return (x.primal, x.tangent) if isinstance(x, DualNumber) else (x, 0.0)
-
-    outer = JVPInterpreter(current_interpreter())
-    with set_interpreter(outer):
-        value, by_y = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)
-    return *opened(value), *opened(by_y)
+# runs the function twice
+mistake(
+    "duals.mixed",
+    {"return": "jvp(lambda x: f(x, y), x, 1.0)\nreturn"},
+    fails="test_mixed_of_polynomials",
+)
+# what is false is no constant
+mistake(
+    "duals.interpret_op",
+    {"self.lift(arg)": "self.lift(arg or 0.0)"},
+    fails="test_constants_among_the_operands",
+)

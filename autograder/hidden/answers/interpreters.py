@@ -51,10 +51,12 @@ mistake(
         "Write `return` before the call of `interpret_op`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "interpreters.bind",
+    {
+        "return current": "plain = all(isinstance(x, float) for x in args)\nreturn current",
+        "current_interpreter()": "(EvalInterpreter() if plain else current_interpreter())",
+    },
     name="Operations on plain floats are evaluated at once",
     hints=[
         "What does `add(1.0, 2.0)` mean while the current interpreter makes strings?",
@@ -62,43 +64,28 @@ mistake(
         "Remove the special case: `current_interpreter().interpret_op(op, args)` for all operands.",
     ],
 )
-def bind(op, *args):
-    if all(isinstance(x, float) for x in args):
-        return EvalInterpreter().interpret_op(op, args)
-    return current_interpreter().interpret_op(op, args)
-
-
-@mistake("interpreters.bind", fails="test_operands_of_any_kind")
-def bind(op, *args):
-    # an answer that is false or None is not taken
-    return current_interpreter().interpret_op(op, args) or EvalInterpreter().interpret_op(op, args)
-
-
-@mistake("interpreters.bind", fails="test_the_question")
-def bind(op, *args):
-    # makes floats of ints on the way, for every interpreter
-    args = tuple(float(x) if isinstance(x, int) else x for x in args)
-    return current_interpreter().interpret_op(op, args)
-
-
-@mistake("interpreters.bind", fails="test_answers_of_any_kind")
-def bind(op, *args):
-    # falls back to evaluation if the interpreter does not know the operation
-    try:
-        return current_interpreter().interpret_op(op, args)
-    except NotImplementedError:
-        return EvalInterpreter().interpret_op(op, args)
-
-
-# looks at the answer, and at operands that are floats of another class
+# an answer that is false or None is not taken
+mistake(
+    "interpreters.bind",
+    {"(op, args)": "(op, args) or EvalInterpreter().interpret_op(op, args)"},
+    fails="test_operands_of_any_kind",
+)
+# makes floats of ints on the way, for every interpreter
+mistake(
+    "interpreters.bind",
+    {"(op, args)": "(op, tuple(float(x) if isinstance(x, int) else x for x in args))"},
+    fails="test_the_question",
+)
+# an operation that the interpreter does not know has no result
 mistake(
     "interpreters.bind",
     {
-        "return current": "answer = current",
-        "(op, args)": "(op, args)\nif answer is NotImplemented:\n    raise TypeError(op)\nreturn answer",
+        "(op, args)": "(op, args)\nexcept NotImplementedError:\n    return None",
+        "return current": "try:\n    return current",
     },
-    fails="test_operands_of_any_kind",
+    fails="test_answers_of_any_kind",
 )
+# looks at operands that are floats of another class
 mistake(
     "interpreters.bind",
     {"(op, args)": "(op, tuple(float(x) if isinstance(x, float) else x for x in args))"},
@@ -185,12 +172,6 @@ mistake(
         "Keep what `f(*args)` returns inside the `with` block, and return it together with the count.",
     ],
 )
-# the counter asks itself
-mistake(
-    "interpreters.count_ops",
-    {"before.interpret_op(op, args)": "bind(op, *args)"},
-    fails="test_result_and_number",
-)
 # the count is kept from call to call
 mistake(
     "interpreters.count_ops",
@@ -203,8 +184,6 @@ mistake(
     },
     fails="test_each_call_begins_at_zero",
 )
-
-
 # one number for all counts, which those of other threads change, too
 mistake(
     "interpreters.count_ops",
@@ -216,52 +195,18 @@ mistake(
     },
     fails="test_counting_inside_counting",
 )
-# the count of a function around it is put back by hand: not if the function raises
-mistake(
-    "interpreters.count_ops",
-    {
-        "current_interpreter(), 0": "current_interpreter(), getattr(Interpreter, 'total', 0)",
-        "class Counting": "Interpreter.total = 0\n\nclass Counting",
-        "nonlocal count": "if 'Counting' not in str(type(before)):",
-        "count += 1": "    Interpreter.total += 1",
-        "return result, count": "Interpreter.total, own = count + Interpreter.total, Interpreter.total\nreturn result, own",
-    },
-    fails="test_after_an_error",
-)
 # operands in a list
 mistake(
     "interpreters.count_ops",
     {"before.interpret_op(op, args)": "before.interpret_op(op, [*args])"},
     fails="test_operations_that_fail",
 )
-# an operation that fails is not counted
+# an exception of f is not passed on
 mistake(
     "interpreters.count_ops",
-    {
-        "count += 1": "answer = before.interpret_op(op, args)",
-        "return before.interpret_op(op, args)": "count += 1\nreturn answer",
-    },
-    fails="test_operations_that_fail",
+    {"result = f(*args)": "try:\n    result = f(*args)\nexcept Exception:\n    result = None"},
+    fails="test_after_an_error",
 )
-
-
-@mistake("interpreters.count_ops", fails="test_after_an_error")
-def count_ops(f, *args):
-    # an exception of f is not passed on
-    before, seen = current_interpreter(), []
-
-    class Counting(Interpreter):
-        def interpret_op(self, op, args):
-            seen.append(op)
-            return before.interpret_op(op, args)
-
-    result = None
-    try:
-        with set_interpreter(Counting()):
-            result = f(*args)
-    except Exception:
-        pass
-    return result, len(seen)
 
 
 @mistake("interpreters.count_ops", fails="test_counting_inside_counting")
@@ -303,7 +248,8 @@ def interpret_op(self, op, args):
 mistake(
     "interpreters.interval",
     {
-        "corners = [a * b for a in (low, high) for b in (other_low, other_high)]": "corners = [low * other_low, high * other_high]"
+        "for a in (low, high) for b": "for a, b",
+        "in (other_low, other_high)": "in zip((low, high), (other_low, other_high))",
     },
     name="Only two products are considered: of both lower bounds, and of both upper bounds",
     hints=[
@@ -312,10 +258,9 @@ mistake(
         "There are four candidates: `[a * c, a * d, b * c, b * d]`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "interpreters.interval",
+    {"min(corners), max(corners)": "low * other_low, high * other_high"},
     name="The bounds of a product are not sorted",
     hints=[
         "What does your interpreter return for (-2.0, -1.0) times (3.0, 4.0)? Is the first bound the lower one?",
@@ -323,55 +268,28 @@ mistake(
         "Take `min` and `max` of all four products.",
     ],
 )
-def interpret_op(self, op, args):
-    (low, high), (other_low, other_high) = map(as_interval, args)
-    if op is Op.add:
-        return low + other_low, high + other_high
-    return low * other_low, high * other_high
-
-
-@mistake("interpreters.interval", fails="test_interval_independent")
-def interpret_op(self, op, args):
-    # one object twice is taken for one number: a square is not negative
-    (low, high), (other_low, other_high) = map(as_interval, args)
-    if op is Op.add:
-        return low + other_low, high + other_high
-    corners = [a * b for a in (low, high) for b in (other_low, other_high)]
-    if args[0] is args[1]:
-        return max(min(corners), 0.0), max(corners)
-    return min(corners), max(corners)
-
-
-@mistake("interpreters.interval", fails="test_interval_constants")
-def interpret_op(self, op, args):
-    # a constant only as the second operand
-    (low, high), other = args[0], as_interval(args[1])
-    if op is Op.add:
-        return low + other[0], high + other[1]
-    corners = [a * b for a in (low, high) for b in other]
-    return min(corners), max(corners)
-
-
+# one object twice is taken for one number: a square is not negative
+mistake(
+    "interpreters.interval",
+    {"min(corners)": "max(min(corners), 0.0 if args[0] is args[1] else min(corners))"},
+    fails="test_interval_independent",
+)
 # a constant is a float and nothing more
 mistake(
     "interpreters.interval",
     {"map(as_interval, args)": "((x, x) if type(x) is float else x for x in args)"},
     fails="test_interval_constants",
 )
-# a sum by middle and radius, which rounds
+# a sum by the lower bound and the widths, which rounds
 mistake(
     "interpreters.interval",
-    {
-        "return low + other_low, high + other_high": "middle, radius = (low + high) / 2 + (other_low + other_high) / 2, (high - low) / 2 + (other_high - other_low) / 2\nreturn middle - radius, middle + radius"
-    },
+    {"high + other_high": "(low + other_low) + (high - low) + (other_high - other_low)"},
     fails="test_interval_sums",
 )
 # asks the current interpreter, which is this one
 mistake(
     "interpreters.interval",
-    {
-        "return low + other_low, high + other_high": "return add(low, other_low), add(high, other_high)"
-    },
+    {"low + other_low, high + other_high": "add(low, other_low), add(high, other_high)"},
     fails="test_interval_sums",
 )
 # whether there is a zero in it, from a product of the bounds, which may be too small for a float
@@ -407,8 +325,9 @@ def interpret_op(self, op, args):
     return answer
 
 
-@mistake(
+mistake(
     "interpreters.remember",
+    {"*map(id, args)": "*(str(arg) if isinstance(arg, list) else arg for arg in args)"},
     name="Equal operands are treated as the same",
     hints=[
         "What does your interpreter return for `add(True, x)` after `add(1.0, x)`?",
@@ -416,18 +335,9 @@ def interpret_op(self, op, args):
         "Put `id(arg)` of each operand into the key.",
     ],
 )
-def interpret_op(self, op, args):
-    key = op, tuple(str(arg) if isinstance(arg, list) else arg for arg in args)
-    if key not in self.known:
-        self.known[key] = self.prev_interpreter.interpret_op(op, args)
-    return self.known[key]
-
-
 mistake(
     "interpreters.remember",
-    {
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known[key] = None, self.prev_interpreter.interpret_op(op, args)"
-    },
+    {"= args, self": "= None, self"},
     name="Remembered operands may no longer exist",
     hints=[
         "Ask for sums of two new lists, many times. Is each answer the sum of its own lists?",
@@ -462,26 +372,18 @@ mistake(
     {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
     fails="test_the_same_question",
 )
-
-
-@mistake("interpreters.remember", fails="test_other_questions")
-def interpret_op(self, op, args):
-    # zip ends with the shorter one
-    for operands, answer in self.known.setdefault(op, []):
-        if all(x is y for x, y in zip(operands, args)):
-            return answer
-    self.known[op].append((args, self.prev_interpreter.interpret_op(op, args)))
-    return self.known[op][-1][1]
-
-
-@mistake("interpreters.remember", fails="test_several_that_remember")
-def interpret_op(self, op, args):
-    # asks the current interpreter, or keeps what all have asked in one table
-    known = type(self).__dict__.get("all_known")
-    if known is None:
-        known = {}
-        type(self).all_known = known
-    key = (op, *map(id, args))
-    if key not in known:
-        known[key] = args, self.prev_interpreter.interpret_op(op, args)
-    return known[key][1]
+# looks at the first two operands only
+mistake(
+    "interpreters.remember",
+    {"map(id, args)": "map(id, args[:2])"},
+    fails="test_other_questions",
+)
+# keeps what all have asked in one table
+mistake(
+    "interpreters.remember",
+    {
+        "[Any, ...])": "[Any, ...], all_known={})",
+        "key =": "self.known = all_known\nkey =",
+    },
+    fails="test_several_that_remember",
+)

@@ -120,6 +120,7 @@ def rule_on_all_kinds(mj, name):
 exercise("duals.mul_rule")
 
 
+@pytest.mark.keeps("The rule of products")
 def test_product_of_two_that_move(student):
     """A product of two operands that move moves by what both of them contribute."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
@@ -127,6 +128,7 @@ def test_product_of_two_that_move(student):
 
 
 @pytest.mark.meets("order", "zeros")
+@pytest.mark.keeps("The rule of products")
 def test_product_with_a_second_that_rests(student):
     """If only the first operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
@@ -141,6 +143,7 @@ def test_product_with_a_first_that_rests(student):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("how fast each of them moves", "exactly four operations")
 def test_product_of_equal_operands(student):
     """Two equal operands are multiplied like any others, and may move differently."""
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
@@ -150,6 +153,7 @@ def test_product_of_equal_operands(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("exactly four operations")
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_boxes, "mul_jvp", [3.0, 5.5], [0.5, 10.0])
@@ -157,6 +161,7 @@ def test_product_under_another_interpreter(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("exactly four operations")
 def test_product_of_huge_values(student):
     """Huge and infinite operands, and tangents, are multiplied like all others."""
     student.agrees(rule, "mul_jvp", [1e200, -3.0], [1e-200, 1e100])
@@ -247,6 +252,7 @@ def lifted_twice(mj, value):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("its value, and how fast it moves", "is kept whole")
 def test_constants(student):
     """A value that is not a dual number becomes the primal of one that does not move."""
     student.agrees(lifted_constants, [3.0, -0.5, 0.0])
@@ -255,6 +261,7 @@ def test_constants(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("comes back unchanged")
 def test_own_dual_numbers(student):
     """A dual number of this interpreter is returned as it is, whatever it holds."""
     student.agrees(lifted_own, 3.0, 1.0)
@@ -262,6 +269,7 @@ def test_own_dual_numbers(student):
 
 
 @pytest.mark.meets("another_box", "caching")
+@pytest.mark.keeps("is kept whole")
 def test_dual_numbers_of_another_one(student):
     """A dual number of a different interpreter is a constant here, and is put in as a whole."""
     student.agrees(lifted_foreign, 3.0, 1.0, False)
@@ -269,6 +277,7 @@ def test_dual_numbers_of_another_one(student):
 
 
 @pytest.mark.meets("another_box", "nested")
+@pytest.mark.keeps("is kept whole")
 def test_dual_numbers_of_the_one_outside(student):
     """A dual number of another interpreter is a constant, even if one was made under the other."""
     student.agrees(lifted_foreign, 3.0, 5.0, True)
@@ -396,6 +405,7 @@ def failing_rule(mj, siblings, error_class):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The result of an operation", "rule runs once")
 def test_what_the_rule_gets(student):
     """The rule is called for each operation, even an equal one, with all primals and tangents."""
     student.agrees(rule_calls, LIFT, "add", [[3.0, 0.5], [5.5, 10.0]])
@@ -403,6 +413,7 @@ def test_what_the_rule_gets(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("constants of any kind")
 def test_constants_among_the_operands(student):
     """Operands that are constants reach the rule as well, with the tangent of a constant."""
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], 5.5])
@@ -412,6 +423,7 @@ def test_constants_among_the_operands(student):
 
 
 @pytest.mark.meets("another_box")
+@pytest.mark.keeps("constants of any kind")
 def test_operands_of_another_interpreter(student):
     """A dual number of a different interpreter reaches the rule as a whole, as a constant."""
     student.agrees(foreign_operand, LIFT, False)
@@ -419,6 +431,7 @@ def test_operands_of_another_interpreter(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("is current as before")
 def test_the_rule_of_products_is_applied_before(student):
     """The operations of the rule of products go to the interpreter before this one."""
     arguments = (FOR_INTERPRET, "mul", [3.0, 5.5], [0.5, 10.0])
@@ -435,6 +448,7 @@ def test_the_rule_of_sums_is_applied_before(student):
 
 
 @pytest.mark.meets("exception", "moment")
+@pytest.mark.keeps("is current as before")
 def test_a_rule_that_fails(student):
     """After a rule that raises, the interpreter that was current before is current again."""
     for error in ("KeyError", "TypeError", "KeyboardInterrupt"):
@@ -609,12 +623,14 @@ def uses_in_turn(mj, siblings, x):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("The value of `f` at")
 def test_value_and_tangent(student):
     """The value of a function is returned, and after it how fast it moves."""
     student.agrees(polynomial, FOR_JVP, [1.0, 3.0, 0.0], 2.0, 1.0)
     student.agrees(polynomial, FOR_JVP, [2.0, -1.0, 0.5, 4.0], -1.5, 1.0)
 
 
+@pytest.mark.keeps("The value of `f` at")
 def test_speed_of_the_input(student):
     """The input may move at any speed, even backwards."""
     student.agrees(polynomial, FOR_JVP, [1.0, 3.0, 0.0], 2.0, 0.5)
@@ -622,6 +638,7 @@ def test_speed_of_the_input(student):
 
 
 @pytest.mark.meets("moment")
+@pytest.mark.keeps("belongs to this call alone", "does the arithmetic")
 def test_one_call_of_the_function(student):
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
     for x, x_dot in ((2.0, 0.5), (2.0, 0.0), ("v_1", "v_2"), (2, 1)):
@@ -629,6 +646,7 @@ def test_one_call_of_the_function(student):
     student.agrees(operations, FOR_JVP, 2.0, 0.5)
 
 
+@pytest.mark.keeps("returned unchanged")
 def test_constant_results(student):
     """A function whose result is a constant does not move."""
     student.agrees(constant_result, FOR_JVP, 5.0, 1.0)
@@ -639,6 +657,7 @@ def test_constant_results(student):
 
 
 @pytest.mark.meets("another_box")
+@pytest.mark.keeps("returned unchanged")
 def test_a_result_from_outside(student):
     """A dual number of an interpreter outside is a constant result, whatever its own tangent."""
     student.agrees(result_of_another_one, FOR_JVP, 3.0, 5.0, 1.0)
@@ -651,6 +670,7 @@ def test_another_result_from_outside(student):
 
 
 @pytest.mark.meets("twice", "nested")
+@pytest.mark.keeps("calls may be nested")
 def test_jvp_of_jvp(student):
     """A function that uses jvp can be differentiated."""
     student.agrees(tangent_of_tangent, FOR_JVP, 2.0, 1.0)
@@ -658,6 +678,7 @@ def test_jvp_of_jvp(student):
 
 
 @pytest.mark.meets("exception", "moment")
+@pytest.mark.keeps("is current again afterwards")
 def test_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
     for error in ("KeyError", "TypeError", "AttributeError", "KeyboardInterrupt"):
@@ -665,6 +686,7 @@ def test_a_function_that_fails(student):
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("belongs to this call alone")
 def test_each_use_is_a_new_one(student):
     """Each use runs the function again, with dual numbers that belong to this use alone."""
     student.agrees(uses_in_turn, FOR_JVP, 2.0)
@@ -779,6 +801,11 @@ def mixed_that_fails(mj, siblings):
 
 
 @pytest.mark.meets("order", "moment", "zeros")
+@pytest.mark.keeps(
+    "The value of `f(x, y)`",
+    "derivative with respect to x of",
+    "does the arithmetic",
+)
 def test_mixed_of_polynomials(student):
     """Value and derivatives of a polynomial of two variables are right, from one run of it."""
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 5.0)
@@ -789,6 +816,7 @@ def test_mixed_of_polynomials(student):
 
 
 @pytest.mark.meets("zeros", "another_box")
+@pytest.mark.keeps("`f` runs once")
 def test_mixed_of_what_rests(student):
     """A function may ignore one of its inputs, or both."""
     student.agrees(mixed_of_simple, FOR_MIXED, 3.0, 5.0)
@@ -796,18 +824,21 @@ def test_mixed_of_what_rests(student):
 
 
 @pytest.mark.meets("nested", "twice", "closure", "again", "caching")
+@pytest.mark.keeps("calls may be nested")
 def test_mixed_inside_a_derivative(student):
     """All four numbers may be differentiated, and the inputs may be one and the same."""
     student.agrees(mixed_inside, FOR_MIXED, 3.0, 5.0)
     student.agrees(mixed_inside, FOR_MIXED, -1.5, 0.25)
 
 
+@pytest.mark.keeps("calls may be nested")
 def test_mixed_of_a_result_from_outside(student):
     """A dual number of outside, or of another use, is a constant result, and is returned whole."""
     student.agrees(mixed_of_an_outer, FOR_MIXED, 3.0)
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("is current again afterwards")
 def test_mixed_of_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
     student.agrees(mixed_that_fails, FOR_MIXED)

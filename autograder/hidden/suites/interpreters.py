@@ -153,6 +153,7 @@ def formula(mj, x):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("interpreter's answer to `op`", "is asked once")
 def test_the_question(student):
     """The current interpreter is asked once, for the operation, with all operands in one tuple."""
     student.agrees(asked, "add", [2.5, 4.0])
@@ -164,6 +165,7 @@ def test_the_question(student):
 
 
 @pytest.mark.meets("again", "caching", "moment")
+@pytest.mark.keeps("interpreter's answer to `op`")
 def test_who_is_asked(student):
     """The interpreter that is current at that moment is asked."""
     student.agrees(asked_last, 3, "add", [2.5, 4.0])
@@ -171,6 +173,7 @@ def test_who_is_asked(student):
 
 
 @pytest.mark.meets("another_box", "order")
+@pytest.mark.keeps("pass through unchanged")
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter as they are, whatever they are."""
     student.agrees(operand_itself)
@@ -178,6 +181,7 @@ def test_operands_of_any_kind(student):
 
 
 @pytest.mark.meets("exception", "none", "zeros")
+@pytest.mark.keeps("pass through unchanged")
 def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
@@ -242,6 +246,7 @@ def in_the_interval(mj, op_name, first, second, steps=7):
 
 
 @pytest.mark.meets("order", "nested")
+@pytest.mark.keeps("The smallest interval")
 def test_interval_sums(student):
     """The interval of a sum."""
     pairs = [[(1.0, 2.5), (-3.0, 4.0)], [(-2.0, -1.0), (5.0, 5.0)], [(0.0, 0.5), (-0.25, 0.0)]]
@@ -251,6 +256,7 @@ def test_interval_sums(student):
 
 
 @pytest.mark.meets("order", "again")
+@pytest.mark.keeps("The smallest interval")
 def test_interval_products(student):
     """The interval of a product, whatever the signs of the bounds are."""
     kinds = [(1.0, 2.5), (-2.0, 3.0), (-4.0, -0.5), (0.0, 2.0), (-1.0, 0.0), (-3.0, 0.5)]
@@ -265,6 +271,7 @@ def test_interval_products(student):
 
 
 @pytest.mark.meets("twice", "sizes")
+@pytest.mark.keeps("known exactly")
 def test_interval_constants(student):
     """A float, of any class, is known exactly, as either operand or as both."""
     student.agrees(intervals_of_floats)
@@ -274,6 +281,7 @@ def test_interval_constants(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("are independent")
 def test_interval_independent(student):
     """The operands are independent, even if they are one object."""
     for x in ((-2.0, 3.0), (-1.0, 0.5), (1.0, 2.0), (0.0, 0.0)):
@@ -459,6 +467,7 @@ def while_current(mj, current):
 
 
 @pytest.mark.meets("twice", "again")
+@pytest.mark.keeps("return that answer again")
 def test_the_same_question(student):
     """An operation on operands that were there before is asked once; its answer returns."""
     student.agrees(remembered, [["add", 4, 9], ["add", 4, 9], ["add", 4, 9]])
@@ -467,18 +476,21 @@ def test_the_same_question(student):
 
 
 @pytest.mark.meets("none", "zeros")
+@pytest.mark.keeps("return that answer again", "of any kind and number")
 def test_remembered_answers_of_any_kind(student):
     """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
     student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
     student.agrees(remembered_kinds)
 
 
+@pytest.mark.keeps("computed by the interpreter before")
 def test_other_operations(student):
     """The other operation on the same operands is asked for."""
     student.agrees(remembered, [["add", 4, 9], ["mul", 4, 9], ["add", 4, 9]])
 
 
 @pytest.mark.meets("order", "sizes")
+@pytest.mark.keeps("in the same order")
 def test_other_questions(student):
     """Other operands, the same ones in the other order, and more of them, are asked for."""
     student.agrees(remembered, [["mul", 9, 4], ["mul", 9, 9], ["mul", 4, 9], ["mul", 9, 4]])
@@ -487,6 +499,7 @@ def test_other_questions(student):
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
+@pytest.mark.keeps("Equal is not enough", "1.0 == True")
 def test_equal_operands(student):
     """Equal numbers that are not the same object are different operands."""
     student.agrees(remembered, [["add", 0, 4], ["add", 1, 4], ["add", 0, 4]])
@@ -495,6 +508,7 @@ def test_equal_operands(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("of any kind and number", "Equal is not enough")
 def test_equal_lists(student):
     """Operands may be of any kind; of two equal lists, each is an operand of its own."""
     student.agrees(remembered, [["add", 6, 8], ["add", 7, 8], ["add", 6, 8]])
@@ -513,6 +527,7 @@ def test_numbers_that_pass(student):
 
 
 @pytest.mark.meets("nested", "another_box", "moment")
+@pytest.mark.keeps("computed by the interpreter before")
 def test_several_that_remember(student):
     """Each remembers what it has asked itself, of the interpreter before it."""
     student.agrees(two_that_remember)
@@ -718,6 +733,7 @@ def counts_with_errors(mj, errors):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("how many operations reach")
 def test_result_and_number(student):
     """The result of the function and the number of its operations are returned, in this order."""
     student.agrees(counts, [["add"], ["mul", "add", "mul"]], 2.5)
@@ -725,12 +741,14 @@ def test_result_and_number(student):
 
 
 @pytest.mark.meets("sizes", "again")
+@pytest.mark.keeps("how many operations reach")
 def test_each_call_begins_at_zero(student):
     """Each call counts from zero, and a function without operations has none."""
     student.agrees(counts, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
 
 
 @pytest.mark.meets("order", "sizes", "moment", "none")
+@pytest.mark.keeps("runs once")
 def test_the_function_runs_once(student):
     """The function runs once, on the arguments as they are; the interpreter before works."""
     student.agrees(arguments, [2.5])
@@ -742,6 +760,7 @@ def test_the_function_runs_once(student):
 
 
 @pytest.mark.meets("twice", "caching", "nested")
+@pytest.mark.keeps("how many operations reach")
 def test_counting_inside_counting(student):
     """A function can be counted that counts a second one, or starts a thread that counts."""
     student.agrees(nested_counts, 3, 2)
@@ -751,6 +770,7 @@ def test_counting_inside_counting(student):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("is current again")
 def test_after_an_error(student):
     """After a function that raises, all is as before, even the count of a function around it."""
     student.agrees(failing)
@@ -758,6 +778,7 @@ def test_after_an_error(student):
 
 
 @pytest.mark.meets("exception", "none")
+@pytest.mark.keeps("whatever its values are")
 def test_operations_that_fail(student):
     """An operation that fails reached the interpreter too, and its error comes out."""
     student.agrees(counts_with_errors, ["KeyError", "TypeError", "KeyboardInterrupt"])

@@ -180,6 +180,7 @@ def built_in_vain(mj, number, error_class):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("On any arguments", "the parameters first")
 def test_the_program_of_a_function(student):
     """The program has the function's operations in their order, and its result."""
     student.agrees(built, 1, FOO, 2)
@@ -188,6 +189,7 @@ def test_the_program_of_a_function(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("On any arguments", "is asked nothing")
 def test_nothing_is_computed(student):
     """An operation on constants is written down like any other, and not applied."""
     student.agrees(built, 0, [["add", 2.0, 4.5]], 0)
@@ -214,6 +216,7 @@ def test_operands_of_others_are_kept(student):
 
 
 @pytest.mark.meets("order", "sizes")
+@pytest.mark.keeps("a function of `num_args` arguments", "the parameters first")
 def test_several_parameters(student):
     """There is a parameter for each argument, in their order, even if it is not used."""
     student.agrees(built, 2, TWO, 4)
@@ -223,6 +226,7 @@ def test_several_parameters(student):
 
 
 @pytest.mark.meets("another_box", "some_results", "none", "zeros")
+@pytest.mark.keeps("On any arguments")
 def test_results_of_other_kinds(student):
     """A function may return an argument, an earlier value or a constant."""
     student.agrees(built, 1, [*FOO, ["add", 2, 1.0]], 2)
@@ -234,12 +238,14 @@ def test_results_of_other_kinds(student):
 
 
 @pytest.mark.meets("again", "caching")
+@pytest.mark.keeps("runs once, here")
 def test_the_function_runs_each_time(student):
     """Each program is written anew, with variables of its own."""
     student.agrees(built_again)
 
 
 @pytest.mark.meets("nested", "mutation")
+@pytest.mark.keeps("the parameters first")
 def test_programs_inside_programs(student):
     """A program that is built while another is being built leaves the other alone."""
     student.agrees(built_inside, 1)
@@ -247,6 +253,7 @@ def test_programs_inside_programs(student):
 
 
 @pytest.mark.meets("exception", "moment")
+@pytest.mark.keeps("is current again afterwards")
 def test_a_function_that_fails(student):
     """The error of a function is raised, and the program around it goes on as before."""
     student.agrees(built_in_vain, 1, "KeyError")
@@ -477,6 +484,7 @@ def derivatives(mj, lines, result, x, order):
 
 
 @pytest.mark.meets("order", "again", "some_results", "mutation")
+@pytest.mark.keeps("The value that a program returns")
 def test_values_of_programs(student):
     """A program returns what its operations compute, for any arguments, as often as you like."""
     student.agrees(values, 1, FOO, 2, [[2.0], [-1.5], [2.0]])
@@ -485,6 +493,7 @@ def test_values_of_programs(student):
 
 
 @pytest.mark.meets("sizes", "none")
+@pytest.mark.keeps("any value that can be hashed")
 def test_constants_stand_for_themselves(student):
     """An operand or a result that is a constant is that constant, whatever kind of thing it is."""
     student.agrees(values, 1, CONSTANTS, 2, [[2.0], [7.5]])
@@ -497,6 +506,7 @@ def test_constants_stand_for_themselves(student):
 
 
 @pytest.mark.meets("zeros")
+@pytest.mark.keeps("The value that a program returns")
 def test_zeros_are_values_like_others(student):
     """A variable has the value that it was given, even if that is 0.0 or None."""
     student.agrees(values, 1, FOO, 2, [[0.0], [-0.5]])
@@ -506,6 +516,7 @@ def test_zeros_are_values_like_others(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("applies each operation once")
 def test_the_current_interpreter_applies_the_operations(student):
     """The current interpreter is asked once for each equation, with the operands in their order."""
     student.agrees(texts, 1, [["add", 0, "c"], ["add", 0, 1]], 2, ["x"], ["a", "b", "c"], [])
@@ -521,6 +532,7 @@ def test_sums_mean_what_the_interpreter_says(student):
     student.agrees(other_numbers, 2, TWO, 4, [2.0, 5.5])
 
 
+@pytest.mark.keeps("applies each operation once")
 def test_products_mean_what_the_interpreter_says(student):
     """If a different interpreter is current, a product means what that one says."""
     student.agrees(other_numbers, 1, [["mul", 0, 3.0], ["mul", 1, 0]], 2, [2.0])
@@ -534,6 +546,7 @@ def test_variables_of_the_same_name(student):
 
 
 @pytest.mark.meets("another_box", "closure")
+@pytest.mark.keeps("any value that can be hashed")
 def test_variables_of_a_program_outside(student):
     """A variable of a program outside is a constant, whatever its name."""
     lines = [["add", 0, "outer 0"], ["mul", "outer 1", 1]]
@@ -567,6 +580,7 @@ def test_derivatives_of_programs(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("are not kept")
 def test_results_that_were_needed(student):
     """A result is not kept any more when the last operation that needs it is done."""
     student.agrees(existing, [["add", i, 0] for i in range(300)], 300)
@@ -577,6 +591,7 @@ def test_results_that_were_needed(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("are not kept")
 def test_results_that_nothing_needs(student):
     """A result that no operation needs is not kept, and the program's result is."""
     student.agrees(existing, [["mul", 0, 0]] * 100, 2)
@@ -584,6 +599,7 @@ def test_results_that_nothing_needs(student):
 
 
 @pytest.mark.meets("sizes", "exception")
+@pytest.mark.keeps("Raises `TypeError`")
 def test_a_wrong_number_of_values(student):
     """More or fewer values than parameters raise TypeError, and none suffices for none."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]])
@@ -666,6 +682,7 @@ def cleans(student, number, lines, result):
 
 
 @pytest.mark.meets("order", "mutation")
+@pytest.mark.keeps("These stay as they were")
 def test_what_is_needed_stays(student):
     """Equations that the result needs stay, all of them, in their order."""
     cleans(student, 1, FOO, 2)
@@ -674,6 +691,7 @@ def test_what_is_needed_stays(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("without the equations", "does not need the product")
 def test_what_is_not_used_goes(student):
     """An equation goes if its variable is not used."""
     cleans(student, 1, CONSTANTS, 2)
@@ -682,6 +700,7 @@ def test_what_is_not_used_goes(student):
 
 
 @pytest.mark.meets("some_results")
+@pytest.mark.keeps("An equation is needed if")
 def test_what_only_useless_equations_use_goes(student):
     """An equation goes even if equations use it that are not needed themselves."""
     cleans(student, 1, [["add", 0, 1.0], ["mul", 1, 1], ["add", 2, 1], ["mul", 0, 4.0]], 4)
@@ -690,6 +709,7 @@ def test_what_only_useless_equations_use_goes(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("An equation is needed if")
 def test_programs_that_need_nothing(student):
     """If the result is a constant or a parameter, no equation is needed."""
     cleans(student, 1, FOO, 5.5)
@@ -698,6 +718,7 @@ def test_programs_that_need_nothing(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("so do all parameters")
 def test_parameters_stay(student):
     """All parameters stay, even those that are not needed."""
     cleans(student, 3, [["add", 2, 2.0], ["mul", 0, 0]], 3)
@@ -714,6 +735,7 @@ def test_each_equation_stays_once(student):
 
 
 @pytest.mark.meets("another_box", "caching", "closure")
+@pytest.mark.keeps("does not change")
 def test_names_do_not_matter(student):
     """Variables are told apart by what they are, not by their names."""
     student.agrees(cleaned, 1, CONSTANTS, 2, ["v", "v", "v", "v"])
@@ -727,6 +749,7 @@ def test_constants_need_nothing(student):
 
 
 @pytest.mark.meets("length")
+@pytest.mark.keeps("does not change")
 def test_long_programs(student):
     """Programs may be long, and use each value twice."""
     student.agrees(cleaned_long, 7, 0)
