@@ -770,3 +770,10 @@ mistake(
     },
     fails="test_backwards_constants",
 )
+
+
+mistake(
+    "control.scan_steps",
+    {"if loop.length == 0:": "if loop.length == 0 and ys:"},
+    fails="test_scan_of_no_steps",
+)

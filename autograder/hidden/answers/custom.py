@@ -682,3 +682,13 @@ mistake(
     {"for x in jaxpr.invars]": "for x in jaxpr.invars if x in env]"},
     fails="test_sweep_unknown",
 )
+
+
+# An error of a rule is told as an error of its equation.
+mistake(
+    "custom.inverse_chain",
+    {
+        "z = rule(z, **given_params(eqn))": "try:\n    z = rule(z, **given_params(eqn))\nexcept ValueError as error:\n    stop(ValueError, eqn, number, str(error))"
+    },
+    fails="test_chain_of_rules",
+)

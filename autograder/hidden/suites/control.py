@@ -630,6 +630,7 @@ def test_scan_of_no_steps(student):
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0]), np.zeros((0, 2))], 0, True)
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(loops_in, "lambda c: [c * 2.0, c]", (0, 1), [4.0], 0)
+    student.agrees(loops_in, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
     kinds = "lambda k, c, x, n: [c + x, n > k, n + k, c * x, np.array([True, False])]"
     args = [3, F32(2.0), np.zeros(0, F32), np.zeros(0, int)]
     student.agrees(scanned, kinds, (1, 1), args, 0)

@@ -164,7 +164,7 @@ def chain_of_toys(mj, params, error, y):
         try:
             out = inverse_chain(lambda x: toy.bind(x, **params))(y)
         except Exception as found:
-            own = "of the rule" in str(found)
+            own = found.args == ("of the rule",)
             return {"error": type(found).__name__, "the rule's own error comes out": own}
     return {"error": "nothing", "the value": out, "the params that the rule gets": noted}
 

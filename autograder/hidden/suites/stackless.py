@@ -215,6 +215,7 @@ def test_box_rule(student):
     """A rule gets values and extras under the previous interpreter; what it returns is boxed."""
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
+    student.agrees(made_up, [2.0, 5.0, 4.0], [None, 8.0, None], False)
 
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results", "none")
