@@ -99,6 +99,7 @@ CAPTURED = (
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("results of a choice", "maybe a tracer", "as many branches")
 def test_jvp_of_choice(student):
     """Values and tangents are those of the branch that the index names."""
     student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
@@ -114,6 +115,7 @@ def test_jvp_of_other_branches(student):
 
 
 @pytest.mark.meets("order", "none")
+@pytest.mark.keeps("move in no branch")
 def test_jvp_operands_that_stay(student):
     """An operand that does not move has no tangent; what depends on others alone has none."""
     student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
@@ -121,6 +123,7 @@ def test_jvp_operands_that_stay(student):
 
 
 @pytest.mark.meets("twice", "zeros")
+@pytest.mark.keeps("results of a choice")
 def test_jvp_branches_agree(student):
     """A result that moves in one branch has a tangent in all: zeros where it stays."""
     student.agrees(moved, PARTLY, 1, [ROW, OTHER], [GRID[0], None])
@@ -134,6 +137,7 @@ STILL = ("lambda x: [x > 1.0, 2.0]", "lambda x: [x < 1.0, 3.0]", "lambda x: [x <
 
 
 @pytest.mark.meets("more_than_two", "some_results")
+@pytest.mark.keeps("move in no branch", "as many branches")
 def test_jvp_any_branch_decides(student):
     """Any of three branches may be the one in which a result moves; perhaps it moves in none."""
     for first in range(3):
@@ -218,6 +222,7 @@ def pulled_back(mj, branches, indices, xs, ct, axes=None):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("their own branches")
 def test_select_own_branch(student):
     """Each example has the results of its own branch."""
     student.agrees(each_its_own, THREE, [2, 0, 1], [ROW, OTHER], [0, 0], [0.0, 0.0])
@@ -231,6 +236,7 @@ def test_select_of_two(student):
 
 
 @pytest.mark.meets("axes")
+@pytest.mark.keeps("axes, or `not_mapped`")
 def test_select_axes(student):
     """Operands have their batch axes anywhere, or nowhere; those of the results are leading."""
     two = ("lambda x, y: [x - y, y]", "lambda x, y: [y * x, y + x]")
@@ -240,6 +246,7 @@ def test_select_axes(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("has shape (axis_size,)")
 def test_select_without_operands(student):
     """Branches may have no operands, or no results, and a batch no examples."""
     numbers = "lambda: [1.0, np.array([2, 3])]", "lambda: [4.0, np.array([5, 6])]"
@@ -249,6 +256,7 @@ def test_select_without_operands(student):
 
 
 @pytest.mark.meets("twice", "some_results")
+@pytest.mark.keeps("their own branches")
 def test_select_results_without_axis(student):
     """A result that is the same for all examples of a branch is selected."""
     two = ("lambda x, y: [y, x, 7.0]", "lambda x, y: [y * 2.0, x + 1.0, 5.0]")
@@ -265,6 +273,7 @@ def test_select_arrays(student):
 
 
 @pytest.mark.meets("another_box", "nested")
+@pytest.mark.keeps("maybe a tracer", "computed once")
 def test_select_traced(student):
     """The branches of the examples may be unknown: every branch is in the program once."""
     two = ("lambda x: [sin(x)]", "lambda x: [exp(x) * 2.0]")
@@ -275,6 +284,7 @@ def test_select_traced(student):
 
 
 @pytest.mark.meets("extremes", "float32")
+@pytest.mark.keeps("others are infinite")
 def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
@@ -291,6 +301,7 @@ def test_select_other_gradients(student):
 
 
 @pytest.mark.meets("more_than_two", "extremes")
+@pytest.mark.keeps("others are infinite")
 def test_select_gradients_of_each_operand(student):
     """No branch that is not chosen spoils the gradient of the second or third operand."""
     three = (
@@ -303,6 +314,7 @@ def test_select_gradients_of_each_operand(student):
     student.agrees(pulled_back, three, [0, 0, 1], xs, OTHER)
 
 
+@pytest.mark.keeps("others are infinite")
 def test_select_gradients_of_shared_operands(student):
     """An operand that all examples share has the gradients of the branches that are chosen."""
     two = ("lambda w, x: [w * 3.0]", "lambda w, x: [div(w, x)]")
@@ -358,12 +370,14 @@ def derivative_of_step(mj, step, types, carry):
 CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
 
 
+@pytest.mark.keeps("the fewest", "at most once")
 def test_settled_at_once(student):
     """Marks that come out as they went in are the answer, after one transformation."""
     student.agrees(fixed_point, (True, False), [(0,), (1,)], [(0,), (1,)])
     student.agrees(fixed_point, (False, False, False), CHAIN[:3], [(0,)])
 
 
+@pytest.mark.keeps("first the carry's")
 def test_settled_later(student):
     """A value that is marked after the first step is marked before the next one."""
     student.agrees(fixed_point, (True, False), [(0,), (0, 1)])
@@ -371,6 +385,7 @@ def test_settled_later(student):
 
 
 @pytest.mark.meets("more_than_two", "again")
+@pytest.mark.keeps("the fewest", "at most once")
 def test_settled_in_several_rounds(student):
     """Marks may need several rounds to reach the last value of the carry."""
     student.agrees(fixed_point, (True, False, False, False), CHAIN, [(3,), ()])
@@ -380,6 +395,7 @@ def test_settled_in_several_rounds(student):
 
 
 @pytest.mark.meets("order", "twice")
+@pytest.mark.keeps("marks of its other")
 def test_settled_step(student):
     """The step that comes back belongs to the marks that come back."""
     student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
@@ -387,6 +403,7 @@ def test_settled_step(student):
 
 
 @pytest.mark.meets("sizes", "some_results")
+@pytest.mark.keeps("marks of its other")
 def test_settled_without_carry(student):
     """There may be no carry at all, or nothing besides."""
     student.agrees(fixed_point, (), [], [(), ()])
@@ -394,6 +411,7 @@ def test_settled_without_carry(student):
 
 
 @pytest.mark.meets("nested")
+@pytest.mark.keeps("first the carry's")
 def test_settled_derivatives(student):
     """The derivative of a step takes and returns the tangents of the same values."""
     late = "lambda a, b, c, n: [a, b + a, sin(c) + b, n + 1, c, n]"
@@ -443,6 +461,7 @@ TWO_OF_EACH = (
 )
 
 
+@pytest.mark.keeps("a boolean for each example", "never change")
 def test_finished_keep_their_carry(student):
     """An example whose condition does not hold comes out of a step as it went in."""
     student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], [np.array([3.0, 9.0, 8.0])])
@@ -450,6 +469,7 @@ def test_finished_keep_their_carry(student):
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("as it would alone")
 def test_finished_for_good(student):
     """After several steps, each example has the values with which it was done."""
     carry = [np.array([1.0, 3.0, 5.0])]
@@ -458,6 +478,7 @@ def test_finished_for_good(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("of the two programs once")
 def test_finished_with_constants(student):
     """Constants of the condition come first, then those of the body, then the carry."""
     student.agrees(after_steps, *TWO_OF_EACH)
@@ -465,6 +486,7 @@ def test_finished_with_constants(student):
 
 
 @pytest.mark.meets("keys", "sizes")
+@pytest.mark.keeps("of the two programs once")
 def test_finished_with_other_numbers_of_constants(student):
     """The condition and the body may have different numbers of constants, or none."""
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
@@ -474,6 +496,7 @@ def test_finished_with_other_numbers_of_constants(student):
     student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
 
 
+@pytest.mark.keeps("as it would alone")
 def test_finished_old_carry(student):
     """The condition is asked about the carry before the step, not about the new one."""
     grow = "lambda x: [x * 10.0]"
@@ -482,6 +505,7 @@ def test_finished_old_carry(student):
 
 
 @pytest.mark.meets("float32", "more_than_two", "extremes")
+@pytest.mark.keeps("never change")
 def test_finished_in_every_dtype(student):
     """An example that is done keeps all of its carry: booleans, whole numbers, infinities."""
     body = "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]"
@@ -499,6 +523,7 @@ def test_finished_in_every_dtype(student):
 
 
 @pytest.mark.meets("extremes")
+@pytest.mark.keeps("never change")
 def test_finished_tangents(student):
     """An example that is done keeps its tangent, even if the body's derivative is infinite."""
     carry, tangents = [ROW, np.array([2.0, 4.0, 0.0])], [np.array([1.0, -2.0, 3.0]), ROW]
@@ -506,6 +531,7 @@ def test_finished_tangents(student):
     student.agrees(moved_by_step, [x.astype(F32) for x in carry], [x.astype(F32) for x in tangents])
 
 
+@pytest.mark.keeps("a boolean for each example")
 def test_finished_arrays(student):
     """The carry may hold matrices and values of other dtypes."""
     carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
@@ -565,6 +591,7 @@ FULL = "lambda k, m, a, b, x, y: [a * k + x, b - y * m, a - b, x * y, k * x]"
 FULL_ARGS = [2.0, 0.5, 1.0, np.array([3.0, 5.0]), ROW, np.arange(6.0).reshape(3, 2)]
 
 
+@pytest.mark.keeps("in one list")
 def test_scan_carry_and_ys(student):
     """The last carry comes first, then one row for each step."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3)
@@ -572,6 +599,7 @@ def test_scan_carry_and_ys(student):
 
 
 @pytest.mark.meets("order", "more_than_two")
+@pytest.mark.keeps("in one list")
 def test_scan_of_several(student):
     """Several constants, carries, arrays of rows and ys keep their order."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3)
@@ -579,6 +607,7 @@ def test_scan_of_several(student):
 
 
 @pytest.mark.meets("again")
+@pytest.mark.keeps("row that the step reads")
 def test_scan_reversed(student):
     """In a reversed scan the last row comes first, and each y is at the place of its row."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
@@ -586,6 +615,7 @@ def test_scan_reversed(student):
     student.agrees(scanned, "lambda c: [c * 3.0, c]", (0, 1), [2.0], 4, True)  # without rows
 
 
+@pytest.mark.keeps("row that the step reads")
 def test_scan_of_several_reversed(student):
     """A reversed scan of several arrays has each y at the place of its row."""
     student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
@@ -593,12 +623,14 @@ def test_scan_of_several_reversed(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("has no loop")
 def test_scan_of_no_steps(student):
     """Without steps, the carry is the first one, and the ys have no rows."""
     student.agrees(scanned, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0]), np.zeros((0, 2))], 0, True)
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(loops_in, "lambda c: [c * 2.0, c]", (0, 1), [4.0], 0)
+    student.agrees(loops_in, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
     kinds = "lambda k, c, x, n: [c + x, n > k, n + k, c * x, np.array([True, False])]"
     args = [3, F32(2.0), np.zeros(0, F32), np.zeros(0, int)]
     student.agrees(scanned, kinds, (1, 1), args, 0)
@@ -621,6 +653,7 @@ def test_scan_of_parts(student):
     student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
 
 
+@pytest.mark.keeps("computed by one loop", "in the program once")
 def test_scan_is_one_loop(student):
     """However many steps there are, the program is one loop, and the body is in it once."""
     student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW], 3)
@@ -676,6 +709,7 @@ NUMBERS, ONE_EACH = [0.0] * 5, (1, 1, 1, 1)
 STACK = np.array([2.0, 3.0, 5.0])
 
 
+@pytest.mark.keeps("One list of cotangents", "steps is bound")
 def test_backwards_from_the_last_step(student):
     """The steps are undone from the last one to the first."""
     given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
@@ -693,6 +727,7 @@ def test_backwards_of_reversed(student):
     student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]), True)
 
 
+@pytest.mark.keeps("linear part of a step")
 def test_backwards_constants(student):
     """The cotangents of a constant are added up over all steps, unless the step itself holds it."""
     student.agrees(
@@ -706,6 +741,7 @@ def test_backwards_constants(student):
 
 
 @pytest.mark.meets("more_than_two")
+@pytest.mark.keeps("linear part of a step")
 def test_backwards_constants_of_several_shapes(student):
     """Each constant has a sum of its own shape and dtype."""
     types = [GRID, 0.0, np.float32(1.0), GRID, GRID]
@@ -726,6 +762,7 @@ def test_backwards_single_precision(student):
 
 
 @pytest.mark.meets("more_than_two", "some_results")
+@pytest.mark.keeps("None for zero")
 def test_backwards_some_results(student):
     """Of several carries and ys, some may have no cotangent."""
     rest = "lambda c, d, x: [c + x, d * 2.0 + c, c - d, x * 3.0]"
@@ -737,6 +774,7 @@ def test_backwards_some_results(student):
 
 
 @pytest.mark.meets("none", "zeros")
+@pytest.mark.keeps("None for zero")
 def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
@@ -745,6 +783,7 @@ def test_backwards_zero_cotangents(student):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("One list of cotangents", "linear part of a step")
 def test_backwards_several(student):
     """Several of each, of several shapes, keep their order."""
     rest = "lambda s, t, w, c, d, x, r, q: [c * r + w * s, d * q - x, c * q, d * s + x * t]"
@@ -756,6 +795,7 @@ def test_backwards_several(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("steps is bound")
 def test_backwards_no_steps(student):
     """A scan of no steps hands the carry's cotangent on, and adds up nothing."""
     given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])

@@ -195,6 +195,7 @@ def going_on(mj, x, error_class):
 
 
 @pytest.mark.meets("twice")
+@pytest.mark.keeps("in a box unless")
 def test_box_values(student):
     """Values and tangents go through operations together."""
     student.agrees(derivatives, 0.7, 3.0)
@@ -209,13 +210,16 @@ def test_box_batches(student):
 
 
 @pytest.mark.meets("order", "keys", "more_than_two", "moment")
+@pytest.mark.keeps("in a box unless", "those that a rule binds")
 def test_box_rule(student):
     """A rule gets values and extras under the previous interpreter; what it returns is boxed."""
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
+    student.agrees(made_up, [2.0, 5.0, 4.0], [None, 8.0, None], False)
 
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results", "none")
+@pytest.mark.keeps("each item in a box")
 def test_box_several(student):
     """Of several results each gets a box of its own, or none."""
     student.agrees(made_up, [2.0, 5.0], [1.0, 3.0], True)
@@ -226,6 +230,7 @@ def test_box_several(student):
 
 
 @pytest.mark.meets("none")
+@pytest.mark.keeps("on constants alone")
 def test_box_constants(student):
     """An operation on constants is left to the previous interpreter, and so is its result."""
     student.agrees(made_up, [2.0, 5.0], [None, None], False)
@@ -240,6 +245,7 @@ def test_box_nested(student):
 
 
 @pytest.mark.meets("exception", "moment")
+@pytest.mark.keeps("A primitive without a rule")
 def test_box_missing_rule(student):
     """A missing rule is an error, only if something moves, and the context is clean after it."""
     student.agrees(without_rule, False)
@@ -351,6 +357,7 @@ def linearized_inside(mj, siblings, x):
 
 
 @pytest.mark.meets("twice", "sizes", "moment")
+@pytest.mark.keeps("list of results of `f`", "only operations on tangents")
 def test_linearize_program(student):
     """The program holds the operations on tangents alone, and the results are computed."""
     student.agrees(linearized, FORWARD, "curve", [ROW], [True], [STEP])
@@ -359,6 +366,7 @@ def test_linearize_program(student):
 
 
 @pytest.mark.meets("order", "more_than_two", "some_results")
+@pytest.mark.keeps("tangents of the primals")
 def test_linearize_moving_inputs(student):
     """Only inputs that move have a variable, and each tangent goes with its own input."""
     student.agrees(linearized, FORWARD, "two", [ROW, STEP], [False, True], [ROW])
@@ -367,6 +375,7 @@ def test_linearize_moving_inputs(student):
 
 
 @pytest.mark.meets("float32", "sizes", "none", "zeros")
+@pytest.mark.keeps("zeros for one")
 def test_linearize_unmoved_results(student):
     """The tangent of a float that does not move is zero, and no other result has one."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])
@@ -379,6 +388,7 @@ def test_linearize_unmoved_results(student):
     student.agrees(linearized, FORWARD, "given", infinite, [True, False], [3.0])
 
 
+@pytest.mark.keeps("results that are floats")
 def test_linearize_integers(student):
     """Results that are not floats are returned as values, and have no tangents."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
@@ -581,6 +591,7 @@ def backwards_staged(mj, x):
 
 
 @pytest.mark.meets("order")
+@pytest.mark.keeps("a list of arrays")
 def test_backward_chain(student):
     """Cotangents go through a chain of operations from the end to the beginning."""
     student.agrees(backwards, "chain", [ROW], [STEP])
@@ -588,6 +599,7 @@ def test_backward_chain(student):
 
 
 @pytest.mark.meets("more_than_two", "twice", "axes")
+@pytest.mark.keeps("a list of arrays")
 def test_backward_sums(student):
     """A variable that is used in several places gets the sum."""
     student.agrees(backwards, "shared", [ROW], [STEP, ROW, STEP * 2.0])
@@ -596,6 +608,7 @@ def test_backward_sums(student):
 
 
 @pytest.mark.meets("some_results", "none", "zeros")
+@pytest.mark.keeps("zeros of its type")
 def test_backward_zeros(student):
     """An input without a cotangent gets zeros of its type."""
     student.agrees(backwards, "unused", [GRID, ROW, np.float32(2.0)], [STEP, None])
@@ -612,6 +625,7 @@ def test_backward_types(student):
 
 
 @pytest.mark.meets("keys", "more_than_two", "some_results")
+@pytest.mark.keeps("and for no other", "the list of all")
 def test_backward_rules(student):
     """Rules are called only if a cotangent has arrived, and get what they are promised."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
@@ -625,6 +639,7 @@ def test_backward_rules(student):
 
 
 @pytest.mark.meets("sizes")
+@pytest.mark.keeps("the list of all")
 def test_backward_lists(student):
     """A primitive with `multiple_results` has a list of cotangents, even if it has one."""
     student.agrees(a_list_of_one, 3.0)
@@ -714,6 +729,7 @@ def around_jit(mj, siblings, x, t):
 
 
 @pytest.mark.meets("order", "twice", "sizes")
+@pytest.mark.keeps("the second their tangents", "then residuals", "only operations on")
 def test_programs_values(student):
     """The first program computes the results, and the second one the tangents, at any point."""
     student.agrees(two_programs, WITHOUT_CALL, "curve", [STEP], [True], [ROW], [STEP])
@@ -723,6 +739,7 @@ def test_programs_values(student):
 
 
 @pytest.mark.meets("some_results", "none")
+@pytest.mark.keeps("a tangent for each input")
 def test_programs_unmoved(student):
     """The second program takes tangents of the inputs that move, and of no others."""
     args, primals = [STEP, ROW], [ROW, STEP]
@@ -732,6 +749,7 @@ def test_programs_unmoved(student):
 
 
 @pytest.mark.meets("more_than_two", "some_results", "zeros", "float32")
+@pytest.mark.keeps("then residuals", "that is a float")
 def test_programs_kinds(student):
     """Results that are not floats have no tangents, wherever they are."""
     args, n = [STEP, np.arange(3)], np.array([5, 7, -2])
@@ -752,6 +770,7 @@ def test_programs_again(student):
 
 
 @pytest.mark.meets("another_box", "nested", "moment")
+@pytest.mark.keeps("only operations on")
 def test_programs_of_derivatives(student):
     """A derivative calls one program for values and one for tangents, also within another."""
     student.agrees(around_jit, WITHOUT_CALL, ROW, STEP)
@@ -839,6 +858,7 @@ WITHOUT_BACK = siblings(
 
 
 @pytest.mark.meets("order", "again")
+@pytest.mark.keeps("runs `program` backwards", "takes the other inputs")
 def test_transposed_values(student):
     """Known inputs come first, then cotangents; the cotangents of linear inputs come out."""
     student.agrees(run_backwards, BACKWARDS, "product", [ROW, STEP], [False, True], [ROW], [STEP])
@@ -848,6 +868,7 @@ def test_transposed_values(student):
 
 
 @pytest.mark.meets("more_than_two", "order", "keys")
+@pytest.mark.keeps("linear in the inputs", "takes the other inputs")
 def test_transposed_mixed_inputs(student):
     """Linear and known inputs may come in any order, and change places."""
     args = [ROW, STEP, GRID[0], GRID[1]]
@@ -858,6 +879,7 @@ def test_transposed_mixed_inputs(student):
 
 
 @pytest.mark.meets("some_results", "zeros", "none")
+@pytest.mark.keeps("one for each linear input")
 def test_transposed_zeros(student):
     """A linear input that has no part in the results gets zeros."""
     args = [ROW, STEP, GRID[0]], [False, True, True], [ROW], [STEP]
@@ -880,6 +902,7 @@ def test_transposed_types(student):
 
 
 @pytest.mark.meets("moment", "twice", "mutation")
+@pytest.mark.keeps("that is not transposed")
 def test_transposed_other_values(student):
     """What depends on known inputs is computed for the values given; constants keep theirs."""
     known = [ROW * 2.0], [STEP, ROW]
@@ -890,6 +913,7 @@ def test_transposed_other_values(student):
 
 
 @pytest.mark.meets("another_box", "nested", "closure", "caching")
+@pytest.mark.keeps("that is not transposed")
 def test_transposed_calls(student):
     """Compiled functions have gradients, and these have gradients, batches and programs."""
     student.agrees(called_backwards, WITHOUT_BACK, ROW, STEP)
