@@ -138,6 +138,7 @@ def _examine_promises(lesson: Lesson, report: Report) -> None:
     kept = promises.table(lesson)
     report.rows.append(Row(lesson.id, KEPT, sum(map(bool, kept.values())), len(kept)))
     report.rows.append(Row(lesson.id, BROKEN, promises.shown(lesson), len(kept)))
+    report.findings += promises.faults(lesson)
 
 
 # Rows that count no submissions.

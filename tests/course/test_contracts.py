@@ -8,7 +8,8 @@ import pytest
 from autograder.lessons import manifest
 from autograder.upkeep import promises
 
-EXERCISES = [exercise for lesson in manifest.load().values() for exercise in lesson.exercises]
+LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
+EXERCISES = [exercise for lesson in LESSONS for exercise in lesson.exercises]
 
 
 def test_contracts_are_short():
@@ -41,3 +42,8 @@ def test_a_toolbox_says_in_a_line_what_each_thing_is_for(exercise):
     for tool in exercise.toolbox:
         assert re.match(r"`[\w.]+[^`]*`[^:]*: \S", tool), tool
         assert len(tool) <= 160, tool
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_each_sentence_of_a_contract_has_a_test_that_names_it(lesson):
+    assert promises.faults(lesson) == []

@@ -268,6 +268,8 @@ FINDINGS = [
     ("suites/tiny.py", 'meets("sizes")', 'meets(sizes="double")', "no test of tiny.double"),
     ("suites/tiny.py", 'meets(sizes="spread")', 'meets("sizes")', "meets sizes in no exercise"),
     ("suites/tiny.py", 'meets("sizes")', 'meets("size")', "size is no class"),
+    ("suites/tiny.py", '@pytest.mark.keeps("how far")', "", "spread: no test keeps"),
+    ("suites/tiny.py", 'keeps("twice x")', 'keeps("thrice x")', "is in 0 sentences of tiny.double"),
     ("suites/tiny.py", '@pytest.mark.meets("sizes")', "", "mean: either a test meets sizes"),
     ("suites/tiny.classes.toml", '["sizes"]', "[]", "double: either a test meets sizes"),
     ("suites/tiny.classes.toml", "double", "mean", "mean: either a test meets sizes"),
