@@ -13,6 +13,7 @@ from autograder.lessons import assemble, manifest, page, places, skeleton
 from autograder.upkeep import pyodide
 
 LESSONS = pyodide.lessons()
+PATIENCE = 90_000  # milliseconds: the other processes of a test run are busy, too
 
 
 class Trial:
@@ -65,7 +66,7 @@ def try_it(browser, built, address):
     if not (built / "assets" / "runner").exists():
         pytest.skip("needs the Debian package npm, and a network for it")
     with browser.new_context() as context:
-        context.set_default_timeout(90_000)  # the other processes of a test run are busy, too
+        context.set_default_timeout(PATIENCE)
         yield functools.cache(lambda name: Trial(context, address, manifest.get(name)))
 
 
@@ -218,6 +219,7 @@ def test_a_lesson_is_solved_on_its_page_and_downloaded_as_a_workspace_has_it(try
 
 def test_nothing_but_the_button_is_loaded_before_a_click(built, browser, address, try_it):
     with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
         trial = Trial(context, address, LESSONS[0])
         trial.tab.wait_for_load_state("networkidle")
         assert [url for url in trial.fetched if "/runner/" in url] == [
