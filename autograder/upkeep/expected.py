@@ -102,11 +102,11 @@ def loses(answer: Wrong) -> Check:
     """A wrong answer loses points, and fails the test that it names."""
 
     def check(result: Result) -> Iterator[str]:
+        if full := list(is_not_full(answer.exercise)(result)):
+            yield from full
+            return
         (own,) = [e for e in result["exercises"] if e["id"] == answer.exercise]
-        failed = {function_of(test["id"]) for test in own["tests"] if not test["passed"]}
-        if own["points"] == own["max_points"]:
-            yield from is_not_full(answer.exercise)(result)
-        elif answer.fails not in failed:
+        if answer.fails not in {function_of(t["id"]) for t in own["tests"] if not t["passed"]}:
             yield f"it does not fail {answer.fails}. Name a test of {own['id']} that it fails."
 
     return check

@@ -40,14 +40,11 @@ def sentences(exercise: Exercise) -> list[str]:
 
 def table(lesson: Lesson) -> Table:
     """The tests that ask for each sentence."""
-    every = [(x.id, sentence) for x in lesson.exercises for sentence in sentences(x)]
-    named = [(test, own, _named(lesson, own, words)) for test, own, words in _words(lesson)]
-    return {
-        (exercise, sentence): [
-            test for test, own, found in named if own == exercise and found == [sentence]
-        ]
-        for exercise, sentence in every
-    }
+    found: Table = {(x.id, sentence): [] for x in lesson.exercises for sentence in sentences(x)}
+    for test, exercise, _, named in _named(lesson):
+        if len(named) == 1:
+            found[exercise, named[0]].append(test)
+    return found
 
 
 def shown(lesson: Lesson) -> int:
@@ -65,9 +62,11 @@ def faults(lesson: Lesson) -> list[str]:
 
 
 def _faults_of_words(lesson: Lesson) -> Iterator[str]:
-    for test, exercise, words in _words(lesson):
-        if (number := len(_named(lesson, exercise, words))) != 1:
-            yield f"{test}: {words!r} is in {number} sentences of {exercise}. Name one sentence."
+    for test, exercise, words, named in _named(lesson):
+        if len(named) != 1:
+            yield (
+                f"{test}: {words!r} is in {len(named)} sentences of {exercise}. Name one sentence."
+            )
 
 
 def _missing(lesson: Lesson) -> Iterator[str]:
@@ -76,15 +75,11 @@ def _missing(lesson: Lesson) -> Iterator[str]:
             yield f"{exercise}: no test keeps {sentence!r}."
 
 
-def _words(lesson: Lesson) -> Iterator[tuple[str, str, str]]:
-    """Each test with its exercise and the words that name a sentence."""
-    for test, (exercise, marks) in under_pytest.collected(
-        under_pytest.suite_of(lesson)
-    ).kept.items():
-        yield from ((test, exercise, words) for mark in marks for words in mark.args)
-
-
-def _named(lesson: Lesson, exercise: str, words: str) -> list[str]:
-    """The sentences of an exercise's contract in which these words stand."""
-    own = [x for x in lesson.exercises if x.id == exercise]
-    return [x for e in own for x in sentences(e) if words.lower() in x.lower()]
+def _named(lesson: Lesson) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Each test with its exercise, words of a mark, and the sentences that have these words."""
+    every = {exercise.id: sentences(exercise) for exercise in lesson.exercises}
+    suite = under_pytest.collected(under_pytest.suite_of(lesson))
+    for test, (exercise, marks) in suite.kept.items():
+        for words in (words for mark in marks for words in mark.args):
+            own = every.get(exercise, [])
+            yield test, exercise, words, [x for x in own if words.lower() in x.lower()]
