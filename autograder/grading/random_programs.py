@@ -787,13 +787,3 @@ def slope(f: Callable[..., Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[A
         for step in (1e-4, -1e-4)
     )
     return [(x - y) / 2e-4 for x, y in zip(ahead, behind, strict=True)]
-
-
-def each_example(f: Callable[..., Any], in_axes: Sequence[Any], batch: Sequence[Any]) -> list[Any]:
-    """The results of `f` on each of the two examples of a batch, put together along axis 0."""
-    pairs = [*zip(batch, in_axes, strict=True)]
-    first, second = (
-        results_of(f(*[x if axis is None else np.take(x, i, axis) for x, axis in pairs]))
-        for i in range(2)
-    )
-    return [np.stack([x, y]) for x, y in zip(first, second, strict=True)]

@@ -28,7 +28,6 @@ _TAGS = {
 }
 # MathJax leaves alone what is in the first, but for what is in the second.
 _PLAIN, _MATH = "tex2jax_ignore", "tex2jax_process"
-_CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 def limited(text: str) -> str:
