@@ -92,6 +92,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     if _has_reference():
         _add_reference(files, config)
+    style = "".join(file.read_text("utf-8") for file in sorted((ROOT / "site/styles").iterdir()))
+    files.append(File.generated(config, "assets/course.css", content=style))
     files.append(File.generated(config, "assets/hero.js", content=(HERO / "hero.js").read_text()))
     if not config.extra["offline"]:  # a page from a folder may start no Python
         for path, content in pyodide.assets().items():

@@ -94,8 +94,6 @@ def expand(text: str, lesson: Lesson) -> str:
 GOALS = re.compile(
     r"^## (What you will be able to do)\n\n(.*?)(?=^\{\{|^#)", re.MULTILINE | re.DOTALL
 )
-
-
 _OPENING = re.compile(GOALS.pattern + r"\{\{ lesson \}\}\n", re.MULTILINE | re.DOTALL)
 
 
@@ -116,7 +114,7 @@ def folded(text: str) -> str:
 
 
 def _fold(found: re.Match[str]) -> str:
-    _, _, content = references.linked(found[0]).partition("\n\n")
+    content = references.linked(found[0]).partition("\n\n")[2]
     return f'??? abstract "{found[1]}"\n\n{textwrap.indent(content, "    ")}\n'
 
 
@@ -159,10 +157,8 @@ def _unfolding(made: str, summary: str) -> str:
 def _lesson(argument: str, lesson: Lesson) -> str:
     if argument:
         raise Problem("The directive {{ lesson }} takes no argument. Remove it.")
-    rows = [
-        *facts(lesson),
-        f"**Check your work**: `./jaxprentice check {lesson.id}`{_where(lesson)}",
-    ]
+    checked = f"**Check your work**: `./jaxprentice check {lesson.id}`{_where(lesson)}"
+    rows = [*facts(lesson), checked]
     if lesson.exercises:
         rows.append(f"**As a notebook**: {_download(f'{lesson.id}.ipynb')}")
     rows += about_examples(lesson)
@@ -451,7 +447,8 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
     while start < len(lines):
         end = start + 1
         if fence := _FENCE.match(lines[start]):
-            while end < len(lines) and not _closes(lines[end].strip(), fence[1]):
+            closing = re.compile(rf"\s*{fence[1]}{fence[1][0]}*\s*")
+            while end < len(lines) and not closing.fullmatch(lines[end]):
                 end += 1
             end = min(end + 1, len(lines))
         yield start + 1, "".join(lines[start:end])
@@ -472,10 +469,6 @@ def shown(code: str) -> str:
 def is_fenced(block: str) -> bool:
     """Is this block of `blocks` a code block?"""
     return _FENCE.match(block) is not None
-
-
-def _closes(line: str, fence: str) -> bool:
-    return line.startswith(fence) and not line.strip(fence[0])
 
 
 def _part(raw: str, line: int, lesson: Lesson) -> Part:

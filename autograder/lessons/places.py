@@ -17,7 +17,7 @@ CLASSES = PACKAGE / "hidden" / "classes.toml"
 ROOT = PACKAGE.parent
 COURSE = ROOT / "course"
 SOLUTIONS = ROOT / "solutions"
-ASSETS = ROOT / "site" / "theme" / "assets"
+SITE = ROOT / "site"
 
 
 # ------------------------------------------------------------------------------------------

@@ -21,6 +21,12 @@ from autograder.lessons.drawing import (
 )
 from autograder.lessons.problem import Problem
 
+# What a recording is shown with, of the site.
+STYLES = (
+    *(f"styles/{name}.css" for name in ("1-base", "3-code", "5-recorded")),
+    "theme/assets/stage.css",
+)
+SCRIPTS = ("theme/assets/stage.js", "theme/assets/stepper.js")
 CODE = '<div class="highlight"><pre tabindex="0"><code>{}</code></pre></div>'
 
 
@@ -243,8 +249,8 @@ def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
     title = f"What {document['file']} does"
     return PAGE.format(
         title=html.escape(title),
-        css=asset("course.css") + asset("stage.css"),
-        script=asset("stage.js") + asset("stepper.js"),
+        css="".join(map(asset, STYLES)),
+        script="".join(map(asset, SCRIPTS)),
         end=coded(ending(document)),
         stepper=fragment(
             list(moments(steps)),
@@ -258,7 +264,7 @@ def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
 
 def asset(name: str) -> str:
     """A file of the site's."""
-    file = places.ASSETS / name
+    file = places.SITE / name
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:

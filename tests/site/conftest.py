@@ -8,7 +8,14 @@ import threading
 
 import pytest
 
+from autograder.lessons import places
 from autograder.upkeep import site
+
+
+@pytest.fixture(scope="session")
+def style():
+    """The course's style sheet."""
+    return "".join(file.read_text() for file in sorted((places.SITE / "styles").iterdir()))
 
 
 @pytest.fixture(scope="session")

@@ -73,10 +73,9 @@ def test_a_graph_has_arrows_that_go_down_and_boxes_that_do_not_overlap(nodes):
 # In a browser
 
 
-def shown(browser, lesson, **options):
+def shown(browser, style, lesson, **options):
     context = browser.new_context(**options)
     tab = context.new_page()
-    style = (ASSETS / "course.css").read_text(encoding="utf-8")
     html = f"<html lang=en><title>x</title><style>{style}</style><main class=md-typeset>"
     tab.set_content(html + asked(lesson)[0].explorer)
     if options.get("java_script_enabled", True):
@@ -90,8 +89,8 @@ def places_of(tab, kind):
     return [x.get_attribute("data-place") for x in tab.locator(marked).all()]
 
 
-def test_the_keyboard_shows_where_a_variable_is_made_and_used(browser):
-    tab = shown(browser, "jit")
+def test_the_keyboard_shows_where_a_variable_is_made_and_used(browser, style):
+    tab = shown(browser, style, "jit")
     tab.keyboard.press("Tab")  # to the switch for StableHLO
     for name in "abcd":
         tab.keyboard.press("Tab")
@@ -105,8 +104,8 @@ def test_the_keyboard_shows_where_a_variable_is_made_and_used(browser):
     assert places_of(tab, "made") == places_of(tab, "used") == []
 
 
-def test_pointing_shows_a_variable_and_a_click_keeps_it(browser):
-    tab = shown(browser, "jit")
+def test_pointing_shows_a_variable_and_a_click_keeps_it(browser, style):
+    tab = shown(browser, style, "jit")
     tab.locator("g", has_text="sin").hover()
     assert places_of(tab, "used") == ["equation 4 (add)", "add 1.0"]
     tab.get_by_role("button", name="d:f64[3]").click()
@@ -114,22 +113,22 @@ def test_pointing_shows_a_variable_and_a_click_keeps_it(browser):
     assert places_of(tab, "made") == ["equation 2 (mul)", "mul"]
 
 
-def test_a_result_of_the_program_is_said_to_be_returned(browser):
-    tab = shown(browser, "jit")
+def test_a_result_of_the_program_is_said_to_be_returned(browser, style):
+    tab = shown(browser, style, "jit")
     tab.locator("button[data-var]").last.click()
     assert tab.locator(".explorer-said").inner_text().endswith(" and is returned.")
 
 
-def test_the_stablehlo_is_shown_on_demand(browser):
-    tab = shown(browser, "jit")
+def test_the_stablehlo_is_shown_on_demand(browser, style):
+    tab = shown(browser, style, "jit")
     line = tab.get_by_text("stablehlo.sine")
     assert not line.is_visible()
     tab.get_by_label("Show the StableHLO").check()
     assert line.is_visible()
 
 
-def test_without_javascript_there_is_the_text(browser):
-    tab = shown(browser, "grad", java_script_enabled=False)
+def test_without_javascript_there_is_the_text(browser, style):
+    tab = shown(browser, style, "grad", java_script_enabled=False)
     assert tab.locator(".explorer-text").count() == 2
     assert all(text.is_visible() for text in tab.locator(".explorer-text").all())
     assert "lambda" in tab.locator(".explorer-text").first.inner_text()
@@ -144,10 +143,10 @@ def test_without_javascript_there_is_the_text(browser):
         pytest.param("linearize", 375, marks=pytest.mark.full),
     ],
 )
-def test_an_explorer_fits_and_is_accessible(browser, lesson, width):
+def test_an_explorer_fits_and_is_accessible(browser, style, lesson, width):
     from axe_playwright_python.sync_playwright import Axe
 
-    tab = shown(browser, lesson, viewport={"width": width, "height": 900})
+    tab = shown(browser, style, lesson, viewport={"width": width, "height": 900})
     tab.get_by_label("Show the StableHLO").check()
     tab.get_by_role("button").first.click()
     assert tab.evaluate("document.documentElement.scrollWidth") == width

@@ -23,10 +23,9 @@ def opened(browser):
 
 
 @pytest.fixture
-def tab(opened):
+def tab(opened, style):
     tab = opened
     tab.goto("about:blank")  # scripts begin anew
-    style = (ASSETS / "course.css").read_text(encoding="utf-8")
     figures = "".join(
         f'<div class="figure" data-figure="{name}">{picture(name)}</div>' for name in FIGURES
     )

@@ -700,12 +700,12 @@ def blank(browser):
 
 
 @pytest.fixture
-def stepper(blank):
+def stepper(blank, style):
     tab = blank
     tab.emulate_media(media="screen", reduced_motion="no-preference")
     tab.goto("about:blank")  # scripts begin anew
     tab.set_content(STEPPER)
-    tab.add_style_tag(path=ASSETS / "course.css")
+    tab.add_style_tag(content=style)
     tab.evaluate("document.body.className = 'md-typeset'")
     for name in ("stage.js", "stepper.js"):
         tab.add_script_tag(path=ASSETS / name)
@@ -809,10 +809,9 @@ def test_a_code_block_in_a_step_keeps_the_arrow_keys(stepper):
     assert seen(stepper) == [2]
 
 
-def test_without_javascript_every_step_is_shown(browser):
+def test_without_javascript_every_step_is_shown(browser, style):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
-    style = (ASSETS / "course.css").read_text()
     tab.set_content(f"<style>{style}</style><body class=md-typeset>{STEPPER}")
     assert seen(tab) == [1, 2, 3]
     context.close()

@@ -18,7 +18,7 @@ from typing import Any
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import leaks
 from autograder.classroom.nbgrader import directory
-from autograder.lessons import assemble, manifest, notebook, packing, places, tasks
+from autograder.lessons import assemble, manifest, notebook, packing, places, stepper, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import editors, workspace
@@ -76,8 +76,7 @@ MODULES = (
     *(f"recording/{file.stem}" for file in sorted((places.PACKAGE / "recording").glob("*.py"))),
     *("student/programs", "student/run_program", "student/screen", "student/workspace"),
 )
-ASSETS = ("course.css", "stage.css", "stage.js", "stepper.js")
-# of the site: what `trace --html` shows a recording with
+SHOWING = (*stepper.STYLES, *stepper.SCRIPTS)  # of the site: what `trace --html` needs
 HIDDEN_TESTS = "hidden_tests.json"  # how many grade each exercise: what `check` says of them
 
 README = """\
@@ -224,8 +223,8 @@ def _add_tool(tool: Path) -> None:
     pins = [f"requirements/{name}.txt" for name in ("student", "lock", "uv", "without")]
     for file in ("jaxprentice", "LICENSE", *pins):
         _copy(places.ROOT / file, tool / file)
-    for name in ASSETS:
-        _copy(places.ASSETS / name, tool / "site/theme/assets" / name)
+    for name in SHOWING:
+        _copy(places.SITE / name, tool / "site" / name)
     for name in MODULES:
         _copy(places.PACKAGE / f"{name}.py", tool / "autograder" / f"{name}.py")
 

@@ -16,8 +16,8 @@ from minijax.numpy.elementwise import *
 from minijax.numpy.elementwise import __all__ as _elementwise
 from minijax.numpy.functions import *
 from minijax.numpy.functions import __all__ as _functions
-from minijax.numpy.indexing import *
-from minijax.numpy.indexing import __all__ as _indexing
+from minijax.numpy.lookups import *
+from minijax.numpy.lookups import __all__ as _lookups
 from minijax.numpy.making import *
 from minijax.numpy.making import __all__ as _making
 from minijax.numpy.matrices import *
@@ -37,7 +37,7 @@ __all__ = [
     *_contractions,
     *_elementwise,
     *_functions,
-    *_indexing,
+    *_lookups,
     *_making,
     *_matrices,
     *_reductions,

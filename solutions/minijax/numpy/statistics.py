@@ -35,7 +35,7 @@ from minijax.numpy.elementwise import (
     logical_or,
     where,
 )
-from minijax.numpy.indexing import sort
+from minijax.numpy.lookups import sort
 from minijax.numpy.making import (
     broadcast_to,
     ndim,
