@@ -346,7 +346,7 @@ def test_an_archive_beside_unpacked_submissions_stays_closed_and_is_named(tmp_pa
     said = nbgrader_collect.extract(got, tmp_path / "extracted", tmp_path, "ps1")
     assert filed(tmp_path / "extracted") == {"a": b"ada's"}
     assert said[0] == "1 submission is collected."
-    assert said[1].startswith("Nothing from ")
+    assert said[1].startswith("In the roster, but nothing came from them")
     assert said[2:] == ["'lms.zip' was not opened: put it there alone."]
 
 

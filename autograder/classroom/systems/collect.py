@@ -71,7 +71,9 @@ def give_back(
     graded = _reported(reported, assignment) if reported else _with_feedback(folder, name)
     others = [x for x in graded if x not in names(place, name) and pages(x)]
     where = reported / "students" if reported else f"feedback/STUDENT/{name}"
-    said = [f"{out} holds {_pack(place, name, pages, out)} pages, named as the submissions were."]
+    packed = _pack(place, name, pages, out)
+    many = "1 page" if packed == 1 else f"{packed} pages"
+    said = [f"{out} holds {many}, named as the submissions were."]
     return [*said, *([by_hand(others, where)] if others else [])]
 
 
@@ -404,7 +406,7 @@ def told(
         )
     missing = [x for x in roster.students if x not in found.students and x not in found.unasked]
     if missing:
-        yield f"Nothing from {len(missing)} in the roster: {', '.join(missing)}."
+        yield f"In the roster, but nothing came from them ({len(missing)}): {', '.join(missing)}."
     yield from found.said()
 
 
