@@ -398,7 +398,7 @@ def in_segments(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], An
 
     They are in segments, each checkpointed as a whole. A backward pass holds an array for each
     segment, and one for each function of the segment that it is in, so the number of segments plus
-    the longest length is minimal. Without functions, returns the array itself.
+    the length of the longest is minimal. Without functions, returns the array itself.
 
     >>> from minijax import make_jaxpr
     >>> from minijax.numpy import cos, sin

@@ -247,8 +247,8 @@ class Jitted:
     def program(self, args: tuple[Value, ...], kwargs: dict[str, Any]) -> Program:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
-        It fits all calls in which the function, run again, would find the same in its arguments
-        and around it. The values of leaves do not matter, nor which of them are tracers.
+        It fits a call if the function, run again, would find the same in its arguments and around
+        it. The values of leaves do not matter, nor which of them are tracers.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})
@@ -454,10 +454,10 @@ def batched_jaxpr(
 ) -> tuple[ClosedJaxpr, list[Any]]:
     """The program for batches of a program's inputs, and the list of batch axes of its results.
 
-    `dims` are the batch axes of the inputs, and `avals` their types with these axes; what all
-    examples share is `not_mapped`, maybe every input. Asked again for the same size and name of the
-    axis and the same `dims`, it returns the same pair, and traces nothing. The pair is freed when
-    `jaxpr` is.
+    `dims` are the batch axes of the inputs, and `avals` their types with these axes; an input that
+    all examples share is `not_mapped`, and that may be every input. Asked again for the same size
+    and name of the axis and the same `dims`, it returns the same pair, and traces nothing. The pair
+    is freed when `jaxpr` is.
 
     >>> one, three = (ShapedArray(shape, np.dtype("float64")) for shape in ((), (3,)))
     >>> batched_jaxpr(trace_to_jaxpr(lambda x: [x, 2.0], [one]), 3, [0], [three])

@@ -153,7 +153,7 @@ vmap_rules[all_gather_p] = all_gather_batch
 def all_gather_transpose(
     ct: Tangent, x: Value, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> list[Value]:
-    """The cotangent of the value that one example gave to `all_gather`, in a list of length 1.
+    """The cotangent of the value that one example passed to `all_gather`, in a list of length 1.
 
     `ct` is this example's cotangent of the gathered array. `x`, an `UndefPrimal`, has the type of
     the value. The result says how the sum of what all examples return moves with the value.

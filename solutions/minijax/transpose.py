@@ -85,7 +85,7 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 
 
 def unbroadcast(ct: Tangent, x: Value) -> Value:
-    """The cotangent of operand `x` of an elementwise operation; `ct` is the result's.
+    """The cotangent of operand `x` of an elementwise operation; `ct` is that of its result.
 
     If `x` was stretched, it is the sum of `ct` over the copies of each entry, in the shape of `x`
     and `ct`'s dtype. Otherwise it is `ct` itself, which may be a tracer; for a known `x`, None.
@@ -151,7 +151,7 @@ def inverse_permutation(permutation: Sequence[int]) -> list[int]:
 def dot_general_transpose(
     ct: Tangent, x: Value, y: Value, *, dimension_numbers: Any, preferred_element_type: Any
 ) -> list[Value]:
-    """A product of the cotangent with the known operand, over the axes that it kept."""
+    """A product of the cotangent with the known operand, over the axes that the known one kept."""
     contract, batch = dimension_numbers
     if isinstance(x, UndefPrimal):
         return [dot_cotangent(ct, x.aval, y, contract, batch, comes_last=False), None]
@@ -164,11 +164,11 @@ def dot_cotangent(
 ) -> Value:
     """The cotangent of an operand of type `aval` in a product (`lax.dot_general`).
 
-    `other` is the known operand; with `comes_last`, it is the first of the two. Each of the pairs
-    `contract` and `batch` has the axes of the linear operand, then those of `other`. `ct` has the
-    axes of the product: batch axes, those kept from the first operand, then from the second.
-    All the work is one product of `ct` and `other`, which may be tracers, in the dtype of `ct`. The
-    cotangent has the dtype of the operand.
+    `other` is the known operand; with `comes_last`, the linear operand is the second of the two.
+    Each of the pairs `contract` and `batch` has the axes of the linear operand, then those of
+    `other`. `ct` has the axes of the product: batch axes, those kept from the first operand, then
+    from the second. All the work is one product of `ct` and `other`, which may be tracers, in the
+    dtype of `ct`. The cotangent has the dtype of the operand.
 
     >>> x = ShapedArray((2, 3), np.dtype(float))  # a product x @ y of shape (2, 5), y as below
     >>> y, numbers = np.ones((3, 5)), (((1,), (0,)), ((), ()))
@@ -274,8 +274,8 @@ def backward_pass(jaxpr: Jaxpr, consts: Values, args: Values, cotangents: Values
     `consts` and `args` belong to `jaxpr.constvars` and `jaxpr.invars`, with an `UndefPrimal` for
     each linear input; None is a cotangent of zero, here and in the list. For an equation with a
     linear operand, the transpose rule is called once, with the complete cotangents of its results;
-    its errors come out. If these are all None, the equation is skipped and needs no rule. If a rule
-    is needed and there is none, raises a `NotImplementedError` that names the primitive.
+    its errors pass through. If these are all None, the equation is skipped and needs no rule. If a
+    rule is needed and there is none, raises a `NotImplementedError` that names the primitive.
 
     >>> a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
     >>> jaxpr = Jaxpr([], [a], [c], [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([b], [c], neg_p, {})])
@@ -458,7 +458,8 @@ def value_and_gradients(
     """The value of `fun`, which runs once, and a tuple with its gradient for each of `args`.
 
     Raises `TypeError` unless the value is a single float. The cotangent of the value has its dtype,
-    and is weak if the value is. With `has_aux`, `fun` returns a pair; its second part comes third.
+    and is weak if the value is. With `has_aux`, `fun` returns a pair; its second part becomes the
+    third result.
 
     >>> value, gradients = value_and_gradients(lambda x, y: x * y, (3.0, 4.0))
     >>> print(value, *gradients)
@@ -475,7 +476,7 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
     """The Jacobians of leaf `i` of a function's result, one for each float input.
 
     `lin` is the linearized function, whose results are floats. A Jacobian has the axes of the leaf,
-    then those of the input; if the input has no influence, it is zero. One backward pass serves all
+    then those of the input; for an input without influence it is zero. One backward pass serves all
     entries.
 
     >>> lin = linearize_tree(lambda x, y: x * y, (3.0, np.array([1.0, 2.0])), has_aux=False)

@@ -222,7 +222,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     A leaf's structure is the constant `leaf`; a container's structure has everything needed to
     build it again. A container for which `is_leaf` is true counts as a leaf, at any depth. Each
     container is taken apart once. If this does not yield children and data, raises `ValueError`;
-    other errors in it come out unchanged. Counterpart: `jax.tree.flatten`.
+    other errors raised on the way pass through unchanged. Counterpart: `jax.tree.flatten`.
 
     >>> tree_flatten({"b": 1.0, "a": (2.0, [3.0])})
     ([2.0, 3.0, 1.0], PyTreeDef({'a': (*, [*]), 'b': *}))
@@ -241,9 +241,9 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of this structure with these leaves, from any iterable.
 
-    Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. A kind of
-    container gets its data and a list of children, and an error in it comes out unchanged.
-    Counterpart: `jax.tree.unflatten`.
+    Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. Each
+    container is built from its data and a list of children; an error raised on the way passes
+    through unchanged. Counterpart: `jax.tree.unflatten`.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")
@@ -281,8 +281,8 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What `tree` has where `treedef` has leaves: leaves, or subtrees.
 
     The result is a list. If `tree` lacks a container of `treedef`, at the same position, with the
-    same class, equal data and as many children, raises `ValueError`. Below that, nothing is looked
-    at. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
+    same class, equal data and as many children, raises `ValueError`. Nothing below its leaves is
+    examined. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]
@@ -303,9 +303,10 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """The tree of what `f` returns for each leaf of `tree`. Counterpart: `jax.tree.map`.
 
-    `f` is called once per leaf, from left to right, and also gets what the other trees have at that
-    place, maybe a whole subtree. If one of them lacks a container of `tree`, raises `ValueError`,
-    and `f` is not called. Containers for which `is_leaf` is true are leaves of `tree`.
+    `f` is called once per leaf, from left to right, and is also passed what the other trees have
+    there, which may be a whole subtree. If one of them lacks a container of `tree`, raises
+    `ValueError`, and `f` is not called. Containers for which `is_leaf` is true are leaves of
+    `tree`.
 
     >>> tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
@@ -324,9 +325,9 @@ def flatten_fun(
     """`f` for flat leaves, `flat_f`, and a function for its result's structure, `out_tree`.
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
-    leaves one by one (else `ValueError`), calls `f` once, and returns the list of the result's
-    leaves. `out_tree()` returns the structure of the last result, as it was then, or raises
-    `RuntimeError` if there is none.
+    leaves as separate arguments (a wrong number raises `ValueError`), calls `f` once, and returns
+    the list of the result's leaves. `out_tree()` returns the structure of the last result, as it
+    was when `flat_f` returned, or raises `RuntimeError` if there is none.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair

@@ -181,9 +181,9 @@ def binary_batch(
 def align_operand(axis_size: int, dim: BatchAxis, x: Value, rank: int) -> Value:
     """An operand of an elementwise operation, with a leading batch axis and `rank` others.
 
-    A `not_mapped` number (0-d) stays unchanged; a `not_mapped` array is repeated. Example meets
-    example in an operation on two such operands, and within one example NumPy's rules align the
-    axes. If no axis is missing, at most one operation is bound, and none if nothing changes.
+    A `not_mapped` number (0-d) stays unchanged; a `not_mapped` array is repeated. An operation on
+    two such operands pairs their examples, and NumPy's rules align the axes within each example. If
+    no axis is missing, at most one operation is bound, and none if nothing changes.
 
     >>> numbers, rows = np.array([1.0, 10.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> align_operand(2, 0, numbers, 1) * align_operand(2, 0, rows, 1)

@@ -434,7 +434,7 @@ def test_first_matrix(student):
     of_first(student, (2, 3), (3,), MATRICES)
 
 
-@pytest.mark.keeps("it is the first of the two")
+@pytest.mark.keeps("the linear operand is the second of the two")
 def test_second_matrix(student):
     """In a product of matrices, the second one gets its cotangent."""
     of_second(student, (3, 3), (3, 3), MATRICES)
@@ -796,7 +796,7 @@ def test_operations_without_influence(student):
 
 
 @pytest.mark.meets("exception")
-@pytest.mark.keeps("names the primitive", "its errors come out")
+@pytest.mark.keeps("names the primitive", "its errors pass through")
 def test_missing_rule(student):
     """A missing rule is an error that names the primitive; an error of a rule comes out."""
     student.agrees(missing_rule, RULES, True)
@@ -1215,7 +1215,7 @@ def test_gradients_of_containers(student):
 
 
 @pytest.mark.meets("some_results", "none")
-@pytest.mark.keeps("its second part comes third")
+@pytest.mark.keeps("its second part becomes the third result")
 def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, ALL, "aux", [ROW], True)
@@ -1394,7 +1394,7 @@ def test_several_leaves(student):
 
 
 @pytest.mark.meets("float32", "some_results", "zeros")
-@pytest.mark.keeps("if the input has no influence, it is zero")
+@pytest.mark.keeps("for an input without influence it is zero")
 def test_results_without_influence(student):
     """If a leaf does not depend on an input, the Jacobian is zero, and has its full shape."""
     student.agrees(jacobians, ALL, "constant", [ROW, GRID])

@@ -1212,7 +1212,7 @@ def test_batch_several(student):
 
 
 @pytest.mark.meets("some_results")
-@pytest.mark.keeps("what all examples share is")
+@pytest.mark.keeps("an input that all examples share is")
 def test_batch_unmapped(student):
     """An input that is the same for all examples stays as it is."""
     student.agrees(batch_program, "two", 2, [0, None], [GRID, ROW])

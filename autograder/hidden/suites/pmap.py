@@ -343,7 +343,7 @@ def test_back_to_a_number(student):
 
 @pytest.mark.meets("order", "twice", "axes")
 @pytest.mark.keeps(
-    "The cotangent of the value that one example gave", "cotangent of the gathered array"
+    "The cotangent of the value that one example passed", "cotangent of the gathered array"
 )
 def test_back_to_a_stack(student):
     """Each example gets back what all others hold for it in arrays stacked along any axis."""

@@ -323,7 +323,7 @@ for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
 
 
 @pytest.mark.meets("exception")
-@pytest.mark.keeps("come out unchanged")
+@pytest.mark.keeps("pass through unchanged")
 def test_errors_when_taken_apart(student):
     """An error in is_leaf, in a container's own function or in its children comes out unchanged."""
     student.agrees(run, NOTHING, raising("tree_flatten([1, 2], is_leaf=stop)"))
@@ -502,7 +502,7 @@ result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leave
 
 
 @pytest.mark.meets("exception")
-@pytest.mark.keeps("an error in it")
+@pytest.mark.keeps("an error raised on the way")
 def test_errors_when_put_together(student):
     """An error in the function that makes a container comes out unchanged."""
     made = (
@@ -584,7 +584,7 @@ def test_tree_of_the_same_structure(student):
 
 
 @pytest.mark.meets("some_results", "none")
-@pytest.mark.keeps("where `treedef` has leaves", "nothing is looked at")
+@pytest.mark.keeps("where `treedef` has leaves", "Nothing below its leaves")
 def test_subtrees_at_leaves(student):
     """If the structure has a leaf, a whole subtree there is returned unchanged."""
     along(
@@ -749,7 +749,7 @@ def test_map_of_several_trees(student):
 
 
 @pytest.mark.meets("some_results")
-@pytest.mark.keeps("maybe a whole subtree")
+@pytest.mark.keeps("may be a whole subtree")
 def test_map_with_subtrees(student):
     """The first tree says where the leaves are: what the others have there is passed whole."""
     mapped(
@@ -984,7 +984,7 @@ result.append(out_tree())
 
 
 @pytest.mark.meets("moment", "mutation")
-@pytest.mark.keeps("as it was then")
+@pytest.mark.keeps("as it was when `flat_f` returned")
 def test_structure_of_that_time(student):
     """The structure is that of the result as it was, whatever happens to it afterwards."""
     wrapped(
@@ -1104,7 +1104,7 @@ for leaves in ([3], [6], [7], [2], [0], [3, 3]):
     )
 
 
-@pytest.mark.keeps("one by one")
+@pytest.mark.keeps("as separate arguments")
 def test_wrong_number_of_flat_arguments(student):
     """A wrong number of leaves is rejected with ValueError, and the function is not called."""
     wrapped(

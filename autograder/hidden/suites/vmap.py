@@ -229,7 +229,7 @@ def test_batch_axis_in_front(student):
 
 
 @pytest.mark.meets("more_than_two", "sizes")
-@pytest.mark.keeps("a leading batch axis", "Example meets example")
+@pytest.mark.keeps("a leading batch axis", "pairs their examples")
 def test_missing_axes(student):
     """Axes that one example lacks have size 1, and come after the batch axis."""
     align(student, 3, 0, ROW, 1)
@@ -261,7 +261,7 @@ def test_arrays_that_are_not_mapped(student):
 
 
 @pytest.mark.meets("order", "axes")
-@pytest.mark.keeps("Example meets example")
+@pytest.mark.keeps("pairs their examples")
 def test_two_operands(student):
     """Two operands that were brought into this form go together, example by example."""
     both = siblings("vmap.move_batch_axis")
