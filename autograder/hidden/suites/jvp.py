@@ -684,8 +684,13 @@ def outer_outputs(mj, val, tangent):
 
 
 @probe
-def boxed_inputs(mj, primals, tangents):
-    """What the function gets, and the stack before, during and after its call."""
+def boxed_inputs(mj, primals, tangents, own=False):
+    """What the function gets, and the stack before, during and after its call.
+
+    With `own`, minijax makes the tangents, which are zeros.
+    """
+    if own:
+        tangents = [mj.numpy.zeros(t.shape, t.dtype) for t in tangents]
     calls = []
     sizes = [len(trace_state.stack)]
 
@@ -816,6 +821,7 @@ def test_flat_integer_inputs(student):
     student.agrees(boxed_inputs, [3.0, 7], [0.5, np.zeros((), FLOAT0)])
     student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP])
     student.agrees(boxed_inputs, [EMPTY.astype(int), ROW], [EMPTY.astype(FLOAT0), STEP])
+    student.agrees(boxed_inputs, [np.arange(3), ROW], [np.zeros(3, FLOAT0), STEP], True)
 
 
 @pytest.mark.keeps("has the dtype `float0`")
