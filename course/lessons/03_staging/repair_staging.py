@@ -1,9 +1,9 @@
 """All derivatives of a program.
 
-`gradient(f, *inputs)` returns the derivatives of `f` with respect to all its inputs, for the price
-of a few operations for each equation, however many inputs there are. On its own it is right, even
-for a function that takes gradients itself. But inside a function that you stage or differentiate,
-it does not always agree with `derivative`, and it must. Repair it.
+`gradient(f, *inputs)` returns the derivatives of `f` with respect to all its inputs, at the cost of
+a few operations per equation, however many inputs there are. On its own it is right, even for a
+function that takes gradients itself. But inside a function that you stage or differentiate, it does
+not always agree with `derivative`, and it must. Repair it.
 """
 
 from microjax.interpreters import Op, add, bind, mul
@@ -21,7 +21,7 @@ class Table:
         self.entries[str(atom)] = value
 
     def read(self, atom, otherwise):
-        """The value of an atom, or what to take if it has none."""
+        """The value of an atom, or a default if it has none."""
         return self.entries.get(str(atom), otherwise)
 
 

@@ -1,7 +1,7 @@
 """A sparse Jacobian from few directions.
 
-Write `sparse_jacobian(f, pattern)`, which returns a function of `x` that computes the Jacobian of
-`f` there, for an `f` from vectors to vectors. The array `pattern` has the shape of the Jacobian and
+Write `sparse_jacobian(f, pattern)`, for an `f` from vectors to vectors. It returns a function of
+`x` that computes the Jacobian of `f` at `x`. The array `pattern` has the shape of the Jacobian and
 is False at entries that are zero for every `x`. `f` runs once, and you push no more directions
 through it than necessary: a single one if each row of the pattern has a single entry, and k for a
 band of k diagonals. The result has the dtype of what `f` returns.

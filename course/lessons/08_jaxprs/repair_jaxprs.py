@@ -1,8 +1,8 @@
 """Inlined calls.
 
-`inline(jaxpr)` removes the calls from a program: it replaces each call by the equations of the
+`inline(jaxpr)` removes the calls from a program: it replaces each call with the equations of the
 program that is called. The result is often right, and sometimes wrong. Like the old program, the
-new one must pass `typecheck_jaxpr`, and the two must compute the same. Repair it.
+new one must pass `typecheck_jaxpr`, and the two must compute the same results. Repair it.
 """
 
 from minijax.core import Primitive, abstract_eval_rules, impl_rules

@@ -3,7 +3,7 @@
 Write `fused(f)`, a function that returns what `f` returns, and computes it with NumPy instead of
 XLA. It traces `f` once for each type of its arguments. It computes a chain of elementwise
 operations on a long array block by block, so that no intermediate array ever exists as a whole.
-Besides its result, a chain of forty operations on two million numbers needs less than a tenth of
+Apart from its result, a chain of forty operations on two million numbers needs less than a tenth of
 the result's memory. How fast is it, compared with `f` and with `jit(f)`?
 """
 

@@ -15,7 +15,7 @@ executables = {}
 
 
 def shared(f):
-    """`f`, compiled; by an executable that all functions with this program share."""
+    """`f`, compiled to an executable that all functions with this program share."""
 
     def run(*args):
         closed, out_tree = trace_tree(f, args)

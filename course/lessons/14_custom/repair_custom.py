@@ -2,7 +2,7 @@
 
 `lazily(f)` computes what `f` computes, but it begins at the results, and asks for an operand only
 when an equation needs it. So dead code is not run, and no equation is run twice. Its results must
-be those of `f`, for any function of arrays, calls of `jit` included. Repair it.
+be those of `f`, for any function of arrays, `jit` calls included. Repair it.
 """
 
 from minijax import make_jaxpr
@@ -10,7 +10,7 @@ from minijax.custom_interpreters import called_program, eval_equation, read, wri
 
 
 def lazily(f):
-    """`f`, without a step that its results do not need."""
+    """`f`, without the steps that its results do not need."""
 
     def f_on_demand(*args):
         closed, env = make_jaxpr(f)(*args), {}

@@ -5,7 +5,7 @@ and `grad` need: for each pair (source, target) of `perm`, example `target` gets
 example `source`, and an example that is not a target gets zeros. With it, write `ring_sum(x,
 axis_name)`, which returns what `psum` returns, and binds no collectives but yours and `axis_index`.
 Each of the n examples sends only to the next, and the last to the first. Each sends 2n - 2 times,
-and never more than one part in n of its numbers, rounded up.
+and never more than one nth of its numbers, rounded up.
 """
 
 from minijax import lax

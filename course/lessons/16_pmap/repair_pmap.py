@@ -11,7 +11,7 @@ from minijax import lax
 
 
 def standardize(x, count, axis_name):
-    """This part of the data, by the mean and the variance of the columns of all data."""
+    """This part of the data, standardized by the mean and variance of the columns of all data."""
     is_data = jnp.arange(x.shape[0])[:, None] < count
     centered = x - average(x, is_data, axis_name)
     variance = average(centered * centered, is_data, axis_name)
