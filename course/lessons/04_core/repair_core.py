@@ -2,7 +2,7 @@
 
 `origins(f)(*args)` returns the value of `f` and the set of the arguments that it was computed from,
 by number: for `lambda x, y, z: x * z + 1.0`, the set is `{0, 2}`. Each call must report only its own
-arguments, and lose none of them, even if `f` runs inside another call of `origins`. Here some get
+arguments, and lose none of them, even if `f` runs inside another call to `origins`. Here some get
 lost. Repair it.
 """
 

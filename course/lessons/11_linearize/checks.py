@@ -351,7 +351,7 @@ def equation(name, operands, out):
 
 @pytest.fixture
 def split_by_hand(monkeypatch):
-    """A call of `(x, y) -> (y - 2x, x)`, split by hand for a known x; calls are not compiled."""
+    """A call to `(x, y) -> (y - 2x, x)`, split by hand for a known x; calls are not compiled."""
     x, twice, r, y, out = (Var(FLOAT) for _ in range(5))
     first = ClosedJaxpr(Jaxpr([], [x], [x, twice], [equation("add", [x, x], twice)]), [])
     second = ClosedJaxpr(Jaxpr([], [r, y], [out], [equation("sub", [y, r], out)]), [])
