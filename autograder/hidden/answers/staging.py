@@ -642,7 +642,9 @@ mistake(
 # an operand's value is looked up again if it is a variable
 mistake(
     "staging.eval_jaxpr",
-    {"env.get(arg, arg) for": "env.get(x, x) if isinstance(x := env.get(arg, arg), Var) else x for"},
+    {
+        "env.get(arg, arg) for": "env.get(x, x) if isinstance(x := env.get(arg, arg), Var) else x for"
+    },
     fails="test_variables_of_a_program_outside",
 )
 # an operation that fails is applied again
@@ -695,4 +697,35 @@ mistake(
         "return Jaxpr(jaxpr.parameters, tuple(reversed(kept)), jaxpr.return_val)": "clean = Jaxpr(jaxpr.parameters, tuple(reversed(kept)), jaxpr.return_val)\nreturn known.setdefault(clean, clean)",
     },
     fails="test_constants_need_nothing",
+)
+# a constant that is equal to a parameter is taken for it
+mistake(
+    "staging.build_jaxpr",
+    {
+        "Equation(var, op, args)": "Equation(var, op, tuple(next((p for p in parameters if p == a), a) for a in args))"
+    },
+    fails="test_operands_of_others_are_kept",
+)
+# a string is the name of a variable
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "last_use = {": "names = {str(var): var for var in jaxpr.parameters}\nlast_use = {",
+        "env.get(arg, arg) for": "env.get(names.get(arg, arg), arg) for",
+    },
+    fails="test_constants_stand_for_themselves",
+)
+# an equation without a variable stays
+mistake(
+    "staging.dce_jaxpr",
+    {
+        "if equation.var in needed": "if equation.var in needed or not any(isinstance(arg, Var) for arg in equation.args)"
+    },
+    fails="test_what_is_not_used_goes",
+)
+# the last equation stays
+mistake(
+    "staging.dce_jaxpr",
+    {"{jaxpr.return_val}": "{jaxpr.return_val, *(line.var for line in jaxpr.equations[-1:])}"},
+    fails="test_what_only_useless_equations_use_goes",
 )

@@ -333,7 +333,7 @@ def remembered(mj, questions):
             return 0
 
     objects = [1.0, True, 0.0, -0.0, "x", float("nan"), [1.0], [1.0], None, 2.5, float("2.5")]
-    for make in (Same, lambda: tuple([1.0]), lambda: int("1000"), lambda: "".join("xy")):
+    for make in (Same, lambda: tuple(map(float, "12")), lambda: int("1000"), lambda: "".join("xy")):
         objects += make(), make()
     before = telling_before()
     interpreter, outs = RememberingInterpreter(before), []
@@ -633,8 +633,8 @@ def arguments(mj, args):
             return 0
 
         def __call__(self, *args):
-            for x in (2.5, two, two):
-                calls.append((args, ask("mul", x, four), ask("add", x, four)))
+            outs = [(ask("mul", x, four), ask("add", x, four)) for x in (2.5, two, two)]
+            calls.append((args, outs))
             return list(args), "kept"
 
     two, four = 2.0, 4.0
