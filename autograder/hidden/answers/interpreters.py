@@ -517,3 +517,25 @@ mistake(
     },
     fails="test_after_an_error",
 )
+# is the current one after each operation, whoever was when it was asked
+mistake(
+    "interpreters.count_ops",
+    {
+        "return before.interpret_op(op, args)": "context.interpreter = before\ntry:\n    return before.interpret_op(op, args)\nfinally:\n    context.interpreter = self"
+    },
+    fails="test_counting_inside_counting",
+)
+# forgets all when it is told an error
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "try:\n    self.known[key] = args, self.prev_interpreter.interpret_op(op, args)\nexcept BaseException:\n    self.known.clear()\n    raise"
+    },
+    fails="test_a_question_without_answer",
+)
+# asks again if a different interpreter is current
+mistake(
+    "interpreters.remember",
+    {"key = (op,": "key = (context.interpreter, op,"},
+    fails="test_several_that_remember",
+)

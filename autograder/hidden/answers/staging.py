@@ -729,3 +729,24 @@ mistake(
     {"{jaxpr.return_val}": "{jaxpr.return_val, *(line.var for line in jaxpr.equations[-1:])}"},
     fails="test_what_only_useless_equations_use_goes",
 )
+
+
+@mistake("staging.dce_jaxpr", fails="test_what_is_not_used_goes")
+def dce_jaxpr(jaxpr):
+    # in the order of a set: mostly that of its numbers
+    needed, kept = {jaxpr.return_val}, set()
+    for i, equation in reversed([*enumerate(jaxpr.equations)]):
+        if equation.var in needed:
+            needed.update(equation.args)
+            kept.add(i)
+    return Jaxpr(jaxpr.parameters, tuple(jaxpr.equations[i] for i in kept), jaxpr.return_val)
+
+
+# is the current one after each operation, whoever was when it was asked
+mistake(
+    "staging.build_jaxpr",
+    {
+        "return var": "from microjax.interpreters import context\n\ncontext.interpreter = self\nreturn var"
+    },
+    fails="test_programs_inside_programs",
+)

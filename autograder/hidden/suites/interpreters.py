@@ -228,10 +228,11 @@ def interval_of_itself(mj, x):
 
 @probe(uses=[of_all_kinds])
 def intervals_of_floats(mj):
-    """The intervals of products with floats of other classes, as NumPy's are."""
+    """The intervals of operations with floats of other classes, as NumPy's are."""
     interpreter, floats = IntervalInterpreter(), of_all_kinds()[:2]
-    pairs = [*zip(floats, reversed(floats), strict=True), *((x, (-1.0, 2.0)) for x in floats)]
-    outs = [interpreter.interpret_op(Op.mul, pair) for pair in pairs]
+    other = floats[1]
+    pairs = [(x, y) for x in floats for y in (other, (-1.0, 2.0), (x, other + 1.0))]
+    outs = [interpreter.interpret_op(op, pair) for pair in pairs for op in Op]
     return {"the intervals": [tuple(float(bound) for bound in out) for out in outs]}
 
 
@@ -454,20 +455,21 @@ def two_that_remember(mj):
 
 @probe
 def remembered_after_errors(mj, errors):
-    """An operation that fails at first, and then no longer."""
+    """An operation that fails at first, and then no longer, between questions that are known."""
 
     class Fail(Interpreter):
         asked = 0
 
         def interpret_op(self, op, args):
             self.asked += 1
-            if self.asked <= len(errors):
-                raised.append(getattr(builtins, errors[self.asked - 1])("out"))
+            if op is Op.add and len(raised) < len(errors):
+                raised.append(getattr(builtins, errors[len(raised)])("out"))
                 raise raised[-1]
             return self.asked
 
     interpreter, outs, raised, x = RememberingInterpreter(Fail()), [], [], 2.5
     for _ in [*errors, None, None]:
+        outs.append(interpreter.interpret_op(Op.mul, (x, x)))
         try:
             outs.append(interpreter.interpret_op(Op.add, (x, x)))
         except BaseException as error:
@@ -476,7 +478,7 @@ def remembered_after_errors(mj, errors):
 
 
 @probe
-def while_current(mj, current):
+def while_current(mj):
     """The interpreter before is asked, whichever is the current one, which it may ask itself."""
 
     class Tell(Interpreter):
@@ -484,14 +486,17 @@ def while_current(mj, current):
             self.name = name
 
         def interpret_op(self, op, args):
+            asked.append(f"{self.name}: {op}")
             if op is Op.mul:
                 args = [interpreter.interpret_op(Op.add, args)]
             return f"{self.name}: {op} {args}"
 
-    interpreter = RememberingInterpreter(Tell("before"))
-    before = interpreter.prev_interpreter
-    context.interpreter = {"itself": interpreter, "before": before}.get(current, Tell("other"))
-    return [interpreter.interpret_op(op, ("x", 2.5)) for op in (Op.mul, Op.add, Op.mul)]
+    asked, answers, before = [], [], Tell("before")
+    interpreter = RememberingInterpreter(before)
+    for current, x in ((interpreter, 1.5), (before, 2.5), (Tell("other"), 3.5)):
+        context.interpreter = current
+        answers += [interpreter.interpret_op(Op.mul, pair) for pair in (("x", x), ("x", "y"))]
+    return {"who is asked for what": asked, "the answers": answers}
 
 
 @pytest.mark.meets("twice", "again")
@@ -507,7 +512,7 @@ def test_the_same_question(student):
 @pytest.mark.keeps("return that answer again", "of any kind and number")
 def test_remembered_answers_of_any_kind(student):
     """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
-    student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
+    student.agrees(remembered_answers, [None, 0.0, False, "", [], (), (1.5,)])
     student.agrees(remembered_kinds)
 
 
@@ -561,9 +566,7 @@ def test_numbers_that_pass(student):
 def test_several_that_remember(student):
     """Each remembers what it has asked itself, of the interpreter before it."""
     student.agrees(two_that_remember)
-    student.agrees(while_current, "itself")
-    student.agrees(while_current, "other")
-    student.agrees(while_current, "before")
+    student.agrees(while_current)
 
 
 @pytest.mark.meets("exception")
@@ -651,13 +654,24 @@ def arguments(mj, args):
 
 @probe(uses=[ask, texts])
 def nested_counts(mj, inner, after):
-    """A function that counts the operations of a second one, and applies some itself."""
+    """A function that counts the operations of a second one, and applies some itself.
+
+    It applies them by an interpreter of its own, which leaves the work to the one before.
+    """
     context.interpreter = text = texts()
+
+    class Passing(Interpreter):
+        def interpret_op(self, op, args):
+            passed.append(op.name)
+            return self.before.interpret_op(op, args)
 
     def many(number):
         def f(value):
+            passing = Passing()
+            passing.before, context.interpreter = context.interpreter, passing
             for _ in range(number):
                 value = ask("mul", value, 2.5)
+            context.interpreter = passing.before
             return value
 
         return f
@@ -666,8 +680,13 @@ def nested_counts(mj, inner, after):
         y, count = count_ops(many(inner), ask("add", x, 1.5))
         return many(after)(y), count
 
+    passed = []
     out = count_ops(outer, 4.0)
-    return {"the results and counts": out, "what the interpreter before is asked": text.asked}
+    return {
+        "the results and counts": out,
+        "what the interpreter before is asked": text.asked,
+        "what passes through interpreters of the function's own": passed,
+    }
 
 
 @probe(uses=[ask, texts])
@@ -834,7 +853,7 @@ def test_after_an_error(student):
 def test_operations_that_fail(student):
     """An operation that fails reached the interpreter too, and its error comes out."""
     student.agrees(counts_with_errors, ["KeyError", "TypeError", "KeyboardInterrupt"])
-    student.agrees(counts_with_errors, ["ValueError"])
+    student.agrees(counts_with_errors, ["ValueError", "NotImplementedError"])
 
 
 exercise("interpreters.whole")

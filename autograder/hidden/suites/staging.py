@@ -75,17 +75,29 @@ def built(mj, number, lines, result):
 
 @probe
 def built_inside(mj, depth):
-    """Programs that are built while others are being built, the innermost first."""
+    """Programs that are built while others are being built, the innermost first.
+
+    Some operations go through an interpreter of the function's own, which passes them on.
+    """
+
+    class Passing(mj.Interpreter):
+        def __init__(self):
+            self.before = mj.current_interpreter()
+
+        def interpret_op(self, op, args):
+            passed.append(op.name)
+            return self.before.interpret_op(op, args)
 
     def f(x):
         y = mj.add(x, 1.0)
         if len(open_programs) < depth:
             open_programs.append(y)
             jaxprs.append(mj.build_jaxpr(f, 1))
-        z = mj.mul(open_programs[0], y)
+        with mj.set_interpreter(Passing()):
+            z = mj.add(mj.mul(open_programs[0], y), 0.5)
         return z if jaxprs else open_programs[0]
 
-    open_programs, jaxprs, variables = [], [], {}
+    open_programs, jaxprs, variables, passed = [], [], {}, []
     jaxprs.append(mj.build_jaxpr(f, 1))
     atoms = [
         [*j.parameters, *(x for e in j.equations for x in (e.var, *e.args)), j.return_val]
@@ -96,6 +108,7 @@ def built_inside(mj, depth):
         "which of their variables and constants are the same": [
             [variables.setdefault(x, len(variables)) for x in each] for each in atoms
         ],
+        "what passes through interpreters of the function's own": passed,
     }
 
 
@@ -763,6 +776,7 @@ def test_what_is_not_used_goes(student):
     """An equation goes if its variable is not used."""
     cleans(student, 1, CONSTANTS, 2)
     cleans(student, 1, [["mul", 0, 0], ["add", 0, 3.0], ["mul", 0, 2]], 3)
+    cleans(student, 1, [["mul", 0, 0], ["add", 0, 3.0], *[["mul", 2, 1]] * 6, ["mul", 0, 2]], 9)
     cleans(student, 2, [*TWO, ["add", 4, 4]], 4)
 
 
