@@ -175,15 +175,17 @@ def equal_and_odd():
 
 
 @probe(uses=[equal_and_odd])
-def built_on_constants(mj, times):
+def built_on_constants(mj):
     """Whether operands and results of many kinds are written down as the very objects they are."""
     dual = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), 2.0, 1.0)
     values, operands = [dual, mj.Var("v_1"), False, float("inf"), *equal_and_odd()[0]], []
 
     def f(x):
-        for value in values * times:
+        for value in values:
             operands.extend([(x, value), (value, x), (value, value), (value, dual)])
         outs = [operation(*pair) for pair in operands for operation in (mj.add, mj.mul)]
+        for _ in range(800):
+            x = mj.add(x, x)
         return outs[0]
 
     def result_of(value):
@@ -266,7 +268,7 @@ def test_the_same_operation_twice(student):
 @pytest.mark.meets("another_box", "closure")
 def test_operands_of_others_are_kept(student):
     """Values of other interpreters are constants here, and are written down as they are."""
-    student.agrees(built_on_constants, 4)
+    student.agrees(built_on_constants)
 
 
 @pytest.mark.meets("order", "sizes")
@@ -502,7 +504,8 @@ def existing(mj, lines, result):
     jaxpr = mj.Jaxpr((variables[0],), equations, variables[result])
     with mj.set_interpreter(Make()):
         out = mj.eval_jaxpr(jaxpr, [Number(3)]).value
-    gc.collect()
+    if exist:
+        gc.collect()  # an environment may be part of a cycle
     return {
         "value": out,
         "never more than ten results exist": max(most) <= 10,
