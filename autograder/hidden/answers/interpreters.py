@@ -517,7 +517,7 @@ mistake(
     },
     fails="test_after_an_error",
 )
-# is the current one after each operation, whoever was when it was asked
+# is the current one after each operation, even if a different one was before
 mistake(
     "interpreters.count_ops",
     {

@@ -742,7 +742,7 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, tuple(jaxpr.equations[i] for i in kept), jaxpr.return_val)
 
 
-# is the current one after each operation, whoever was when it was asked
+# is the current one after each operation, even if a different one was before
 mistake(
     "staging.build_jaxpr",
     {
