@@ -387,3 +387,155 @@ mistake(
     },
     fails="test_several_that_remember",
 )
+
+
+# an interpreter that is false, as one of length 0 is, counts as none
+mistake(
+    "interpreters.bind",
+    {"current_interpreter()": "(current_interpreter() or EvalInterpreter())"},
+    fails="test_the_question",
+)
+# every subclass of the interpreter that evaluates is taken for it
+mistake(
+    "interpreters.bind",
+    {
+        "return current": "if isinstance(current_interpreter(), EvalInterpreter):\n    return EvalInterpreter().interpret_op(op, args)\nreturn current"
+    },
+    fails="test_the_question",
+)
+# the error says something more when it comes out
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept Exception as error:\n    error.add_note(f'in {op}')\n    raise"
+    },
+    fails="test_answers_of_any_kind",
+)
+# a list is returned as a new one
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "answer = current_interpreter().interpret_op(op, args)\nreturn [*answer] if isinstance(answer, list) else answer"
+    },
+    fails="test_operands_of_any_kind",
+)
+# rounded
+mistake(
+    "interpreters.interval",
+    {
+        "low + other_low, high + other_high": "round(low + other_low, 9), round(high + other_high, 9)"
+    },
+    fails="test_interval_sums",
+)
+# integers where they will do
+mistake(
+    "interpreters.interval",
+    {
+        "return min(corners), max(corners)": "return tuple(int(x) if x.is_integer() else x for x in (min(corners), max(corners)))"
+    },
+    fails="test_interval_products",
+)
+# of operands that cannot change, equal ones are the same
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*(arg if isinstance(arg, str | tuple) else id(arg) for arg in args)"},
+    fails="test_equal_operands",
+)
+# a list that has changed is a different operand
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*((id(arg), repr(arg)) for arg in args)"},
+    fails="test_remembered_answers_of_any_kind",
+)
+# the question is kept where the next one, asked meanwhile, overwrites it
+mistake(
+    "interpreters.remember",
+    {
+        "key = (": "self.key = key = (",
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "answer = self.prev_interpreter.interpret_op(op, args)\nself.known[self.key] = args, answer",
+    },
+    fails="test_several_that_remember",
+)
+# without operands it asks again
+mistake(
+    "interpreters.remember",
+    {"if key not in self.known:": "if key not in self.known or not args:"},
+    fails="test_other_questions",
+)
+# an interpreter that is false counts as none
+mistake(
+    "interpreters.remember",
+    {"self.prev_interpreter.": "(self.prev_interpreter or EvalInterpreter())."},
+    fails="test_other_operations",
+)
+# asks again if it was told an error
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "ask = self.prev_interpreter.interpret_op\ntry:\n    self.known[key] = args, ask(op, args)\nexcept Exception:\n    self.known[key] = args, ask(op, args)"
+    },
+    fails="test_a_question_without_answer",
+)
+# every subclass of the interpreter that evaluates is taken for it
+mistake(
+    "interpreters.count_ops",
+    {
+        "class Counting": "if isinstance(before, EvalInterpreter):\n    before = EvalInterpreter()\n\nclass Counting"
+    },
+    fails="test_result_and_number",
+)
+# the same operation on the same operands counts once
+mistake(
+    "interpreters.count_ops",
+    {
+        "class Counting": "seen = []\n\nclass Counting",
+        "count += 1": "if not any(op is o and all(map(lambda x, y: x is y, args, xs)) for o, xs in seen):\n    count += 1\nseen.append((op, args))",
+    },
+    fails="test_the_function_runs_once",
+)
+# only functions with a name
+mistake(
+    "interpreters.count_ops",
+    {"class Counting": "f.__name__\n\nclass Counting"},
+    fails="test_the_function_runs_once",
+)
+# puts the interpreter back only if its own is still there
+mistake(
+    "interpreters.count_ops",
+    {
+        "with set_interpreter(Counting()):": "context.interpreter = Counting()\ntry:",
+        "return result,": "finally:\n    if isinstance(context.interpreter, Counting):\n        context.interpreter = before\nreturn result,",
+    },
+    fails="test_after_an_error",
+)
+# puts the interpreter back after an `Exception`, and after no other error
+mistake(
+    "interpreters.count_ops",
+    {
+        "with set_interpreter(Counting()):": "context.interpreter = Counting()\ntry:",
+        "return result,": "except Exception:\n    context.interpreter = before\n    raise\ncontext.interpreter = before\nreturn result,",
+    },
+    fails="test_after_an_error",
+)
+# is the current one after each operation, even if a different one was before
+mistake(
+    "interpreters.count_ops",
+    {
+        "return before.interpret_op(op, args)": "context.interpreter = before\ntry:\n    return before.interpret_op(op, args)\nfinally:\n    context.interpreter = self"
+    },
+    fails="test_counting_inside_counting",
+)
+# forgets all when it is told an error
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "try:\n    self.known[key] = args, self.prev_interpreter.interpret_op(op, args)\nexcept BaseException:\n    self.known.clear()\n    raise"
+    },
+    fails="test_a_question_without_answer",
+)
+# asks again if a different interpreter is current
+mistake(
+    "interpreters.remember",
+    {"key = (op,": "key = (context.interpreter, op,"},
+    fails="test_several_that_remember",
+)

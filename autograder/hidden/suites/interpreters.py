@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import threading
 
     from microjax.interpreters import (
+        EvalInterpreter,
         Interpreter,
         IntervalInterpreter,
         Op,
@@ -38,7 +39,10 @@ def asked(mj, name, operands):
     """What the current interpreter is asked, and whether its answer comes back itself."""
     calls, current, answer = [], [], object()
 
-    class Ask(mj.Interpreter):
+    class Ask(mj.EvalInterpreter):
+        def __len__(self):
+            return len(calls)
+
         def interpret_op(self, op, args):
             calls.append((self is asked, op is mj.Op[name], args))
             current.append(context.interpreter is asked)
@@ -92,8 +96,8 @@ def answers_of_any_kind(mj, answers):
         try:
             seen.append(repr(bind(mj.Op.add, 1.5, 2.5)))
         except BaseException as error:
-            seen.append(f"{type(error).__name__} {error}")
-            same.append(error is raised[-1])
+            seen.append(f"{type(error).__name__} {error} {vars(error)}")
+            same.append(error is raised[-1] and not error.__suppress_context__)
     return {
         "what comes of each answer or error of the interpreter": seen,
         "the error itself comes out": same,
@@ -111,7 +115,8 @@ def any_operand_itself(mj):
     context.interpreter = First()
     return {
         "operand and answer are the same object": [
-            bind(mj.Op.add, x, 1.5) is x for x in of_all_kinds()
+            bind(mj.Op.add, x, 1.5) is x
+            for x in (*of_all_kinds(), [], {}, iter(()), ValueError("text"), repr, mj.Op.add)
         ],
     }
 
@@ -162,6 +167,8 @@ def test_the_question(student):
     student.agrees(asked, "add", [2, True])
     student.agrees(asked, "mul", [0, None, "x"])
     student.agrees(asked, "add", [(2.5, None)])
+    student.agrees(asked, "add", [])
+    student.agrees(asked, "mul", [1.5, "x"] * 6)
 
 
 @pytest.mark.meets("again", "caching", "moment")
@@ -187,6 +194,7 @@ def test_answers_of_any_kind(student):
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
     student.agrees(answers_of_any_kind, ["KeyboardInterrupt", "StopIteration", "ValueError", 1.5])
+    student.agrees(answers_of_any_kind, ["GeneratorExit", "SystemExit", "RecursionError", 1.5])
 
 
 def test_add_and_mul(student):
@@ -206,6 +214,7 @@ def intervals(mj, name, pairs):
     return {
         "the intervals": [tuple(bound + 0.0 for bound in out) for out in outs],
         "their classes": [type(out).__name__ for out in outs],
+        "their bounds are floats": all(isinstance(bound, float) for out in outs for bound in out),
     }
 
 
@@ -219,16 +228,17 @@ def interval_of_itself(mj, x):
 
 @probe(uses=[of_all_kinds])
 def intervals_of_floats(mj):
-    """The intervals of products with floats of other classes, as NumPy's are."""
+    """The intervals of operations with floats of other classes, as NumPy's are."""
     interpreter, floats = IntervalInterpreter(), of_all_kinds()[:2]
-    pairs = [*zip(floats, reversed(floats), strict=True), *((x, (-1.0, 2.0)) for x in floats)]
-    outs = [interpreter.interpret_op(Op.mul, pair) for pair in pairs]
+    other = floats[1]
+    pairs = [(x, y) for x in floats for y in (other, (-1.0, 2.0), (x, other + 1.0))]
+    outs = [interpreter.interpret_op(op, pair) for pair in pairs for op in Op]
     return {"the intervals": [tuple(float(bound) for bound in out) for out in outs]}
 
 
 @probe
 def in_the_interval(mj, op_name, first, second, steps=7):
-    """Whether results lie in the interval wherever operands lie, and how far from its bounds."""
+    """Whether the bounds are the least and the greatest result, wherever operands lie."""
 
     def between(low, high):
         return [low + (high - low) * i / steps for i in range(steps)] + [high]
@@ -241,7 +251,7 @@ def in_the_interval(mj, op_name, first, second, steps=7):
             low <= min(found),
             max(found) <= high,
         ],
-        "how far they are from its bounds": [min(found) - low, max(found) - high],
+        "they are its bounds": [min(found) == low, max(found) == high],
     }
 
 
@@ -265,6 +275,7 @@ def test_interval_products(student):
         for y in kinds[:3]:
             student.agrees(in_the_interval, "mul", x, y)
     student.agrees(in_the_interval, "mul", (0.1, 0.7), (-0.3, 0.6))
+    student.agrees(in_the_interval, "mul", (-1e200, 3e200), (1e100, 1e105))
     for x in ((-1e-200, 1e-200), (-1e-300, 3e-200), (-1e-200, -1e-300)):  # squares are 0
         student.agrees(in_the_interval, "mul", x, (1.0, 2.0))
         student.agrees(in_the_interval, "mul", (-0.5, 2.0), x)
@@ -294,9 +305,12 @@ exercise("interpreters.remember")
 def telling_before():
     """An interpreter whose answers are numbered, and which keeps what it was asked."""
 
-    class Tell(Interpreter):
+    class Tell(EvalInterpreter):
         def __init__(self):
             self.asked = []
+
+        def __len__(self):
+            return len(self.asked)
 
         def interpret_op(self, op, args):
             self.asked.append((op.name, len(args)))
@@ -311,7 +325,17 @@ def remembered(mj, questions):
 
     A question is the name of an operation and the numbers of objects, some of which are equal.
     """
+
+    class Same:
+        def __eq__(self, other):
+            return True
+
+        def __hash__(self):
+            return 0
+
     objects = [1.0, True, 0.0, -0.0, "x", float("nan"), [1.0], [1.0], None, 2.5, float("2.5")]
+    for make in (Same, lambda: tuple(map(float, "12")), lambda: int("1000"), lambda: "".join("xy")):
+        objects += make(), make()
     before = telling_before()
     interpreter, outs = RememberingInterpreter(before), []
     for name, *places in questions:
@@ -402,12 +426,13 @@ def remembered_kinds(mj):
             in_tuples.append(type(args) is tuple)
             return args[0]
 
-    before, values, in_tuples = First(), of_all_kinds(), []
-    interpreter = RememberingInterpreter(before)
+    before, values, in_tuples = First(), [*of_all_kinds(), {}], []
+    interpreter, second, same = RememberingInterpreter(before), [], []
+    for _ in range(2):
+        same.append([interpreter.interpret_op(Op.add, (x, second)) is x for x in values])
+        second.append("the same list, with something more in it")
     return {
-        "the answers themselves are returned, twice each": [
-            [interpreter.interpret_op(Op.add, (x, values)) is x for x in values] for _ in range(2)
-        ],
+        "the answers themselves are returned, twice each": same,
         "how often the one before is asked": before.asked,
         "the operands reach the one before in a tuple": all(in_tuples),
     }
@@ -429,41 +454,49 @@ def two_that_remember(mj):
 
 
 @probe
-def remembered_after_an_error(mj):
-    """An operation that fails at first, and then no longer."""
+def remembered_after_errors(mj, errors):
+    """An operation that fails at first, and then no longer, between questions that are known."""
 
     class Fail(Interpreter):
         asked = 0
 
         def interpret_op(self, op, args):
             self.asked += 1
-            if self.asked == 1:
-                raise KeyError("out")
+            if op is Op.add and len(raised) < len(errors):
+                raised.append(getattr(builtins, errors[len(raised)])("out"))
+                raise raised[-1]
             return self.asked
 
-    interpreter, outs, x = RememberingInterpreter(Fail()), [], 2.5
-    for _ in range(3):
+    interpreter, outs, raised, x = RememberingInterpreter(Fail()), [], [], 2.5
+    for _ in [*errors, None, None]:
+        outs.append(interpreter.interpret_op(Op.mul, (x, x)))
         try:
             outs.append(interpreter.interpret_op(Op.add, (x, x)))
-        except KeyError as error:
-            outs.append(error.args[0])
+        except BaseException as error:
+            outs.append("the interpreter's" if error is raised[-1] else "another error")
     return outs
 
 
 @probe
-def while_current(mj, current):
-    """The interpreter before is asked, whichever is the current one."""
+def while_current(mj):
+    """The interpreter before is asked, whichever is the current one, which it may ask itself."""
 
     class Tell(Interpreter):
         def __init__(self, name):
             self.name = name
 
         def interpret_op(self, op, args):
+            asked.append(f"{self.name}: {op}")
+            if op is Op.mul:
+                args = [interpreter.interpret_op(Op.add, args)]
             return f"{self.name}: {op} {args}"
 
-    interpreter = RememberingInterpreter(Tell("before"))
-    context.interpreter = interpreter if current == "itself" else Tell("other")
-    return [interpreter.interpret_op(Op.add, ("x", 2.5)) for _ in range(2)]
+    asked, answers, before = [], [], Tell("before")
+    interpreter = RememberingInterpreter(before)
+    for current, x in ((interpreter, 1.5), (before, 2.5), (Tell("other"), 3.5)):
+        context.interpreter = current
+        answers += [interpreter.interpret_op(Op.mul, pair) for pair in (("x", x), ("x", "y"))]
+    return {"who is asked for what": asked, "the answers": answers}
 
 
 @pytest.mark.meets("twice", "again")
@@ -479,7 +512,7 @@ def test_the_same_question(student):
 @pytest.mark.keeps("return that answer again", "of any kind and number")
 def test_remembered_answers_of_any_kind(student):
     """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
-    student.agrees(remembered_answers, [None, 0.0, False, "", [], ()])
+    student.agrees(remembered_answers, [None, 0.0, False, "", [], (), (1.5,)])
     student.agrees(remembered_kinds)
 
 
@@ -495,7 +528,8 @@ def test_other_questions(student):
     """Other operands, the same ones in the other order, and more of them, are asked for."""
     student.agrees(remembered, [["mul", 9, 4], ["mul", 9, 9], ["mul", 4, 9], ["mul", 9, 4]])
     student.agrees(remembered, [["add", 9, 4], ["add", 4, 4], ["mul", 4, 9], ["add", 4, 9]])
-    student.agrees(remembered, [["mul", 4, *[9] * more] for more in (1, 2, 0, 2, 0, 1)])
+    student.agrees(remembered, [["mul", 4, *[9] * more] for more in (1, 2, 0, 6, 7, 2, 0, 6, 1)])
+    student.agrees(remembered, [["mul"], ["add"], ["mul"], ["add"]])
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
@@ -505,6 +539,7 @@ def test_equal_operands(student):
     student.agrees(remembered, [["add", 0, 4], ["add", 1, 4], ["add", 0, 4]])
     student.agrees(remembered, [["mul", 2, 4], ["mul", 3, 4], ["mul", 5, 4], ["mul", 5, 4]])
     student.agrees(remembered, [["add", 9, 4], ["add", 10, 4]])
+    student.agrees(remembered, [["mul", place, 4] for place in range(11, 19)])
 
 
 @pytest.mark.meets("none")
@@ -531,14 +566,14 @@ def test_numbers_that_pass(student):
 def test_several_that_remember(student):
     """Each remembers what it has asked itself, of the interpreter before it."""
     student.agrees(two_that_remember)
-    student.agrees(while_current, "itself")
-    student.agrees(while_current, "other")
+    student.agrees(while_current)
 
 
 @pytest.mark.meets("exception")
 def test_a_question_without_answer(student):
     """An exception comes out, and is not an answer."""
-    student.agrees(remembered_after_an_error)
+    student.agrees(remembered_after_errors, ["KeyError"])
+    student.agrees(remembered_after_errors, ["StopIteration", "KeyboardInterrupt", "TypeError"])
 
 
 exercise("interpreters.count_ops")
@@ -547,8 +582,11 @@ exercise("interpreters.count_ops")
 def texts():
     """An interpreter that makes strings, and counts how often it was asked."""
 
-    class Text(Interpreter):
+    class Text(EvalInterpreter):
         asked = 0
+
+        def __len__(self):
+            return self.asked
 
         def interpret_op(self, op, args):
             self.asked += 1
@@ -589,11 +627,21 @@ def arguments(mj, args):
     context.interpreter = text = texts()
     calls = []
 
-    def f(*args):
-        calls.append((args, ask("mul", 2.5, 4.0)))
-        return list(args), "kept"
+    class Empty:
+        """A function that has no name, and says that it is empty."""
 
-    out, count = count_ops(f, *args)
+        __hash__ = None
+
+        def __len__(self):
+            return 0
+
+        def __call__(self, *args):
+            outs = [(ask("mul", x, four), ask("add", x, four)) for x in (2.5, two, two)]
+            calls.append((args, outs))
+            return list(args), "kept"
+
+    two, four = 2.0, 4.0
+    out, count = count_ops(Empty(), *args)
     return {
         "value": out,
         "the count": count,
@@ -606,13 +654,24 @@ def arguments(mj, args):
 
 @probe(uses=[ask, texts])
 def nested_counts(mj, inner, after):
-    """A function that counts the operations of a second one, and applies some itself."""
+    """A function that counts the operations of a second one, and applies some itself.
+
+    It applies them by an interpreter of its own, which leaves the work to the one before.
+    """
     context.interpreter = text = texts()
+
+    class Passing(Interpreter):
+        def interpret_op(self, op, args):
+            passed.append(op.name)
+            return self.before.interpret_op(op, args)
 
     def many(number):
         def f(value):
+            passing = Passing()
+            passing.before, context.interpreter = context.interpreter, passing
             for _ in range(number):
                 value = ask("mul", value, 2.5)
+            context.interpreter = passing.before
             return value
 
         return f
@@ -621,8 +680,13 @@ def nested_counts(mj, inner, after):
         y, count = count_ops(many(inner), ask("add", x, 1.5))
         return many(after)(y), count
 
+    passed = []
     out = count_ops(outer, 4.0)
-    return {"the results and counts": out, "what the interpreter before is asked": text.asked}
+    return {
+        "the results and counts": out,
+        "what the interpreter before is asked": text.asked,
+        "what passes through interpreters of the function's own": passed,
+    }
 
 
 @probe(uses=[ask, texts])
@@ -669,11 +733,11 @@ def counts_around(mj, elsewhere):
     return {"the result and count": count_ops(f, "x")}
 
 
-@probe(uses=[texts])
+@probe(uses=[texts, of_all_kinds])
 def results_themselves(mj):
     """Whether results of any kind are returned as they are."""
     context.interpreter = texts()
-    results = [iter([1.5]), (2.5,), (1.5, 3), [], None, {}]
+    results = [iter([1.5]), (2.5,), [], {}, *of_all_kinds()]
     return {
         "the result itself is the first of the pair": [
             count_ops(lambda x: x, result)[0] is result for result in results
@@ -682,18 +746,25 @@ def results_themselves(mj):
 
 
 @probe(uses=[texts])
-def failing(mj):
-    """Which interpreter is current after a function that raises, and what comes out."""
+def failing(mj, errors):
+    """Which interpreter is current after functions that raise, and what comes out."""
+
+    def f(error):
+        came.append("runs")
+        if type(error) is not KeyError:
+            context.interpreter = Interpreter()
+        raise error
+
     context.interpreter = text = texts()
-    try:
-        count_ops(lambda x: {}[x], "x")
-    except KeyError as error:
-        came = "KeyError" if error.args == ("x",) else "other"
-        return {
-            "error": came,
-            "the interpreter before is current again": context.interpreter is text,
-        }
-    return {"error": "nothing"}
+    came = []
+    for name in errors:
+        raised = getattr(builtins, name)("out")
+        try:
+            count_ops(f, raised)
+        except BaseException as error:
+            came.append("the function's" if error is raised else "another error")
+        came.append(context.interpreter is text)
+    return {"runs, error, and is the interpreter before current again": came}
 
 
 @probe(uses=[ask, of_all_kinds])
@@ -709,7 +780,7 @@ def counts_with_errors(mj, errors):
             if type(args[0]) is str and hasattr(builtins, args[0]):
                 raised.append(getattr(builtins, args[0])("of the interpreter"))
                 raise raised[-1]
-            return args[0]
+            return args[1]
 
     def f(*errors):
         for name in errors:
@@ -717,7 +788,7 @@ def counts_with_errors(mj, errors):
                 ask("mul", name, 2.5)
             except BaseException as error:
                 same.append(error is raised[-1])
-        return [ask("add", x, 1.5) is x for x in of_all_kinds()]
+        return [ask("add", 1.5, x) is x for x in of_all_kinds()]
 
     context.interpreter, raised, same, in_tuples = Fail(), [], [], []
     fail = context.interpreter
@@ -773,7 +844,7 @@ def test_counting_inside_counting(student):
 @pytest.mark.keeps("is current again")
 def test_after_an_error(student):
     """After a function that raises, all is as before, even the count of a function around it."""
-    student.agrees(failing)
+    student.agrees(failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "TypeError"])
     student.agrees(counts_around, False)
 
 
@@ -782,7 +853,7 @@ def test_after_an_error(student):
 def test_operations_that_fail(student):
     """An operation that fails reached the interpreter too, and its error comes out."""
     student.agrees(counts_with_errors, ["KeyError", "TypeError", "KeyboardInterrupt"])
-    student.agrees(counts_with_errors, ["ValueError"])
+    student.agrees(counts_with_errors, ["ValueError", "NotImplementedError"])
 
 
 exercise("interpreters.whole")
