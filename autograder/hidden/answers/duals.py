@@ -609,3 +609,17 @@ mistake(
     },
     fails="test_mixed_of_a_function_that_fails",
 )
+# a pair is opened if the input is in it
+mistake(
+    "duals.jvp",
+    {
+        "dual = ": "if isinstance(result, tuple) and any(isinstance(x, DualNumber) for x in result):\n    result = result[0]\ndual = "
+    },
+    fails="test_constant_results",
+)
+# asks whether the value is true
+mistake(
+    "duals.mixed",
+    {"return value.primal,": "return value.primal or value.primal,"},
+    fails="test_mixed_of_a_result_from_outside",
+)

@@ -1174,3 +1174,31 @@ mistake(
     },
     fails="test_call_keeps_the_order",
 )
+# Inputs of integers are left out.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if not t.pval.is_known]": 'if not t.pval.is_known and t.dtype.kind == "f"]'},
+    fails="test_partial_program",
+)
+# A result that is False is taken for no value.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) or t.pval.const is False"},
+    fails="test_partial_constants",
+)
+# Two inputs that are one object have one tangent.
+mistake(
+    "linearize.flat",
+    {
+        "jvp_flat(f, primals, with_float0(moving, avals))": "jvp_flat(\n    f, primals, [*map({id(x): t for x, t in zip(primals, with_float0(moving, avals), strict=True)}.get, map(id, primals))]\n)"
+    },
+    fails="test_linear_runs_once",
+)
+# Unknown inputs of integers that nothing needs are left out.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "rest, out_known = found": 'rest, out_known = found\nused = {id(x) for eqn in rest.eqns for x in eqn.invars} | set(map(id, rest.outvars))\nrest = rest.replace(\n    invars=[x for x in rest.invars if x.aval.dtype.kind == "f" or id(x) in used]\n)'
+    },
+    fails="test_unzip_one_side",
+)

@@ -67,7 +67,8 @@ def closed():
         def __eq__(self, other):
             raise TypeError("There is no reason to look into this.")
 
-        __bool__ = __len__ = __float__ = __hash__ = lambda self: self == self
+        __hash__ = None
+        __bool__ = __len__ = __float__ = lambda self: self == self
 
     return Closed()
 
@@ -185,6 +186,7 @@ def test_product_of_huge_values(student):
     student.agrees(rule, "mul_jvp", [INF, 5.5], [0.5, 10.0])
     student.agrees(rule, "mul_jvp", [INF, 4.0], [1.0, 0.0])
     student.agrees(rule, "mul_jvp", [0.0, 4.0], [NAN, 10.0])
+    student.agrees(rule, "mul_jvp", [3.0, 0.0], [INF, 10.0])
 
 
 exercise("duals.lift")
@@ -531,7 +533,7 @@ def what_the_function_gets(mj, siblings, x, x_dot):
     return {
         "calls of f": calls,
         "the class of what is returned": type(out).__name__,
-        "value and tangent": list(out),
+        "value and tangent": [*map(repr, out)],
         "the interpreter before is current again": mj.current_interpreter() is watcher,
         "what the interpreter before is asked": watcher.asked,
     }
@@ -556,6 +558,7 @@ def inputs_and_results_of_all_kinds(mj, siblings):
         for x in values:
             mj.jvp(lambda dual: seen.append(dual) or dual, x, x)
         outs = [mj.jvp(lambda dual, x=x: x, 2.0, 1.0) for x in values]
+        pair, rests = mj.jvp(lambda dual: (dual, 1.5), 2.0, 1.0)
     return {
         "the function's input holds the primal itself": [
             dual.primal is x for dual, x in zip(seen, values, strict=True)
@@ -565,6 +568,7 @@ def inputs_and_results_of_all_kinds(mj, siblings):
             out[0] is x for out, x in zip(outs, values, strict=True)
         ],
         "the tangents": [repr(out[1]) for out in outs],
+        "what is in a pair, and its tangent": [type(x).__name__ for x in (*pair, rests)],
     }
 
 
@@ -673,7 +677,7 @@ def test_speed_of_the_input(student):
 @pytest.mark.keeps("belongs to this call alone", "does the arithmetic")
 def test_one_call_of_the_function(student):
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
-    for x, x_dot in ((2.0, 0.5), (2.0, 0.0), ("v_1", "v_2"), (2, 0)):
+    for x, x_dot in ((2.0, 0.5), (2.0, -0.0), ("v_1", "v_2"), (2, 0)):
         student.agrees(what_the_function_gets, FOR_JVP, x, x_dot)
     student.agrees(operations, FOR_JVP, 2.0, 0.5)
 
@@ -793,14 +797,14 @@ def mixed_inside(mj, siblings, x, y):
         }
 
 
-@probe(uses=[in_place])
+@probe(uses=[closed, in_place])
 def mixed_of_an_outer(mj, siblings, x):
-    """The four numbers of functions that return a dual number of another use, or of outside."""
+    """The four numbers of functions that return another use's dual number, or one of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
     duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
     with in_place("microjax.duals", siblings):
         duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
-        for dual in duals_of_others:
+        for dual in (*duals_of_others, closed()):
             noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
             value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
             outs.append((value is dual, slopes))
