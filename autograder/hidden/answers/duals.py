@@ -623,3 +623,25 @@ mistake(
     {"return value.primal,": "return value.primal or value.primal,"},
     fails="test_mixed_of_a_result_from_outside",
 )
+# no work for a product at rest
+mistake(
+    "duals.mul_rule",
+    {"return mul": "if (x_dot, y_dot) == (0.0, 0.0):\n    return mul(x, y), 0.0\nreturn mul"},
+    fails="test_product_of_equal_operands",
+)
+# the interpreter of the input does the arithmetic, whichever is current
+mistake(
+    "duals.jvp",
+    {
+        "current_interpreter()": "primal.interpreter if isinstance(primal, DualNumber) else current_interpreter()"
+    },
+    fails="test_jvp_of_jvp",
+)
+# a result of the interpreter before is opened if it rests there
+mistake(
+    "duals.jvp",
+    {
+        "dual = ": "if isinstance(result, DualNumber) and result.interpreter is interpreter.prev_interpreter:\n    result = result if result.tangent else result.primal\ndual = "
+    },
+    fails="test_another_result_from_outside",
+)

@@ -165,6 +165,8 @@ def test_product_of_equal_operands(student):
     """Two equal operands are multiplied like any others, and may move differently."""
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 0.5])
+    student.agrees(rule, "mul_jvp", [1.0, 1.0], [1.0, 1.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 0.0])
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5, -10.0)
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5)
     student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
@@ -575,24 +577,40 @@ def inputs_and_results_of_all_kinds(mj, siblings):
 @probe(uses=[in_place])
 def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     """A function whose result is a dual number of an interpreter outside."""
-    outside = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), primal, tangent)
+    outer, told = mj.JVPInterpreter(mj.current_interpreter()), []
+    outside = mj.DualNumber(outer, primal, tangent)
     with in_place("microjax.duals", siblings):
-        out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
+        for current in (outer, mj.current_interpreter()):
+            context.interpreter = current
+            out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
+            told.append((out is outside, out_dot if isinstance(out_dot, float) else "no float"))
     return {
-        "the outer dual number itself is the value": out is outside,
-        "the tangent": out_dot if isinstance(out_dot, float) else "no float",
+        "the outer dual number itself is the value, and the tangent": told,
     }
 
 
 @probe(uses=[in_place, lost])
 def tangent_of_tangent(mj, siblings, x, x_dot):
-    """jvp of a function that returns the tangent of jvp: of x * 0 * (x + 2)."""
+    """jvp of a function that returns the tangent of jvp: of x * 0 * (x + 2).
+
+    And of one in which a third use, at the outermost input or speed, meets the one between.
+    """
 
     def f(x):
         return mj.mul(mj.mul(x, lost(mj, x)), mj.add(x, 2.0))
 
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
+        for at, speed in ((True, False), (False, True), (False, False)):
+
+            def g(x, at=at, speed=speed):
+                def between(y):
+                    z, z_dot = x if at else 3.0, x if speed else 5.0
+                    return mj.add(*mj.jvp(lambda z: mj.mul(mj.mul(z, z), mj.mul(y, y)), z, z_dot))
+
+                return mj.jvp(between, 0.5, 1.0)[1]
+
+            out += mj.jvp(g, x, x_dot)
     return {
         "value and tangent": list(out),
     }

@@ -1525,7 +1525,7 @@ def test_call_residuals(student):
 @pytest.mark.keeps("can be computed now is computed")
 def test_call_on_one_side(student):
     """All results may be known though an operand is not, or some though no operand is."""
-    calls(student, "known", [0.5, 2.0], [True, False], [3.0])
+    calls(student, "known", [0.0, 2.0], [True, False], [3.0])
     calls(student, "known", [F32(0.5), 2.0], [True, False], [3.0])
     calls(student, "fixed", [0.5, 2.0], [False, False], [1.5, 3.0])
     calls(student, "nothing", [0.5, 2.0], [True, False], [3.0])
