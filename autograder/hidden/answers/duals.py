@@ -645,3 +645,9 @@ mistake(
     },
     fails="test_another_result_from_outside",
 )
+# the input moves forwards only
+mistake(
+    "duals.jvp",
+    {"primal, tangent))": "primal, abs(tangent) if isinstance(tangent, float) else tangent))"},
+    fails="test_speed_of_the_input",
+)

@@ -1202,3 +1202,33 @@ mistake(
     },
     fails="test_unzip_one_side",
 )
+# An equation takes the recipe's parameters, and the next program has none.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {"recipe.params))": "dict(recipe.params)))\nrecipe.params.clear()"},
+    fails="test_program_as_printed",
+)
+# Known results are made NumPy's.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "pvals_out = [": "import numpy as np\n\npvals_out = [",
+        "else t.pval for": "else known(np.asarray(t.pval.const)) if t.pval.is_known and not isinstance(t.pval.const, Tracer) else t.pval for",
+    },
+    fails="test_partial_values_of_results",
+)
+# Known outputs come in the reverse order.
+mistake(
+    "linearize.split_jaxpr",
+    {"[pval.const for pval in pvals_out": "[pval.const for pval in pvals_out[::-1]"},
+    fails="test_unzip_types",
+)
+# Each residual is handed over twice.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "+ rest.consts": "+ rest.consts * 2",
+        "without_consts(rest)": "rest.replace(constvars=[], invars=[*rest.constvars, *[Var(x.aval) for x in rest.constvars], *rest.invars])",
+    },
+    fails="test_unzip_residuals",
+)
