@@ -279,7 +279,7 @@ def test_staged_recipe(student):
 @pytest.mark.keeps("One recipe makes all")
 def test_staged_known_operands(student):
     """Known operands belong to the recipe too, wherever they are."""
-    student.agrees(staged, [2.0, ROW, GRID], [True, False, True], [VECTOR], {})
+    student.agrees(staged, [2.0, ROW, GRID, 1.0], [True, False, True, False], [VECTOR], {})
     student.agrees(staged, [ROW, ROW, 1.0], [True, True, False], [COUNTS], {"axes": (0,)})
 
 
@@ -295,7 +295,7 @@ def test_staged_box(student):
 @pytest.mark.keeps("a list of unknown tracers", "One recipe makes all")
 def test_staged_several(student):
     """Several results have one recipe, and each has its own type and its own variable."""
-    student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
+    student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER, VECTOR], {"n": 2})
     student.agrees(staged, [ROW], [False], [], {})
 
 
@@ -508,7 +508,7 @@ def program_of(mj, siblings, name, vals, consts, later):
         "difference": lambda x, y: [x - y],
         "unused": lambda x, y, z: [y * 2.0],
         "nothing": lambda x, y: [],
-        "swap": lambda x, y: [y, x],
+        "swap": lambda *xs: [*xs[::-1]],
         "dead": lambda x: [(sin(x) * 5.0, -x)[1]],
         "same": lambda x, k: [x, k, x, k, -x],
         "early": lambda x: [sin(y := x * 3.0), y],
@@ -702,7 +702,7 @@ def test_program_inputs(student):
 @pytest.mark.meets("sizes")
 def test_program_without_equations(student):
     """There may be no output at all, and the inputs stay; or outputs that are inputs."""
-    makes(student, "swap", [2.0, ROW], [], [1.0, STEP])
+    makes(student, "swap", [2.0, ROW, 1.5, GRID], [], [1.0, STEP, 2.5, GRID])
     makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
 
 
@@ -732,7 +732,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
 
     sin = mj.numpy.sin
     functions = {
-        "swap": lambda x, y: [y, x],
+        "swap": lambda *xs: [*xs[::-1]],
         "product": lambda x, y: [x * x, x * y, sin(y) * sin(x)],
         "three": lambda x, y, z: [y - z, sin(x), z - y],
         "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7, 0, False],
@@ -879,7 +879,7 @@ def test_partial_values_of_results(student):
 @pytest.mark.keeps("to the unknown results, in order")
 def test_partial_program(student):
     """The program goes from the unknown inputs to the unknown results, each in order."""
-    splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
+    splits(student, "swap", [ROW, 2.0, 3, GRID], [False] * 4, [STEP, 9.0, 4, GRID])
     splits(student, "swap", [3, EMPTY], [False, False], [4, EMPTY])
     splits(student, "twins", [ROW, ROW], [False, False], [STEP, ROW])
     splits(student, "three", [3.0, ROW, 2.0], [True, False, False], [STEP, 9.0])
@@ -969,7 +969,7 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         "cube": lambda x: [x * x * x],
         "waves": lambda x: [sin(x) * exp(x), exp(exp(x))],
         "two": lambda x, y: [x / y, jnp.sum(x) * y],
-        "swap": lambda x, y: [y, x],
+        "swap": lambda *xs: [*xs[::-1]],
         "index": lambda x, n: [x * n, n, sin(x)],
         "constant": lambda x: [2.0, x * 3.0, np.array([1.0, 2.0])],
         "compare": lambda x, y: [x > y, x - y],
@@ -1006,6 +1006,12 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         "an input of the program is weakly typed": [x.weak_type for x in program.in_avals],
         "the classes of the inputs' types": [type(x).__name__ for x in program.in_avals],
         "the types of the program's results": [(x.shape, x.dtype.name) for x in program.out_avals],
+        "a result of the program is weakly typed": [x.weak_type for x in program.out_avals],
+        **(
+            {"the values are arrays of the package": [isinstance(x, mj.Array) for x in values]}
+            if name == "whole"
+            else {}
+        ),
     }
 
 
@@ -1101,7 +1107,7 @@ def test_linear_values(student):
 def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
-    linearizes(student, "swap", [GRID, 4.0], [[GRID_STEP, 0.5]])
+    linearizes(student, "swap", [GRID, 4.0, ROW, 1.5, 2.5], [[GRID_STEP, 0.5, STEP, 2.0, 3.0]])
     linearizes(student, "swap", [EMPTY, 4.0], [[EMPTY, 0.5]])
     linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
     half = np.float16
@@ -1296,7 +1302,8 @@ def test_unzip_instantiate(student):
 @pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate_all(student):
     """Several outputs can be instantiated, even inputs that are outputs."""
-    unzips(student, "through", [EMPTY, 2.0], [True, False], [0])
+    unzips(student, "through", [EMPTY.astype(int), 2.0], [True, False], [0])
+    unzips(student, "constant", [ROW, STEP], [True, False], [1])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
 
