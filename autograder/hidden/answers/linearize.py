@@ -1016,7 +1016,7 @@ def toposort(outs):
     return list({id(recipe): recipe for recipe in order}.values())
 
 
-# An input of integers that nothing needs is no input.
+# An input of integers that nothing needs is left out.
 mistake(
     "linearize.tracers_to_jaxpr",
     {"tracers_in if t.var]": 'tracers_in if t.var and t.dtype.kind == "f"]'},
@@ -1078,7 +1078,7 @@ mistake(
     },
     fails="test_linear_values",
 )
-# Half precision is no float.
+# Half precision does not count as a float.
 mistake(
     "linearize.flat",
     {"only_floats(avals, avals)": '[a for a in avals if a.dtype in ("float32", "float64")]'},
