@@ -1232,3 +1232,12 @@ mistake(
     },
     fails="test_unzip_residuals",
 )
+# A program is known by its name, during one use of partial evaluation.
+mistake(
+    "linearize.jit_rule",
+    {
+        "known_part, rest,": "known = vars(trace.main)\nknown_part, rest,",
+        "partial_eval_jaxpr(jaxpr, is_known)": "known.setdefault(\n    (name, is_known), partial_eval_jaxpr(jaxpr, is_known)\n)",
+    },
+    fails="test_call_linearized",
+)

@@ -1479,7 +1479,8 @@ def linear_call(mj, siblings, x, tangents):
         }
 
     inner = mj.jit(wave)
-    outer = mj.jit(lambda x: inner(x) * inner(x * 2.0))
+    double, square = mj.jit(lambda x: x * 2.0), mj.jit(lambda x: x * x)  # both are <lambda>
+    outer = mj.jit(lambda x: inner(x) * square(inner(double(x))))
     with evaluating(siblings) as (lin, _):
         return [told(inner), told(outer)]
 
