@@ -651,3 +651,9 @@ mistake(
     {"primal, tangent))": "primal, abs(tangent) if isinstance(tangent, float) else tangent))"},
     fails="test_speed_of_the_input",
 )
+# calls a constant that can be called
+mistake(
+    "duals.lift",
+    {"(self, x, 0.0)": "(self, x() if callable(x) else x, 0.0)"},
+    fails="test_constants",
+)

@@ -68,7 +68,7 @@ def closed():
             raise TypeError("There is no reason to look into this.")
 
         __hash__ = None
-        __bool__ = __len__ = __float__ = lambda self: self == self
+        __bool__ = __len__ = __float__ = __call__ = __iter__ = lambda self: self == self
 
     return Closed()
 
