@@ -192,8 +192,8 @@ def toposort(outs: Sequence[EqnRecipe]) -> list[EqnRecipe]:
     """The recipes `outs` and what they need: each once, after those that made its operands.
 
     `outs` may be empty or hold a recipe twice, and is not changed. Chains may be longer than
-    Python's recursion limit, which is not raised. The work does not double if each recipe uses the
-    one before it twice.
+    Python's recursion limit, which is not raised. The work does not double with each recipe that is
+    used twice.
 
     >>> with new_main(PartialEvalTrace) as main:
     ...     x = PartialEvalTrace(main).new_arg(unknown(get_aval(1.0)))

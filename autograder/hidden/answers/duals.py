@@ -485,3 +485,175 @@ mistake(
     {"self.lift(arg)": "self.lift(arg or 0.0)"},
     fails="test_constants_among_the_operands",
 )
+# a square of floats in three operations
+mistake(
+    "duals.mul_rule",
+    {
+        "return mul": "if type(x) is float and (x, x_dot) == (y, y_dot):\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn mul"
+    },
+    fails="test_product_of_equal_operands",
+)
+# no product with a tangent that is a whole zero
+mistake(
+    "duals.mul_rule",
+    {
+        "return mul": "if type(x_dot) is int and x_dot == 0:\n    return mul(x, y), mul(x, y_dot)\nreturn mul"
+    },
+    fails="test_product_with_a_first_that_rests",
+)
+# keeps products of floats, and does not ask again
+mistake(
+    "duals.mul_rule",
+    {
+        "return mul(x, y),": 'known, key = vars(mul_jvp), f"{primals} {tangents}"\nif key in known:\n    return known[key]\nknown[key] = mul(x, y),',
+        "mul(x_dot, y))": "mul(x_dot, y))\nreturn known[key]",
+    },
+    fails="test_product_of_two_that_move",
+)
+# equal interpreters are taken for one
+mistake(
+    "duals.lift",
+    {"x.interpreter is self": "x.interpreter == self"},
+    fails="test_lifting_what_was_lifted",
+)
+# a list is lifted by elements
+mistake(
+    "duals.lift",
+    {"return Dual": "if isinstance(x, list):\n    return [*map(self.lift, x)]\nreturn Dual"},
+    fails="test_constants",
+)
+# asks whether a constant is true
+mistake("duals.lift", {"(self, x, 0.0)": "(self, x or x, 0.0)"}, fails="test_constants")
+# a constant moves by minus zero
+mistake("duals.lift", {"(self, x, 0.0)": "(self, x, -0.0)"}, fails="test_constants")
+# a number of the interpreter above is opened if it rests there
+mistake(
+    "duals.lift",
+    {
+        "return Dual": "if isinstance(x, DualNumber) and x.interpreter.prev_interpreter is self:\n    x = x if x.tangent else x.primal\nreturn Dual"
+    },
+    fails="test_dual_numbers_of_the_one_outside",
+)
+# one's own number inside one's own is taken out
+mistake(
+    "duals.lift",
+    {
+        "return x": "if isinstance(x.primal, DualNumber) and x.primal.interpreter is self:\n    return DualNumber(self, x.primal.primal, x.tangent)\nreturn x"
+    },
+    fails="test_own_dual_numbers",
+)
+# equal constants are lifted once: 1.0 and True are one
+mistake(
+    "duals.interpret_op",
+    {
+        "duals = [self.lift(arg) for arg in args]": "duals = [self.lift(args[0]), self.lift(args[1])]\nif type(args[0]) is float and args[0] == args[1]:\n    duals[1] = duals[0]"
+    },
+    fails="test_constants_among_the_operands",
+)
+# a rule that fails is tried once more
+mistake(
+    "duals.interpret_op",
+    {
+        "primal_out, tangent_out =": "try:\n    out = jvp_rules[op](primals, tangents)\nexcept ArithmeticError:\n    out = jvp_rules[op](primals, tangents)\nprimal_out, tangent_out =",
+        "_out = jvp_rules[op](primals, tangents)": "_out = out",
+    },
+    fails="test_a_rule_that_fails",
+)
+# a tangent that is not a number is none
+mistake(
+    "duals.interpret_op",
+    {
+        "(self, primal_out, tangent_out)": "(self, primal_out, tangent_out if tangent_out is None or tangent_out == tangent_out else 0.0)"
+    },
+    fails="test_constants_among_the_operands",
+)
+# an error of the function is taken for 'not a number'
+mistake(
+    "duals.jvp",
+    {
+        "tangent))": 'tangent))\nexcept (ArithmeticError, ValueError):\n    result = float("nan")',
+        "result = f(Dual": "try:\n    result = f(Dual",
+    },
+    fails="test_a_function_that_fails",
+)
+# a function that goes too deep runs again, with more room
+mistake(
+    "duals.jvp",
+    {
+        "result = f(DualNumber(interpreter, primal, tangent))": "import sys\n\ndual = DualNumber(interpreter, primal, tangent)\ntry:\n    result = f(dual)\nexcept RecursionError:\n    sys.setrecursionlimit(100_000)\n    result = f(dual)"
+    },
+    fails="test_a_function_that_fails",
+)
+# the function's StopIteration ends a generator of this one
+mistake(
+    "duals.jvp",
+    {
+        "result = f(DualNumber(interpreter, primal, tangent))": "def run():\n    yield f(DualNumber(interpreter, primal, tangent))\n\n(result,) = run()"
+    },
+    fails="test_a_function_that_fails",
+)
+# an input that rests by a whole zero is no dual number
+mistake(
+    "duals.jvp",
+    {
+        "interpreter = ": "if type(tangent) is int and not tangent:\n    return f(primal), 0.0\ninterpreter = "
+    },
+    fails="test_one_call_of_the_function",
+)
+# a function that fails runs again
+mistake(
+    "duals.mixed",
+    {
+        "value, by_y": "try:\n    halves = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)\nexcept (ArithmeticError, LookupError):\n    halves = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)\nvalue, by_y",
+        "outer.lift, jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0))": "outer.lift, halves)",
+    },
+    fails="test_mixed_of_a_function_that_fails",
+)
+# a pair is opened if the input is in it
+mistake(
+    "duals.jvp",
+    {
+        "dual = ": "if isinstance(result, tuple) and any(isinstance(x, DualNumber) for x in result):\n    result = result[0]\ndual = "
+    },
+    fails="test_constant_results",
+)
+# asks whether the value is true
+mistake(
+    "duals.mixed",
+    {"return value.primal,": "return value.primal or value.primal,"},
+    fails="test_mixed_of_a_result_from_outside",
+)
+# no work for a product at rest
+mistake(
+    "duals.mul_rule",
+    {"return mul": "if (x_dot, y_dot) == (0.0, 0.0):\n    return mul(x, y), 0.0\nreturn mul"},
+    fails="test_product_of_equal_operands",
+)
+# the interpreter of the input does the arithmetic, whichever is current
+mistake(
+    "duals.jvp",
+    {
+        "current_interpreter()": "primal.interpreter if isinstance(primal, DualNumber) else current_interpreter()"
+    },
+    fails="test_jvp_of_jvp",
+)
+# a result of the interpreter before is opened if it rests there
+mistake(
+    "duals.jvp",
+    {
+        "dual = ": "if isinstance(result, DualNumber) and result.interpreter is interpreter.prev_interpreter:\n    result = result if result.tangent else result.primal\ndual = "
+    },
+    fails="test_another_result_from_outside",
+)
+# the input moves forwards only
+mistake(
+    "duals.jvp",
+    {"primal, tangent))": "primal, abs(tangent) if isinstance(tangent, float) else tangent))"},
+    fails="test_speed_of_the_input",
+)
+# calls a constant that can be called
+mistake(
+    "duals.lift",
+    {"(self, x, 0.0)": "(self, x() if callable(x) else x, 0.0)"},
+    fails="test_constants",
+)

@@ -979,3 +979,265 @@ mistake(
     {"get_aval(t).dtype)": "get_aval(t).dtype) and 0 not in get_aval(t).shape"},
     fails="test_linear_several_inputs",
 )
+# Types are kept by shapes and dtypes, without the weak types.
+mistake(
+    "linearize.stage_out",
+    {
+        "avals = ": 'known = vars(primitive).setdefault("known", {})\nkey = (str(params), *[(t.shape, t.dtype) for t in tracers])\navals = known[key] = known.get(key) or '
+    },
+    fails="test_staged_with_other_params",
+)
+# What is listed is marked in the recipe's parameters.
+mistake(
+    "linearize.toposort",
+    {"done.add(id(recipe))": 'done.add(id(recipe))\nrecipe.params["done"] = True'},
+    fails="test_order_of_a_chain",
+)
+# The list that was returned last is filled anew.
+mistake(
+    "linearize.toposort",
+    {"return order": 'kept = vars(toposort).setdefault("kept", [])\nkept[:] = order\nreturn kept'},
+    fails="test_order_with_shortcuts",
+)
+
+
+# An operand that is there twice counts once, but a recipe that two others use is walked through twice.
+@mistake("linearize.toposort", fails="test_work_of_sorting")
+def toposort(outs):
+    order = []
+    stack = [(recipe, False) for recipe in outs]
+    while stack:
+        recipe, is_ready = stack.pop()
+        if is_ready:
+            order.append(recipe)
+            continue
+        needs = {id(t.recipe): t.recipe for t in recipe.tracers_in if t.recipe}
+        stack += [(recipe, True), *((need, False) for need in needs.values())]
+    return list({id(recipe): recipe for recipe in order}.values())
+
+
+# An input of integers that nothing needs is left out.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {"tracers_in if t.var]": 'tracers_in if t.var and t.dtype.kind == "f"]'},
+    fails="test_program_inputs",
+)
+# A negative zero loses its sign.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nreturn tracer.var or builder.constant(const + 0.0 if type(const) is float else const)"
+    },
+    fails="test_types_of_residuals",
+)
+# One partial value is one input, however often it is given.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "tracers_in = [trace.new_arg(pval) for": "boxes = {id(pval): trace.new_arg(pval) for pval in pvals}\ntracers_in = [boxes[id(pval)] for"
+    },
+    fails="test_partial_program",
+)
+# A known tracer gets no box.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "f(*tracers_in)": "f(*[t.pval.const if isinstance(t.pval.const, Tracer) else t for t in tracers_in])"
+    },
+    fails="test_partial_below",
+)
+# A tracer from below is never instantiated.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) and not isinstance(t.pval.const, Tracer)"},
+    fails="test_partial_below",
+)
+# A box of a use around this one is taken for one of its own.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "with new_main": "from minijax.core import trace_state\n\nwith new_main",
+        "[full_raise(trace, out) for": "[\n    out\n    if isinstance(out, PartialEvalTracer) and out._trace.main in trace_state.stack\n    else full_raise(trace, out)\n    for",
+    },
+    fails="test_partial_below",
+)
+# The list that f returns is emptied, if there are tracers in it.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "outs = [full": "given = f(*tracers_in)\nouts = [full",
+        "out in f(*tracers_in)]": "out in given]\nif any(isinstance(out, Tracer) for out in given):\n    given.clear()",
+    },
+    fails="test_partial_program",
+)
+# Values are never weakly typed.
+mistake(
+    "linearize.flat",
+    {
+        "values.extend(primals_out)": "from minijax.numpy import asarray\n\nvalues.extend(\n    x if isinstance(x, (Tracer, int, float)) else asarray(x, x.dtype) for x in primals_out\n)"
+    },
+    fails="test_linear_values",
+)
+# Half precision does not count as a float.
+mistake(
+    "linearize.flat",
+    {"only_floats(avals, avals)": '[a for a in avals if a.dtype in ("float32", "float64")]'},
+    fails="test_linear_several_inputs",
+)
+# A result that is there twice has one tangent.
+mistake(
+    "linearize.flat",
+    {
+        "return [t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)]": "moving = {id(t): t for t in tangents[: count()] if dtypes.is_float(get_aval(t).dtype)}\nreturn [*moving.values()]"
+    },
+    fails="test_linear_runs_once",
+)
+# After an error, the function runs again.
+mistake(
+    "linearize.flat",
+    {
+        "_, program =": "try:\n    _, program = partial_eval_flat(tangents_out, unknowns, lambda i: True)\nexcept Exception:\n    values.clear()\n    _, program ="
+    },
+    fails="test_linear_runs_once",
+)
+# `count` is called too early, and what comes of that is ignored.
+mistake(
+    "linearize.flat",
+    {"avals = [": "try:\n    count()\nexcept Exception:\n    pass\navals = ["},
+    fails="test_linear_count",
+)
+# Without float inputs, nothing is differentiated, not even constants.
+mistake(
+    "linearize.flat",
+    {"lambda i: True": "lambda i: unknowns"},
+    fails="test_linear_integers",
+)
+# Unknown inputs are never weakly typed.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "is_known, jaxpr.in_avals)": "is_known, [ShapedArray(a.shape, a.dtype) for a in jaxpr.in_avals])"
+    },
+    fails="test_unzip_values",
+)
+# A constant among the outputs is unknown.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "instantiate.__contains__": "lambda i: i in instantiate or jaxpr.jaxpr.outvars[i] in jaxpr.jaxpr.constvars"
+    },
+    fails="test_unzip_constants",
+)
+# If no input is known, the whole program is left for later.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "found: list[Any] = []": "if not any(is_known) and not jaxpr.consts:\n    return trace_to_jaxpr(lambda: [], []), jaxpr, [False] * len(jaxpr.out_avals)\nfound: list[Any] = []"
+    },
+    fails="test_unzip_one_side",
+)
+# An unknown output that is there twice is returned once.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "rest, out_known = found": "rest, out_known = found\nif all(isinstance(atom, Var) for atom in rest.outvars):\n    rest = rest.replace(outvars=[*dict.fromkeys(rest.outvars)])"
+    },
+    fails="test_unzip_one_side",
+)
+# The program that was split is emptied.
+mistake(
+    "linearize.split_jaxpr",
+    {"return first,": "if all(is_known):\n    jaxpr.eqns.clear()\nreturn first,"},
+    fails="test_unzip_one_side",
+)
+# After an error, all is left for later.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(": "try:\n    call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)\nexcept ArithmeticError:\n    return trace.stage_out(jit_p, tracers, dict(name=name, jaxpr=jaxpr))\nouts = call("
+    },
+    fails="test_call_of_two_parts",
+)
+# Known numbers are computed in double precision.
+mistake(
+    "linearize.jit_rule",
+    {
+        "call(known_part, [t.pval.const for": "call(known_part, [t.pval.const * 1.0 if t.shape else float(t.pval.const) for"
+    },
+    fails="test_call_on_one_side",
+)
+# Known results are made NumPy's.
+mistake(
+    "linearize.jit_rule",
+    {
+        "now = iter(outs)": "import numpy as np\n\nnow = iter([x if isinstance(x, Tracer) else np.asarray(x) for x in outs])"
+    },
+    fails="test_call_keeps_the_order",
+)
+# Inputs of integers are left out.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if not t.pval.is_known]": 'if not t.pval.is_known and t.dtype.kind == "f"]'},
+    fails="test_partial_program",
+)
+# A result that is False is taken for no value.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) or t.pval.const is False"},
+    fails="test_partial_constants",
+)
+# Two inputs that are one object have one tangent.
+mistake(
+    "linearize.flat",
+    {
+        "jvp_flat(f, primals, with_float0(moving, avals))": "jvp_flat(\n    f, primals, [*map({id(x): t for x, t in zip(primals, with_float0(moving, avals), strict=True)}.get, map(id, primals))]\n)"
+    },
+    fails="test_linear_runs_once",
+)
+# Unknown inputs of integers that nothing needs are left out.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "rest, out_known = found": 'rest, out_known = found\nused = {id(x) for eqn in rest.eqns for x in eqn.invars} | set(map(id, rest.outvars))\nrest = rest.replace(\n    invars=[x for x in rest.invars if x.aval.dtype.kind == "f" or id(x) in used]\n)'
+    },
+    fails="test_unzip_one_side",
+)
+# An equation takes the recipe's parameters, and the next program has none.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {"recipe.params))": "dict(recipe.params)))\nrecipe.params.clear()"},
+    fails="test_program_as_printed",
+)
+# Known results are made NumPy's.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "pvals_out = [": "import numpy as np\n\npvals_out = [",
+        "else t.pval for": "else known(np.asarray(t.pval.const)) if t.pval.is_known and not isinstance(t.pval.const, Tracer) else t.pval for",
+    },
+    fails="test_partial_values_of_results",
+)
+# Known outputs come in the reverse order.
+mistake(
+    "linearize.split_jaxpr",
+    {"[pval.const for pval in pvals_out": "[pval.const for pval in pvals_out[::-1]"},
+    fails="test_unzip_types",
+)
+# Each residual is handed over twice.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "+ rest.consts": "+ rest.consts * 2",
+        "without_consts(rest)": "rest.replace(constvars=[], invars=[*rest.constvars, *[Var(x.aval) for x in rest.constvars], *rest.invars])",
+    },
+    fails="test_unzip_residuals",
+)
+# A program is known by its name, during one use of partial evaluation.
+mistake(
+    "linearize.jit_rule",
+    {
+        "known_part, rest,": "known = vars(trace.main)\nknown_part, rest,",
+        "partial_eval_jaxpr(jaxpr, is_known)": "known.setdefault(\n    (name, is_known), partial_eval_jaxpr(jaxpr, is_known)\n)",
+    },
+    fails="test_call_linearized",
+)

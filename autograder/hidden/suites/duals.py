@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 
 INF = float("inf")
 NAN = float("nan")
+ERRORS = ("OverflowError", "ValueError", "RecursionError", "StopIteration", "KeyboardInterrupt")
 LIFT = siblings("duals.lift")
 FOR_INTERPRET = siblings("duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
@@ -59,14 +60,28 @@ def boxes():
     return Boxes(), Box
 
 
+def closed():
+    """A value that may be passed on: it cannot be compared, and is neither true nor false."""
+
+    class Closed:
+        def __eq__(self, other):
+            raise TypeError("There is no reason to look into this.")
+
+        __hash__ = None
+        __bool__ = __len__ = __float__ = __call__ = __iter__ = lambda self: self == self
+
+    return Closed()
+
+
 # add_jvp and mul_jvp ------------------------------------------------------------------------------
 
 
 @probe(uses=[watch])
 def rule(mj, name, primals, tangents):
-    """What a rule returns for floats, and which operations it applies."""
+    """What a rule returns for floats, and which operations it applies in two calls."""
     context.interpreter = watcher = watch()
-    primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
+    for _ in range(2):
+        primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
     return {
         "the value": primal,
         "the tangent": tangent,
@@ -113,6 +128,7 @@ def rule_on_all_kinds(mj, name):
     for value in of_all_kinds():
         asked, seen = [], []
         getattr(duals, name)((value, "y"), ("x_dot", value))
+        getattr(duals, name)(("x", value), (value, "y_dot"))
         found.append((sorted(asked), sum(x is value for x in seen)))
     return {"operations, and how many operands are the value": found}
 
@@ -139,6 +155,7 @@ def test_product_with_a_second_that_rests(student):
 def test_product_with_a_first_that_rests(student):
     """If only the second operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0, 10.0])
     student.agrees(rule, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
 
 
@@ -147,6 +164,9 @@ def test_product_with_a_first_that_rests(student):
 def test_product_of_equal_operands(student):
     """Two equal operands are multiplied like any others, and may move differently."""
     student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 10.0])
+    student.agrees(rule, "mul_jvp", [3.0, 3.0], [0.5, 0.5])
+    student.agrees(rule, "mul_jvp", [1.0, 1.0], [1.0, 1.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 0.0])
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5, -10.0)
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5)
     student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
@@ -168,6 +188,7 @@ def test_product_of_huge_values(student):
     student.agrees(rule, "mul_jvp", [INF, 5.5], [0.5, 10.0])
     student.agrees(rule, "mul_jvp", [INF, 4.0], [1.0, 0.0])
     student.agrees(rule, "mul_jvp", [0.0, 4.0], [NAN, 10.0])
+    student.agrees(rule, "mul_jvp", [3.0, 0.0], [INF, 10.0])
 
 
 exercise("duals.lift")
@@ -188,17 +209,17 @@ def lifted_constants(mj, values):
     }
 
 
-@probe(uses=[of_all_kinds])
+@probe(uses=[closed, of_all_kinds])
 def lifted_kinds(mj):
     """Whether values of many kinds are kept, and do not move."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
-    values = of_all_kinds()
+    values = [*of_all_kinds(), closed()]
     duals = [*map(interpreter.lift, values)]
     return {
         "the primal is the value itself": [
             d.primal is value for d, value in zip(duals, values, strict=True)
         ],
-        "the tangents": [d.tangent for d in duals],
+        "the tangents": [repr(d.tangent) for d in duals],
     }
 
 
@@ -209,8 +230,10 @@ def lifted_own(mj, primal, tangent):
     other = mj.JVPInterpreter(mj.current_interpreter())
     dual = mj.DualNumber(interpreter, primal, tangent)
     whole = mj.DualNumber(interpreter, mj.DualNumber(other, primal, tangent), tangent)
+    twice = mj.DualNumber(interpreter, dual, dual)
+    numbers = dual, whole, twice
     return {
-        "the dual number itself is returned": [interpreter.lift(d) is d for d in (dual, whole)],
+        "the dual number itself is returned": [interpreter.lift(d) is d for d in numbers],
     }
 
 
@@ -238,8 +261,15 @@ def lifted_foreign(mj, primal, tangent, nested):
 
 @probe
 def lifted_twice(mj, value):
-    """A constant that is lifted by one interpreter, by a second, then by the first again."""
-    first, second = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
+    """A constant that is lifted by one interpreter, by an equal one, then by the first again."""
+
+    class Equal(mj.JVPInterpreter):
+        __hash__ = None
+
+        def __eq__(self, other):
+            return True
+
+    first, second = (Equal(mj.current_interpreter()) for _ in range(2))
     one = first.lift(value)
     two = second.lift(one)
     three = first.lift(two)
@@ -256,7 +286,7 @@ def lifted_twice(mj, value):
 def test_constants(student):
     """A value that is not a dual number becomes the primal of one that does not move."""
     student.agrees(lifted_constants, [3.0, -0.5, 0.0])
-    student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0), 2, True])
+    student.agrees(lifted_constants, ["v_1", None, (1.0, 2.0), [1.5], {}, 2, True])
     student.agrees(lifted_kinds)
 
 
@@ -281,6 +311,7 @@ def test_dual_numbers_of_another_one(student):
 def test_dual_numbers_of_the_one_outside(student):
     """A dual number of another interpreter is a constant, even if one was made under the other."""
     student.agrees(lifted_foreign, 3.0, 5.0, True)
+    student.agrees(lifted_foreign, 3.0, 0.0, True)
 
 
 @pytest.mark.meets("twice")
@@ -319,16 +350,16 @@ def rule_calls(mj, siblings, name, operands):
     }
 
 
-@probe(uses=[in_place, of_all_kinds])
+@probe(uses=[closed, in_place, of_all_kinds])
 def operands_of_all_kinds(mj, siblings):
     """Whether constants reach the rule as they are, and what it returns is put in as it is."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
 
     def toy(primals, tangents):
         seen.append((primals, tangents))
-        return primals
+        return primals[0], primals[0]
 
-    seen, values, rules = [], of_all_kinds(), dict.fromkeys(mj.Op, toy)
+    seen, values, rules = [], [*of_all_kinds(), closed()], dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         outs = [interpreter.interpret_op(mj.Op.mul, (x, values[0])) for x in values]
     return {
@@ -339,7 +370,9 @@ def operands_of_all_kinds(mj, siblings):
         "the value is the rule's value itself": [
             out.primal is x for out, x in zip(outs, values, strict=True)
         ],
-        "the tangent is the rule's tangent itself": [out.tangent is values[0] for out in outs],
+        "the tangent is the rule's tangent itself": [
+            out.tangent is x for out, x in zip(outs, values, strict=True)
+        ],
     }
 
 
@@ -385,12 +418,13 @@ def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
 
 @probe(uses=[in_place, watch])
 def failing_rule(mj, siblings, error_class):
-    """Who is current after a rule that raises."""
-    error_class = getattr(builtins, error_class)
+    """Who is current after a rule that raises, and how often it ran."""
+    error_class, runs = getattr(builtins, error_class), []
     interpreter = mj.JVPInterpreter(watch())
     context.interpreter = interpreter
 
     def toy(primals, tangents):
+        runs.append(1)
         raise error_class("out")
 
     rules = dict.fromkeys(mj.Op, toy)
@@ -400,7 +434,8 @@ def failing_rule(mj, siblings, error_class):
         except error_class as error:
             came = error_class.__name__ if error.args == ("out",) else "another error"
             back = mj.current_interpreter() is interpreter
-            return {"error": came, "the interpreter is current again": back}
+            told = {"error": came, "the interpreter is current again": back}
+            return {**told, "calls of the rule": len(runs)}
     return {"error": "nothing"}
 
 
@@ -419,6 +454,7 @@ def test_constants_among_the_operands(student):
     student.agrees(rule_calls, LIFT, "mul", [[3.0, 0.5], 5.5])
     student.agrees(rule_calls, LIFT, "add", [5.5, [3.0, 0.5]])
     student.agrees(rule_calls, LIFT, "mul", [2.0, 4.0])
+    student.agrees(rule_calls, LIFT, "mul", [1.0, True])
     student.agrees(operands_of_all_kinds, LIFT)
 
 
@@ -451,7 +487,7 @@ def test_the_rule_of_sums_is_applied_before(student):
 @pytest.mark.keeps("is current as before")
 def test_a_rule_that_fails(student):
     """After a rule that raises, the interpreter that was current before is current again."""
-    for error in ("KeyError", "TypeError", "KeyboardInterrupt"):
+    for error in ("KeyError", "TypeError", *ERRORS):
         student.agrees(failing_rule, LIFT, error)
 
 
@@ -499,7 +535,7 @@ def what_the_function_gets(mj, siblings, x, x_dot):
     return {
         "calls of f": calls,
         "the class of what is returned": type(out).__name__,
-        "value and tangent": list(out),
+        "value and tangent": [*map(repr, out)],
         "the interpreter before is current again": mj.current_interpreter() is watcher,
         "what the interpreter before is asked": watcher.asked,
     }
@@ -516,47 +552,65 @@ def constant_result(mj, siblings, value, x_dot):
     }
 
 
-@probe(uses=[in_place, of_all_kinds])
+@probe(uses=[closed, in_place, of_all_kinds])
 def inputs_and_results_of_all_kinds(mj, siblings):
     """Whether the function's input holds the very values, and constants come back as they are."""
-    seen, values = [], of_all_kinds()
+    seen, values = [], [*of_all_kinds(), closed()]
     with in_place("microjax.duals", siblings):
         for x in values:
-            mj.jvp(lambda dual: seen.append(dual) or dual, x, values[0])
+            mj.jvp(lambda dual: seen.append(dual) or dual, x, x)
         outs = [mj.jvp(lambda dual, x=x: x, 2.0, 1.0) for x in values]
+        pair, rests = mj.jvp(lambda dual: (dual, 1.5), 2.0, 1.0)
     return {
         "the function's input holds the primal itself": [
             dual.primal is x for dual, x in zip(seen, values, strict=True)
         ],
-        "and the tangent itself": [dual.tangent is values[0] for dual in seen],
+        "and the tangent itself": [dual.tangent is x for dual, x in zip(seen, values, strict=True)],
         "the function's result itself is the value": [
             out[0] is x for out, x in zip(outs, values, strict=True)
         ],
-        "the tangents": [out[1] for out in outs],
+        "the tangents": [repr(out[1]) for out in outs],
+        "what is in a pair, and its tangent": [type(x).__name__ for x in (*pair, rests)],
     }
 
 
 @probe(uses=[in_place])
 def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     """A function whose result is a dual number of an interpreter outside."""
-    outside = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), primal, tangent)
+    outer, told = mj.JVPInterpreter(mj.current_interpreter()), []
+    outside = mj.DualNumber(outer, primal, tangent)
     with in_place("microjax.duals", siblings):
-        out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
+        for current in (outer, mj.current_interpreter()):
+            context.interpreter = current
+            out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
+            told.append((out is outside, out_dot if isinstance(out_dot, float) else "no float"))
     return {
-        "the outer dual number itself is the value": out is outside,
-        "the tangent": out_dot if isinstance(out_dot, float) else "no float",
+        "the outer dual number itself is the value, and the tangent": told,
     }
 
 
 @probe(uses=[in_place, lost])
 def tangent_of_tangent(mj, siblings, x, x_dot):
-    """jvp of a function that returns the tangent of jvp: of x * 0 * (x + 2)."""
+    """jvp of a function that returns the tangent of jvp: of x * 0 * (x + 2).
+
+    And of one in which a third use, at the outermost input or speed, meets the one between.
+    """
 
     def f(x):
         return mj.mul(mj.mul(x, lost(mj, x)), mj.add(x, 2.0))
 
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.jvp(f, y, x_dot)[1], x, x_dot)
+        for at, speed in ((True, False), (False, True), (False, False)):
+
+            def g(x, at=at, speed=speed):
+                def between(y):
+                    z, z_dot = x if at else 3.0, x if speed else 5.0
+                    return mj.add(*mj.jvp(lambda z: mj.mul(mj.mul(z, z), mj.mul(y, y)), z, z_dot))
+
+                return mj.jvp(between, 0.5, 1.0)[1]
+
+            out += mj.jvp(g, x, x_dot)
     return {
         "value and tangent": list(out),
     }
@@ -641,7 +695,7 @@ def test_speed_of_the_input(student):
 @pytest.mark.keeps("belongs to this call alone", "does the arithmetic")
 def test_one_call_of_the_function(student):
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
-    for x, x_dot in ((2.0, 0.5), (2.0, 0.0), ("v_1", "v_2"), (2, 1)):
+    for x, x_dot in ((2.0, 0.5), (2.0, -0.0), ("v_1", "v_2"), (2, 0)):
         student.agrees(what_the_function_gets, FOR_JVP, x, x_dot)
     student.agrees(operations, FOR_JVP, 2.0, 0.5)
 
@@ -681,7 +735,7 @@ def test_jvp_of_jvp(student):
 @pytest.mark.keeps("is current again afterwards")
 def test_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
-    for error in ("KeyError", "TypeError", "AttributeError", "KeyboardInterrupt"):
+    for error in ("KeyError", "TypeError", "AttributeError", *ERRORS):
         student.agrees(failing_function, FOR_JVP, error)
 
 
@@ -761,14 +815,14 @@ def mixed_inside(mj, siblings, x, y):
         }
 
 
-@probe(uses=[in_place])
+@probe(uses=[closed, in_place])
 def mixed_of_an_outer(mj, siblings, x):
-    """The four numbers of functions that return a dual number of another use, or of outside."""
+    """The four numbers of functions that return another use's dual number, or one of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
     duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
     with in_place("microjax.duals", siblings):
         duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
-        for dual in duals_of_others:
+        for dual in (*duals_of_others, closed()):
             noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
             value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
             outs.append((value is dual, slopes))
@@ -782,22 +836,24 @@ def mixed_of_an_outer(mj, siblings, x):
 def mixed_that_fails(mj, siblings):
     """Who is current after a function that raises, and what the next call returns."""
     context.interpreter = watcher = watch()
+    runs, told = [], []
 
     def broken(x, y):
-        raise KeyError("out")
+        runs.append(1)
+        raise error
 
     with in_place("microjax.duals", siblings):
-        try:
-            duals.mixed_derivatives(broken, 2.0, 3.0)
-        except KeyError:
-            back = mj.current_interpreter() is watcher
-            return {
-                "the interpreter before is current again": back,
-                "the four numbers of the next call": list(
-                    duals.mixed_derivatives(mj.mul, 2.0, 3.0)
-                ),
-            }
-    return {"error": "nothing"}
+        for error in (KeyError(), OverflowError(), TypeError(), ValueError(), KeyboardInterrupt()):
+            try:
+                duals.mixed_derivatives(broken, 2.0, 3.0)
+            except BaseException as found:
+                told.append([found is error, mj.current_interpreter() is watcher])
+        numbers = list(duals.mixed_derivatives(mj.mul, 2.0, 3.0))
+    return {
+        "f's error itself comes out, and the interpreter before is current again": told,
+        "calls of f": len(runs),
+        "the four numbers of the next call": numbers,
+    }
 
 
 @pytest.mark.meets("order", "moment", "zeros")

@@ -98,14 +98,16 @@ def staged(mj, operands, is_known, types, params):
     """The recipe and the boxes of a made-up operation whose results have these types."""
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy", multiple_results=True)
-    asked = []
+    asked, runs = [], []
 
     def result_types(*avals, **params):
-        asked.append([[aval.shape, aval.dtype.name] for aval in avals] + [params])
+        types_in = [[aval.shape, aval.dtype.name, aval.weak_type] for aval in avals]
+        asked.append([*types_in, params])
         return tuple(ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types)
 
     with (
         patch.dict(abstract_eval_rules, {toy: result_types}),
+        patch.dict(impl_rules, {toy: lambda *args, **params: runs.append(params) or []}),
         new_main(lin.PartialEvalTrace) as main,
     ):
         trace = lin.PartialEvalTrace(main)
@@ -158,6 +160,7 @@ def staged(mj, operands, is_known, types, params):
             "each result": told,
             **made,
             "what the abstract rule gets": asked[:1],
+            "calls of the evaluation": len(runs),
         }
 
 
@@ -233,14 +236,15 @@ def staged_again(mj, x, all_params):
         new_main(lin.PartialEvalTrace) as main,
     ):
         trace = lin.PartialEvalTrace(main)
-        box = trace.new_arg(lin.unknown(get_aval(x)))
+        boxes = [trace.new_arg(lin.unknown(get_aval(y))) for y in (x, np.asarray(x))]
         told = []
-        for params in all_params:
+        for box, params in zip(boxes * len(all_params), all_params, strict=False):
             (out,) = trace.stage_out(toy, [box, box], params)
             operands = [t is box for t in out.recipe.tracers_in]
             told.append(
                 {
                     "the shape of the result": out.shape,
+                    "a result is weakly typed": out.weak_type,
                     "the shape of the result's variable": out.var.aval.shape,
                     "the recipe's operands are the operands": operands,
                     "the recipe's params": out.recipe.params,
@@ -268,14 +272,14 @@ def test_staged_types(student):
 @pytest.mark.keeps("One recipe makes all")
 def test_staged_recipe(student):
     """The recipe holds the operation, its parameters and its operands, all of them, in order."""
-    student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR], {"scale": 3.0})
+    student.agrees(staged, [ROW, 2.0], [False, True], [VECTOR], {"scale": 3.0, "name": "f"})
     student.agrees(staged, [ROW, GRID], [False, False], [VECTOR], {})
 
 
 @pytest.mark.keeps("One recipe makes all")
 def test_staged_known_operands(student):
     """Known operands belong to the recipe too, wherever they are."""
-    student.agrees(staged, [2.0, ROW, GRID], [True, False, True], [VECTOR], {})
+    student.agrees(staged, [2.0, ROW, GRID, 1.0], [True, False, True, False], [VECTOR], {})
     student.agrees(staged, [ROW, ROW, 1.0], [True, True, False], [COUNTS], {"axes": (0,)})
 
 
@@ -291,7 +295,7 @@ def test_staged_box(student):
 @pytest.mark.keeps("a list of unknown tracers", "One recipe makes all")
 def test_staged_several(student):
     """Several results have one recipe, and each has its own type and its own variable."""
-    student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER], {"n": 2})
+    student.agrees(staged, [ROW], [False], [VECTOR, COUNTS, NUMBER, VECTOR], {"n": 2})
     student.agrees(staged, [ROW], [False], [], {})
 
 
@@ -314,6 +318,7 @@ def test_staged_with_other_params(student):
     An operand that appears twice is two operands.
     """
     all_params = [{"rank": 1, "by": None}, {"rank": 2, "by": 0}, {"rank": 0, "by": False}]
+    all_params += all_params[:1]  # now for the other operand
     student.agrees(staged_again, 2.0, all_params)
     student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
@@ -323,6 +328,7 @@ def test_staging_computes_nothing(student):
     """Nothing is computed, and of the results only a type is known, even if all operands are."""
     student.agrees(work_of_staging, 2.0)
     student.agrees(work_of_staging, ROW)
+    student.agrees(staged, [2.0, ROW], [True, True], [VECTOR, COUNTS], {})
 
 
 exercise("linearize.toposort")
@@ -351,11 +357,13 @@ def order(mj, needs, outs):
         recipes = recipes_of(main, needs)
         number_of = {id(recipe): i for i, recipe in enumerate(recipes)}
         asked = [recipes[i] for i in outs]
-        found = [[number_of[id(recipe)] for recipe in lin.toposort(asked)] for _ in range(2)]
+        orders = [lin.toposort(outs) for outs in (asked, asked, recipes[:1])]
+        found = [[number_of[id(recipe)] for recipe in listed] for listed in orders]
         return {
             "the order of the recipes": found[0],
             "the order in a second call": found[1],
             "operands afterwards": [[number_of[id(recipe)] for recipe in asked]],
+            "the recipes' params afterwards": [recipe.params for recipe in recipes],
         }
 
 
@@ -380,20 +388,28 @@ def any_order(mj, needs, outs):
 
 @probe
 def long_chain(mj, length, uses):
-    """A chain of operations, each of which uses the one before so many times."""
+    """A chain of operations, each of which uses the one before so many times.
+
+    If `uses` is 0, each uses the first one and the two before, in one order or the other.
+    """
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
-        tracer, recipes = trace.new_arg(lin.unknown(aval)), []
-        for _ in range(length):
-            recipe = lin.EqnRecipe(sin_p, [tracer] * uses, {}, [Var(aval)])
-            tracer = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
+        made, recipes = [trace.new_arg(lin.unknown(aval))], []
+        for i in range(length):
+            three = [made[min(i, 1)], made[max(i - 1, 0)], made[i]][:: i % 2 * 2 - 1]
+            recipe = lin.EqnRecipe(sin_p, [made[i]] * uses or three, {}, [Var(aval)])
+            made.append(lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe))
             recipes.append(recipe)
         sys.setrecursionlimit(1000)  # an earlier call may have raised it
-        with patch.object(sys, "setrecursionlimit"):
+        with patch.object(sys, "setrecursionlimit") as limit:
             found = lin.toposort([recipes[-1]])
         in_order = [a is b for a, b in zip(found, recipes, strict=False)].count(True)
-        return {"the number of recipes": len(found), "how many are in their place": in_order}
+        return {
+            "the number of recipes": len(found),
+            "how many are in their place": in_order,
+            "the recursion limit is raised": limit.called,
+        }
 
 
 # Each recipe needs the one before, so that there is one order only.
@@ -432,7 +448,7 @@ def test_order_does_not_depend_on_operands(student):
 def test_order_of_branches(student):
     """If branches meet again, everything still comes after what it needs."""
     student.agrees(any_order, FORK, [5])
-    student.agrees(any_order, [[-1], [0], [0], [0], [1, 2, 3], [3, 4]], [5])
+    student.agrees(any_order, [[-1], [0], [0], [0], [1, -1, -2, 2, 3], [3, 4]], [5])
     for needs in WOODS:
         student.agrees(any_order, needs, [29])
 
@@ -468,9 +484,10 @@ def test_order_of_long_programs(student):
 @pytest.mark.meets("twice")
 @pytest.mark.keeps("does not double")
 def test_work_of_sorting(student):
-    """If each operation uses the one before twice, the work does not double at each step."""
+    """If each operation is used twice, by one or two others, the work does not double each time."""
     student.agrees(long_chain, 300, 2)
     student.agrees(long_chain, 60, 3)
+    student.agrees(long_chain, 2000, 0)
 
 
 exercise("linearize.tracers_to_jaxpr")
@@ -491,6 +508,7 @@ def program_of(mj, siblings, name, vals, consts, later):
         "difference": lambda x, y: [x - y],
         "unused": lambda x, y, z: [y * 2.0],
         "nothing": lambda x, y: [],
+        "swap": lambda *xs: [*xs[::-1]],
         "dead": lambda x: [(sin(x) * 5.0, -x)[1]],
         "same": lambda x, k: [x, k, x, k, -x],
         "early": lambda x: [sin(y := x * 3.0), y],
@@ -577,10 +595,11 @@ def residual_types(mj, siblings, values):
 
     def told(atoms):
         kinds = [type(atom).__name__ for atom in atoms]
+        literals = [repr(atom.val) for atom in atoms if type(atom).__name__ == "Literal"]
         avals = [(type(a.aval).__name__, str(a.aval)) for a in atoms]
         return (
             kinds,
-            avals,
+            [*avals, literals],
             [
                 program.jaxpr.constvars.index(a)
                 if k == "Var" and a in program.jaxpr.constvars
@@ -594,7 +613,7 @@ def residual_types(mj, siblings, values):
     found = told(eqn.invars), told(program.jaxpr.outvars)
     return {
         "the classes of the equation's operands and of the outputs": [kinds for kinds, *_ in found],
-        "the types of the equation's operands and of the outputs": [types for _, types, _ in found],
+        "their types, and the values of literals": [types for _, types, _ in found],
         "the constants that they stand for": [
             [None if i is None else consts[i] for i in part[2]] for part in found
         ],
@@ -665,7 +684,7 @@ def test_program_keeps_a_residual_once(student):
 def test_types_of_residuals(student):
     """Two arrays are two constants, even without axes, and keep their types, weak or not."""
     needs = siblings(*STAGING, "linearize.toposort")
-    numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), 2.0]
+    numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0), -0.0]
     student.agrees(residual_types, needs, numbers)
     arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
     student.agrees(residual_types, needs, [*arrays, 0.0, 0])
@@ -676,13 +695,14 @@ def test_types_of_residuals(student):
 @pytest.mark.keeps("used or not", "equations that the outputs need")
 def test_program_inputs(student):
     """All inputs are inputs of the program, in order, even those that nothing needs."""
-    makes(student, "unused", [2.0, ROW, GRID], [], [1.0, STEP, GRID])
+    makes(student, "unused", [2, ROW, EMPTY], [], [1, STEP, EMPTY])
     makes(student, "dead", [ROW], [], [STEP])
 
 
 @pytest.mark.meets("sizes")
 def test_program_without_equations(student):
-    """There may be no output at all, and the inputs stay."""
+    """There may be no output at all, and the inputs stay; or outputs that are inputs."""
+    makes(student, "swap", [2.0, ROW, 1.5, GRID], [], [1.0, STEP, 2.5, GRID])
     makes(student, "nothing", [2.0, ROW], [], [1.0, STEP])
 
 
@@ -712,14 +732,15 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
 
     sin = mj.numpy.sin
     functions = {
-        "swap": lambda x, y: [y, x],
+        "swap": lambda *xs: [*xs[::-1]],
         "product": lambda x, y: [x * x, x * y, sin(y) * sin(x)],
         "three": lambda x, y, z: [y - z, sin(x), z - y],
-        "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7],
+        "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7, 0, False],
         "none": lambda x, y: [],
         "branch": lambda x, y: [sin(y) if x > 1.0 else -y],
         "chain": lambda x, y: [sin(sin(x) * 2.0) * y, sin(x)],
         "often": lambda x, y: [z := y * 2.0, x, z, 7.0, x * 3.0, y, z, x],
+        "twins": lambda x, y: [x - y * 2.0, y],
     }
     calls, sizes, given = [], [len(trace_state.stack)], []
 
@@ -731,6 +752,8 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         return outs
 
     pvals = partial_of(vals, is_known)
+    if name == "twins":  # one partial value for two inputs
+        pvals = [pvals[0]] * 2
     more = () if instantiate is None else (lambda i: i in instantiate,)
     with evaluating(siblings) as (lin, _):
         pvals_out, program = lin.partial_eval_flat(f, pvals, *more)
@@ -754,7 +777,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "the height of the stack before, during and after the call": sizes,
         **(
             {"the list that f returned is as it was": kept}
-            if (name, more) == ("constants", ())
+            if name == "swap" or (name, more) == ("constants", ())
             else {}
         ),
     }
@@ -762,15 +785,38 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
 
 @probe(uses=[evaluating])
 def partial_below(mj, siblings, x, x_dot, y):
-    """A result that is a tracer of a jvp around it, and one that is computed from it."""
+    """Results that are tracers of the uses around it, and others that are computed from them."""
 
-    with evaluating(siblings) as (lin, _), new_main(JVPTrace) as main:
+    boxed = []
+
+    def f(t, known, box):
+        boxed.extend(type(argument).__name__ for argument in (t, known, box))
+        return [outer, t * outer, outer * known, box, around]
+
+    with (
+        evaluating(siblings) as (lin, _),
+        new_main(JVPTrace) as main,
+        new_main(lin.PartialEvalTrace) as other,
+    ):
         outer = JVPTracer(JVPTrace(main), x, x_dot)
-        pvals, program = lin.partial_eval_flat(
-            lambda t: [outer, t * outer, outer * outer], [lin.unknown(get_aval(y))]
-        )
+        around = lin.PartialEvalTrace(other).new_arg(unknown(get_aval(y)))
+        inputs = [unknown(get_aval(y)), known(outer), known(around)]
+        pvals, program = lin.partial_eval_flat(f, inputs)
         (out,) = eval_jaxpr(program.jaxpr, program.consts, y)
+        again, whole = lin.partial_eval_flat(f, inputs, lambda i: True)
+        outs = eval_jaxpr(whole.jaxpr, whole.consts, y)
         return {
+            "the classes of the arguments of f": boxed,
+            "a result is known if all are instantiated": [p.is_known for p in again],
+            "the outer tracers themselves are results of the program": [
+                outs[0] is outer,
+                outs[3] is around,
+                outs[4] is around,
+            ],
+            "a box of a use around it itself is a known result": [
+                pvals[3].const is around,
+                pvals[4].const is around,
+            ],
             "a result is known": [p.is_known for p in pvals],
             "the outer tracer itself is the first result": pvals[0].const is outer,
             "the value and the tangent of a known result": [
@@ -833,7 +879,9 @@ def test_partial_values_of_results(student):
 @pytest.mark.keeps("to the unknown results, in order")
 def test_partial_program(student):
     """The program goes from the unknown inputs to the unknown results, each in order."""
-    splits(student, "swap", [ROW, 2.0], [False, False], [STEP, 9.0])
+    splits(student, "swap", [ROW, 2.0, 3, GRID], [False] * 4, [STEP, 9.0, 4, GRID])
+    splits(student, "swap", [3, EMPTY], [False, False], [4, EMPTY])
+    splits(student, "twins", [ROW, ROW], [False, False], [STEP, ROW])
     splits(student, "three", [3.0, ROW, 2.0], [True, False, False], [STEP, 9.0])
     splits(student, "three", [3.0, ROW, STEP], [False, True, False], [0.5, ROW])
 
@@ -921,15 +969,16 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         "cube": lambda x: [x * x * x],
         "waves": lambda x: [sin(x) * exp(x), exp(exp(x))],
         "two": lambda x, y: [x / y, jnp.sum(x) * y],
-        "swap": lambda x, y: [y, x],
+        "swap": lambda *xs: [*xs[::-1]],
         "index": lambda x, n: [x * n, n, sin(x)],
         "constant": lambda x: [2.0, x * 3.0, np.array([1.0, 2.0])],
         "compare": lambda x, y: [x > y, x - y],
         "product": lambda x, y: [x @ y],
         "branch": lambda x: [sin(x) if x > 0.0 else exp(x)],
-        "whole": lambda n: [n * 2],
+        "whole": lambda n: [n * 2, n * 0.5],
+        "nothing": lambda x: [],
     }
-    calls, results = [], []
+    calls, results, early = [], [], []
 
     def f(*xs):
         calls.append(len(xs))
@@ -938,6 +987,7 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         return outs
 
     def how_many():
+        early.append(not results)
         return results[0] if count is None else count if results else -1
 
     with evaluating(siblings) as (lin, _):
@@ -946,7 +996,9 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         outs = [eval_jaxpr(program.jaxpr, program.consts, *ts) for ts in tangents]
     return {
         "calls of f": len(calls),
+        "count is called before f has run": any(early),
         "the values": values,
+        "a value is weakly typed": [get_aval(x).weak_type for x in values],
         "the tangents that the program computes": outs,
         "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
         "the number of constants": len(program.consts),
@@ -954,6 +1006,12 @@ def linear(mj, siblings, name, primals, tangents, count=None):
         "an input of the program is weakly typed": [x.weak_type for x in program.in_avals],
         "the classes of the inputs' types": [type(x).__name__ for x in program.in_avals],
         "the types of the program's results": [(x.shape, x.dtype.name) for x in program.out_avals],
+        "a result of the program is weakly typed": [x.weak_type for x in program.out_avals],
+        **(
+            {"the values are arrays of the package": [isinstance(x, mj.Array) for x in values]}
+            if name == "whole"
+            else {}
+        ),
     }
 
 
@@ -970,6 +1028,40 @@ def second_derivative(mj, siblings, x, x_dot, t):
     return {
         "the value": out,
         "the derivative": out_dot,
+    }
+
+
+@probe(uses=[evaluating])
+def linear_in_turn(mj, siblings, x, t):
+    """Uses of one function, which fails at first, and then computes with another factor.
+
+    Its two inputs are one object.
+    """
+    calls, factors, refused, told = [], [2.0, 3.0], [], []
+
+    def f(x, z):
+        calls.append(1)
+        if errors:
+            raise errors[-1]
+        return [y := x * x * z * factors[-1], y, x]
+
+    with evaluating(siblings) as (lin, _):
+        primals = [neg_p.bind(x)] * 2
+        errors = [ZeroDivisionError(), OverflowError(), TypeError(), KeyboardInterrupt()]
+        while errors:
+            try:
+                lin.linearize_flat(f, primals, lambda: 3)
+            except BaseException as found:
+                refused.append([found is errors.pop(), len(trace_state.stack)])
+        while factors:
+            values, program = lin.linearize_flat(f, primals, lambda: 3)
+            outs = eval_jaxpr(program.jaxpr, program.consts, t, 2.0 * t)
+            told.append((factors.pop(), values, [get_aval(x).weak_type for x in values], outs))
+    return {
+        "calls of f": len(calls),
+        "f's error itself comes out, and the height of the stack": refused,
+        "factor, values, whether they are weakly typed, tangents": told,
+        "the values are arrays of the package": [isinstance(x, mj.Array) for x in values],
     }
 
 
@@ -1015,9 +1107,11 @@ def test_linear_values(student):
 def test_linear_several_inputs(student):
     """Several inputs and results of different shapes keep their order and their types."""
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5], [ROW, 0.0]])
-    linearizes(student, "swap", [GRID, 4.0], [[GRID_STEP, 0.5]])
+    linearizes(student, "swap", [GRID, 4.0, ROW, 1.5, 2.5], [[GRID_STEP, 0.5, STEP, 2.0, 3.0]])
     linearizes(student, "swap", [EMPTY, 4.0], [[EMPTY, 0.5]])
     linearizes(student, "two", [ROW.astype(F32), F32(4.0)], [[STEP.astype(F32), F32(0.5)]])
+    half = np.float16
+    linearizes(student, "index", [half(1.5), np.float64(2.0)], [[half(0.5), np.float64(3.0)]])
 
 
 @pytest.mark.keeps("depends on primals alone")
@@ -1025,6 +1119,8 @@ def test_linear_runs_once(student):
     """The function runs once, however often the program runs afterwards."""
     linearizes(student, "waves", [0.5], [[1.0], [2.0], [-3.0]])
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5]] * 3)
+    linearizes(student, "nothing", [ROW], [[STEP]])
+    student.agrees(linear_in_turn, siblings(*EVALUATION), 2.0, 0.5)
 
 
 @pytest.mark.keeps("depends on primals alone")
@@ -1100,10 +1196,11 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
         "line": lambda x, y: [sin(x) * y],
         "mixed": lambda x, y, z: [y * z, sin(x), y - exp(x), exp(z) * z],
         "shared": lambda x, y: [(c := sin(x)) * y + exp(y * c), c, y],
-        "constant": lambda x, y: [x * constant, y * constant],
+        "constant": lambda x, y: [x * constant, constant, y * constant],
         "through": lambda x, y: [x, y, x],
         "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0)],
-        "fixed": lambda x, y: [4.0, y],
+        "fixed": lambda x, y: [4.0, y * exp(0.5)],
+        "nothing": lambda x, y: [],
         "called": lambda x, y: [*inner(x, y), y],
     }
 
@@ -1120,6 +1217,7 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
             outs.append([results[:number], rest])
     residuals = types_of(first.jaxpr.outvars[number:])
     split = len(residuals)
+    ends = [first.in_avals, first.out_avals[:number], second.in_avals[split:], second.out_avals]
     return {
         "a result is known": out_known,
         "the types of the first program's inputs": types_of(first.jaxpr.invars),
@@ -1134,6 +1232,7 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
         "the number of the second program's constants": len(second.consts),
         "what the two programs compute": outs,
         "the types of the programs, by the type checker": told,
+        "an input or a result is weakly typed": [[x.weak_type for x in avals] for avals in ends],
     }
 
 
@@ -1182,6 +1281,7 @@ def test_unzip_residuals(student):
     """A value that the second program needs is handed over, once, however often it is used."""
     unzips(student, "shared", [ROW, STEP], [True, False], again=[[STEP / 10, ROW]])
     unzips(student, "sums", [GRID, ROW], [True, False])
+    unzips(student, "sums", [GRID.astype(int), STEP.astype(int)], [True, False])
 
 
 @pytest.mark.keeps("the second has no constants")
@@ -1202,7 +1302,8 @@ def test_unzip_instantiate(student):
 @pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate_all(student):
     """Several outputs can be instantiated, even inputs that are outputs."""
-    unzips(student, "through", [ROW, 2.0], [True, False], [0])
+    unzips(student, "through", [EMPTY.astype(int), 2.0], [True, False], [0])
+    unzips(student, "constant", [ROW, STEP], [True, False], [1])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
 
@@ -1212,7 +1313,10 @@ def test_unzip_one_side(student):
     """All inputs may be known, or none; then one of the programs has nothing to do."""
     unzips(student, "line", [0.5, 2.0], [True, True])
     unzips(student, "line", [0.5, 2.0], [False, False])
+    unzips(student, "fixed", [3, 2.0], [False, False])
     unzips(student, "through", [ROW, 2.0], [True, False])
+    unzips(student, "through", [ROW, 2.0], [False, True])
+    unzips(student, "nothing", [ROW, 2.0], [True, False])
 
 
 @pytest.mark.keeps("the second has no constants")
@@ -1260,6 +1364,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
         "through": lambda x, y: [y, x, y, x],
         "sums": lambda x, y: [total(x, axis=0) * exp(y), total(y * 2.0)],
         "array": lambda x, y: [y * np.array([2.0, 3.0, 5.0]) * x],
+        "nothing": lambda x, y: [],
     }
 
     closed, splits = mj.make_jaxpr(functions[name])(*vals), []
@@ -1285,6 +1390,10 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
     return {
         "the class of what is returned": type(outs).__name__,
         "the known results": values,
+        "a known result is weakly typed": [
+            None if isinstance(x, lin.PartialEvalTracer) else get_aval(x).weak_type for x in outs
+        ],
+        "the classes of the results": [type(x).__name__ for x in outs],
         "the types of the unknown results": types_of(tracers),
         "what is computed later": staged,
         "the types of the later program's inputs": inputs,
@@ -1297,6 +1406,32 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
         "the operations of the later program": names_in(program.jaxpr),
         "the number of constants": len(program.consts),
     }
+
+
+@probe(uses=[evaluating])
+def failing_call(mj, siblings):
+    """Whether the error of what is computed at once is the error of the rule."""
+    told = []
+
+    def fails(*args, name, jaxpr):
+        raise errors[-1]
+
+    closed = mj.make_jaxpr(lambda x, y: x * x * y)(3.0, 5.0)
+    with (
+        evaluating(siblings) as (lin, _),
+        new_main(lin.PartialEvalTrace) as main,
+        patch.dict(impl_rules, {jit_p: fails}),
+    ):
+        trace = lin.PartialEvalTrace(main)
+        boxes = [trace.new_arg(pval) for pval in (known(3.0), unknown(get_aval(5.0)))]
+        errors = [FloatingPointError(), TypeError(), KeyError(), KeyboardInterrupt()]
+        while errors:
+            try:
+                told.append(len(lin.jit_partial_eval(trace, boxes, name="f", jaxpr=closed)))
+            except BaseException as found:
+                told.append(found is errors[-1])
+            errors.pop()
+    return {"the error itself comes out": told}
 
 
 @probe(uses=[evaluating])
@@ -1344,7 +1479,8 @@ def linear_call(mj, siblings, x, tangents):
         }
 
     inner = mj.jit(wave)
-    outer = mj.jit(lambda x: inner(x) * inner(x * 2.0))
+    double, square = mj.jit(lambda x: x * 2.0), mj.jit(lambda x: x * x)  # both are <lambda>
+    outer = mj.jit(lambda x: inner(x) * square(inner(double(x))))
     with evaluating(siblings) as (lin, _):
         return [told(inner), told(outer)]
 
@@ -1360,6 +1496,7 @@ def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
+    student.agrees(failing_call, siblings(*EVERYTHING))
 
 
 @pytest.mark.meets("more_than_two")
@@ -1396,8 +1533,10 @@ def test_call_residuals(student):
 @pytest.mark.keeps("can be computed now is computed")
 def test_call_on_one_side(student):
     """All results may be known though an operand is not, or some though no operand is."""
-    calls(student, "known", [0.5, 2.0], [True, False], [3.0])
+    calls(student, "known", [0.0, 2.0], [True, False], [3.0])
+    calls(student, "known", [F32(0.5), 2.0], [True, False], [3.0])
     calls(student, "fixed", [0.5, 2.0], [False, False], [1.5, 3.0])
+    calls(student, "nothing", [0.5, 2.0], [True, False], [3.0])
 
 
 @pytest.mark.keeps("plain values if known")
