@@ -15,8 +15,6 @@ import pytest
 from minijax.core import trace_state
 from oracle import assert_all_same, assert_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 
 def compare(program):
     """`program(lib, jnp)` in both systems; minijax must not warn."""

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from oracle import assert_all_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 
 

@@ -17,8 +17,6 @@ from minijax.jaxpr import typecheck_jaxpr
 from oracle import assert_all_same, assert_same, assert_same_error, prints_as_promised
 from random_programs import Type, assume_tame, programs
 
-jax.config.update("jax_enable_x64", True)
-
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 W = np.array([[0.5, -1.0, 0.25], [1.5, 0.5, -0.5], [0.1, 0.2, 0.3]])
 

@@ -23,8 +23,6 @@ from random_programs import programs
 from autograder.lessons import assemble, places
 from autograder.sandbox import launch
 
-jax.config.update("jax_enable_x64", True)
-
 
 def together(*modules):
     """The names of all of them in one place."""

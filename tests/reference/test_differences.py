@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from oracle import assert_same
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.arange(3.0)
 PAIRS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 CONSTANT = np.array([1.0, 2.0])

@@ -14,8 +14,6 @@ from minijax import xla
 from minijax.core import Primitive, full_raise, get_aval, new_main, trace_state
 from minijax.jvp import JVPTrace
 
-jax.config.update("jax_enable_x64", True)
-
 ONES = np.ones(3)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from minijax import xla
 
-jax.config.update("jax_enable_x64", True)
 BOTH = pytest.mark.parametrize("jx", [jax, minijax], ids=["jax", "minijax"])
 
 

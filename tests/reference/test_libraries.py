@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from oracle import assert_all_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.random.default_rng(0).normal(size=(4, 4)) * 3
 I = np.array([1, -1, 0, 2])  # noqa: E741
 

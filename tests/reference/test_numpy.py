@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from oracle import assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.random.default_rng(0).normal(size=(4, 4))
 I = np.array([1, -1, 0])  # noqa: E741
 J = np.int64(2)

@@ -16,8 +16,6 @@ from oracle import assert_all_same, prints_as_promised
 from autograder.lessons import places
 from autograder.sandbox import launch
 
-jax.config.update("jax_enable_x64", True)
-
 EIGHT = f"{launch.xla_flags()} --xla_force_host_platform_device_count=8"
 
 

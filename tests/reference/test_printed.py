@@ -12,8 +12,6 @@ import minijax
 import numpy as np
 import pytest
 
-jax.config.update("jax_enable_x64", True)
-
 POINT, STEP = 3.0, 1.0
 ROW = np.array([0.5, -1.5, 2.0])
 TABLE = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5], [0.1, 0.2, 0.3], [-2.0, 1.0, 0.0]])

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from oracle import assert_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4, 0.0])
 GRID = np.arange(12.0).reshape(4, 3)
 

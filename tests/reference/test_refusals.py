@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from oracle import assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.arange(3.0)
 Point = namedtuple("Point", "x y")
 

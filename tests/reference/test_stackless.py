@@ -13,8 +13,6 @@ from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import typecheck_jaxpr
 from oracle import assert_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, 0.5, 1.5])
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4) / 10

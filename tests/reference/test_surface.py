@@ -31,8 +31,6 @@ from minijax.absent import REASONS
 from oracle import signed_as_promised
 from surface import PLACES, WITHOUT
 
-jax.config.update("jax_enable_x64", True)
-
 NAMES = [(place, name) for place, names in PLACES.items() for name in names]
 MISSING = [
     (place, name, parameter)

@@ -7,8 +7,6 @@ import minijax
 import numpy as np
 from oracle import assert_all_same
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.random.default_rng(1).normal(size=(2, 7, 6, 4))
 W = np.random.default_rng(2).normal(size=(3, 2, 4, 6))
 G = np.random.default_rng(3).normal(size=(3, 3, 2, 6))
