@@ -104,7 +104,7 @@ def by_name(table):
     return dict(pairs)
 
 
-def programs(known, table, *more):
+def programs_of(known, table, *more):
     """The programs of a table by name: functions of the library, and of `more` arguments.
 
     An expression may use `lib`, its `lax` and `jnp`, and all names of the module `known`.

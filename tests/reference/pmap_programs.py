@@ -11,7 +11,7 @@ import pickle
 import sys
 
 import numpy as np
-from expressions import programs
+from expressions import programs_of
 
 X = np.linspace(0.5, 2.0, 8)
 M = np.sin(np.arange(16.0)).reshape(8, 2)
@@ -28,7 +28,7 @@ def averaging(lib):
     return lambda x: lib.lax.scan(lambda c, _: (psum(c, "i") / 8 + sin(x), c), x, None, length=3)[0]
 
 
-COLLECTIVES = programs(
+COLLECTIVES = programs_of(
     globals(),
     """
     in scan: lib.along(averaging(lib))(X)
@@ -66,8 +66,8 @@ COLLECTIVES = programs(
         * x))(X)
     grad of tiled all_gather inside: lib.along(lib.grad(lambda x: (lax.all_gather(x, "i",
         tiled=True) ** 2 * x[0]).sum()))(M)
-    grad of grad inside: lib.along(lib.grad(lib.grad(lambda x: x * x * lax.psum(jnp.sin(x),
-        "i"))))(X)
+    grad of grad inside: lib.along(lib.grad(lib.grad(lambda x: x * x
+        * lax.psum(jnp.sin(x), "i"))))(X)
     grad outside: lib.grad(lambda x: (lib.along(lambda y: y * lax.psum(jnp.sin(y), "i"))(x)
         * X).sum())(X)
     grad outside of all_gather: lib.grad(lambda x: (lib.along(lambda y: lax.all_gather(y, "i",
@@ -113,7 +113,7 @@ COLLECTIVES |= {
     for how, g in TRANSFORMED.items()
 }
 # JAX's own transpose of the first two fails, as their axes differ: forward only.
-COLLECTIVES |= programs(
+COLLECTIVES |= programs_of(
     globals(),
     """
     all_to_all at another axis: lib.along(lambda x: lax.all_to_all({"a": x}, "i", 0, 2))(K)
@@ -122,8 +122,8 @@ COLLECTIVES |= programs(
     pmin: lib.along(lib.jit(lambda x: lax.pmin(x, "i")))(K)
     pmax of bool: lib.along(lambda x: lax.pmax(x > 0, "i"))(X)
     pmax in vmap: lib.vmap(lib.along(lambda x: lax.pmax(x, "i")))(K)
-    pmin of what does not move: lib.along(lib.grad(lambda x: x * lax.pmin(lax.stop_gradient(x),
-        "i")))(X)
+    pmin of what does not move: lib.along(lib.grad(lambda x: x
+        * lax.pmin(lax.stop_gradient(x), "i")))(X)
     the same for all, permuted: lib.along(lambda x: x + lax.ppermute(X, "i", RING))(X)
     the same for all, summed: lib.along(lambda x: x + lax.psum_scatter(X, "i"))(X)
 """,
@@ -141,21 +141,21 @@ REFUSED = {
         all_to_all of no multiple: lib.along(lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True))(C)
         """,
     }.items()
-    for name, program in programs(globals(), table).items()
+    for name, program in programs_of(globals(), table).items()
 }
 
 # What vmap does with a name, and programs of one device -------------------------------------------
 
-ONE_DEVICE = programs(
+ONE_DEVICE = programs_of(
     globals(),
     """
     axis_size: lib.vmap(lambda x: lax.axis_index("i"), in_axes=None, axis_name="i",
         axis_size=3)(1.0)
-    the same jit with two sizes: [lib.vmap(f, axis_name="i")(x) for f in [lib.jit(lambda x: x
-        * lax.psum(1, "i"))] for x in (X, X[:3])]
-    the same jit, inside and between: [g(lib.jit(lambda x: x * lax.psum(x, "i")))(np.ones((2,
-        2))) for g in (lambda f: lib.vmap(lib.vmap(f), axis_name="i"),
-        lambda f: lib.vmap(lib.vmap(f, axis_name="i")))]
+    the same jit with two sizes: [lib.vmap(f, axis_name="i")(x)
+        for f in [lib.jit(lambda x: x * lax.psum(1, "i"))] for x in (X, X[:3])]
+    the same jit, inside and between: [g(lib.jit(lambda x: x
+        * lax.psum(x, "i")))(np.ones((2, 2))) for g in (lambda f: lib.vmap(lib.vmap(f),
+        axis_name="i"), lambda f: lib.vmap(lib.vmap(f, axis_name="i")))]
     psum, the same for all: lib.vmap(lambda x: lax.psum(x, "i"), axis_name="i", out_axes=None)(X)
     calls of what does not move: lib.vmap(lambda x: lib.jit(lib.checkpoint(lambda y:
         lax.psum(jnp.sin(y), "i")))(3.0) * x, axis_name="i")(X)
@@ -207,7 +207,7 @@ def halves(lib):
     return identity(lib.devices()[:4]), identity(lib.devices()[4:])
 
 
-PMAP = programs(
+PMAP = programs_of(
     globals(),
     """
     ppermute of some: lib.pmap(lambda x: lax.ppermute(x, "i", [(0, 1), (1, 3)]), "i")(M)
@@ -218,8 +218,8 @@ PMAP = programs(
     in_axes 1: lib.pmap(lambda x: x * 2.0, in_axes=1)(M.T)
     out_axes 1: lib.pmap(lambda x: (x, x[0]), out_axes=(1, 0))(M)
     out_axes None: shared(lib)(2.0, X)
-    in_axes of containers: lib.pmap(lambda d, x: d["a"] * x + d["b"], in_axes=({"a": None, "b": 0},
-        1))({"a": 2.0, "b": X}, M.T)
+    in_axes of containers: lib.pmap(lambda d, x: d["a"] * x + d["b"],
+        in_axes=({"a": None, "b": 0}, 1))({"a": 2.0, "b": X}, M.T)
     by name: lib.pmap(lambda x, y: x - y)(X, y=N)
     static: lib.pmap(lambda n, x: x * n, static_broadcasted_argnums=0)(3, X)
     static and in_axes: lib.pmap(lambda x, n, y: x * n + y, static_broadcasted_argnums=1,
@@ -249,13 +249,13 @@ PMAP = programs(
     vmap with the same name: lib.vmap(square_sum(lib), in_axes=1, axis_name="i")(M)
     vmap with another name: lib.vmap(lib.pmap(lambda x: lax.psum(x, ("i", "j")) + lax.psum(x, "j"),
         "i"), in_axes=1, axis_name="j")(M)
-    vmap of what does not move: lib.vmap(lambda w: lib.pmap(lambda x: lax.psum(jnp.sin(x), ("i",
-        "j")), "i")(X) * w, axis_name="j")(M[0])
+    vmap of what does not move: lib.vmap(lambda w: lib.pmap(lambda x: lax.psum(jnp.sin(x),
+        ("i", "j")), "i")(X) * w, axis_name="j")(M[0])
     the same pmap in vmaps of two sizes: [lib.vmap(f, in_axes=1, axis_name="j")(m)
         for f in [lib.pmap(lambda x: x * lax.psum(1, "j"))] for m in (M, C)]
     in a loop: lib.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: square_sum(lib)(c) / 8, x))(X)
-    checkpoint inside: lib.along(lib.grad(lib.checkpoint(lambda x: x * lax.psum(jnp.sin(x),
-        "i"))))(X)
+    checkpoint inside: lib.along(lib.grad(lib.checkpoint(lambda x: x
+        * lax.psum(jnp.sin(x), "i"))))(X)
     checkpoint outside: lib.grad(lib.checkpoint(lambda x: (jnp.sin(square_sum(lib)(x))
         * X).sum()))(X)
     vmap of grad: lib.vmap(lib.grad(lambda w: shared(lib)(w, X)))(M[0])
@@ -281,10 +281,11 @@ PMAP = programs(
     default_device does not move pmap: ids(within(lib, 5, lambda: square_sum(lib)(X[:2])))
     operations go where operands are: [(sorted(d.id for d in x.devices()), bool(x.committed))
         for x in beside(lib)]
-    device_put in transformations: [(ids(x), bool(x.committed),
-        x) for x in lib.tree.leaves(moved(lib))]
-    two defaults: str(lib.jit(lambda x, y: x + y)(within(lib, 5, lambda: lib.jit(lambda x: x)(1.0)),
-        within(lib, 3, lambda: lib.jit(lambda x: x)(2.0))).devices())
+    device_put in transformations: [(ids(x), bool(x.committed), x)
+        for x in lib.tree.leaves(moved(lib))]
+    two defaults: str(lib.jit(lambda x, y: x + y)(within(lib, 5,
+        lambda: lib.jit(lambda x: x)(1.0)), within(lib, 3, lambda: lib.jit(lambda x:
+        x)(2.0))).devices())
     training: train(lib)
 """,
 )
@@ -332,8 +333,8 @@ ERRORS = {
     name: (kind, program)
     for kind, table in {
         ValueError: """
-        operands on two devices: lib.device_put(1.0, lib.devices()[1]) + lib.device_put(2.0,
-            lib.devices()[2])
+        operands on two devices: lib.device_put(1.0, lib.devices()[1])
+            + lib.device_put(2.0, lib.devices()[2])
         a value on another device: lib.device_put(jnp.ones(3),
             lib.devices()[1]).at[0].set(lib.device_put(2.0, lib.devices()[2]))
         too few devices: lib.pmap(lambda x: x)(np.ones(9))
@@ -377,7 +378,7 @@ ERRORS = {
         unknown backend: lib.devices("gpu")
         """,
     }.items()
-    for name, program in programs(globals(), table).items()
+    for name, program in programs_of(globals(), table).items()
 }
 
 

@@ -7,7 +7,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from expressions import programs
+from expressions import programs_of
 from minijax.array import BINARY_OPERATORS, OPERATORS
 from minijax.core import ShapedArray, mul_p, reduce_sum_p, sin_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
@@ -42,7 +42,7 @@ def two_deep(lib, x):
 
 
 # Here `jaxpr` is `make_jaxpr`.
-PROGRAMS = programs(
+PROGRAMS = programs_of(
     globals(),
     """
     # primitives as functions
@@ -68,30 +68,30 @@ PROGRAMS = programs(
     convert a weak one: jaxpr(lambda x: lax.convert_element_type(x, float))(S)
     convert to bool: jaxpr(lambda x: lax.convert_element_type(x, bool))(X)
     dot_general: jaxpr(lambda x, y: lax.dot_general(x, y, (((1,), (1,)), ((), ()))))(M, M)
-    dot_general with a batch: jaxpr(lambda x, y: lax.dot_general(x, y, (((1,), (1,)), ((0,),
-        (0,)))))(M, M)
+    dot_general with a batch: jaxpr(lambda x, y: lax.dot_general(x, y,
+        (((1,), (1,)), ((0,), (0,)))))(M, M)
     dot_general with a type: jaxpr(lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ())),
         preferred_element_type="float64"))(F, F)
     # further primitives
-    element-wise functions: jaxpr(lambda x: [getattr(lax, name)(x) for name in (*("tanh", "sqrt",
-        "rsqrt", "log1p", "expm1", "abs", "sign", "square"), *("logistic", "floor", "ceil",
-        "is_finite", "stop_gradient"))])(X)
-    functions of two: jaxpr(lambda x, y: [getattr(lax, name)(x, y) for name in ("max", "min", "pow",
-        "rem", "eq", "ne", "ge", "le")])(X, Y)
+    element-wise functions: jaxpr(lambda x: [getattr(lax, name)(x)
+        for name in (*("tanh", "sqrt", "rsqrt", "log1p", "expm1", "abs", "sign", "square"),
+        *("logistic", "floor", "ceil", "is_finite", "stop_gradient"))])(X)
+    functions of two: jaxpr(lambda x, y: [getattr(lax, name)(x, y)
+        for name in ("max", "min", "pow", "rem", "eq", "ne", "ge", "le")])(X, Y)
     logic: jaxpr(lambda b, c: (lax.bitwise_and(b, c), lax.bitwise_or(b, c), lax.bitwise_not(b)))(B,
         B)
     integer_pow and clamp: jaxpr(lambda x: lax.clamp(0.0, lax.integer_pow(x, 3), 1.0))(X)
     choices: jaxpr(lambda b, x, y: lax.select_n(b, x, y))(B, X, Y)
-    reductions: jaxpr(lambda x: [getattr(lax, name)(x, (0,)) for name in ("reduce_max",
-        "reduce_min", "reduce_prod")])(M)
+    reductions: jaxpr(lambda x: [getattr(lax, name)(x, (0,))
+        for name in ("reduce_max", "reduce_min", "reduce_prod")])(M)
     argmax, cumsum and sort: jaxpr(lambda x: (lax.argmax(x, 1, "int32"), lax.cumsum(x, 1, True),
         lax.sort(x, dimension=0)))(M)
     shapes: jaxpr(lambda x: (lax.reshape(x, (3, 2)), lax.rev(x, (1,)),
-        lax.squeeze(lax.expand_dims(x, (0,)), (0,)), lax.concatenate([x, x], 1), lax.pad(x, 0.0,
-        [(1, 1, 0), (0, 0, 1)]), lax.slice(x, (0, 1), (2, 3), (1, 2)), lax.slice(x, (0, 1), (2,
-        3))))(M)
-    indexing: jaxpr(lambda x, n: (lax.dynamic_slice(x, (n, 0), (1, 2)), lax.dynamic_update_slice(x,
-        x, (0, n))))(M, np.int64(1))
+        lax.squeeze(lax.expand_dims(x, (0,)), (0,)), lax.concatenate([x, x], 1),
+        lax.pad(x, 0.0, [(1, 1, 0), (0, 0, 1)]), lax.slice(x, (0, 1), (2, 3), (1, 2)),
+        lax.slice(x, (0, 1), (2, 3))))(M)
+    indexing: jaxpr(lambda x, n: (lax.dynamic_slice(x, (n, 0), (1, 2)),
+        lax.dynamic_update_slice(x, x, (0, n))))(M, np.int64(1))
     iota: jaxpr(lambda: (lax.iota("int32", 4), lax.broadcasted_iota(float, (2, 3), 1)))()
     # operators, promotion and literals
     operators: jaxpr(lambda x, y: (x + y, x - y, x * y, x / y, -x))(X, Y)
@@ -126,20 +126,20 @@ PROGRAMS = programs(
     # control flow
     cond: jaxpr(lambda b, x: lax.cond(b, lambda x: x * 2.0, lambda x: jnp.sin(x) + 1.0,
         x))(np.bool_(True), X)
-    cond that captures: jaxpr(lambda n, x, y: lax.cond(n, lambda: (x * y, x), lambda: (jnp.sin(y)
-        * Y, x)))(3, X, X)
+    cond that captures: jaxpr(lambda n, x, y: lax.cond(n, lambda: (x * y, x),
+        lambda: (jnp.sin(y) * Y, x)))(3, X, X)
     cond of a number: jaxpr(lambda x: lax.cond(3.0, lambda: x, lambda: -x))(X)
     switch: jaxpr(lambda i, x: lax.switch(i, [lambda x: x * 2.0, lambda x: x, lambda x: x + 1.0],
         x))(np.uint8(1), X)
-    while_loop: jaxpr(lambda x, y: lax.while_loop(lambda c: c[0] < y.sum(), lambda c: (c[0] + 1,
-        c[1] * X * y, c[2]), (0, x, y)))(X, X)
+    while_loop: jaxpr(lambda x, y: lax.while_loop(lambda c: c[0] < y.sum(),
+        lambda c: (c[0] + 1, c[1] * X * y, c[2]), (0, x, y)))(X, X)
     fori_loop: jaxpr(lambda x: lax.fori_loop(0, 5, lambda i, c: c * i, x))(X)
     fori_loop with dynamic bounds: jaxpr(lambda n, x: lax.fori_loop(np.int32(0), n, lambda i, c: c
         * i, x))(4, X)
     scan: jaxpr(lambda x, y: lax.scan(lambda c, r: (c + r * y.sum(), {"a": c * r, "b": None}), 0.0,
         x, reverse=True))(X, X)
-    scan that hands through: jaxpr(lambda x: lax.scan(lambda c, r: ((c[0] + 1, c[1], c[2] * c[1]),
-        (r, c[0], r * 2)), (0, x, x), x))(X)
+    scan that hands through: jaxpr(lambda x: lax.scan(lambda c,
+        r: ((c[0] + 1, c[1], c[2] * c[1]), (r, c[0], r * 2)), (0, x, x), x))(X)
     scan without rows: jaxpr(lambda x: lax.scan(lambda c, _: (c * x, X), x, None, 4, unroll=2))(X)
     scan of float32 from a number: jaxpr(lambda x: lax.scan(lambda c, r: (c + r, c), 0, x))(F)
     long body: jaxpr(lambda x: lax.scan(lambda c, r: (long_function(c) + r, c), x, M))(X)
@@ -185,8 +185,8 @@ PROGRAMS = programs(
     jit of the identity: jaxpr(lambda x: lib.jit(lambda y: y)(x))(X)
     jit called twice: jaxpr(lambda x: twice(lib, double)(x))(X)
     one function under two jits: jaxpr(lambda x: lib.jit(double)(lib.jit(double)(x)))(X)
-    two functions of one name: jaxpr(lambda x: twice(lib, lambda y: y + 1.0)(twice(lib,
-        lambda y: y * 2.0)(x)))(X)
+    two functions of one name: jaxpr(lambda x: twice(lib, lambda y: y
+        + 1.0)(twice(lib, lambda y: y * 2.0)(x)))(X)
     jit for two types: jaxpr(lambda x, y: [lib.jit(double)(z) for z in (x, y, x)])(X, M)
     jit in jit: jaxpr(lambda x: lib.jit(lambda y: lib.jit(double)(y) + y)(x))(X)
     jit in jit, twice: jaxpr(lambda x: two_deep(lib, x))(X)
