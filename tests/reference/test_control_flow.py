@@ -109,8 +109,8 @@ BOTH_MODES = programs_of(
     switch: lax.switch(x[0].astype(int), [lambda y: y, lambda y: y * y, lambda y: jnp.log(y)], x)
     scan: lax.scan(lambda c, r: (c * jnp.sin(r), c + r), 2.0, x)
     reversed scan: lax.scan(lambda c, r: (c * r + 1.0, c * c), x[0], x, reverse=True, unroll=2)
-    associative_scan of a recurrence: lax.associative_scan(lambda a,
-        b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, jnp.sin(x)), reverse=True)
+    associative_scan of a recurrence: lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1]
+        + b[1]), (x, jnp.sin(x)), reverse=True)
     scan without rows: lax.scan(lambda c, _: (c * Y * x, None), x, None, length=3)
     scan without carry: lax.scan(lambda _, r: (None, {"y": r * x.sum()}), None, x)
     scan over containers: lax.scan(lambda c, r: ({"s": c["s"] + r["u"] * r["v"].sum(), "n": c["n"]
@@ -126,8 +126,8 @@ BOTH_MODES = programs_of(
         lambda: x[1])
     scan in scan: scan_in_scan(lib, x)
     jit in scan: jit_in_scan(lib, x)
-    scan in jit in scan: lax.scan(lambda c, r: lib.jit(lambda c,
-        r: lax.scan(lambda a, b: (a * b, a), c, r))(c, r), x[0], W)
+    scan in jit in scan: lax.scan(lambda c, r: lib.jit(lambda c, r: lax.scan(lambda a, b: (a * b,
+        a), c, r))(c, r), x[0], W)
     late mover: late_mover(lib, x)
     custom jvp in cond: lax.cond(x[0] > 0.0, lambda y: custom_double(lib)(y) * y, lambda y: y, x)
     fori_loop: lax.fori_loop(1, 4, lambda i, c: c * i + x, x)
@@ -348,12 +348,12 @@ VALUES = programs_of(
         n))(np.int32(4))
     a bound that takes the other's type: lib.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c + i,
         np.int32(0)))(np.int32(4))
-    bounds that are known under grad: lib.grad(lambda x: lax.fori_loop(0, np.int64(3), lambda i,
-        c: c * x, 1.0))(2.0)
-    gradient of an integer carry: lib.grad(lambda c: lax.scan(lambda c,
-        x: ((c[0] + 1, c[1] * x), c[0]), c, X)[0][1], allow_int=True)((0, 2.0))
-    tangents of an integer carry: lib.jvp(lambda x: lax.scan(lambda c,
-        x: ((c[0] + 1, c[1] * x), c[0]), (0, 2.0), x), (X,), (Y,))
+    bounds that are known under grad: lib.grad(lambda x: lax.fori_loop(0, np.int64(3),
+        lambda i, c: c * x, 1.0))(2.0)
+    gradient of an integer carry: lib.grad(lambda c: lax.scan(lambda c, x: ((c[0] + 1, c[1] * x),
+        c[0]), c, X)[0][1], allow_int=True)((0, 2.0))
+    tangents of an integer carry: lib.jvp(lambda x: lax.scan(lambda c, x: ((c[0] + 1, c[1] * x),
+        c[0]), (0, 2.0), x), (X,), (Y,))
     derivative where the other branch has none: lib.grad(lambda x: lib.vmap(lambda x: lax.cond(x
         > 0.0, lambda: jnp.sqrt(x), lambda: x * 0.0))(x).sum())(np.array([-1.0, 0.0, 4.0]))
     linear transpose: lib.linear_transpose(lambda x: lax.scan(lambda c, r: (c * 2.0 + r, c * 3.0),
@@ -385,6 +385,22 @@ def test_evaluation_gives_numpy_arrays_that_cannot_be_written_to():
 
 # Captured tracers: of every interpreter, at any depth ---------------------------------------------
 
+
+def three_deep(lib):
+    """A loop in a choice in a scan, in vmap and jit; each has something from outside."""
+
+    def steps(x, y):
+        def step(c, r):
+            def loop():
+                return lib.lax.while_loop(lambda d: d[0] < y, lambda d: d + x * r, c)
+
+            return lib.lax.cond(c[0] > 0, loop, lambda: c), r * y
+
+        return lib.lax.scan(step, x, x)
+
+    return lib.jit(lambda x: lib.vmap(lambda y: steps(x, y))(X))(X)
+
+
 CAPTURES = programs_of(
     globals(),
     """
@@ -393,11 +409,9 @@ CAPTURES = programs_of(
         lambda: jnp.sin(y)))(X).sum())(3.0)
     grad in a body: lib.jit(lambda x: lax.scan(lambda c, r: (lib.grad(lambda z: z * z * c
         * x.sum())(r), c), 1.0, x))(X)
-    three deep: lib.jit(lambda x: lib.vmap(lambda y: lax.scan(lambda c,
-        r: (lax.cond(c[0] > 0, lambda: lax.while_loop(lambda d: d[0] < y, lambda d: d + x * r, c),
-        lambda: c), r * y), x, x))(X))(X)
-    jit of a function that captures: lib.grad(lambda x: lax.scan(lambda c,
-        r: (lib.jit(lambda a: a * x)(c), r), 2.0, X)[0])(3.0)
+    three deep: three_deep(lib)
+    jit of a function that captures: lib.grad(lambda x: lax.scan(lambda c, r: (lib.jit(lambda a: a
+        * x)(c), r), 2.0, X)[0])(3.0)
     a condition only: lib.jvp(lambda x: lax.while_loop(lambda c: c < x, lambda c: c * 2.0, 1.0),
         (5.0,), (1.0,))
 """,

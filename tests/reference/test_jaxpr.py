@@ -138,8 +138,8 @@ PROGRAMS = programs_of(
         * i, x))(4, X)
     scan: jaxpr(lambda x, y: lax.scan(lambda c, r: (c + r * y.sum(), {"a": c * r, "b": None}), 0.0,
         x, reverse=True))(X, X)
-    scan that hands through: jaxpr(lambda x: lax.scan(lambda c,
-        r: ((c[0] + 1, c[1], c[2] * c[1]), (r, c[0], r * 2)), (0, x, x), x))(X)
+    scan that hands through: jaxpr(lambda x: lax.scan(lambda c, r: ((c[0] + 1, c[1], c[2] * c[1]),
+        (r, c[0], r * 2)), (0, x, x), x))(X)
     scan without rows: jaxpr(lambda x: lax.scan(lambda c, _: (c * x, X), x, None, 4, unroll=2))(X)
     scan of float32 from a number: jaxpr(lambda x: lax.scan(lambda c, r: (c + r, c), 0, x))(F)
     long body: jaxpr(lambda x: lax.scan(lambda c, r: (long_function(c) + r, c), x, M))(X)
