@@ -14,6 +14,7 @@ import minijax.numpy as mjnp
 import numpy as np
 import pytest
 from expressions import rows_of
+from minijax.core import trace_state
 from oracle import assert_same_error
 
 X = np.arange(3.0)
@@ -122,6 +123,45 @@ JIT = """
     lib.jit(type("A", (), {"f": lambda self, x: x}).f)(object(), 1.0)
     lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X)(X)
 """
+JVP = """
+    lib.jvp(jnp.sin, ("a",), ("b",))
+    lib.jvp(jnp.sin, (3.0,), (1,))
+    lib.jvp(jnp.sin, (3,), (1.0,))
+    lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),))
+    lib.jvp(jnp.sin, (3.0,), [1.0])
+    lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True)
+    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True)
+    lib.jvp(jnp.sin, 3.0, 1.0)
+    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: t.__setitem__(0, 1.0), (np.ones(3),), (np.ones(3),))
+    lib.jvp(lambda t: t if t > 0 else -t, (np.ones(3),), (np.ones(3),))
+    [kept := [], lib.jvp(lambda t: kept.append(t) or t, (3.0,), (1.0,)), kept[0] * 2.0]
+"""
+
+REVERSE = """
+    lib.grad(lambda t: t)(X)
+    lib.grad(lambda t: (t, t))(1.0)
+    lib.grad(lambda t: 1)(1.0)
+    lib.grad(lambda t: t > 0)(1.0)
+    lib.grad(lambda t: t)(1)
+    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0)
+    lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0))
+    lib.vjp(lambda t: t, 1.0)[1](1)
+    lib.vjp(lambda t: t, 1.0)[1](X)
+    lib.linearize(lambda t: t * t, 3.0)[1](1)
+    lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
+    lib.jit(lambda t: t if t > 0 else -t)(1.0)
+"""
+
+MAKE_JAXPR = """
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
+    lib.make_jaxpr(lambda t: t, static_argnums=3)(X)
+    lib.make_jaxpr(lambda t: t)("text")
+    lib.make_jaxpr(lambda t: "text")(X)
+"""
+
 # Rules of one's own -------------------------------------------------------------------------------
 
 
@@ -316,6 +356,9 @@ ARRAYS = """
     lax.add(x, m)
     lax.mul(x, f)
     lax.sin(i)
+    lax.sin(3)
+    lax.mul(np.ones(3), np.ones(3, "float32"))
+    lax.add(np.ones(2), np.ones(3))
     lax.neg(b)
     lax.pow(i, 2)
     lax.round(i)
@@ -390,7 +433,7 @@ def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
 
 
 CLOSED = CLOSING + CLOSING.replace("closing_over", "closing_over_vjp")
-STATEMENTS = rows_of(TREES + VMAP + JIT + CLOSED + CUSTOM + ARRAYS)
+STATEMENTS = rows_of(TREES + VMAP + JIT + JVP + REVERSE + MAKE_JAXPR + CLOSED + CUSTOM + ARRAYS)
 
 
 NAMES = {
@@ -412,3 +455,4 @@ def run(text, lib, jnp):
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_minijax_refuses_it_as_jax_does(text):
     assert_same_error(lambda: run(text, minijax, mjnp), lambda: run(text, jax, jjnp))
+    assert len(trace_state.stack) == 1
