@@ -7,15 +7,17 @@ mode. `python -m benchmarks.programs gpt step` measures only rows whose names ho
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from benchmarks._measure import Operation
-from benchmarks.reference import ROOT, Row, fresh, main
+from benchmarks.reference import ROOT, Row, first_call, lower, main
 
 REPORT = ROOT / "build" / "bench" / "programs.json"
+Program = Callable[[ModuleType, Any], tuple[Callable[..., Any], tuple[Any, ...]]]
 GALLERY = sorted((ROOT / "course" / "capstones" / "gallery").glob("*.py"))
 
 
@@ -41,33 +43,24 @@ def load(file: Path, library: ModuleType) -> Any:
     return module
 
 
-def trace_and_lower(file: Path, jax: ModuleType, sizes: Any) -> Operation:
-    """From Python to StableHLO, of a step that was never traced before."""
-    program = load(file, jax)
-    args = program.start()
-    return lambda: jax.jit(fresh(program.step)).lower(*args)
+def program(file: Path, jax: ModuleType, sizes: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The step of a program, and the state with which it starts."""
+    loaded = load(file, jax)
+    return loaded.step, loaded.start()
 
 
-def first_call(file: Path, jax: ModuleType, sizes: Any) -> Operation:
-    """Trace, lower, compile and run a step for the first time."""
-    program = load(file, jax)
-    args = program.start()
-    return lambda: jax.jit(fresh(program.step))(*args)
-
-
-def step(file: Path, jax: ModuleType, sizes: Any) -> Operation:
+def step(of: Program, jax: ModuleType, sizes: Any) -> Operation:
     """A step of the compiled program."""
-    program = load(file, jax)
-    args = program.start()
-    compiled = jax.jit(program.step)
+    f, args = of(jax, sizes)
+    compiled = jax.jit(f)
     return lambda: compiled(*args)
 
 
 ROWS = [
-    Row(f"{file.stem}, {name}", aim, partial(prepare, file))
+    Row(f"{file.stem}, {name}", aim, partial(prepare, partial(program, file)))
     for file in GALLERY
     for name, aim, prepare in (
-        ("trace and lower", 0.3, trace_and_lower),
+        ("trace and lower", 0.3, lower),
         ("first call", 1.0, first_call),
         ("step", 1.05, step),
     )

@@ -19,16 +19,6 @@ from autograder.lessons.manifest import Exercise, Lesson, Whole
 from autograder.sandbox.session import Reply
 
 
-@dataclass(frozen=True)
-class Policy:
-    """What feedback may say. By default it names the property and the kind of difference."""
-
-    show_expected: bool = False
-
-
-HIDDEN = Policy()
-
-
 @dataclass
 class Examined:
     """What came of running a hidden suite on one submission."""
@@ -44,9 +34,11 @@ class Examined:
 
 
 def judge(
-    exercise: Exercise | Whole, tests: list[str], examined: Examined, policy: Policy
+    exercise: Exercise | Whole, tests: list[str], examined: Examined, expected: bool = False
 ) -> result.Verdict:
     """The result of one exercise, or of the whole module: what did not run has not passed.
+
+    Messages name the property and the kind of difference, and what was `expected` if that is true.
 
     Errors, and one answer that is always the same, count where something else is right as well: who
     gives nothing else has done nothing.
@@ -62,9 +54,9 @@ def judge(
         "id": exercise.id,
         "points": round(exercise.points * share, 2),
         "max_points": exercise.points,
-        "tests": [_test_result(test, x, examined, policy) for test, x in found.items()],
+        "tests": [_test_result(test, x, examined, expected) for test, x in found.items()],
         "class": failures[0].kind if failures else None,
-        "message": _exercise_message(failures, policy, bool(right) and empty),
+        "message": _exercise_message(failures, expected, bool(right) and empty),
         "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
         "counterexample": next((x.program for x in failures if x.program), None),
     }
@@ -94,27 +86,27 @@ def _caused_by(cause: str, verdict: result.Verdict) -> result.Verdict:
 
 
 def _test_result(
-    test: str, failure: Disagreement | None, examined: Examined, policy: Policy
+    test: str, failure: Disagreement | None, examined: Examined, expected: bool
 ) -> result.Test:
     made: result.Test = {"id": test, "passed": failure is None, "class": None, "message": None}
     if failure is not None:
-        made |= {"class": failure.kind, "message": _message(failure, policy)}
+        made |= {"class": failure.kind, "message": _message(failure, expected)}
     if asked := examined.properties.get(test):
         made["property"] = asked
     return made
 
 
-def _message(failure: Disagreement, policy: Policy) -> str:
-    shown = policy.show_expected and failure.expected
+def _message(failure: Disagreement, expected: bool) -> str:
+    shown = expected and failure.expected
     return f"{failure.message} {failure.expected}" if shown else failure.message
 
 
-def _exercise_message(failures: list[Disagreement], policy: Policy, empty: bool) -> str | None:
+def _exercise_message(failures: list[Disagreement], expected: bool, empty: bool) -> str | None:
     """The first failure, how many more there are, and what does not count yet."""
     if not failures:
         return None
     more = sum(str(failure) != str(failures[0]) for failure in failures)
-    text = _message(failures[0], policy)
+    text = _message(failures[0], expected)
     if more:
         text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
     if empty:

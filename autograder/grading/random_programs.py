@@ -214,14 +214,9 @@ def array_of(value: Any) -> np.ndarray:
     return np.array(value)
 
 
-def apply_symbol(x: np.ndarray, y: Any, symbol: str) -> Any:
+def apply_symbol(x: np.ndarray, value: Any, symbol: str) -> Any:
     """An infix operator, which promotes and broadcasts."""
-    return {"+": np.add, "-": np.subtract, "*": np.multiply}[symbol](x, y)
-
-
-def with_literal(x: np.ndarray, value: float, symbol: str) -> Any:
-    """An array and a Python number."""
-    return apply_symbol(x, value, symbol)
+    return {"+": np.add, "-": np.subtract, "*": np.multiply}[symbol](x, value)
 
 
 def literal_with(x: np.ndarray, value: float, symbol: str) -> Any:
@@ -253,7 +248,7 @@ OPERATIONS = {
     "gt": binary("gt", far_from(distance, np.greater)),
     "lt": binary("lt", far_from(distance, np.less)),
     "infix": Operation("{0} {symbol} {1}", no_bool(apply_symbol), infix),
-    "with_literal": Operation("{0} {symbol} {value}", no_bool(with_literal), literal),
+    "with_literal": Operation("{0} {symbol} {value}", no_bool(apply_symbol), literal),
     "literal_with": Operation("{value} {symbol} {0}", no_bool(literal_with), literal),
     "constant": Operation("np.array({value})", array_of, constant),
     "reduce_sum": Operation(

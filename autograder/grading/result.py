@@ -3,22 +3,19 @@
 The tests compare the two. A document is a plain dict, because it is read from and written to JSON.
 """
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 # `class` is a keyword, so it cannot be a field of a class statement.
 _Class = TypedDict("_Class", {"class": str | None})
 
 
-class _TestAlways(_Class):
+class Test(_Class):
+    """What came of one hidden test; class and message are None where it passed."""
+
     id: str
     passed: bool
     message: str | None
-
-
-class Test(_TestAlways, total=False):
-    """What came of one hidden test; class and message are None where it passed."""
-
-    property: str
+    property: NotRequired[str]
 
 
 class Misconception(TypedDict):
@@ -28,7 +25,9 @@ class Misconception(TypedDict):
     hints: list[str]
 
 
-class _VerdictAlways(_Class):
+class Verdict(_Class):
+    """The result of one exercise."""
+
     id: str
     points: float
     max_points: float
@@ -36,16 +35,13 @@ class _VerdictAlways(_Class):
     message: str | None
     misconception: Misconception | None
     counterexample: str | None
+    by_tests: NotRequired[float]
+    line: NotRequired[int]
 
 
-class Verdict(_VerdictAlways, total=False):
-    """The result of one exercise."""
+class Result(TypedDict):
+    """The result of one submission of one lesson."""
 
-    by_tests: float
-    line: int
-
-
-class _Always(TypedDict):
     lesson: str
     student: str
     score: float
@@ -57,17 +53,12 @@ class _Always(TypedDict):
     versions: dict[str, str]
     seed: int
     seconds: float
-
-
-class Result(_Always, total=False):
-    """The result of one submission of one lesson."""
-
-    layers: list[str]
-    review: list[str]
-    notes: list[str]
-    days_late: int
-    variant: int
-    fingerprint: str
+    layers: NotRequired[list[str]]
+    review: NotRequired[list[str]]
+    notes: NotRequired[list[str]]
+    days_late: NotRequired[int]
+    variant: NotRequired[int]
+    fingerprint: NotRequired[str]
 
 
 UNGRADED = "This could not be graded: the grader itself died. Show it to your instructor."

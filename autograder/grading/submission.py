@@ -18,7 +18,6 @@ from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
 from autograder.grading.judging import (
     Examined,
-    Policy,
     causes_first,
     constant_answers,
     judge,
@@ -57,8 +56,8 @@ def grade(
     """
     lesson, source, edition = task.edition.lesson, task.source, task.edition
     begin = time.monotonic()
-    expected = under_pytest.collect(under_pytest.suite_of(lesson))
-    under_pytest.check_suite(lesson, expected)
+    tests = under_pytest.collect(under_pytest.suite_of(lesson))
+    under_pytest.check_suite(lesson, tests)
     if source is None:
         examined = _unexaminable(suite.NOT_IMPLEMENTED, f"The module {lesson.module} is missing.")
     else:
@@ -67,8 +66,7 @@ def grade(
         examined = _examine_well(task, source, generating, only, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
-    policy = Policy(edition.expected)
-    verdicts = [judge(part, expected[part.id], examined, policy) for part in wanted]
+    verdicts = [judge(part, tests[part.id], examined, edition.expected) for part in wanted]
     # Where no test could run, the whole module is the cause.
     exercises = verdicts if examined.otherwise else causes_first(lesson, verdicts)
     return {

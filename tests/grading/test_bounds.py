@@ -137,7 +137,7 @@ def points(right, wants):
         {test: None if test in right else wrong for test in wants},
         constants=judging.constant_answers({exercise.id: calls}),
     )
-    verdict = judging.judge(exercise, list(wants), examined, judging.HIDDEN)
+    verdict = judging.judge(exercise, list(wants), examined)
     return verdict["points"] / exercise.points
 
 

@@ -11,85 +11,68 @@ def said(got, want):
     return found and found.message
 
 
-@pytest.mark.parametrize(
-    ("got", "want", "sentence"),
-    [
-        (["mul", "mul"], ["mul"], "Your code binds mul twice, where once is expected."),
-        (["mul", "neg"], ["mul"], "Your code binds neg once, where it should not."),
-        ([], ["mul"], "Your code does not bind mul, where once is expected."),
-        (
-            [f"odd{'x' * 50}"],
-            [],
-            "Your code binds an unexpected operation once, where it should not.",
-        ),
-        (
-            ["sin", "mul"],
-            ["mul", "sin"],
-            "Your code binds the expected operations in a different order.",
-        ),
-    ],
-)
-def test_operations_are_counted_by_name(got, want, sentence):
-    assert said({"operations": got}, {"operations": want}) == sentence
+HEIGHT, EMPTY = "the height of it", "the stack is empty"
+TOLD = [
+    ("operations", ["mul", "mul"], ["mul"], "Your code binds mul twice, where once is expected."),
+    ("operations", ["mul", "neg"], ["mul"], "Your code binds neg once, where it should not."),
+    ("operations", [], ["mul"], "Your code does not bind mul, where once is expected."),
+    (
+        *("operations", [f"odd{'x' * 50}"], []),
+        "Your code binds an unexpected operation once, where it should not.",
+    ),
+    (
+        *("operations", ["sin", "mul"], ["mul", "sin"]),
+        "Your code binds the expected operations in a different order.",
+    ),
+    ("calls of f", 2, 1, "Your code calls f twice, where once is expected."),
+    ("calls of f", 0, 1, "Your code does not call f, where once is expected."),
+    ("calls of f", 1, 0, "Your code calls f once, where it should not."),
+    ("calls of f", 4_000, 1, "Your code calls f many times, where once is expected."),
+    ("calls of f", [1.0, 1.0], [1.0], "Your code calls f twice, where once is expected."),
+    (
+        *("calls of f", [2.0], [1.0]),
+        "Your code calls f with something other than expected (a wrong float).",
+    ),
+    (
+        *("operands afterwards", [np.ones(2), np.ones(2)], [np.ones(2), np.zeros(2)]),
+        "Your code changes its second operand.",
+    ),
+    (EMPTY, False, True, "This should be so, but is not: the stack is empty."),
+    (EMPTY, True, False, "This should not be so, but is: the stack is empty."),
+    (EMPTY, [True, True], [True, False], "In some cases this is wrong: the stack is empty."),
+    (
+        *(EMPTY, (True, False), [True, False]),
+        "This is wrong: the stack is empty (a tuple, where a list is expected).",
+    ),
+    (HEIGHT, 3, 2, "This is wrong: the height of it (3, where 2 is expected)."),
+    (HEIGHT, 1_000_000, 2, "This is wrong: the height of it (more, where 2 is expected)."),
+    (HEIGHT, "KeyError", 2, "Your code raises KeyError where no error is expected."),
+    (
+        HEIGHT,
+        None,
+        np.ones(2),
+        "This is wrong: the height of it (None, where an array is expected).",
+    ),
+    (HEIGHT, np.zeros(2), np.ones(2), "This is wrong: the height of it."),
+    (
+        HEIGHT,
+        [1.0],
+        [1.0, 2.0],
+        "This is wrong: the height of it (1 of them, where 2 are expected).",
+    ),
+    (
+        HEIGHT,
+        [1.0] * 50,
+        [2.0],
+        "This is wrong: the height of it (more of them, where 1 is expected).",
+    ),
+    (HEIGHT, "text", 1.0, "This is wrong: the height of it."),
+]
 
 
-@pytest.mark.parametrize(
-    ("got", "want", "sentence"),
-    [
-        (2, 1, "Your code calls f twice, where once is expected."),
-        (0, 1, "Your code does not call f, where once is expected."),
-        (1, 0, "Your code calls f once, where it should not."),
-        (4_000, 1, "Your code calls f many times, where once is expected."),
-        ([1.0, 1.0], [1.0], "Your code calls f twice, where once is expected."),
-        ([2.0], [1.0], "Your code calls f with something other than expected (a wrong float)."),
-    ],
-)
-def test_calls_are_counted(got, want, sentence):
-    assert said({"calls of f": got}, {"calls of f": want}) == sentence
-
-
-def test_an_operand_that_changes_is_named_by_its_place():
-    before, after = [np.ones(2), np.zeros(2)], [np.ones(2), np.ones(2)]
-    changed = said({"operands afterwards": after}, {"operands afterwards": before})
-    assert changed == "Your code changes its second operand."
-
-
-@pytest.mark.parametrize(
-    ("got", "want", "sentence"),
-    [
-        (False, True, "This should be so, but is not: the stack is empty."),
-        (True, False, "This should not be so, but is: the stack is empty."),
-        (
-            [True, True],
-            [True, False],
-            "In some cases this is wrong: the stack is empty.",
-        ),
-        (
-            (True, False),
-            [True, False],
-            "This is wrong: the stack is empty (a tuple, where a list is expected).",
-        ),
-    ],
-)
-def test_a_claim_is_told_as_a_claim(got, want, sentence):
-    assert said({"the stack is empty": got}, {"the stack is empty": want}) == sentence
-
-
-@pytest.mark.parametrize(
-    ("got", "want", "sentence"),
-    [
-        (3, 2, "This is wrong: the height of it (3, where 2 is expected)."),
-        (1_000_000, 2, "This is wrong: the height of it (more, where 2 is expected)."),
-        ("KeyError", 2, "Your code raises KeyError where no error is expected."),
-        (None, np.ones(2), "This is wrong: the height of it (None, where an array is expected)."),
-        (np.zeros(2), np.ones(2), "This is wrong: the height of it."),
-        ([1.0], [1.0, 2.0], "This is wrong: the height of it (1 of them, where 2 are expected)."),
-        ([1.0] * 50, [2.0], "This is wrong: the height of it (more of them, where 1 is expected)."),
-        ("text", 1.0, "This is wrong: the height of it."),
-    ],
-)
-def test_other_parts_are_told_by_name(got, want, sentence):
-    assert said({"the height of it": got}, {"the height of it": want}) == sentence
+@pytest.mark.parametrize(("key", "got", "want", "sentence"), TOLD, ids=[x[3] for x in TOLD])
+def test_a_part_that_differs_is_told_by_its_kind(key, got, want, sentence):
+    assert said({key: got}, {key: want}) == sentence
 
 
 def test_a_missing_error_is_told_before_what_came_instead():

@@ -31,6 +31,7 @@ LEAKS = {
     f"\"{MARK}\"[:3] + \": 'int' and 'int'\")",
     "a class": f'raise type("C" + "{MARK}", (Exception,), {{}})()',
     "a key": f"return {{{MARK}: 1, 'm{MARK}': 2}}",
+    "a missing key": f'return {{}}["the key " + "{MARK}"]',
 }
 
 

@@ -1,5 +1,8 @@
 """Expressions of public names, for comparing minijax with JAX and for using it without JAX."""
 
+import re
+import textwrap
+
 import numpy as np
 
 X = np.array([[1.0, -2.0, 4.0], [3.0, 0.5, -1.0]])
@@ -88,8 +91,37 @@ def converted(lib):
     return lib.grad(g, has_aux=True)([2.0], 3), lib.jit(g)([2.0], 3.0), rules, same
 
 
+def rows_of(table):
+    """The texts of a table: one a line, or several with "; " between them."""
+    return [text.strip() for text in table.replace("\n", "; ").split("; ") if text.strip()]
+
+
+def by_name(table):
+    """The texts of a table by name; one goes on in lines that are indented more."""
+    rows = re.split(r"\n(?=\S)", textwrap.dedent(table).strip())
+    pairs = [" ".join(row.split()).split(": ", 1) for row in rows if not row.startswith("#")]
+    assert len({name for name, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+def programs_of(known, table, *more):
+    """The programs of a table by name: functions of the library, and of `more` arguments.
+
+    An expression may use `lib`, its `lax` and `jnp`, and all names of the module `known`.
+    """
+
+    def program(text):
+        def run(lib, *args):
+            names = {"lib": lib, "lax": lib.lax, "jnp": getattr(lib, "numpy", None)}
+            return eval(text, known | names | dict(zip(more, args, strict=True)))  # the table
+
+        return run
+
+    return {name: program(text) for name, text in by_name(table).items()}
+
+
 def expressions():
-    return [t.strip() for t in EXPRESSIONS.replace("\n", "; ").split("; ") if t.strip()]
+    return rows_of(EXPRESSIONS)
 
 
 def rows(lax, x, i, **more):

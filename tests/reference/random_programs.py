@@ -134,12 +134,11 @@ def floats(types: list[Type]) -> list[int]:
     return [i for i, t in enumerate(types) if t.dtype != "bool"]
 
 
-def stretched(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape of a strict operation on these; None if they do not fit."""
+def fit(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether a strict operation takes operands of these shapes."""
     if not a or not b:
-        return a or b
-    fits = len(a) == len(b) and all(m == n or 1 in (m, n) for m, n in zip(a, b, strict=True))
-    return tuple(n if m == 1 else m for m, n in zip(a, b, strict=True)) if fits else None
+        return True
+    return len(a) == len(b) and all(m == n or 1 in (m, n) for m, n in zip(a, b, strict=True))
 
 
 @st.composite
@@ -156,11 +155,10 @@ def programs(
     choice = names or (*GENERATORS, *FIRST_CIRCLE, *FIRST_CIRCLE)
     choice += ("call",) * (4 if depth else 0)
     for name in draw(st.lists(st.sampled_from(choice), min_size=1, max_size=12 if depth else 4)):
-        made = draw_step(draw, name, types, depth, names)
-        if made is not None:
-            step, new_types = made
+        step = draw_step(draw, name, types, depth, names)
+        if step is not None:
             steps.append(step)
-            types += new_types
+            types += types_after(step, types)
     read = {i for _, operands, _ in steps for i in operands}
     results = [i for i in range(len(types)) if i not in read]
     if draw(st.integers(0, 3)) == 3:
@@ -169,32 +167,25 @@ def programs(
 
 
 def draw_step(draw: Any, name: str, types: list[Type], depth: int, names: Any) -> Any:
-    """A step with the types of its values; None where no operands fit."""
+    """A step; None where no operands fit."""
     if name == "call":
         number = draw(st.integers(1, 2))
         places = [draw(st.sampled_from(floats(types)[::-1])) for _ in range(number)]
         inner = draw(programs(depth - 1, tuple(types[i] for i in places), names))
-        every = types_of(inner)
-        return (name, tuple(places), {"program": inner}), [every[i] for i in inner.results]
+        return name, tuple(places), {"program": inner}
     made = GENERATORS[name](draw, types)
-    if made is None:
-        return None
-    operands, params, out = made
-    return (name, tuple(operands), params), [out]
+    return made and (name, tuple(made[0]), made[1])
 
 
-def types_of(program: Program) -> list[Type]:
-    """The types of all values of a program, found by running it."""
-    values = Program(program.inputs, program.steps, tuple(range(count_values(program))))
-    outs = minijax.make_jaxpr(values.on(minijax))(*program.arguments()).out_avals
+def types_after(step: Any, types: list[Type]) -> list[Type]:
+    """The types of a step's values, found by running it."""
+    name, operands, params = step
+    inputs, number = tuple(types[i] for i in operands), len(operands)
+    values = len(params["program"].results) if name == "call" else 1
+    results = tuple(range(number, number + values))
+    alone = Program(inputs, ((name, tuple(range(number)), params),), results)
+    outs = minijax.make_jaxpr(alone.on(minijax))(*alone.arguments()).out_avals
     return [Type(aval.shape, aval.dtype.name) for aval in outs]
-
-
-def count_values(program: Program) -> int:
-    widths = [
-        len(params["program"].results) if name == "call" else 1 for name, _, params in program.steps
-    ]
-    return len(program.inputs) + sum(widths)
 
 
 def one(draw: Any, types: list[Type], where: Any = lambda t: t.dtype != "bool") -> Any:
@@ -204,33 +195,24 @@ def one(draw: Any, types: list[Type], where: Any = lambda t: t.dtype != "bool") 
 
 
 def unary(draw, types):
-    i = one(draw, types)
-    return [i], {}, types[i]
+    return [one(draw, types)], {}
 
 
 def binary(draw, types):
     i = one(draw, types)
     x = types[i]
-    j = one(draw, types, lambda t: t.dtype == x.dtype and stretched(x.shape, t.shape) is not None)
-    return [i, j], {}, Type(stretched(x.shape, types[j].shape), x.dtype)
-
-
-def comparison(draw, types):
-    operands, params, out = binary(draw, types)
-    return operands, params, Type(out.shape, "bool")
+    j = one(draw, types, lambda t: t.dtype == x.dtype and fit(x.shape, t.shape))
+    return [i, j], {}
 
 
 def reduction(draw, types):
     i = one(draw, types)
     rank = len(types[i].shape)
-    axes = tuple(k for k in range(rank) if draw(st.booleans()))
-    shape = tuple(n for k, n in enumerate(types[i].shape) if k not in axes)
-    return [i], {"axes": axes}, Type(shape, types[i].dtype)
+    return [i], {"axes": tuple(k for k in range(rank) if draw(st.booleans()))}
 
 
 def integer_pow(draw, types):
-    i = one(draw, types)
-    return [i], {"y": draw(st.sampled_from([2, 3]))}, types[i]
+    return [one(draw, types)], {"y": draw(st.sampled_from([2, 3]))}
 
 
 def select_n(draw, types):
@@ -241,24 +223,19 @@ def select_n(draw, types):
     j = one(draw, types, lambda t: t.dtype != "bool" and types[i].shape in ((), t.shape))
     if j is None:
         return None
-    return [i, j, one(draw, types, lambda t: t == types[j])], {}, types[j]
+    return [i, j, one(draw, types, lambda t: t == types[j])], {}
 
 
 def reshape(draw, types):
     """All in one axis, or with a new axis of length 1 at the end."""
     i = one(draw, types)
     flat = (int(np.prod(types[i].shape)),)
-    shape = draw(st.sampled_from([flat, (*flat, 1)]))
-    return [i], {"shape": shape}, Type(shape, types[i].dtype)
+    return [i], {"shape": draw(st.sampled_from([flat, (*flat, 1)]))}
 
 
 def squeeze(draw, types):
     i = one(draw, types, lambda t: t.dtype != "bool" and 1 in t.shape)
-    if i is None:
-        return None
-    axis = types[i].shape.index(1)
-    shape = (*types[i].shape[:axis], *types[i].shape[axis + 1 :])
-    return [i], {"axes": (axis,)}, Type(shape, types[i].dtype)
+    return None if i is None else ([i], {"axes": (types[i].shape.index(1),)})
 
 
 def some_axis(draw, types):
@@ -273,13 +250,12 @@ def with_size(t: Type, axis: int, size: int) -> Type:
 
 def rev(draw, types):
     found = some_axis(draw, types)
-    return found and ([found[0]], {"axes": (found[1],)}, types[found[0]])
+    return found and ([found[0]], {"axes": (found[1],)})
 
 
 def cumsum(draw, types):
     found = some_axis(draw, types)
-    params = found and {"axis": found[1], "reverse": draw(st.booleans())}
-    return found and ([found[0]], params, types[found[0]])
+    return found and ([found[0]], {"axis": found[1], "reverse": draw(st.booleans())})
 
 
 def concatenate(draw, types):
@@ -292,9 +268,7 @@ def concatenate(draw, types):
     def fits(t: Type) -> bool:
         return len(t.shape) == len(x.shape) and with_size(t, axis, x.shape[axis]) == x
 
-    j = one(draw, types, fits)
-    out = with_size(x, axis, x.shape[axis] + types[j].shape[axis])
-    return [i, j], {"axis": axis}, out
+    return [i, one(draw, types, fits)], {"axis": axis}
 
 
 def slice_(draw, types):
@@ -306,8 +280,7 @@ def slice_(draw, types):
     shape, step = types[i].shape, draw(st.sampled_from([1, 2]))
     start = [int(k == axis and step == 1) for k in range(len(shape))]
     strides = [step if k == axis else 1 for k in range(len(shape))]
-    out = with_size(types[i], axis, shape[axis] - 1 if step == 1 else (shape[axis] + 1) // 2)
-    return [i], {"start": start, "limit": list(shape), "strides": strides}, out
+    return [i], {"start": start, "limit": list(shape), "strides": strides}
 
 
 def pad(draw, types):
@@ -317,17 +290,16 @@ def pad(draw, types):
         return None
     i, axis = found
     low, high, interior = draw(st.sampled_from([(1, 0, 0), (0, 2, 0), (1, 1, 1), (-1, 1, 0)]))
-    size = types[i].shape[axis]
-    if not size:
+    shape = types[i].shape
+    if not shape[axis]:
         return None
-    config = [(low, high, interior) if k == axis else (0, 0, 0) for k in range(len(types[i].shape))]
-    out = with_size(types[i], axis, size + low + high + interior * (size - 1))
-    return [i], {"config": config, "dtype": types[i].dtype}, out
+    config = [(low, high, interior) if k == axis else (0, 0, 0) for k in range(len(shape))]
+    return [i], {"config": config, "dtype": types[i].dtype}
 
 
 def sort(draw, types):
     found = some_axis(draw, types)
-    return found and ([found[0]], {"axis": found[1]}, types[found[0]])
+    return found and ([found[0]], {"axis": found[1]})
 
 
 def argmax(draw, types):
@@ -336,9 +308,8 @@ def argmax(draw, types):
     if found is None or types[found[0]].shape[found[1]] == 0:
         return None
     i, axis = found
-    x = types[i]
-    params = {"find": draw(st.sampled_from(["argmax", "argmin"])), "axis": axis, "dtype": x.dtype}
-    return [i], params, Type((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
+    find = draw(st.sampled_from(["argmax", "argmin"]))
+    return [i], {"find": find, "axis": axis, "dtype": types[i].dtype}
 
 
 def some_rows(draw, types):
@@ -360,13 +331,12 @@ def take(draw, types):
     mode = draw(st.sampled_from(["clip", "fill"]))
     if mode == "fill":  # what lies outside is NaN, and never equal
         params["rows"] = [[min(row, types[i].shape[0] - 1)] for (row,) in params["rows"]]
-    out = Type((len(params["rows"]), *types[i].shape[1:]), types[i].dtype)
-    return [i], {**params, "mode": mode}, out
+    return [i], {**params, "mode": mode}
 
 
 def scatter_add(draw, types):
     found = some_rows(draw, types)
-    return found and ([found[0]], found[1], types[found[0]])
+    return found and ([found[0]], found[1])
 
 
 def dynamic_slice(draw, types):
@@ -375,8 +345,7 @@ def dynamic_slice(draw, types):
     if i is None:
         return None
     sizes = tuple(draw(st.integers(min(n, 1), n)) for n in types[i].shape)
-    starts = tuple(draw(st.integers(0, 3)) for _ in sizes)
-    return [i], {"starts": starts, "sizes": sizes}, Type(sizes, types[i].dtype)
+    return [i], {"starts": tuple(draw(st.integers(0, 3)) for _ in sizes), "sizes": sizes}
 
 
 def dynamic_update_slice(draw, types):
@@ -391,7 +360,7 @@ def dynamic_update_slice(draw, types):
         return same_rank and all(m <= n for m, n in shapes)
 
     starts = tuple(draw(st.integers(0, 3)) for _ in x.shape)
-    return [i, one(draw, types, fits)], {"starts": starts}, x
+    return [i, one(draw, types, fits)], {"starts": starts}
 
 
 def transpose(draw, types):
@@ -400,8 +369,7 @@ def transpose(draw, types):
     if i is None:
         return None
     order = draw(st.permutations(range(len(types[i].shape))).filter(lambda p: p != sorted(p)))
-    shape = tuple(types[i].shape[k] for k in order)
-    return [i], {"permutation": tuple(order)}, Type(shape, types[i].dtype)
+    return [i], {"permutation": tuple(order)}
 
 
 def broadcast_in_dim(draw, types):
@@ -413,13 +381,11 @@ def broadcast_in_dim(draw, types):
     new = draw(st.integers(0, len(shape)))
     shape.insert(new, draw(st.sampled_from([1, 2, 3])))
     axes = tuple(k for k in range(len(shape)) if k != new)
-    return [i], {"shape": tuple(shape), "axes": axes}, Type(tuple(shape), types[i].dtype)
+    return [i], {"shape": tuple(shape), "axes": axes}
 
 
 def convert_element_type(draw, types):
-    i = one(draw, types, lambda t: True)
-    dtype = draw(st.sampled_from(FLOATS))
-    return [i], {"dtype": dtype}, Type(types[i].shape, dtype)
+    return [one(draw, types, lambda t: True)], {"dtype": draw(st.sampled_from(FLOATS))}
 
 
 def dot_general(draw, types):
@@ -435,15 +401,8 @@ def dot_general(draw, types):
     if len({a for a, _ in chosen}) + len({b for _, b in chosen}) < 2 * len(chosen):
         chosen = chosen[:1]
     contract, batch = chosen[:1], chosen[1:]
-    rest = [n for k, n in enumerate(x.shape) if k not in [a for a, _ in chosen]]
-    rest += [n for k, n in enumerate(y.shape) if k not in [b for _, b in chosen]]
-    out = Type((*(x.shape[a] for a, _ in batch), *rest), x.dtype)
     params = {"x_axes": [a for a, _ in contract], "y_axes": [b for _, b in contract]}
-    return (
-        [i, j],
-        {**params, "x_batch": [a for a, _ in batch], "y_batch": [b for _, b in batch]},
-        out,
-    )
+    return [i, j], {**params, "x_batch": [a for a, _ in batch], "y_batch": [b for _, b in batch]}
 
 
 def operator(draw, types):
@@ -454,29 +413,24 @@ def operator(draw, types):
         return t.dtype != "bool" and all(m == n or 1 in (m, n) for m, n in pairs)
 
     i = one(draw, types)
-    j = one(draw, types, fits)
-    pairs = itertools.zip_longest(types[i].shape[::-1], types[j].shape[::-1], fillvalue=1)
-    shape = tuple(n if m == 1 else m for m, n in pairs)[::-1]
-    dtype = "float64" if "float64" in (types[i].dtype, types[j].dtype) else "float32"
-    return [i, j], {"symbol": draw(st.sampled_from("+-*"))}, Type(shape, dtype)
+    return [i, one(draw, types, fits)], {"symbol": draw(st.sampled_from("+-*"))}
 
 
 def with_literal(draw, types):
     i = one(draw, types)
     value = draw(st.sampled_from([2.0, 0.1, 3, -1.5]))
-    return [i], {"symbol": draw(st.sampled_from("+-*/")), "value": value}, types[i]
+    return [i], {"symbol": draw(st.sampled_from("+-*/")), "value": value}
 
 
 def literal_with(draw, types):
     i = one(draw, types)
     value = draw(st.sampled_from([2.0, 0.1, 3, -1.5]))
-    return [i], {"symbol": draw(st.sampled_from("+-*")), "value": value}, types[i]
+    return [i], {"symbol": draw(st.sampled_from("+-*")), "value": value}
 
 
 def constant(draw, types):
     shape, dtype = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(FLOATS))
-    size = int(np.prod(shape))
-    return [], {"size": size, "shape": shape, "dtype": dtype}, Type(shape, dtype)
+    return [], {"size": int(np.prod(shape)), "shape": shape, "dtype": dtype}
 
 
 # The simple ones first: Hypothesis puts an earlier one in place of a later one where it can.
@@ -492,8 +446,7 @@ GENERATORS = {
     "convert_element_type": convert_element_type,
     "constant": constant,
     **dict.fromkeys(REDUCTIONS, reduction),
-    **dict.fromkeys(BINARY, binary),
-    **dict.fromkeys(COMPARISONS, comparison),
+    **dict.fromkeys((*BINARY, *COMPARISONS), binary),
     "select_n": select_n,
     "reshape": reshape,
     "squeeze": squeeze,
@@ -535,9 +488,8 @@ def integer_programs(draw: Any) -> Program:
     types, steps = list(inputs), []
     for _ in range(draw(st.integers(1, 8))):
         step = draw_integer_step(draw, types)
-        program = Program(inputs, (*steps, step), (len(types),))
         try:
-            types.append(types_of(program)[-1])
+            types += types_after(step, types)
         except TypeError:  # a minus between booleans, for one
             continue
         steps.append(step)

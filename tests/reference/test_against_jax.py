@@ -1,4 +1,4 @@
-"""The core and jvp lessons against JAX: promotion, edge cases, and the classes of errors.
+"""The core and jvp lessons against JAX: promotion, and edge cases.
 
 Each operation's values and derivatives are compared in `test_primitives` and `test_edges`.
 """
@@ -12,10 +12,7 @@ import minijax
 import minijax.numpy as mjnp
 import numpy as np
 import pytest
-from minijax.core import trace_state
-from oracle import assert_all_same, assert_same, assert_same_error
-
-jax.config.update("jax_enable_x64", True)
+from oracle import assert_all_same, assert_same
 
 
 def compare(program):
@@ -87,44 +84,3 @@ EDGES = {
 @pytest.mark.parametrize("program", EDGES.values(), ids=EDGES)
 def test_edge_cases(program):
     compare(program)
-
-
-def add_one_in_place(x):
-    x[0] = 1.0
-    return x
-
-
-def leak(lib):
-    kept = []
-    lib.jvp(lambda x: kept.append(x) or x, (3.0,), (1.0,))
-    return kept[0] * 2.0
-
-
-ERRORS = {
-    "string": lambda lib, jnp: lib.jvp(jnp.sin, ("a",), ("b",)),
-    "dtype of tangent": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), (1,)),
-    "integer with float tangent": lambda lib, jnp: lib.jvp(jnp.sin, (3,), (1.0,)),
-    "shape of tangent": lambda lib, jnp: lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)),
-    "structure": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), [1.0]),
-    "aux without a pair": lambda lib, jnp: lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True),
-    "aux with three": lambda lib, jnp: lib.jvp(lambda x: (x, x, x), (3.0,), (1.0,), True),
-    "not a tuple": lambda lib, jnp: lib.jvp(jnp.sin, 3.0, 1.0),
-    "numpy function": lambda lib, jnp: lib.jvp(lambda x: np.sin(x), (3.0,), (1.0,)),
-    "float()": lambda lib, jnp: lib.jvp(lambda x: float(x), (3.0,), (1.0,)),
-    "in place": lambda lib, jnp: lib.jvp(add_one_in_place, (np.ones(3),), (np.ones(3),)),
-    "leaked": lambda lib, jnp: leak(lib),
-    "strict dtypes": lambda lib, jnp: lib.lax.mul(np.ones(3), np.ones(3, "float32")),
-    "strict ranks": lambda lib, jnp: lib.lax.add(np.ones((2, 3)), np.ones(3)),
-    "strict shapes": lambda lib, jnp: lib.lax.add(np.ones(2), np.ones(3)),
-    "sine of integer": lambda lib, jnp: lib.lax.sin(3),
-    "truth of an array": lambda lib, jnp: lib.jvp(
-        lambda x: x if x > 0 else -x, (np.ones(3),), (np.ones(3),)
-    ),
-}
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_errors_are_of_the_class_that_jax_raises_and_leave_the_stack_clean(program):
-    assert_same_error(lambda: program(minijax, mjnp), lambda: program(jax, jjnp))
-    assert len(trace_state.stack) == 1

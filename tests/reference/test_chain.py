@@ -4,9 +4,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from oracle import assert_all_same, assert_same_error
-
-jax.config.update("jax_enable_x64", True)
+from oracle import assert_all_same
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 
@@ -149,30 +147,6 @@ def test_tangents_of_integers_go_in_and_out_of_compiled_programs():
 
 def test_reverse_mode_takes_the_arguments_that_jax_does():
     assert_all_same(REVERSE)
-
-
-ERRORS = {
-    "vector result": lambda lib: lib.grad(lambda x: x)(X),
-    "two results": lambda lib: lib.grad(lambda x: (x, x))(1.0),
-    "integer result": lambda lib: lib.grad(lambda x: 1)(1.0),
-    "boolean result": lambda lib: lib.grad(lambda x: x > 0)(1.0),
-    "integer input": lambda lib: lib.grad(lambda x: x)(1),
-    "too few arguments": lambda lib: lib.grad(lambda x, y: x * y, 2)(3.0, 2.0),
-    "structure of the cotangent": lambda lib: lib.vjp(lambda x: x, 1.0)[1]((1.0, 2.0)),
-    "dtype of the cotangent": lambda lib: lib.vjp(lambda x: x, 1.0)[1](1),
-    "shape of the cotangent": lambda lib: lib.vjp(lambda x: x, 1.0)[1](X),
-    "dtype of the tangent": lambda lib: lib.linearize(lambda x: x * x, 3.0)[1](1),
-    "number of tangents": lambda lib: lib.linearize(lambda x: x * x, 3.0)[1](1.0, 2.0),
-    "branch under jit": lambda lib: lib.jit(lambda x: x if x > 0 else -x)(1.0),
-    "integer under jit": lambda lib: lib.jit(lambda n: [1, 2, 3][n])(1),
-    "numpy under jit": lambda lib: lib.jit(lambda x: np.sin(x))(1.0),
-}
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_errors_are_of_the_class_that_jax_raises(program):
-    assert_same_error(lambda: program(minijax), lambda: program(jax))
 
 
 def test_jit_traces_once_for_each_type_and_each_static_value():

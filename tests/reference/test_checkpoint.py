@@ -12,8 +12,6 @@ from oracle import assert_all_same, prints_as_promised
 
 from benchmarks import checkpoint as figures
 
-jax.config.update("jax_enable_x64", True)
-
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
 W = np.linspace(0.1, 0.9, 9).reshape(3, 3)
 

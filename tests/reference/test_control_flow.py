@@ -9,6 +9,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from expressions import programs_of
 from hypothesis import given, settings
 from minijax import scans, xla
 from minijax.array import ArrayImpl
@@ -16,8 +17,6 @@ from minijax.core import ShapedArray
 from minijax.jaxpr import typecheck_jaxpr
 from oracle import assert_all_same, assert_same, assert_same_error, prints_as_promised
 from random_programs import Type, assume_tame, programs
-
-jax.config.update("jax_enable_x64", True)
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 W = np.array([[0.5, -1.0, 0.25], [1.5, 0.5, -0.5], [0.1, 0.2, 0.3]])
@@ -97,84 +96,55 @@ def late_mover(lib, x):
     return lib.lax.scan(step, (x, 0.0 * Y, np.ones(3), 0), None, 4)
 
 
-# name -> a function of (library, vector)
-BOTH_MODES = {
-    "cond": lambda lib, x: lib.lax.cond(
-        x[0] > 1.5, lambda y: lib.numpy.sin(y), lambda y: y * y * 3.0, x
-    ),
-    "cond that captures": lambda lib, x: lib.lax.cond(
-        x[0] < 1.5, lambda: (lib.numpy.exp(x) * Y, x), lambda: (Y, lib.numpy.cos(x))
-    ),
-    "cond of containers": cond_of_trees,
-    "cond with branches that do not move": lambda lib, x: lib.lax.cond(
-        x[0] > 1.5, lambda y: (y, 1.0, 2), lambda y: (Y, 2.0, 3), x
-    ),
-    "cond with residuals of different types": lambda lib, x: lib.lax.cond(
-        x[1] > 1.5,
-        lambda y: lib.numpy.sin(y).sum() * lib.numpy.cos(y[0]),
-        lambda y: lib.numpy.exp(y[1]),
-        x,
-    ),
-    "switch": lambda lib, x: lib.lax.switch(
-        x[0].astype(int), [lambda y: y, lambda y: y * y, lambda y: lib.numpy.log(y)], x
-    ),
-    "scan": lambda lib, x: lib.lax.scan(lambda c, r: (c * lib.numpy.sin(r), c + r), 2.0, x),
-    "reversed scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (c * r + 1.0, c * c), x[0], x, reverse=True, unroll=2
-    ),
-    "associative_scan of a recurrence": lambda lib, x: lib.lax.associative_scan(
-        lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (x, lib.numpy.sin(x)), reverse=True
-    ),
-    "scan without rows": lambda lib, x: lib.lax.scan(
-        lambda c, _: (c * Y * x, None), x, None, length=3
-    ),
-    "scan without carry": lambda lib, x: lib.lax.scan(
-        lambda _, r: (None, {"y": r * x.sum()}), None, x
-    ),
-    "scan over containers": lambda lib, x: lib.lax.scan(
-        lambda c, r: ({"s": c["s"] + r["u"] * r["v"].sum(), "n": c["n"] + 1}, [c["s"], None]),
-        {"s": 1, "n": 0},
-        {"u": x, "v": W},
-    ),
-    "scan of no steps": lambda lib, x: lib.lax.scan(
-        lambda c, r: (c * r, c + r[0]), x, np.ones((0, 3))
-    ),
-    "scan that hands through": lambda lib, x: lib.lax.scan(
-        lambda c, r: ((c[0], c[1] * c[0]), (r, c[0], r * 2.0)), (x, x), W
-    ),
-    "scan with a counter": nothing_moves,
-    "scan with booleans": lambda lib, x: lib.lax.scan(
-        lambda c, r: (lib.numpy.logical_not(c), lib.numpy.where(c, r, r * r)), True, x
-    ),
-    "recurrent network": recurrent,
-    "cond in scan": cond_in_scan,
-    "scan in cond": lambda lib, x: lib.lax.cond(
-        x[0] > 0.0, lambda: lib.lax.scan(lambda c, r: (c * r, c), 1.0, x)[0], lambda: x[1]
-    ),
-    "scan in scan": scan_in_scan,
-    "jit in scan": jit_in_scan,
-    "scan in jit in scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: lib.jit(lambda c, r: lib.lax.scan(lambda a, b: (a * b, a), c, r))(c, r),
-        x[0],
-        W,
-    ),
-    "late mover": late_mover,
-    "custom jvp in cond": lambda lib, x: lib.lax.cond(
-        x[0] > 0.0, lambda y: custom_double(lib)(y) * y, lambda y: y, x
-    ),
-    "fori_loop": lambda lib, x: lib.lax.fori_loop(1, 4, lambda i, c: c * i + x, x),
-    "gradient in scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (c - 0.1 * lib.grad(lambda w: lib.numpy.sin(w * r) * w)(c), c), x[0], x
-    ),
-}
-REVERSE_ONLY = {
-    "custom vjp in scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (custom_square(lib)(c) * r, c), x[0] / 4.0, x
-    ),
-    "custom vjp in cond in scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (lib.lax.cond(r > 1.0, custom_square(lib), lambda c: c, c) * r, c), x[0], x
-    ),
-}
+BOTH_MODES = programs_of(
+    globals(),
+    """
+    cond: lax.cond(x[0] > 1.5, lambda y: jnp.sin(y), lambda y: y * y * 3.0, x)
+    cond that captures: lax.cond(x[0] < 1.5, lambda: (jnp.exp(x) * Y, x), lambda: (Y, jnp.cos(x)))
+    cond of containers: cond_of_trees(lib, x)
+    cond with branches that do not move: lax.cond(x[0] > 1.5, lambda y: (y, 1.0, 2),
+        lambda y: (Y, 2.0, 3), x)
+    cond with residuals of different types: lax.cond(x[1] > 1.5, lambda y: jnp.sin(y).sum()
+        * jnp.cos(y[0]), lambda y: jnp.exp(y[1]), x)
+    switch: lax.switch(x[0].astype(int), [lambda y: y, lambda y: y * y, lambda y: jnp.log(y)], x)
+    scan: lax.scan(lambda c, r: (c * jnp.sin(r), c + r), 2.0, x)
+    reversed scan: lax.scan(lambda c, r: (c * r + 1.0, c * c), x[0], x, reverse=True, unroll=2)
+    associative_scan of a recurrence: lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1]
+        + b[1]), (x, jnp.sin(x)), reverse=True)
+    scan without rows: lax.scan(lambda c, _: (c * Y * x, None), x, None, length=3)
+    scan without carry: lax.scan(lambda _, r: (None, {"y": r * x.sum()}), None, x)
+    scan over containers: lax.scan(lambda c, r: ({"s": c["s"] + r["u"] * r["v"].sum(), "n": c["n"]
+        + 1}, [c["s"], None]), {"s": 1, "n": 0}, {"u": x, "v": W})
+    scan of no steps: lax.scan(lambda c, r: (c * r, c + r[0]), x, np.ones((0, 3)))
+    scan that hands through: lax.scan(lambda c, r: ((c[0], c[1] * c[0]), (r, c[0], r * 2.0)),
+        (x, x), W)
+    scan with a counter: nothing_moves(lib, x)
+    scan with booleans: lax.scan(lambda c, r: (jnp.logical_not(c), jnp.where(c, r, r * r)), True, x)
+    recurrent network: recurrent(lib, x)
+    cond in scan: cond_in_scan(lib, x)
+    scan in cond: lax.cond(x[0] > 0.0, lambda: lax.scan(lambda c, r: (c * r, c), 1.0, x)[0],
+        lambda: x[1])
+    scan in scan: scan_in_scan(lib, x)
+    jit in scan: jit_in_scan(lib, x)
+    scan in jit in scan: lax.scan(lambda c, r: lib.jit(lambda c, r: lax.scan(lambda a, b: (a * b,
+        a), c, r))(c, r), x[0], W)
+    late mover: late_mover(lib, x)
+    custom jvp in cond: lax.cond(x[0] > 0.0, lambda y: custom_double(lib)(y) * y, lambda y: y, x)
+    fori_loop: lax.fori_loop(1, 4, lambda i, c: c * i + x, x)
+    gradient in scan: lax.scan(lambda c, r: (c - 0.1 * lib.grad(lambda w: jnp.sin(w * r) * w)(c),
+        c), x[0], x)
+""",
+    "x",
+)
+REVERSE_ONLY = programs_of(
+    globals(),
+    """
+    custom vjp in scan: lax.scan(lambda c, r: (custom_square(lib)(c) * r, c), x[0] / 4.0, x)
+    custom vjp in cond in scan: lax.scan(lambda c, r: (lax.cond(r > 1.0, custom_square(lib),
+        lambda c: c, c) * r, c), x[0], x)
+""",
+    "x",
+)
 
 
 def total(lib, out):
@@ -255,44 +225,32 @@ def newton(lib, x):
     return lib.lax.while_loop(far, lambda s: ((s[0] + x / s[0]) / 2.0, s[1] + 1), (x, 0))
 
 
-WHILE = {
-    "doubling": lambda lib, x: lib.lax.while_loop(lambda c: c < 100.0, lambda c: c * 2.0, x[0]),
-    "newton": newton,
-    "containers": lambda lib, x: lib.lax.while_loop(
-        lambda d: d["n"] < 3, lambda d: {"n": d["n"] + 1, "x": [d["x"][0] * x]}, {"n": 0, "x": [Y]}
-    ),
-    "a carry that stays": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1], c[2] * c[1]), (0, x, 1.0 * Y)
-    ),
-    "condition that captures": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[1] < x[2] + 3.0, lambda c: (c[0] * lib.numpy.sin(x), c[1] + 1.0), (x, 0.0)
-    ),
-    "no steps": lambda lib, x: lib.lax.while_loop(lambda c: c[0] < 0.0, lambda c: c * x, x),
-    "known and unknown": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] * 2.0, c[2] * x * c[1]), (0, 1.0, Y)
-    ),
-    "dynamic bounds": lambda lib, x: lib.lax.fori_loop(
-        0, lib.numpy.sum(x > 0.0), lambda i, c: c * x + i, x
-    ),
-    "while in while": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[0] < 60.0,
-        lambda c: (lib.lax.while_loop(lambda d: d < c[0] * 3.0, lambda d: d + 7.0, c[0]), c[1] * 2),
-        (x[0], x),
-    ),
-    "cond in while": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[0] < 6,
-        lambda c: (c[0] + 1, lib.lax.cond(c[0] < 3, lambda: c[1] * x, lambda: c[1] + x)),
-        (0, x),
-    ),
-    "scan in while": lambda lib, x: lib.lax.while_loop(
-        lambda c: c[0] < 2,
-        lambda c: (c[0] + 1, lib.lax.scan(lambda a, r: (a * r, a), c[1], W)[0]),
-        (0, x),
-    ),
-    "while in scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (lib.lax.while_loop(lambda a: a < r * 10.0, lambda a: a * 2.0, c), c), 1.0, x
-    ),
-}
+WHILE = programs_of(
+    globals(),
+    """
+    doubling: lax.while_loop(lambda c: c < 100.0, lambda c: c * 2.0, x[0])
+    newton: newton(lib, x)
+    containers: lax.while_loop(lambda d: d["n"] < 3, lambda d: {"n": d["n"] + 1,
+        "x": [d["x"][0] * x]}, {"n": 0, "x": [Y]})
+    a carry that stays: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1], c[2] * c[1]),
+        (0, x, 1.0 * Y))
+    condition that captures: lax.while_loop(lambda c: c[1] < x[2] + 3.0,
+        lambda c: (c[0] * jnp.sin(x), c[1] + 1.0), (x, 0.0))
+    no steps: lax.while_loop(lambda c: c[0] < 0.0, lambda c: c * x, x)
+    known and unknown: lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] * 2.0, c[2]
+        * x * c[1]), (0, 1.0, Y))
+    dynamic bounds: lax.fori_loop(0, jnp.sum(x > 0.0), lambda i, c: c * x + i, x)
+    while in while: lax.while_loop(lambda c: c[0] < 60.0, lambda c: (lax.while_loop(lambda d: d
+        < c[0] * 3.0, lambda d: d + 7.0, c[0]), c[1] * 2), (x[0], x))
+    cond in while: lax.while_loop(lambda c: c[0] < 6, lambda c: (c[0] + 1,
+        lax.cond(c[0] < 3, lambda: c[1] * x, lambda: c[1] + x)), (0, x))
+    scan in while: lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1,
+        lax.scan(lambda a, r: (a * r, a), c[1], W)[0]), (0, x))
+    while in scan: lax.scan(lambda c, r: (lax.while_loop(lambda a: a < r * 10.0, lambda a: a * 2.0,
+        c), c), 1.0, x)
+""",
+    "x",
+)
 
 
 @pytest.mark.parametrize("program", WHILE.values(), ids=WHILE)
@@ -364,67 +322,50 @@ def test_a_derivative_by_any_choice_of_operands(name):
 
 F = X.astype("float32")
 
-VALUES = {
-    "predicate that is a number": lambda lib: lib.lax.cond(2, lambda: 1.0, lambda: 2.0),
-    "predicate that is zero": lambda lib: lib.lax.cond(0.0, lambda: 1.0, lambda: 2.0),
-    "index too large": lambda lib: lib.lax.switch(7, [lambda: 1, lambda: 2, lambda: 3]),
-    "index too small": lambda lib: lib.lax.switch(-7, [lambda: 1, lambda: 2, lambda: 3]),
-    "one branch": lambda lib: lib.lax.switch(5, [lambda x: {"a": x * 2}], 3),
-    "unsigned index": lambda lib: lib.lax.switch(np.uint8(200), [lambda: 1, lambda: 2]),
-    "None and empty containers": lambda lib: lib.lax.cond(
-        True, lambda t: (t, None, []), lambda t: (t, None, []), ({}, None)
-    ),
-    "weak and strong branches": lambda lib: lib.lax.cond(
-        False, lambda: 1.0, lambda: np.float64(2.0)
-    ),
-    "weak carry becomes float32": lambda lib: lib.lax.scan(lambda c, x: (c + x, c), 0, F),
-    "weak carry of while": lambda lib: lib.lax.while_loop(lambda c: c < 10, lambda c: c + F[0], 1),
-    "weak integer carry": lambda lib: lib.lax.scan(
-        lambda c, n: (c + n, n), 0, np.arange(3, dtype="int8")
-    ),
-    "boolean carry": lambda lib: lib.lax.scan(lambda c, x: (c ^ (x > 1), c), False, X),
-    "no leaves": lambda lib: lib.lax.scan(lambda c, _: (c, None), None, None, 3),
-    "no steps": lambda lib: lib.lax.scan(lambda c, x: (c + 1, c), 0, None, 0),
-    "rows without elements": lambda lib: lib.lax.scan(
-        lambda c, x: (c + x.sum(), x), 0.0, np.ones((3, 0))
-    ),
-    "length given twice": lambda lib: lib.lax.scan(lambda c, x: (c + x, x), 0.0, X, length=3),
-    "all at once": lambda lib: lib.lax.scan(lambda c, x: (c + x, x), 0.0, X, unroll=True),
-    "bounds the wrong way": lambda lib: lib.lax.fori_loop(5, 3, lambda i, c: c * 2, 1.0),
-    "bounds of int32": lambda lib: lib.jit(
-        lambda n: lib.lax.fori_loop(np.int32(1), n, lambda i, c: c * 2 + i, n)
-    )(np.int32(4)),
-    "a bound that takes the other's type": lambda lib: lib.jit(
-        lambda n: lib.lax.fori_loop(0, n, lambda i, c: c + i, np.int32(0))
-    )(np.int32(4)),
-    "bounds that are known under grad": lambda lib: lib.grad(
-        lambda x: lib.lax.fori_loop(0, np.int64(3), lambda i, c: c * x, 1.0)
-    )(2.0),
-    "gradient of an integer carry": lambda lib: lib.grad(
-        lambda c: lib.lax.scan(lambda c, x: ((c[0] + 1, c[1] * x), c[0]), c, X)[0][1],
-        allow_int=True,
-    )((0, 2.0)),
-    "tangents of an integer carry": lambda lib: lib.jvp(
-        lambda x: lib.lax.scan(lambda c, x: ((c[0] + 1, c[1] * x), c[0]), (0, 2.0), x), (X,), (Y,)
-    ),
-    "derivative where the other branch has none": lambda lib: lib.grad(
-        lambda x: lib.vmap(
-            lambda x: lib.lax.cond(x > 0.0, lambda: lib.numpy.sqrt(x), lambda: x * 0.0)
-        )(x).sum()
-    )(np.array([-1.0, 0.0, 4.0])),
-    "linear transpose": lambda lib: lib.linear_transpose(
-        lambda x: lib.lax.scan(lambda c, r: (c * 2.0 + r, c * 3.0), x[0], x), X
-    )((1.0, Y)),
-    "linear transpose of a loop with a counter": lambda lib: lib.linear_transpose(
-        lambda x: lib.lax.fori_loop(0, 3, lambda i, c: c * i + x, x), 2.0
-    )(5.0),
-    "linear transpose of cond": lambda lib: lib.linear_transpose(
-        lambda x: lib.lax.cond(True, lambda y: y * 2.0, lambda y: y + y * 3.0, x), X
-    )(Y),
-    "device arrays": lambda lib: lib.lax.scan(
-        lambda c, x: (c + x, x), lib.jit(lambda x: x)(1.0), lib.jit(lambda x: x)(X)
-    ),
-}
+VALUES = programs_of(
+    globals(),
+    """
+    predicate that is a number: lax.cond(2, lambda: 1.0, lambda: 2.0)
+    predicate that is zero: lax.cond(0.0, lambda: 1.0, lambda: 2.0)
+    index too large: lax.switch(7, [lambda: 1, lambda: 2, lambda: 3])
+    index too small: lax.switch(-7, [lambda: 1, lambda: 2, lambda: 3])
+    one branch: lax.switch(5, [lambda x: {"a": x * 2}], 3)
+    unsigned index: lax.switch(np.uint8(200), [lambda: 1, lambda: 2])
+    None and empty containers: lax.cond(True, lambda t: (t, None, []), lambda t: (t, None, []),
+        ({}, None))
+    weak and strong branches: lax.cond(False, lambda: 1.0, lambda: np.float64(2.0))
+    weak carry becomes float32: lax.scan(lambda c, x: (c + x, c), 0, F)
+    weak carry of while: lax.while_loop(lambda c: c < 10, lambda c: c + F[0], 1)
+    weak integer carry: lax.scan(lambda c, n: (c + n, n), 0, np.arange(3, dtype="int8"))
+    boolean carry: lax.scan(lambda c, x: (c ^ (x > 1), c), False, X)
+    no leaves: lax.scan(lambda c, _: (c, None), None, None, 3)
+    no steps: lax.scan(lambda c, x: (c + 1, c), 0, None, 0)
+    rows without elements: lax.scan(lambda c, x: (c + x.sum(), x), 0.0, np.ones((3, 0)))
+    length given twice: lax.scan(lambda c, x: (c + x, x), 0.0, X, length=3)
+    all at once: lax.scan(lambda c, x: (c + x, x), 0.0, X, unroll=True)
+    bounds the wrong way: lax.fori_loop(5, 3, lambda i, c: c * 2, 1.0)
+    bounds of int32: lib.jit(lambda n: lax.fori_loop(np.int32(1), n, lambda i, c: c * 2 + i,
+        n))(np.int32(4))
+    a bound that takes the other's type: lib.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c + i,
+        np.int32(0)))(np.int32(4))
+    bounds that are known under grad: lib.grad(lambda x: lax.fori_loop(0, np.int64(3),
+        lambda i, c: c * x, 1.0))(2.0)
+    gradient of an integer carry: lib.grad(lambda c: lax.scan(lambda c, x: ((c[0] + 1, c[1] * x),
+        c[0]), c, X)[0][1], allow_int=True)((0, 2.0))
+    tangents of an integer carry: lib.jvp(lambda x: lax.scan(lambda c, x: ((c[0] + 1, c[1] * x),
+        c[0]), (0, 2.0), x), (X,), (Y,))
+    derivative where the other branch has none: lib.grad(lambda x: lib.vmap(lambda x: lax.cond(x
+        > 0.0, lambda: jnp.sqrt(x), lambda: x * 0.0))(x).sum())(np.array([-1.0, 0.0, 4.0]))
+    linear transpose: lib.linear_transpose(lambda x: lax.scan(lambda c, r: (c * 2.0 + r, c * 3.0),
+        x[0], x), X)((1.0, Y))
+    linear transpose of a loop with a counter: lib.linear_transpose(lambda x: lax.fori_loop(0, 3,
+        lambda i, c: c * i + x, x), 2.0)(5.0)
+    linear transpose of cond: lib.linear_transpose(lambda x: lax.cond(True, lambda y: y * 2.0,
+        lambda y: y + y * 3.0, x), X)(Y)
+    device arrays: lax.scan(lambda c, x: (c + x, x), lib.jit(lambda x: x)(1.0),
+        lib.jit(lambda x: x)(X))
+""",
+)
 
 
 @pytest.mark.every
@@ -444,41 +385,37 @@ def test_evaluation_gives_numpy_arrays_that_cannot_be_written_to():
 
 # Captured tracers: of every interpreter, at any depth ---------------------------------------------
 
-CAPTURES = {
-    "jvp": lambda lib: lib.jvp(
-        lambda x: lib.lax.scan(lambda c, r: (c * x.sum(), r * x), 1.0, W), (X,), (Y,)
-    ),
-    "vmap in grad": lambda lib: lib.grad(
-        lambda y: lib.vmap(
-            lambda x: lib.lax.cond(x > 1.5, lambda: x * y, lambda: lib.numpy.sin(y))
-        )(X).sum()
-    )(3.0),
-    "grad in a body": lambda lib: lib.jit(
-        lambda x: lib.lax.scan(lambda c, r: (lib.grad(lambda z: z * z * c * x.sum())(r), c), 1.0, x)
-    )(X),
-    "three deep": lambda lib: lib.jit(
-        lambda x: lib.vmap(
-            lambda y: lib.lax.scan(
-                lambda c, r: (
-                    lib.lax.cond(
-                        c[0] > 0,
-                        lambda: lib.lax.while_loop(lambda d: d[0] < y, lambda d: d + x * r, c),
-                        lambda: c,
-                    ),
-                    r * y,
-                ),
-                x,
-                x,
-            )
-        )(X)
-    )(X),
-    "jit of a function that captures": lambda lib: lib.grad(
-        lambda x: lib.lax.scan(lambda c, r: (lib.jit(lambda a: a * x)(c), r), 2.0, X)[0]
-    )(3.0),
-    "a condition only": lambda lib: lib.jvp(
-        lambda x: lib.lax.while_loop(lambda c: c < x, lambda c: c * 2.0, 1.0), (5.0,), (1.0,)
-    ),
-}
+
+def three_deep(lib):
+    """A loop in a choice in a scan, in vmap and jit; each has something from outside."""
+
+    def steps(x, y):
+        def step(c, r):
+            def loop():
+                return lib.lax.while_loop(lambda d: d[0] < y, lambda d: d + x * r, c)
+
+            return lib.lax.cond(c[0] > 0, loop, lambda: c), r * y
+
+        return lib.lax.scan(step, x, x)
+
+    return lib.jit(lambda x: lib.vmap(lambda y: steps(x, y))(X))(X)
+
+
+CAPTURES = programs_of(
+    globals(),
+    """
+    jvp: lib.jvp(lambda x: lax.scan(lambda c, r: (c * x.sum(), r * x), 1.0, W), (X,), (Y,))
+    vmap in grad: lib.grad(lambda y: lib.vmap(lambda x: lax.cond(x > 1.5, lambda: x * y,
+        lambda: jnp.sin(y)))(X).sum())(3.0)
+    grad in a body: lib.jit(lambda x: lax.scan(lambda c, r: (lib.grad(lambda z: z * z * c
+        * x.sum())(r), c), 1.0, x))(X)
+    three deep: three_deep(lib)
+    jit of a function that captures: lib.grad(lambda x: lax.scan(lambda c, r: (lib.jit(lambda a: a
+        * x)(c), r), 2.0, X)[0])(3.0)
+    a condition only: lib.jvp(lambda x: lax.while_loop(lambda c: c < x, lambda c: c * 2.0, 1.0),
+        (5.0,), (1.0,))
+""",
+)
 
 
 @pytest.mark.every
@@ -487,15 +424,15 @@ def test_bodies_and_branches_may_capture_tracers(program):
     assert_same(program(minijax), program(jax))
 
 
-NAMED_AXES = {
-    "scan": lambda lib, x: lib.lax.scan(
-        lambda c, r: (c + lib.lax.psum(c * x, "i"), lib.lax.axis_index("i")), x, X
-    ),
-    "cond": lambda lib, x: lib.lax.cond(X[0] > 0.0, lambda: lib.lax.psum(x, "i"), lambda: x),
-    "while": lambda lib, x: lib.lax.while_loop(
-        lambda c: c < 10.0, lambda c: c + lib.lax.psum(1.0, "i") * x, x
-    ),
-}
+NAMED_AXES = programs_of(
+    globals(),
+    """
+    scan: lax.scan(lambda c, r: (c + lax.psum(c * x, "i"), lax.axis_index("i")), x, X)
+    cond: lax.cond(X[0] > 0.0, lambda: lax.psum(x, "i"), lambda: x)
+    while: lax.while_loop(lambda c: c < 10.0, lambda c: c + lax.psum(1.0, "i") * x, x)
+""",
+    "x",
+)
 
 
 @pytest.mark.every

@@ -1,9 +1,7 @@
 """The lesson on one's own transformations: one source, on minijax's programs and on JAX's."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 import types
 
@@ -19,11 +17,9 @@ from minijax.core import abstract_eval_rules
 from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from oracle import prints_as_promised
 from random_programs import programs
+from run_on import output
 
-from autograder.lessons import assemble, places
-from autograder.sandbox import launch
-
-jax.config.update("jax_enable_x64", True)
+from autograder.lessons import assemble
 
 
 def together(*modules):
@@ -253,22 +249,18 @@ def test_what_cannot_be_inverted_says_where_and_why(lib, custom, name):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("default_recursion_limit")
 def test_a_long_program_is_inverted_at_the_default_recursion_limit():
     def f(x):
         for _ in range(10_000):
             x = x * 1.0 + 0.001
         return x
 
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)
-    try:
-        assert np.allclose(on_minijax.inverse(f)(15.0), 5.0)
-        closed = minijax.make_jaxpr(f)(5.0)
-        thinned, _ = on_minijax.dce_jaxpr(closed.jaxpr, [True])
-        assert len(thinned.eqns) == 20_000
-        assert on_minijax.jaxpr_cost(closed.jaxpr).flops == 20_000
-    finally:
-        sys.setrecursionlimit(limit)
+    assert np.allclose(on_minijax.inverse(f)(15.0), 5.0)
+    closed = minijax.make_jaxpr(f)(5.0)
+    thinned, _ = on_minijax.dce_jaxpr(closed.jaxpr, [True])
+    assert len(thinned.eqns) == 20_000
+    assert on_minijax.jaxpr_cost(closed.jaxpr).flops == 20_000
 
 
 # ------------------------------------------------------------------------------------------------
@@ -527,14 +519,7 @@ print(json.dumps([inner, {name: np.asarray(value).tolist() for name, value in fo
 
 
 def test_pmap_is_inverted_thinned_and_counted():
-    env = {
-        **os.environ,
-        "XLA_FLAGS": f"{launch.xla_flags()} --xla_force_host_platform_device_count=4",
-        "PYTHONPATH": str(places.SOLUTIONS),
-    }
-    command = [sys.executable, "-c", ON_FOUR_DEVICES]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    inner, found = json.loads(done.stdout)
+    inner, found = json.loads(output("-c", ON_FOUR_DEVICES, devices=4))
     x, w = np.array([0.2, 0.5, 0.7, 0.9]), np.array([1.0, 2.0, 3.0, 4.0])
     assert np.allclose(found["back"], x)
     assert np.allclose(found["columns"], np.eye(3, 4))

@@ -4,9 +4,8 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from expressions import programs_of
 from oracle import assert_same, assert_same_error
-
-jax.config.update("jax_enable_x64", True)
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
@@ -76,95 +75,83 @@ def scalar_loss(lib, f):
     return lambda x: f(x).sum()
 
 
-JVP = {
-    "evaluation": lambda lib, f: f(X),
-    "jvp": lambda lib, f: lib.jvp(f, (X,), (Y,)),
-    "grad": lambda lib, f: lib.grad(scalar_loss(lib, f))(X),
-    "vmap": lambda lib, f: lib.vmap(f)(X),
-    "jit": lambda lib, f: lib.jit(f)(X),
-    "jvp of vmap": lambda lib, f: lib.jvp(lib.vmap(f), (X,), (Y,)),
-    "vmap of jvp": lambda lib, f: lib.vmap(lambda x, t: lib.jvp(f, (x,), (t,)))(X, Y),
-    "vmap of grad": lambda lib, f: lib.vmap(lib.grad(f))(X),
-    "grad of jit": lambda lib, f: lib.grad(scalar_loss(lib, lib.jit(f)))(X),
-    "jit of grad": lambda lib, f: lib.jit(lib.grad(scalar_loss(lib, f)))(X),
-    "grad of grad": lambda lib, f: lib.grad(lib.grad(f))(2.0),
-    "grad of grad of jit": lambda lib, f: lib.grad(lib.grad(lib.jit(f)))(2.0),
-    "jvp of jit of vmap": lambda lib, f: lib.jvp(lib.jit(lib.vmap(f)), (MATRIX,), (MATRIX,)),
-    "grad of vmap of jit": lambda lib, f: lib.grad(lambda m: lib.vmap(lib.jit(f), 1, 1)(m).sum())(
-        MATRIX
-    ),
-    "vmap of grad of jit": lambda lib, f: lib.vmap(lib.grad(lib.jit(f)))(X),
-    "jit of vmap of grad of jit": lambda lib, f: lib.jit(lib.vmap(lib.grad(lib.jit(f))))(X),
-    "vmap of vmap": lambda lib, f: lib.grad(lambda m: lib.vmap(lib.vmap(f))(m).sum())(MATRIX),
-    "linearize": lambda lib, f: lib.linearize(f, X)[1](Y),
-    "jacfwd": lambda lib, f: lib.jacfwd(f)(X),
-    "jacrev": lambda lib, f: lib.jacrev(f)(X),
-    "hessian": lambda lib, f: lib.hessian(scalar_loss(lib, f))(X),
-    "used within": lambda lib, f: lib.grad(lambda x: f(f(x) * x))(2.0),
-}
-VJP = {
-    "evaluation": lambda lib, f: f(X, Y),
-    "jit": lambda lib, f: lib.jit(f)(X, Y),
-    "vmap": lambda lib, f: lib.vmap(f)(X, Y),
-    "grad": lambda lib, f: lib.grad(f, (0, 1))(3.0, 4.0),
-    "grad of one": lambda lib, f: lib.grad(f, 1)(3.0, 4.0),
-    "vjp": lambda lib, f: lib.vjp(f, X, Y)[1](MATRIX[0]),
-    "jit of grad": lambda lib, f: lib.jit(lib.grad(f, (0, 1)))(3.0, 4.0),
-    "grad of jit": lambda lib, f: lib.grad(lib.jit(f), (0, 1))(3.0, 4.0),
-    "vmap of grad": lambda lib, f: lib.vmap(lib.grad(f, (0, 1)), (0, None))(X, 4.0),
-    "vmap of grad of jit": lambda lib, f: lib.vmap(lib.grad(lib.jit(f)))(X, Y),
-    "grad of vmap": lambda lib, f: lib.grad(
-        lambda x, y: lib.vmap(f, (0, None))(x, y).sum(), (0, 1)
-    )(X, 4.0),
-    "grad of jit of vmap": lambda lib, f: lib.grad(
-        lambda x, y: lib.jit(lib.vmap(f, (None, 0)))(x, y).sum(), (0, 1)
-    )(4.0, X),
-    "grad of vmap of jit, axis 1": lambda lib, f: lib.grad(
-        lambda x, y: lib.vmap(lib.jit(f), (1, None))(x, y).sum(), (0, 1)
-    )(MATRIX, X[:2]),
-    "grad of grad": lambda lib, f: lib.grad(lib.grad(lambda x: f(x, x * x)))(3.0),
-    "grad of grad of jit": lambda lib, f: lib.grad(lib.grad(lib.jit(lambda x: f(x, x))))(3.0),
-    "jacrev": lambda lib, f: lib.jacrev(f)(X, Y),
-}
-OTHERS = {
-    "containers": lambda lib: lib.grad(lambda d: of_containers(lib)(d, 2.0)["p"])(
-        {"a": 2.0, "b": 3.0}
-    ),
-    "containers under jit": lambda lib: lib.grad(
-        lib.jit(lambda d, s: of_containers(lib)(d, s)["p"]), (0, 1)
-    )({"a": 2.0, "b": 3.0}, 4.0),
-    "containers under vmap": lambda lib: lib.vmap(
-        lib.grad(lambda a: of_containers(lib)({"a": a, "b": 2.0}, 2)["p"])
-    )(X),
-    "a function": lambda lib: lib.grad(lambda x: with_function(lib)(lib.numpy.sin, x, 3))(2.0),
-    "a function, jit": lambda lib: lib.jit(
-        lib.grad(lambda x: with_function(lib)(lib.numpy.sin, x, 3))
-    )(2.0),
-    "a function, vjp": lambda lib: lib.grad(lambda x: with_function_vjp(lib)(lambda y: y * 3.0, x))(
-        2.0
-    ),
-    "jvp of grad": lambda lib: lib.jvp(
-        lib.grad(lambda x: with_function_vjp(lib)(lib.numpy.sin, x)), (2.0,), (1.0,)
-    ),
-    "jvp of jit of grad of jit": lambda lib: lib.jvp(
-        lib.jit(lib.grad(lib.jit(lambda x: with_function_vjp(lib)(lib.numpy.sin, x)))),
-        (2.0,),
-        (1.0,),
-    ),
-    "if under grad": lambda lib: [lib.grad(branching(lib))(x) for x in (3.0, -3.0)],
-    "one rule an argument": lambda lib: lib.grad(one_by_one(lib), (0, 1, 2))(2.0, 3.0, 4.0),
-    "a keyword": lambda lib: lib.grad(lambda x: with_default(lib)(x, k=3.0))(2.0),
-    "a default": lambda lib: lib.grad(with_default(lib))(2.0),
-    "closed over, jit": lambda lib: lib.jit(
-        lambda c, x: closing_over(lib, c)(x) + lib.grad(closing_over(lib, c))(x)
-    )(3.0, 2.0),
-    "closed over, vmap": lambda lib: lib.vmap(
-        lambda c: lib.jvp(closing_over(lib, c), (2.0,), (1.0,))
-    )(X),
-    "closed over and batched, jit": lambda lib: lib.vmap(
-        lib.jit(lambda c, x: closing_over(lib, c)(x)), (0, None)
-    )(X, 2.0),
-}
+JVP = programs_of(
+    globals(),
+    """
+    evaluation: f(X)
+    jvp: lib.jvp(f, (X,), (Y,))
+    grad: lib.grad(scalar_loss(lib, f))(X)
+    vmap: lib.vmap(f)(X)
+    jit: lib.jit(f)(X)
+    jvp of vmap: lib.jvp(lib.vmap(f), (X,), (Y,))
+    vmap of jvp: lib.vmap(lambda x, t: lib.jvp(f, (x,), (t,)))(X, Y)
+    vmap of grad: lib.vmap(lib.grad(f))(X)
+    grad of jit: lib.grad(scalar_loss(lib, lib.jit(f)))(X)
+    jit of grad: lib.jit(lib.grad(scalar_loss(lib, f)))(X)
+    grad of grad: lib.grad(lib.grad(f))(2.0)
+    grad of grad of jit: lib.grad(lib.grad(lib.jit(f)))(2.0)
+    jvp of jit of vmap: lib.jvp(lib.jit(lib.vmap(f)), (MATRIX,), (MATRIX,))
+    grad of vmap of jit: lib.grad(lambda m: lib.vmap(lib.jit(f), 1, 1)(m).sum())(MATRIX)
+    vmap of grad of jit: lib.vmap(lib.grad(lib.jit(f)))(X)
+    jit of vmap of grad of jit: lib.jit(lib.vmap(lib.grad(lib.jit(f))))(X)
+    vmap of vmap: lib.grad(lambda m: lib.vmap(lib.vmap(f))(m).sum())(MATRIX)
+    linearize: lib.linearize(f, X)[1](Y)
+    jacfwd: lib.jacfwd(f)(X)
+    jacrev: lib.jacrev(f)(X)
+    hessian: lib.hessian(scalar_loss(lib, f))(X)
+    used within: lib.grad(lambda x: f(f(x) * x))(2.0)
+""",
+    "f",
+)
+VJP = programs_of(
+    globals(),
+    """
+    evaluation: f(X, Y)
+    jit: lib.jit(f)(X, Y)
+    vmap: lib.vmap(f)(X, Y)
+    grad: lib.grad(f, (0, 1))(3.0, 4.0)
+    grad of one: lib.grad(f, 1)(3.0, 4.0)
+    vjp: lib.vjp(f, X, Y)[1](MATRIX[0])
+    jit of grad: lib.jit(lib.grad(f, (0, 1)))(3.0, 4.0)
+    grad of jit: lib.grad(lib.jit(f), (0, 1))(3.0, 4.0)
+    vmap of grad: lib.vmap(lib.grad(f, (0, 1)), (0, None))(X, 4.0)
+    vmap of grad of jit: lib.vmap(lib.grad(lib.jit(f)))(X, Y)
+    grad of vmap: lib.grad(lambda x, y: lib.vmap(f, (0, None))(x, y).sum(), (0, 1))(X, 4.0)
+    grad of jit of vmap: lib.grad(lambda x, y: lib.jit(lib.vmap(f, (None, 0)))(x, y).sum(),
+        (0, 1))(4.0, X)
+    grad of vmap of jit, axis 1: lib.grad(lambda x, y: lib.vmap(lib.jit(f), (1, None))(x, y).sum(),
+        (0, 1))(MATRIX, X[:2])
+    grad of grad: lib.grad(lib.grad(lambda x: f(x, x * x)))(3.0)
+    grad of grad of jit: lib.grad(lib.grad(lib.jit(lambda x: f(x, x))))(3.0)
+    jacrev: lib.jacrev(f)(X, Y)
+""",
+    "f",
+)
+OTHERS = programs_of(
+    globals(),
+    """
+    containers: lib.grad(lambda d: of_containers(lib)(d, 2.0)["p"])({"a": 2.0, "b": 3.0})
+    containers under jit: lib.grad(lib.jit(lambda d, s: of_containers(lib)(d, s)["p"]),
+        (0, 1))({"a": 2.0, "b": 3.0}, 4.0)
+    containers under vmap: lib.vmap(lib.grad(lambda a: of_containers(lib)({"a": a, "b": 2.0},
+        2)["p"]))(X)
+    a function: lib.grad(lambda x: with_function(lib)(jnp.sin, x, 3))(2.0)
+    a function, jit: lib.jit(lib.grad(lambda x: with_function(lib)(jnp.sin, x, 3)))(2.0)
+    a function, vjp: lib.grad(lambda x: with_function_vjp(lib)(lambda y: y * 3.0, x))(2.0)
+    jvp of grad: lib.jvp(lib.grad(lambda x: with_function_vjp(lib)(jnp.sin, x)), (2.0,), (1.0,))
+    jvp of jit of grad of jit: lib.jvp(lib.jit(lib.grad(lib.jit(lambda x:
+        with_function_vjp(lib)(jnp.sin, x)))), (2.0,), (1.0,))
+    if under grad: [lib.grad(branching(lib))(x) for x in (3.0, -3.0)]
+    one rule an argument: lib.grad(one_by_one(lib), (0, 1, 2))(2.0, 3.0, 4.0)
+    a keyword: lib.grad(lambda x: with_default(lib)(x, k=3.0))(2.0)
+    a default: lib.grad(with_default(lib))(2.0)
+    closed over, jit: lib.jit(lambda c, x: closing_over(lib, c)(x)
+        + lib.grad(closing_over(lib, c))(x))(3.0, 2.0)
+    closed over, vmap: lib.vmap(lambda c: lib.jvp(closing_over(lib, c), (2.0,), (1.0,)))(X)
+    closed over and batched, jit: lib.vmap(lib.jit(lambda c, x: closing_over(lib, c)(x)),
+        (0, None))(X, 2.0)
+""",
+)
 
 
 def closing_over(lib, c):
@@ -207,25 +194,25 @@ def bad_bwd(lib, bwd):
     return lib.grad(f)(1.0)
 
 
-ERRORS = {
-    "no rule": no_rule,
-    "no pair": lambda lib: bad_jvp(lib, lambda p, t: p[0]),
-    "two tangents": lambda lib: bad_jvp(lib, lambda p, t: (p[0], (t[0], t[0]))),
-    "shape of the tangent": lambda lib: bad_jvp(lib, lambda p, t: (p[0], t[0] * X)),
-    "cotangents not in a tuple": lambda lib: bad_bwd(lib, lambda res, ct: ct),
-    "two cotangents": lambda lib: bad_bwd(lib, lambda res, ct: (ct, ct)),
-    "shape of the cotangent": lambda lib: bad_bwd(lib, lambda res, ct: (ct * X,)),
-    "forward mode": lambda lib: lib.jvp(custom_product(lib), (1.0, 2.0), (1.0, 1.0)),
-    "forward over reverse where fwd calls the function": lambda lib: lib.jvp(
-        lib.grad(custom_product(lib)), (3.0, 4.0), (1.0, 1.0)
-    ),
-    "forward mode under vmap": lambda lib: lib.vmap(
-        lambda x: lib.jvp(lib.jit(custom_product(lib)), (x, x), (x, x))
-    )(X),
-    "forward mode under jit": lambda lib: lib.jit(
-        lambda x: lib.jvp(custom_product(lib), (x, 2.0), (1.0, 1.0))
-    )(1.0),
-}
+ERRORS = programs_of(
+    globals(),
+    """
+    no rule: no_rule(lib)
+    no pair: bad_jvp(lib, lambda p, t: p[0])
+    two tangents: bad_jvp(lib, lambda p, t: (p[0], (t[0], t[0])))
+    shape of the tangent: bad_jvp(lib, lambda p, t: (p[0], t[0] * X))
+    cotangents not in a tuple: bad_bwd(lib, lambda res, ct: ct)
+    two cotangents: bad_bwd(lib, lambda res, ct: (ct, ct))
+    shape of the cotangent: bad_bwd(lib, lambda res, ct: (ct * X,))
+    forward mode: lib.jvp(custom_product(lib), (1.0, 2.0), (1.0, 1.0))
+    forward over reverse where fwd calls the function: lib.jvp(lib.grad(custom_product(lib)),
+        (3.0, 4.0), (1.0, 1.0))
+    forward mode under vmap: lib.vmap(lambda x: lib.jvp(lib.jit(custom_product(lib)), (x, x),
+        (x, x)))(X)
+    forward mode under jit: lib.jit(lambda x: lib.jvp(custom_product(lib), (x, 2.0),
+        (1.0, 1.0)))(1.0)
+""",
+)
 
 
 @pytest.mark.every

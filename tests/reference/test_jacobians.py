@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from oracle import assert_all_same, assert_same_error
 
-jax.config.update("jax_enable_x64", True)
-
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
 VECTOR = np.array([0.5, -1.0, 2.0])
 SINGLE = VECTOR.astype(np.float32)

@@ -19,9 +19,6 @@ from minijax.jaxpr import eval_jaxpr, typecheck_jaxpr
 from oracle import prints_as_promised
 from random_programs import FIRST_CIRCLE, Program, assume_tame, integer_programs, programs
 
-jax.config.update("jax_enable_x64", True)
-
-
 STEPS = (*FIRST_CIRCLE, "neg", "operator", "with_literal", "literal_with", "constant")
 
 # A module with JAX's names, the programs for it, and how many where minijax has a hundred.

@@ -10,9 +10,8 @@ import jax.scipy.stats.norm
 import minijax
 import numpy as np
 import pytest
-from oracle import assert_all_same, assert_same_error
-
-jax.config.update("jax_enable_x64", True)
+from expressions import rows_of
+from oracle import assert_all_same, assert_same, assert_same_error
 
 X = np.random.default_rng(0).normal(size=(4, 4)) * 3
 I = np.array([1, -1, 0, 2])  # noqa: E741
@@ -65,10 +64,6 @@ FAMILIES = {
 }
 
 
-def texts(family):
-    return [t.strip() for t in FAMILIES[family].replace("\n", "; ").split("; ") if t.strip()]
-
-
 def modules(lib):
     return {
         "jnp": lib.numpy,
@@ -94,7 +89,7 @@ def all_of(lib, family):
 
     def run(x, i):
         found = {}
-        for text in texts(family):
+        for text in rows_of(FAMILIES[family]):
             f = eval(f"lambda x, i: {text}", modules(lib))  # the table above
             found[text] = [
                 *lib.tree.leaves(lib.jvp(lambda x, f=f: f(x, i), (x,), (lib.numpy.cos(x),))),
@@ -112,7 +107,7 @@ def value_and_gradient(lib, text):
 
 
 def test_functions_have_the_values_and_gradients_of_jax():
-    every = [text for family in FAMILIES for text in texts(family)]
+    every = [text for table in FAMILIES.values() for text in rows_of(table)]
     # JAX's attention computes its softmax in float32.
     assert_all_same({t: functools.partial(value_and_gradient, text=t) for t in every}, 1e-4, 1e-4)
 
@@ -120,15 +115,11 @@ def test_functions_have_the_values_and_gradients_of_jax():
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_functions_and_their_transformations_are_those_of_jax(family):
-    got = minijax.jit(all_of(minijax, family))(X, I)
-    want = jax.jit(all_of(jax, family))(X, I)
-    for text, values in want.items():
-        for x, y in zip(map(np.asarray, got[text]), map(np.asarray, values), strict=True):
-            assert (x.shape, x.dtype) == (y.shape, y.dtype), text
-            if y.dtype.kind != "V":
-                # JAX's attention computes its softmax in float32, too.
-                close = 1e-4 if "float32" in text or "attention" in text else 1e-9
-                np.testing.assert_allclose(x, y, rtol=close, atol=close, err_msg=text)
+    got, want = (lib.jit(all_of(lib, family))(X, I) for lib in (minijax, jax))
+    for text in want:
+        # JAX's attention computes its softmax in float32, too.
+        close = 1e-4 if "float32" in text or "attention" in text else 1e-9
+        assert_same(got[text], want[text], text, close, close)
 
 
 # Everything else ----------------------------------------------------------------------------------
@@ -275,15 +266,7 @@ PROGRAMS = {f.__name__: f for f in (shapes, classes, paths, places, vectors, beg
 @pytest.mark.every
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_result_is_that_of_jax(program):
-    got, want = program(minijax), program(jax)
-    assert str(minijax.tree.structure(got)) == str(jax.tree.structure(want))
-    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        if isinstance(y, str | bool):
-            assert x == y
-            continue
-        x, y = np.asarray(x), np.asarray(y)
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        np.testing.assert_allclose(x, y, rtol=1e-12)
+    assert_same(program(minijax), program(jax), single=1e-12)
 
 
 def mended(lib):

@@ -4,14 +4,13 @@ The program that is compiled is a chain of additions and multiplications: for th
 jitted chain of 1,000 scalar sines, whose residuals are all results, XLA itself takes a minute.
 """
 
-import sys
-
 import minijax
 import numpy as np
 import pytest
 from minijax.jaxpr import typecheck_jaxpr
 
 EQUATIONS = 8_000
+pytestmark = pytest.mark.usefixtures("default_recursion_limit")
 
 
 def chain(x):
@@ -25,14 +24,6 @@ def curve(x):
     for _ in range(EQUATIONS // 2):
         x = minijax.numpy.sin(x) * 1.0
     return x
-
-
-@pytest.fixture(autouse=True)
-def default_recursion_limit():
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)
-    yield
-    sys.setrecursionlimit(limit)
 
 
 def test_it_is_traced_and_checked():

@@ -4,9 +4,8 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from oracle import assert_same_error
-
-jax.config.update("jax_enable_x64", True)
+from expressions import rows_of
+from oracle import assert_same
 
 X = np.random.default_rng(0).normal(size=(4, 4))
 I = np.array([1, -1, 0])  # noqa: E741
@@ -123,18 +122,13 @@ EXPRESSIONS = {
 }
 
 
-def expressions(family):
-    lines = EXPRESSIONS[family].replace("\n", "; ").split("; ")
-    return [line.strip() for line in lines if line.strip()]
-
-
 def values_and_derivatives(lib, family):
     """All expressions of a family with their derivatives along the direction cos(x)."""
 
     def run(x, i, j, b):
         known = {"jnp": lib.numpy, "M": B, "i": i, "j": j, "b": b}
         found = {}
-        for text in expressions(family):
+        for text in rows_of(EXPRESSIONS[family]):
             function = eval(f"lambda x: {text}", known)  # the table above
             values, tangents = lib.jvp(function, (x,), (lib.numpy.cos(x),))
             values, tangents = lib.tree.leaves(values), lib.tree.leaves(tangents)
@@ -148,80 +142,9 @@ def values_and_derivatives(lib, family):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", EXPRESSIONS)
 def test_functions_and_operators_give_what_those_of_jax_give(family):
-    got = values_and_derivatives(minijax, family)(X, I, J, B)
-    want = values_and_derivatives(jax, family)(X, I, J, B)
+    got, want = (values_and_derivatives(lib, family)(X, I, J, B) for lib in (minijax, jax))
     for text in want:
-        for x, y in zip(map(np.asarray, got[text]), map(np.asarray, want[text]), strict=True):
-            assert (x.shape, x.dtype) == (y.shape, y.dtype), text
-            tolerance = 1e-5 if y.dtype == np.float32 else 1e-11
-            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=text)
-
-
-ERRORS = {
-    "boolean index": lambda lib, x: x[x > 0],
-    "list index": lambda lib, x: x[[0, 1]],
-    "float index": lambda lib, x: x[x],
-    "traced slice": lambda lib, x: x[: x.argmax()],
-    "too many indices": lambda lib, x: x[0, 0, 0],
-    "reshape to another size": lambda lib, x: x.reshape(3, 5),
-    "minimum of nothing": lambda lib, x: x[:0].min(),
-    "integers to a negative power": lambda lib, x: x.argmax() ** -1,
-    "bits of floats": lambda lib, x: x & x,
-    "axes that do not fit": lambda lib, x: lib.numpy.concatenate([x, x[:, :1]]),
-    "cases that differ": lambda lib, x: lib.lax.select(x > 0, x, x[0]),
-    "iteration over a scalar": lambda lib, x: list(x[0, 0]),
-}
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_errors_are_of_the_class_that_jax_raises(program):
-    assert_same_error(
-        lambda: minijax.jit(lambda x: program(minijax, x))(X),
-        lambda: jax.jit(lambda x: program(jax, x))(X),
-        or_wider=True,
-    )
-
-
-# Two little models --------------------------------------------------------------------------------
-
-
-def softmax(lib, x):
-    jnp = lib.numpy
-    exps = jnp.exp(x - lib.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True)))
-    return exps / jnp.sum(exps, axis=-1, keepdims=True)
-
-
-def gelu(lib, x):
-    return 0.5 * x * (1.0 + lib.numpy.tanh(0.7978845608028654 * (x + 0.044715 * x**3)))
-
-
-def training_losses(lib, steps=30):
-    """The loss of an MLP with one hidden layer at each step of its training."""
-    jnp, rng = lib.numpy, np.random.default_rng(1)
-    data, labels = rng.normal(size=(16, 3)), rng.integers(0, 4, 16)
-    params = [(0.5 * rng.normal(size=s), np.zeros(s[1])) for s in ((3, 8), (8, 4))]
-
-    def loss(params):
-        (w1, b1), (w2, b2) = params
-        scores = jnp.maximum(data @ w1 + b1, 0.0) @ w2 + b2
-        chances = softmax(lib, scores)[jnp.arange(16), labels]
-        return -jnp.mean(jnp.log(chances))
-
-    @lib.jit
-    def step(params):
-        value, gradient = lib.value_and_grad(loss)(params)
-        moved = [
-            tuple(p - 0.3 * g for p, g in zip(*both, strict=True))
-            for both in zip(params, gradient, strict=True)
-        ]
-        return value, moved
-
-    losses = []
-    for _ in range(steps):
-        value, params = step(params)
-        losses.append(float(value))
-    return losses
+        assert_same(got[text], want[text], text, 1e-11)
 
 
 @pytest.mark.parametrize("index", [(slice(None), 1), (J, slice(1, 3)), (0, 0)])
@@ -230,57 +153,3 @@ def test_the_derivative_of_an_update_at_one_place_asks_nobody_which_update_has_w
     operations = [eqn.primitive.name for eqn in minijax.make_jaxpr(gradient)(X, 2.0).eqns]
     assert operations.count("gather") == 1
     assert "select_n" not in operations
-
-
-@pytest.mark.slow
-def test_an_mlp_learns_as_on_jax():
-    got = training_losses(minijax)
-    np.testing.assert_allclose(got, training_losses(jax), rtol=1e-9)
-    assert got[-1] < 0.7 * got[0]
-
-
-def attention_gradient(lib, dtype):
-    """The gradient of one causal attention block over a batch of token sequences."""
-    jnp, rng = lib.numpy, np.random.default_rng(2)
-    tokens = rng.integers(0, 10, (2, 5))
-    params = {
-        name: rng.normal(size=size).astype(dtype)
-        for name, size in {
-            "embedding": (10, 8),
-            "query": (8, 2, 4),
-            "key": (8, 2, 4),
-            "value": (8, 2, 4),
-            "out": (2, 4, 8),
-            "up": (8, 16),
-            "down": (16, 8),
-            "scale": (8,),
-        }.items()
-    }
-
-    def norm(x, scale):
-        centred = x - x.mean(axis=-1, keepdims=True)
-        return scale * centred * lib.lax.rsqrt(x.var(axis=-1, keepdims=True) + 1e-5)
-
-    def block(params, tokens):
-        x = jnp.take(params["embedding"], tokens, axis=0)
-        y = norm(x, params["scale"])
-        q, k, v = (jnp.einsum("td,dhk->htk", y, params[n]) for n in ("query", "key", "value"))
-        scores = q @ jnp.swapaxes(k, -1, -2) / 2.0
-        scores = jnp.where(jnp.tril(jnp.ones((5, 5), bool)), scores, -1e9)
-        x = x + jnp.einsum("htk,hkd->td", softmax(lib, scores) @ v, params["out"])
-        return x + gelu(lib, norm(x, params["scale"]) @ params["up"]) @ params["down"]
-
-    def loss(params):
-        return jnp.mean(lib.vmap(block, (None, 0))(params, tokens) ** 2)
-
-    return lib.jit(lib.value_and_grad(loss))(params)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
-def test_an_attention_block_has_the_gradient_that_jax_gives(dtype, tolerance):
-    got = minijax.tree.leaves(attention_gradient(minijax, dtype))
-    want = jax.tree.leaves(attention_gradient(jax, dtype))
-    for x, y in zip(got, want, strict=True):
-        assert x.dtype == y.dtype == dtype
-        np.testing.assert_allclose(np.asarray(x), y, rtol=tolerance, atol=tolerance)

@@ -1,7 +1,6 @@
 """pmap, collectives, and the choice of a device, against JAX on eight devices of one process."""
 
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -11,25 +10,16 @@ import minijax
 import numpy as np
 import pmap_programs as programs
 import pytest
-from oracle import assert_all_same, prints_as_promised
-
-from autograder.lessons import places
-from autograder.sandbox import launch
-
-jax.config.update("jax_enable_x64", True)
-
-EIGHT = f"{launch.xla_flags()} --xla_force_host_platform_device_count=8"
+from oracle import assert_all_same, assert_same, prints_as_promised
+from run_on import environment, output
 
 
 class Eight:
     """A library on eight devices, in a process of its own."""
 
     def __init__(self, name):
-        env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
-        command = [sys.executable, programs.__file__, name]
-        self.process = subprocess.Popen(
-            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        command, pipe = [sys.executable, programs.__file__, name], subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment(8), stdin=pipe, stdout=pipe)
 
     def run(self, table, key):
         """What the program of this name gives; and whether JAX is imported there."""
@@ -53,13 +43,7 @@ def found():
 def same(got, want):
     assert not programs.is_error(got), got[1]
     assert not programs.is_error(want), want[1]
-    assert len(got) == len(want)
-    for x, y in zip(got, want, strict=True):
-        if isinstance(y, str):
-            assert x == y
-            continue
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
-        np.testing.assert_allclose(x, y, rtol=1e-5 if x.dtype == np.float32 else 1e-12, atol=1e-12)
+    assert_same(got, want)
 
 
 # On eight devices ---------------------------------------------------------------------------------
@@ -170,9 +154,7 @@ X = np.arange(8.0)
 
 def run(code):
     """What a program prints on eight devices."""
-    env = {**os.environ, "XLA_FLAGS": EIGHT, "PYTHONPATH": str(places.SOLUTIONS)}
-    command = [sys.executable, "-c", MINIJAX + code]
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    return output("-c", MINIJAX + code, devices=8)
 
 
 def test_parameters_stay_on_the_devices_from_step_to_step():

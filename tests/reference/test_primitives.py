@@ -28,8 +28,6 @@ from oracle import assert_same, prints_as_promised
 
 from autograder.lessons import places
 
-jax.config.update("jax_enable_x64", True)
-
 FAMILIES = [
     "basic",
     "choosing",

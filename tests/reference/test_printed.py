@@ -1,4 +1,4 @@
-"""Interpreters of jaxprs as users write them, and results in containers: both print the same.
+"""Equations one by one, and results in containers: both print the same.
 
 The kinds are those of JAX's tutorials. What transformations compute is compared elsewhere: here is
 what a program shows of itself, and of its results.
@@ -12,8 +12,6 @@ import minijax
 import numpy as np
 import pytest
 
-jax.config.update("jax_enable_x64", True)
-
 POINT, STEP = 3.0, 1.0
 ROW = np.array([0.5, -1.5, 2.0])
 TABLE = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5], [0.1, 0.2, 0.3], [-2.0, 1.0, 0.0]])
@@ -22,38 +20,6 @@ TARGETS = np.array([True, False, True, False])
 
 def wave(jnp):
     return lambda x: 3.0 * x - jnp.sin(x) * 2.0
-
-
-def inverse(lib, f):
-    """The inverse of a chain of functions of one operand, by reading its program backwards."""
-    table = {lib.lax.exp_p: lib.numpy.log, lib.lax.tanh_p: lib.numpy.arctanh}
-
-    def inverted(y):
-        closed = lib.make_jaxpr(f)(y)
-        values = dict(zip(closed.jaxpr.outvars, [y], strict=True))
-        values.update(zip(closed.jaxpr.constvars, closed.literals, strict=True))
-        for eqn in closed.jaxpr.eqns[::-1]:
-            (operand,), (result,) = eqn.invars, eqn.outvars
-            if eqn.primitive not in table:
-                raise NotImplementedError(f"{eqn.primitive} has no inverse.")
-            values[operand] = table[eqn.primitive](values[result])
-        return values[closed.jaxpr.invars[0]]
-
-    return inverted
-
-
-def evaluated(lib, f, x):
-    """The results of a program, equation by equation."""
-    closed = lib.make_jaxpr(f)(x)
-    values = dict(zip(closed.jaxpr.invars, [x], strict=True))
-    for eqn in closed.eqns:
-        out = eqn.primitive.bind(*(values[v] for v in eqn.invars), **eqn.params)
-        values.update(zip(eqn.outvars, [out], strict=True))
-    return [values[v] for v in closed.jaxpr.outvars]
-
-
-def chain(lib):
-    return lambda x: lib.numpy.exp(lib.numpy.tanh(x))
 
 
 def loss(lib):
@@ -75,7 +41,7 @@ def show_equations(lib, f, *args):
     print(jaxpr)
 
 
-INTERPRETERS = {
+EQUATIONS = {
     "equations": lambda lib: show_equations(lib, lambda x: x + 1, 5),
     "equations of arrays": lambda lib: show_equations(
         lib, lambda w, b, x: lib.numpy.dot(w, x) + b + lib.numpy.sin(b), TABLE, TABLE[:, 0], ROW
@@ -84,16 +50,6 @@ INTERPRETERS = {
         lib,
         lambda w, b, x: (lib.numpy.dot(w, x) + b + lib.numpy.ones(4), x),
         *(TABLE, TABLE[:, 0], ROW),
-    ),
-    "an interpreter": lambda lib: print(evaluated(lib, chain(lib), ROW)),
-    "types": lambda lib: print(
-        [v.aval.shape for v in lib.make_jaxpr(chain(lib))(ROW).jaxpr.invars]
-    ),
-    "literals": lambda lib: print(len(lib.make_jaxpr(lambda x: x * ROW)(2.0).literals)),
-    "inverse": lambda lib: print(inverse(lib, chain(lib))(chain(lib)(0.5))),
-    "its program": lambda lib: print(lib.make_jaxpr(inverse(lib, chain(lib)))(1.5)),
-    "with all others": lambda lib: print(
-        lib.jit(lib.vmap(lib.grad(inverse(lib, chain(lib)))))((np.arange(5) + 1.0) / 5.0)
     ),
 }
 CONTAINERS = {
@@ -119,20 +75,15 @@ CONTAINERS = {
         [str(aval) for aval in lib.make_jaxpr(lambda *xs: xs)(POINT, 3, True, ROW, TABLE).in_avals]
     ),
 }
-CELLS = {
-    f"{name}: {cell}": program
-    for name, cells in {
-        "interpreters": INTERPRETERS,
-        "containers": CONTAINERS,
-    }.items()
-    for cell, program in cells.items()
-}
 
 
 def printed(program, lib):
     with np.printoptions(precision=6), contextlib.redirect_stdout(io.StringIO()) as out:
         program(lib)
     return out.getvalue()
+
+
+CELLS = EQUATIONS | CONTAINERS
 
 
 @pytest.mark.parametrize("program", CELLS.values(), ids=CELLS)

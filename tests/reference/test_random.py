@@ -4,9 +4,8 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from expressions import rows_of
 from oracle import assert_same, assert_same_error
-
-jax.config.update("jax_enable_x64", True)
 
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4, 0.0])
 GRID = np.arange(12.0).reshape(4, 3)
@@ -38,10 +37,6 @@ ROWS = """
 """
 
 
-def rows():
-    return [t.strip() for t in ROWS.replace("\n", "; ").split("; ") if t.strip()]
-
-
 def of_row(text):
     """A row as a program of the library, for a typed key."""
 
@@ -59,14 +54,14 @@ def function(text):
 @pytest.fixture(scope="module")
 def numbers_of_jax():
     """By row; JAX compiles one program for all of them."""
-    return jax.jit(lambda key: {x: of_row(x)(jax, key) for x in rows()})(jax.random.key(42))
+    return jax.jit(lambda key: {x: of_row(x)(jax, key) for x in rows_of(ROWS)})(jax.random.key(42))
 
 
 # The choice takes the first row of each function.
-FIRST = {function(text): text for text in reversed(rows())}
+FIRST = {function(text): text for text in reversed(rows_of(ROWS))}
 CASES = [
     pytest.param(text, marks=() if FIRST[function(text)] == text else pytest.mark.slow)
-    for text in rows()
+    for text in rows_of(ROWS)
 ]
 
 
@@ -117,11 +112,7 @@ def everything(lib):
 
 @pytest.mark.slow
 def test_keys_of_both_kinds_go_through_every_transformation():
-    got, want = everything(minijax), everything(jax)
-    assert minijax.tree.leaves(got.pop("texts")) == jax.tree.leaves(want.pop("texts"))
-    assert minijax.tree.leaves(got.pop("about keys")) == jax.tree.leaves(want.pop("about keys"))
-    for x, y in zip(minijax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-14)
+    assert_same(everything(minijax), everything(jax), near=1e-15)
 
 
 ERRORS = """
@@ -136,11 +127,7 @@ ERRORS = """
 """
 
 
-def errors():
-    return [t.strip() for t in ERRORS.replace("\n", ";").split(";") if t.strip()]
-
-
 @pytest.mark.every
-@pytest.mark.parametrize("text", errors())
+@pytest.mark.parametrize("text", rows_of(ERRORS))
 def test_what_jax_refuses_is_refused(text):
     assert_same_error(lambda: of_row(text)(minijax), lambda: of_row(text)(jax), or_wider=True)

@@ -6,6 +6,7 @@ import shutil
 import firefox as bidi
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from test_measured import CLIPPED, PASSED_BY
 
 PAGES = ["index.html", "path/index.html", "lessons/vmap/index.html"]
 
@@ -28,8 +29,6 @@ def paths(built, request):
 
 
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-CLIPPED = """[...document.querySelectorAll(".md-content :not(.stepper-code *) > pre > code")]
-  .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
 FOREIGN = """performance.getEntriesByType("resource").map((entry) => entry.name)
   .filter((name) => !name.startsWith(location.origin) && !/^(data|blob):/.test(name))"""
 MALFORMED = """[...document.querySelectorAll("mfrac, mroot, msub, msup, munder, mover, msubsup")]
@@ -37,13 +36,6 @@ MALFORMED = """[...document.querySelectorAll("mfrac, mroot, msub, msup, munder, 
 # All of a page is examined, not only what is near, and nothing while it appears.
 SHOWN = """void document.head.append(Object.assign(document.createElement("style"), { textContent:
   "* { animation: none !important; content-visibility: visible !important }" }))"""
-# Code gets its tab stop when it comes into view.
-PASSED_BY = """(async () => {
-  for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
-    scrollTo(0, y);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  }
-})()"""
 AXE = """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
   violations.flatMap((v) => v.nodes.map((node) => [v.id, node.html])))"""
 
@@ -55,10 +47,10 @@ def test_pages_are_whole_and_accessible(firefox, address, paths):
         for width in (375, 1280):
             firefox.open(f"{address}/{path}", width)
             firefox.evaluate(SHOWN)
-            firefox.evaluate(PASSED_BY)
+            firefox.evaluate(f"({PASSED_BY})()")
             wrong = [*firefox.evaluate(FOREIGN), *firefox.evaluate(MALFORMED)]
             wrong += [f"{over} pixels too wide"] if (over := firefox.evaluate(WIDE)) else []
-            wrong += firefox.evaluate(CLIPPED) if width == 1280 else []
+            wrong += firefox.evaluate(f"({CLIPPED})()") if width == 1280 else []
             firefox.evaluate(f"void eval({json.dumps(AXE_SCRIPT)})")
             wrong += firefox.evaluate(AXE)
             found |= {(path, width): wrong} if wrong else {}
