@@ -323,7 +323,12 @@ exercise("tracing.trace_with")
 @probe(uses=[in_place])
 def program(mj, siblings, case, avals):
     """The program of one of these functions, for inputs of these types; and how it was made."""
-    row = np.array([1.0, 2.0, 4.0])
+
+    class Named(np.ndarray):
+        pass
+
+    row, small = np.array([1.0, 2.0, 4.0]), np.ones((1,), np.float32)
+    ours = [neg_p.bind(2.0), neg_p.bind(row)]
     functions = {
         "one": lambda x: [sin_p.bind(x)],
         "two": lambda x, y: [sub_p.bind(y, mul_p.bind(x, y))],
@@ -332,17 +337,21 @@ def program(mj, siblings, case, avals):
         "nothing": lambda x: [],
         "no inputs": lambda: [sin_p.bind(2.0)],
         "plain outputs": lambda x: [2.0, row, x, 3, True],
+        "numbers": lambda x: [np.float32(0.5), np.array(7), -0.0, 0.0, float("nan")],
+        "arrays": lambda x: [row, *ours, row, row.view(Named), small, np.zeros((0, 2), "int8")],
+        "last": lambda *xs: [sub_p.bind(xs[1], xs[-1])],
         "number": lambda x: [mul_p.bind(3.0, x)],
         "array": lambda x: [mul_p.bind(x, row)],
         "on numbers": lambda x: [add_p.bind(x, mul_p.bind(2.0, 5.0))],
         "on arrays": lambda x: [sub_p.bind(x, exp_p.bind(row))],
         "comparison": lambda x: [gt_p.bind(sin_p.bind(1.0), 0.5)],
         "not used": lambda x: [exp_p.bind(1.0)] and [x],
+        "nothing used": lambda x: [exp_p.bind(1.0), sin_p.bind(x)] and [],
         "numpy": lambda x: [jnp.ones((3,)) * x, jnp.sum(x)],
     }
     types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
     types = [types[types.index(aval)] for aval in types]  # equal ones are one object
-    calls, given = [], []
+    calls, given, before = [], [], [*types]
 
     def f(*args):
         calls.append([type(arg).__name__ for arg in args])
@@ -351,16 +360,20 @@ def program(mj, siblings, case, avals):
         return outs
 
     with in_place("minijax.tracing", siblings):
-        builder = tracing.JaxprBuilder()
-        closed = tracing.trace_with(builder, f, types)
+        for _ in range(2):
+            builder = tracing.JaxprBuilder()
+            closed = tracing.trace_with(builder, f, types)
     written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
     return {
-        "calls of f": len(calls),
+        "calls of f, which is traced twice": len(calls),
+        "the list of types is as it was": types == before,
         "the classes of f's arguments": calls,
         "the list that f returned is as it was": [[*map(id, x)] == [*map(id, y)] for x, y in given],
         "the text of the program": str(closed),
-        "the constants of the program": closed.consts,
+        "the constants of the program": [*map(np.asarray, closed.consts)],
+        "the classes of its constants": [type(const).__name__ for const in closed.consts],
         "the program's equations are the builder's": written,
+        "an input is weakly typed": [aval.weak_type for aval in closed.in_avals],
         "a result is weakly typed": [aval.weak_type for aval in closed.out_avals],
         "the type of the program": str(typecheck_jaxpr(closed.jaxpr)),
     }
@@ -378,7 +391,7 @@ def evaluations(mj, siblings, x):
         return [same_p.bind(x), same_p.bind(2.0)]
 
     with in_place("minijax.tracing", siblings):
-        closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
+        closed = tracing.trace_with(tracing.JaxprBuilder(), f, (get_aval(x),))
     found = {"calls of impl rules while f is traced": len(runs)}
     found["the classes of the inputs' types"] = [type(aval).__name__ for aval in closed.in_avals]
     found["the values of the program"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
@@ -430,24 +443,46 @@ def outer_boxes(mj, siblings, which, x):
 
 @probe(uses=[in_place])
 def functions_that_fail(mj, siblings, case):
-    """A function with an error of its own, or a wrong kind of result; and how often it ran."""
-    runs = []
+    """Functions with an error of their own, or a wrong kind of result; and how often they ran."""
 
-    def f(x):
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            return np.array(2.0)
+
+        def __float__(self):
+            return 2.0
+
+    functions = {
+        "operands": [lambda x: [x + "text"]],
+        "none": [lambda x: [x, None]],
+        "text": [lambda x: [x, "text"], lambda x: ["7"], lambda x: [b"ab"]],
+        "list": [lambda x: [x, [x]], lambda x: [[]], lambda x: [[1.5], x]],
+        "tuple": [lambda x: [x, (2.0, 3.0)], lambda x: [()], lambda x: [{"a": x}], lambda x: [{}]],
+        "object": [lambda x: [x, Lazy()], lambda x: [2j], lambda x: [{1.0}], lambda x: [float]],
+        "alone": [lambda x: x],
+    }
+    runs, errors, given, types = [], [], [], [ShapedArray((), np.dtype(float))]
+
+    def noted(f, x):
         runs.append(1)
-        if case == "operands":
-            return [x + "text"]
-        if case == "alone":
-            return x
-        wrong = {"none": None, "text": "text", "list": [x], "numbers": [1.5], "tuple": (2.0, 3.0)}
-        return [x, wrong[case]]
+        out = f(x)
+        given.extend([(out, [*map(id, out)])] if isinstance(out, list) else [])
+        return out
 
     with in_place("minijax.tracing", siblings):
-        try:
-            tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
-        except TypeError:
-            return {"error": "TypeError", "calls of f": len(runs)}
-    return {"error": "nothing", "calls of f": len(runs)}
+        for f in functions[case]:
+            try:
+                tracing.trace_with(tracing.JaxprBuilder(), lambda x, f=f: noted(f, x), types)
+                errors.append("nothing")
+            except TypeError:
+                errors.append("TypeError")
+    return {
+        "the errors": errors,
+        "calls of the functions": len(runs),
+        "the list that a function returned is as it was": [[*map(id, x)] == y for x, y in given],
+        "the height of the stack in the end": len(trace_state.stack),
+        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
+    }
 
 
 @probe(uses=[in_place])
@@ -469,7 +504,13 @@ def around_jvp(mj, siblings, aval):
 def nested(mj, siblings, aval):
     """A function that is traced inside another, and uses its argument and its constants."""
     shape, dtype, weak = aval
-    aval, seen = ShapedArray(shape, np.dtype(dtype), weak), {}
+    aval, seen, texts = ShapedArray(shape, np.dtype(dtype), weak), {}, []
+
+    def itself(x):
+        if len(texts) < 4:
+            texts.append("")
+            texts.append(str(tracing.trace_with(tracing.JaxprBuilder(), itself, [aval])))
+        return [exp_p.bind(1.0), x]
 
     def outer(x):
         def inner(y):
@@ -482,26 +523,16 @@ def nested(mj, siblings, aval):
 
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), outer, [aval])
+        itself(2.0)
+    seen["the texts of the programs of a function that traces itself"] = texts
     return {**seen, "the text of the outer program": str(closed)}
 
 
 @probe(uses=[in_place])
-def afterwards(mj, siblings, fails):
-    """The stack after a function was traced, or has failed; and what an escaped box says."""
-    kept, found, types = [], {"error": "nothing"}, [ShapedArray((), np.dtype(float))]
-
-    class Escaped(Tracer):
-        aval, _trace = types[0], Trace(MainTrace(1, Trace))
-
-        def full_lower(self):
-            return 0.5
-
-    def rejected(use, *args):
-        try:
-            use(*args)
-        except UnexpectedTracerError:
-            return True
-        return False
+def afterwards(mj, siblings, error):
+    """The interpreters after a function was traced, or has failed, with others around it."""
+    kept, seen, types = [], [], [ShapedArray((), np.dtype(float))]
+    own = getattr(builtins, error)("out") if error else None
 
     def f(x):
         kept.append(x)
@@ -509,25 +540,91 @@ def afterwards(mj, siblings, fails):
         found["the height of the stack while f runs"] = len(trace_state.stack)
         found["the boxes of f belong to the newest interpreter"] = x._trace.main is top
         found["that interpreter takes all operations"] = trace_state.dynamic_trace is top
-        if fails:
-            raise ZeroDivisionError
+        if own:
+            raise own
+        return [x]
+
+    outer = MainTrace(1, tracing.JaxprTrace, tracing.JaxprBuilder()), MainTrace(2, Trace)
+    around = [((), None), (outer, None), (outer, outer[0]), (outer, outer[1])]
+    with in_place("minijax.tracing", siblings):
+        for stack, dynamic in around:
+            found = {"error": "nothing"}
+            trace_state.stack[1:], trace_state.dynamic_trace = stack, dynamic
+            before = [*trace_state.stack]
+            try:
+                tracing.trace_with(tracing.JaxprBuilder(), f, types)
+            except BaseException as caught:
+                found["error"] = type(caught).__name__
+                found["it is the function's own error"] = caught is own
+            same = [x is y for x, y in zip(before, trace_state.stack, strict=True)]
+            found["the interpreters on the stack are the same"] = same
+            same = trace_state.dynamic_trace is dynamic
+            found["the interpreter that takes all operations is the same"] = same
+            trace_state.stack[1:], trace_state.dynamic_trace = (), None
+            seen.append(found)
+    return {
+        "what was seen in f and afterwards": seen,
+        "calls of f": len(kept),
+        "the sine outside": float(sin_p.bind(0.0)),
+    }
+
+
+@probe(uses=[in_place])
+def escaped_results(mj, siblings, outside):
+    """Whether results that have escaped are rejected, by a builder that one of them was made with."""
+    kept, types = [], [ShapedArray((), np.dtype(float))]
+
+    class Escaped(Tracer):
+        aval = types[0]
+
+        def __init__(self, level):
+            self._trace = Trace(MainTrace(level, Trace))
+
+        def full_lower(self):
+            return 0.5
+
+    def rejected(f):
+        try:
+            tracing.trace_with(builder, f, types)
+        except UnexpectedTracerError:
+            return True
+        return False
+
+    def f(x):
+        kept[:] = [x, sub_p.bind(x, 2.0), x._trace.pure(3.0)]
         return [x]
 
     with in_place("minijax.tracing", siblings):
-        try:
-            tracing.trace_with(tracing.JaxprBuilder(), f, types)
-        except ZeroDivisionError:
-            found["error"] = "ZeroDivisionError"
-        for which, outs in ("of the same kind", kept[:1]), ("of another interpreter", [Escaped()]):
-            again = tracing.JaxprBuilder(), lambda x, outs=outs: outs, types
-            key = f"a result {which} that has escaped is rejected by UnexpectedTracerError"
-            found[key] = rejected(tracing.trace_with, *again)
+        builder = tracing.JaxprBuilder()
+        tracing.trace_with(builder, f, types)
+        results = [*kept, *map(Escaped, (1, 2, 5))]
+
+        seen = []
+
+        def outer(x):
+            seen.extend(rejected(lambda x, y=y: [x, y]) for y in results)
+            return [x]
+
+        if outside:
+            tracing.trace_with(tracing.JaxprBuilder(), outer, types)
+        else:
+            outer(0.5)
+    return {"a result that has escaped is rejected by UnexpectedTracerError": seen}
+
+
+@probe(uses=[in_place])
+def into_one_builder(mj, siblings, x):
+    """What a builder holds that had a constant and an equation before."""
+    types = [ShapedArray((), np.dtype(float))]
+    with in_place("minijax.tracing", siblings):
+        builder = tracing.JaxprBuilder()
+        var = builder.constant(x)
+        tracing.trace_with(builder, lambda y: [sin_p.bind(y)], types)
+        closed = tracing.trace_with(builder, lambda y: [mul_p.bind(x, y), y * 2.0], types)
     return {
-        **found,
-        "a box that was kept is rejected by UnexpectedTracerError": rejected(sin_p.bind, kept[0]),
-        "the height of the stack in the end": len(trace_state.stack),
-        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
-        "the sine outside": float(sin_p.bind(0.0)),
+        "the primitives of the builder's equations": [eqn.primitive.name for eqn in builder.eqns],
+        "a constant has the variable that it had": builder.eqns[1].invars[0] is var,
+        "the constants of the program": closed.consts,
     }
 
 
@@ -558,6 +655,7 @@ def test_trace_operations(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [((), "float32", True)])
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, SCALAR])
+    student.agrees(into_one_builder, ALL_BUT_TRACE_WITH, ROW)
 
 
 @pytest.mark.meets("order", "twice", "sizes")
@@ -574,6 +672,8 @@ def test_trace_plain_outputs(student):
     """A number or an array that the function returns is an output."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "numbers", [VECTOR])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "arrays", [VECTOR])
 
 
 @pytest.mark.meets("more_than_two", "some_results")
@@ -581,6 +681,9 @@ def test_trace_plain_outputs(student):
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
+    weak = [((), "bool", True), ((3,), "float64", True), ((2, 0), "int8", False)]
+    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", weak)
+    student.agrees(program, ALL_BUT_TRACE_WITH, "last", [SCALAR] * 30)
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -588,6 +691,7 @@ def test_trace_no_inputs(student):
     """A function may have no inputs, or give what it got."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "no inputs", [])
     student.agrees(program, ALL_BUT_TRACE_WITH, "not used", [MATRIX])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "nothing used", [SCALAR])
 
 
 def test_trace_constants(student):
@@ -617,7 +721,8 @@ def test_trace_functions_of_arrays(student):
 @pytest.mark.keeps("an input for each of `avals`", "every operation in it is recorded")
 def test_trace_evaluates_nothing(student):
     """Nothing is evaluated while a function is traced, and the program can be run later."""
-    student.agrees(evaluations, ALL_BUT_TRACE_WITH, np.array(3.0))
+    for x in (np.array(3.0), 3.0):
+        student.agrees(evaluations, ALL_BUT_TRACE_WITH, x)
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, ROW)
 
 
@@ -639,7 +744,7 @@ def test_trace_outer_boxes(student, which):
 
 @pytest.mark.meets("exception", "none")
 @pytest.mark.keeps("which is not changed")
-@pytest.mark.parametrize("case", ["operands", "none", "text", "list", "numbers", "tuple", "alone"])
+@pytest.mark.parametrize("case", ["operands", "none", "text", "list", "tuple", "object", "alone"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
     student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
@@ -659,11 +764,19 @@ def test_trace_nested(student):
 
 
 @pytest.mark.meets("exception", "moment")
-@pytest.mark.keeps("which is not changed", "even by an exception")
+@pytest.mark.keeps("even by an exception")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
-    student.agrees(afterwards, ALL_BUT_TRACE_WITH, False)
-    student.agrees(afterwards, ALL_BUT_TRACE_WITH, True)
+    for error in ("", "TypeError", "StopIteration", "KeyboardInterrupt"):
+        student.agrees(afterwards, ALL_BUT_TRACE_WITH, error)
+
+
+@pytest.mark.meets("another_box")
+@pytest.mark.keeps("which is not changed")
+@pytest.mark.parametrize("outside", [False, True])
+def test_trace_escaped(student, outside):
+    """A tracer whose interpreter has ended is no result, even within a function being traced."""
+    student.agrees(escaped_results, ALL_BUT_TRACE_WITH, outside)
 
 
 @pytest.mark.meets("keys")
