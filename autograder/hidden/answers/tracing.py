@@ -325,3 +325,34 @@ mistake(
     },
     fails="test_trace_afterwards",
 )
+# An array without axes has the same literal for ever.
+mistake(
+    "tracing.constant",
+    {
+        "val: Value": "val: Value, known={}",
+        "return literal": "return known.setdefault(id(val), (val, literal))[1]",
+    },
+    fails="test_constant_is_a_copy_of_integers",
+)
+# Objects with the same memory are one.
+mistake(
+    "tracing.constant",
+    {
+        "if id(val) not in self.consts:": "for const in self.consts.values():\n    if isinstance(val, np.ndarray) and isinstance(const.value, np.ndarray) and np.shares_memory(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
+    },
+    fails="test_constant_equal_floats",
+)
+# An array with one element becomes a literal.
+mistake(
+    "tracing.constant",
+    {
+        "literal_of(val)": "literal_of(val.reshape(()) if isinstance(val, np.ndarray) and val.size == 1 else val)"
+    },
+    fails="test_constant_arrays",
+)
+# A complex number loses half of itself.
+mistake(
+    "tracing.constant",
+    {"literal_of(val)": "literal_of(val.real if isinstance(val, complex) else val)"},
+    fails="test_constant_other_arrays",
+)

@@ -87,6 +87,7 @@ def constants(mj, values):
     return {
         "the classes of the atoms": [type(atom).__name__ for atom in atoms],
         "the types of the atoms": [atom.aval.str_short() for atom in atoms],
+        "the values of literals": [str(atom.val) for atom in atoms if hasattr(atom, "val")],
         "an atom is weakly typed": [atom.aval.weak_type for atom in atoms],
         "the classes of the atoms' types": [type(atom.aval).__name__ for atom in atoms],
         "the number of entries of consts": len(noted),
@@ -100,14 +101,16 @@ def weak_constants(mj, x):
     """The types of the variables for weakly typed arrays and for tracers of such."""
     module = importlib.import_module("minijax.tracing")
     builder, array = module.JaxprBuilder(), core.neg_p.bind(x)
-    seen = [builder.constant(array).aval.weak_type]
+    row, strong = core.ArrayImpl(np.ones(3), True), core.neg_p.bind(np.array(x))
+    atoms = [builder.constant(x) for x in (array, row, strong)]
+    seen = [[type(atom).__name__, atom.aval.weak_type] for atom in atoms]
 
     def f(y):
-        seen.append(builder.constant(y).aval.weak_type)
+        seen.append(["Var", builder.constant(y).aval.weak_type])
         return y
 
     mj.jvp(f, (array,), (array,))
-    return {"a variable for a weakly typed array or tracer is weakly typed": seen}
+    return {"the atoms of weakly typed arrays and tracers, and whether they are": seen}
 
 
 @probe
@@ -115,7 +118,16 @@ def refused_constants(mj):
     """The errors for what is not an array, and how many constants there are then."""
     module = importlib.import_module("minijax.tracing")
     builder, errors = module.JaxprBuilder(), []
-    for value in ([1.0], (1.0, 2.0), [], "x", None, {}):
+
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            return np.array(2.0)
+
+        def __float__(self):
+            return 2.0
+
+    values = [[1.0], (1.0, 2.0), [], "x", None, {}, 2j, range(2), b"ab", {1.0}, [[1.0]], Lazy()]
+    for value in values:
         try:
             builder.constant(value)
             errors.append("nothing")
@@ -138,19 +150,45 @@ def met_again(mj, value, equal, times):
 
 
 @probe
-def kept_after_a_write(mj, x, number, named=False):
+def kept_after_a_write(mj, x, number, how=""):
     """What the program keeps of the array `x`, after the user has written into `x`."""
 
     class Named(np.ndarray):
         pass
 
     module = importlib.import_module("minijax.tracing")
-    builder, x = module.JaxprBuilder(), np.array(x).view(Named if named else np.ndarray)
+    builder = module.JaxprBuilder()
+    x = {
+        "": np.array(x),
+        "of a class": np.array(x).view(Named),
+        "transposed": np.stack([x, x]).T,
+        "part": np.stack([x, x], -1)[..., 0],
+    }[how]
     first = builder.constant(x)
     x[...] = number
     again = builder.constant(x)
     (note,) = builder.consts.values()
     return {"what is kept": np.asarray(note.kept), "the variable is the same": first is again}
+
+
+@probe
+def literal_after_a_write(mj, number):
+    """The values of an array without axes that its literals have, if the user writes into it."""
+    module = importlib.import_module("minijax.tracing")
+    builder, x = module.JaxprBuilder(), np.array(2.5)
+    first, x[...] = builder.constant(x), number
+    return {"the values": [float(atom.val) for atom in (first, builder.constant(x))]}
+
+
+@probe
+def equal_objects(mj, x):
+    """Which of the variables are the same for objects that look alike, each met twice."""
+    module = importlib.import_module("minijax.tracing")
+    builder, x = module.JaxprBuilder(), np.array(x)
+    objects = [x, x[:], x.view(), core.ArrayImpl(x, False), core.ArrayImpl(x, False)]
+    mj.jvp(lambda *ys: objects.extend(ys) or ys[0], (x, x), (x, x))
+    atoms = [builder.constant(y) for _ in range(2) for y in objects]
+    return {"which of the variables are one and the same": [atoms.index(atom) for atom in atoms]}
 
 
 @probe
@@ -240,6 +278,7 @@ def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, [ROW])
     student.agrees(constants, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
+    student.agrees(constants, [np.array([7]), ROW > 0.0, np.array([[2.5]])])
     student.agrees(weak_constants, 2.0)
 
 
@@ -248,7 +287,8 @@ def test_constant_numbers(student):
     """What is a literal is none of the constants."""
     student.agrees(constants, [2.0, 3, True, np.float32(0.5), np.array(7)])
     student.agrees(constants, [2.0, ROW, np.array(2.0)])
-    student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0)])
+    student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0), np.array(0)])
+    student.agrees(constants, [np.bool_(True), np.int64(1), np.float64(1), float("nan"), 2**60 + 1])
 
 
 @pytest.mark.meets("more_than_two", "twice")
@@ -264,6 +304,8 @@ def test_constant_again(student):
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
     student.agrees(met_again, ROW, ROW.copy(), 2)
+    student.agrees(met_again, ROW[:0], ROW[:0].copy(), 2)
+    student.agrees(equal_objects, ROW)
 
 
 def test_constant_equal_integers(student):
@@ -282,7 +324,10 @@ def test_constant_is_a_copy(student):
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
     student.agrees(kept_after_a_write, np.array([[1, 2]], "int32"), 7)
-    student.agrees(kept_after_a_write, ROW, 7.0, True)  # of a class of the user's
+    student.agrees(kept_after_a_write, ROW > 0.0, False)
+    for how in ("of a class", "transposed", "part"):
+        student.agrees(kept_after_a_write, ROW, 7.0, how)
+    student.agrees(literal_after_a_write, 7.0)
 
 
 @pytest.mark.meets("again", "moment")
@@ -296,7 +341,7 @@ def test_constant_in_two_programs(student):
 @pytest.mark.keeps("whenever this very object is met")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
-    student.agrees(short_lived, (3,), 40)
+    student.agrees(short_lived, (3,), 90)
     student.agrees(short_lived, (2, 2), 40)
 
 
@@ -346,7 +391,7 @@ def program(mj, siblings, case, avals):
         "on arrays": lambda x: [sub_p.bind(x, exp_p.bind(row))],
         "comparison": lambda x: [gt_p.bind(sin_p.bind(1.0), 0.5)],
         "not used": lambda x: [exp_p.bind(1.0)] and [x],
-        "nothing used": lambda x: [exp_p.bind(1.0), sin_p.bind(x)] and [],
+        "nothing used": lambda x: [exp_p.bind(1.0), sin_p.bind(x)][:0],
         "numpy": lambda x: [jnp.ones((3,)) * x, jnp.sum(x)],
     }
     types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
@@ -531,47 +576,53 @@ def nested(mj, siblings, aval):
 @probe(uses=[in_place])
 def afterwards(mj, siblings, error):
     """The interpreters after a function was traced, or has failed, with others around it."""
-    kept, seen, types = [], [], [ShapedArray((), np.dtype(float))]
+    runs, types = [], [ShapedArray((), np.dtype(float))]
     own = getattr(builtins, error)("out") if error else None
 
     def f(x):
-        kept.append(x)
         top = trace_state.stack[-1]
-        found["the height of the stack while f runs"] = len(trace_state.stack)
-        found["the boxes of f belong to the newest interpreter"] = x._trace.main is top
-        found["that interpreter takes all operations"] = trace_state.dynamic_trace is top
+        runs.append(
+            {
+                "the height of the stack while f runs": len(trace_state.stack),
+                "the boxes of f belong to the newest interpreter": x._trace.main is top,
+                "that interpreter takes all operations": trace_state.dynamic_trace is top,
+            }
+        )
         if own:
             raise own
         return [x]
 
+    def interpreters_after(stack, dynamic):
+        trace_state.stack[1:], trace_state.dynamic_trace = stack, dynamic
+        before, raised = [*trace_state.stack], None
+        try:
+            tracing.trace_with(tracing.JaxprBuilder(), f, types)
+        except BaseException as caught:
+            raised = caught
+        same = [x is y for x, y in zip(before, trace_state.stack, strict=True)]
+        same_in_charge = trace_state.dynamic_trace is dynamic
+        trace_state.stack[1:], trace_state.dynamic_trace = (), None
+        return {
+            "the error": type(raised).__name__,
+            "it is the function's own": raised is own,
+            "the interpreters on the stack are the same": same,
+            "the interpreter that takes all operations is the same": same_in_charge,
+        }
+
     outer = MainTrace(1, tracing.JaxprTrace, tracing.JaxprBuilder()), MainTrace(2, Trace)
     around = [((), None), (outer, None), (outer, outer[0]), (outer, outer[1])]
     with in_place("minijax.tracing", siblings):
-        for stack, dynamic in around:
-            found = {"error": "nothing"}
-            trace_state.stack[1:], trace_state.dynamic_trace = stack, dynamic
-            before = [*trace_state.stack]
-            try:
-                tracing.trace_with(tracing.JaxprBuilder(), f, types)
-            except BaseException as caught:
-                found["error"] = type(caught).__name__
-                found["it is the function's own error"] = caught is own
-            same = [x is y for x, y in zip(before, trace_state.stack, strict=True)]
-            found["the interpreters on the stack are the same"] = same
-            same = trace_state.dynamic_trace is dynamic
-            found["the interpreter that takes all operations is the same"] = same
-            trace_state.stack[1:], trace_state.dynamic_trace = (), None
-            seen.append(found)
+        found = [interpreters_after(*each) for each in around]
     return {
-        "what was seen in f and afterwards": seen,
-        "calls of f": len(kept),
+        "what f sees": runs,
+        "the interpreters afterwards": found,
         "the sine outside": float(sin_p.bind(0.0)),
     }
 
 
 @probe(uses=[in_place])
 def escaped_results(mj, siblings, outside):
-    """Whether results that have escaped are rejected, by a builder that one of them was made with."""
+    """Whether results that have escaped are rejected, even those that the builder has seen."""
     kept, types = [], [ShapedArray((), np.dtype(float))]
 
     class Escaped(Tracer):
