@@ -460,3 +460,61 @@ mistake(
     {"f(trace.pure(x))": "f(trace.pure(float(x) if isinstance(x, int) else x))"},
     fails="test_results_that_need_no_operation",
 )
+# A trace is remembered by its level and its class, and returned to the next use.
+mistake(
+    "core.find_top_trace",
+    {
+        "args: Values": "args, known={}",
+        "return top.trace_type(top)": "return known.setdefault((top.level, top.trace_type), top.trace_type(top))",
+    },
+    fails="test_highest_level",
+)
+# A tracer at the level that decides is not asked whether it is still active.
+mistake(
+    "core.find_top_trace",
+    {
+        "main = main_of(x)": "main = x._trace.main if x._trace.main.level == top.level else main_of(x)"
+    },
+    fails="test_escaped_tracers",
+)
+# A sum of lists, which `bind` does not send.
+mistake(
+    "core.find_top_trace", {"in args:": "in args + []:"}, fails="test_one_tracer_among_constants"
+)
+# Interpreters with the same data count as one.
+mistake(
+    "core.full_raise",
+    {
+        "main is trace.main": "main is trace.main or None is not main.global_data is trace.main.global_data"
+    },
+    fails="test_another_use_at_the_same_level",
+)
+# A box that the trace refuses to make is left out.
+mistake(
+    "core.full_raise",
+    {
+        "return trace.pure(val)": "try:\n    return trace.pure(val)\nexcept TypeError:\n    return val"
+    },
+    fails="test_constants_are_pure",
+)
+# A box is remembered by what is in it, whichever trace made it.
+mistake(
+    "core.full_raise",
+    {
+        "val: Value": "val: Value, known={}",
+        "return trace.pure(val)": "return known.setdefault(id(val), (val, trace.pure(val)))[1]",
+    },
+    fails="test_constants_are_pure",
+)
+# A tracer's own box is opened if it adds nothing.
+mistake(
+    "core.full_raise",
+    {"return val": "return val if val.full_lower() is val else trace.pure(val.full_lower())"},
+    fails="test_own_tracer_is_left_alone",
+)
+# At the bottom, a tracer is left as it is.
+mistake(
+    "core.full_raise",
+    {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
+    fails="test_tracer_from_above_has_escaped",
+)

@@ -16,6 +16,7 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
     import threading
     from unittest.mock import patch
 
@@ -351,36 +352,51 @@ def top_of(mj, levels, height, dynamic):
     """The type and level of the top trace for operands on a stack of `height` interpreters.
 
     An operand is given as the level of a tracer, or as None for a constant; `dynamic` is the level
-    of the dynamic trace, or None.
+    of the dynamic trace, or None. The interpreters are those of one use, and then of another.
     """
 
     class Odd(Trace):
+        def __init__(self, main):
+            super().__init__(main)
+            self.rules = main.level
+
+    class Even(Odd):
         pass
 
-    class Even(Trace):
+    class Middle(Tracer):
         pass
 
-    class Box(Tracer):
+    class Box(Middle):
         def __init__(self, main):
             self._trace = main.trace_type(main)
 
-    upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
-    trace_state.stack[1:] = upper
-    mains = list(trace_state.stack)
-    operands = [np.ones(3) if level is None else Box(mains[level]) for level in levels]
-    alone = [find_top_trace([Box(main)]).main is main for main in mains]
-    trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
-    try:
-        trace = find_top_trace(operands)
-    finally:
-        trace_state.dynamic_trace = None
-    level = trace.main.level
-    return {
-        "the level of the trace that is returned": level,
-        "its class": type(trace).__name__,
-        "its `main` is the one on the stack": trace.main is mains[level],
-        "a tracer alone is taken by its own interpreter": alone,
-    }
+    class Named(np.ndarray):
+        _trace = None
+
+    def found(operands, mains):
+        trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
+        try:
+            trace = find_top_trace(operands)
+        finally:
+            trace_state.dynamic_trace = None
+        level = trace.main.level
+        return {
+            "the level of the trace that is returned": level,
+            "its class": type(trace).__name__,
+            "it has what its class gives it": getattr(trace, "rules", 0) == level,
+            "its `main` is the one on the stack": trace.main is mains[level],
+        }
+
+    seen = []
+    for sequence in (list, tuple):
+        upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
+        trace_state.stack[1:] = upper
+        mains, constant = list(trace_state.stack), np.ones(3).view(Named)
+        operands = [constant if level is None else Box(mains[level]) for level in levels]
+        seen.append(found(sequence(operands), mains))
+        alone = [find_top_trace([Box(main)]).main is main for main in mains]
+        seen[-1]["a tracer alone is taken by its own interpreter"] = alone
+    return {"what was found for a list and for a tuple": seen}
 
 
 @probe
@@ -399,12 +415,13 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
         def full_lower(self):
             return 0.5
 
-    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
-    operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
-    answers = []
+    data, answers = {}, []
+    trace_state.stack[1:] = [MainTrace(level, Trace, data) for level in range(1, height)]
+    active = Box(trace_state.stack[other_level])
+    operands = [Box(MainTrace(escaped_level, Trace, data)), active]
     trace_state.dynamic_trace = None if dynamic is None else trace_state.stack[dynamic]
     try:
-        for args in (operands, operands[::-1], operands[:1]):
+        for args in (operands, operands[::-1], operands[:1], [active] * 5 + operands):
             try:
                 find_top_trace(args)
                 answers.append(False)
@@ -417,7 +434,7 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
 
 
 @probe
-def top_of_hidden(mj, level, reason):
+def top_of_hidden(mj, level):
     """The error for a tracer whose interpreter is hidden."""
 
     class Box(Tracer):
@@ -427,16 +444,13 @@ def top_of_hidden(mj, level, reason):
             self._trace = Trace(main)
 
     trace_state.stack[1:] = [MainTrace(i, Trace) for i in range(1, 5)]
-    main, message = trace_state.stack[level], None
-    with hidden([main], reason):
+    main, rejected = trace_state.stack[level], False
+    with hidden([main], "It was put aside."):
         try:
             find_top_trace([1.0, Box(main)])
-        except UnexpectedTracerError as error:
-            message = str(error)
-    return {
-        "the tracer is rejected by UnexpectedTracerError": message is not None,
-        "the error gives the reason": reason in str(message),
-    }
+        except UnexpectedTracerError:
+            rejected = True
+    return {"the tracer is rejected by UnexpectedTracerError": rejected}
 
 
 @pytest.mark.meets("sizes")
@@ -450,7 +464,7 @@ def test_constants_go_to_the_bottom(student):
 @pytest.mark.keeps("A trace of the interpreter")
 def test_one_tracer_among_constants(student):
     """One tracer among constants decides, in any place."""
-    for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
+    for levels in ([1, None, None], [None, 1, None], [None, None, 1], [None] * 1500 + [1]):
         student.agrees(top_of, levels, 2, None)
 
 
@@ -500,10 +514,10 @@ def test_lower_dynamic_trace(student):
 @pytest.mark.keeps("of any tracer in `args` has ended")
 def test_escaped_tracers(student):
     """A tracer whose interpreter has ended or is hidden is rejected, beside any other operand."""
-    for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
+    for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1), (4, 2, 2)]:
         student.agrees(top_of_escaped, height, escaped, other)
     student.agrees(top_of_escaped, 4, 1, 2, 3)
-    student.agrees(top_of_hidden, 1, "It was put aside.")
+    student.agrees(top_of_hidden, 1)
 
 
 exercise("core.full_raise")
@@ -511,35 +525,77 @@ exercise("core.full_raise")
 
 @probe
 def constant_boxed(mj, values):
-    """How constants are boxed: the answer's label, whether the value is in it, and the calls."""
+    """How constants and a tracer from below are boxed by two traces: how, whose, what is inside."""
     calls = []
+
+    class Boxed(tuple):
+        def __bool__(self):
+            return False
 
     class Toy(Trace):
         def pure(self, val):
             calls.append("pure")
-            return "pure box", val
+            return Boxed(("pure", self, val))
 
         def lift(self, val):
             calls.append("lift")
-            return "lift box", val
+            return Boxed(("lift", self, val))
 
-    answers, main = [], MainTrace(1, Toy)
-    trace_state.stack[1:] = [main]
-    trace = Toy(main)
-    for value in values:
-        label, inside = full_raise(trace, value)
-        answers.append([label, inside is value])
+    class Box(Tracer):
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Named(np.ndarray):
+        _trace = None
+
+    trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy), MainTrace(3, Toy)]
+    traces = [Toy(main) for main in trace_state.stack[2:]]
+    values = [*values, np.ones(2).view(Named), ArrayImpl(np.ones(2), False)]
+    values.append(Box(trace_state.stack[1]))
+    answers = []
+    for trace in traces:
+        for value in values:
+            how, owner, inside = full_raise(trace, value)
+            answers.append([how, owner is trace, inside is value])
     return {
-        "each constant is boxed by pure": [label == "pure box" for label, _ in answers],
-        "the constant itself is in the box": [inside for _, inside in answers],
+        "how each value is boxed, that it is by this trace, and is in the box itself": answers,
         "calls of pure": calls.count("pure"),
         "calls of lift": calls.count("lift"),
     }
 
 
 @probe
+def refused_by_trace(mj, error):
+    """Whether the error that a trace has for a constant, or a tracer, is what comes out."""
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Toy(Trace):
+        def pure(self, val):
+            raise own
+
+        lift = pure
+
+    own, found = getattr(builtins, error)("own"), []
+    trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy)]
+    for value in (2.5, Box(trace_state.stack[1])):
+        try:
+            found.append(full_raise(Toy(trace_state.stack[2]), value) is value)
+        except Exception as caught:
+            found.append("its own error" if caught is own else "another error")
+    return {"the errors": found}
+
+
+@probe
 def tracer_boxed(mj, level, own_level, same_type, ended=False):
-    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
+    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active.
+
+    All interpreters have the same data.
+    """
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -560,11 +616,12 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
     class Other(Toy):
         pass
 
-    tracer = Box(MainTrace(level, Toy if same_type else Other))
-    upper = [MainTrace(i, Toy) for i in range(1, 8)]
+    data = {}
+    tracer = Box(MainTrace(level, Toy if same_type else Other, data))
+    upper = [MainTrace(i, Toy, data) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    main = MainTrace(own_level, Toy) if own_level else trace_state.stack[0]
+    main = MainTrace(own_level, Toy, data) if own_level else trace_state.stack[0]
     if own_level:
         upper[own_level - 1] = main
     trace_state.stack[1:] = upper
@@ -582,21 +639,53 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
 
 
 @probe
+def hidden_boxed(mj, level, own_level):
+    """The error for a tracer whose interpreter is hidden."""
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Toy(Trace):
+        def lift(self, val):
+            return val
+
+    trace_state.stack[1:] = [MainTrace(i, Toy) for i in range(1, 5)]
+    main, rejected = trace_state.stack[level], False
+    with hidden([main], "It was put aside."):
+        try:
+            full_raise(Toy(trace_state.stack[own_level]), Box(main))
+        except UnexpectedTracerError:
+            rejected = True
+    return {"the tracer is rejected by UnexpectedTracerError": rejected}
+
+
+@probe
 def own_tracer_boxed(mj, level, data):
     """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
 
-    class Box(Tracer):
+    class Middle(Tracer):
+        pass
+
+    class Box(Middle):
         def __init__(self, trace):
             self._trace = trace
 
+        def full_lower(self):
+            return 0.5
+
     main = MainTrace(level, Trace, data)
     trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
-    trace = Trace(main)
-    tracers = [Box(trace), Box(Trace(main))]
-    own, other = [full_raise(trace, tracer) is tracer for tracer in tracers]
+    traces = [Trace(main), Trace(main)]
+    tracers = [Box(trace) for trace in traces]
+    own, other = [full_raise(traces[0], tracer) is tracer for tracer in tracers]
+    same = [tracer._trace is trace for tracer, trace in zip(tracers, traces, strict=True)]
     return {
         "a tracer of this trace is returned itself": own,
         "a tracer of a second Trace of the same use is returned itself": other,
+        "the tracers have the traces that they had": same,
     }
 
 
@@ -606,6 +695,8 @@ def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
+    for error in ("TypeError", "KeyError"):
+        student.agrees(refused_by_trace, error)
 
 
 @pytest.mark.meets("twice")
@@ -631,6 +722,7 @@ def test_tracer_from_below_has_escaped(student):
     """A tracer of a lower level is rejected if its interpreter has ended."""
     for level, own_level, same_type in [(1, 2, True), (2, 5, True), (1, 4, False)]:
         student.agrees(tracer_boxed, level, own_level, same_type, True)
+    student.agrees(hidden_boxed, 1, 3)
 
 
 @pytest.mark.meets("another_box", "exception")
@@ -640,6 +732,7 @@ def test_tracer_from_above_has_escaped(student):
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
     student.agrees(tracer_boxed, 1, 0, True)
+    student.agrees(tracer_boxed, 3, 0, True)
 
 
 @pytest.mark.meets("another_box")
