@@ -6,15 +6,12 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 
 @right("core.get_aval")
 def get_aval(x):
-    match x:
-        case Tracer():
-            return x.aval
-        case np.generic():
-            return ConcreteArray(np.shape(x), np.dtype(type(x)), False, np.asarray(x))
-    maker = next((aval_makers[c] for c in type(x).__mro__ if c in aval_makers), None)
-    if maker is None:
+    if isinstance(x, Tracer):
+        return x.aval
+    makers = [aval_makers[c] for c in type(x).__mro__ if c in aval_makers]
+    if not makers:
         raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-    return maker(x)
+    return makers[0](x)
 
 
 @right("core.get_aval", style="match; next over the mro; quotes around str of the value")
@@ -517,4 +514,50 @@ mistake(
     "core.full_raise",
     {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
     fails="test_tracer_from_above_has_escaped",
+)
+# Python's floats are known without the table.
+mistake(
+    "core.get_aval",
+    {
+        "if isinstance(x, Tracer):": "if type(x) is float:\n    return scalar_aval(x)\nif isinstance(x, Tracer):"
+    },
+    fails="test_table_is_asked_each_time",
+)
+# The first base class and all of its own, then the next.
+mistake(
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "def bases(cls):\n    return [cls, *(c for base in cls.__bases__ for c in bases(base))]\n\nfor cls in bases(type(x)):"
+    },
+    fails="test_registered_classes",
+)
+# The error has the maker's class and words, but is another one.
+mistake(
+    "core.get_aval",
+    {
+        "return aval_makers[cls](x)": "try:\n    return aval_makers[cls](x)\nexcept Exception as error:\n    raise type(error)(*error.args) from None"
+    },
+    fails="test_makers_may_refuse",
+)
+# An error that does not say what the value was.
+mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
+# An operation without results is not counted.
+mistake(
+    "core.counted",
+    {
+        "if primitive.multiple_results:": "if not outs and primitive.multiple_results:\n    self.main.global_data.pop()\nif primitive.multiple_results:"
+    },
+    fails="test_several_results_count_once",
+)
+# The argument becomes NumPy's, and loses its weak type.
+mistake(
+    "core.counted",
+    {"f(trace.pure(x))": "f(trace.pure(np.asarray(x) if type(x) is ArrayImpl else x))"},
+    fails="test_results_that_need_no_operation",
+)
+# A StopIteration of the function is taken for the end of its results.
+mistake(
+    "core.counted",
+    {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
+    fails="test_counts_of_itself",
 )

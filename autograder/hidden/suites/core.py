@@ -70,10 +70,13 @@ def aval_of_tracer(mj, shape, dtype, weak_type):
     """Whether a tracer's own abstract value is returned, even if its class is in the table."""
     own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
-    class Box(Tracer):
+    class Middle(Tracer):
         aval = own
 
-    found = [get_aval(Box()) is own]
+    class Box(Middle):
+        pass
+
+    found = [get_aval(Middle()) is own, get_aval(Box()) is own]
     aval_makers[Box] = lambda x: ShapedArray((7,), np.dtype("int8"))
     try:
         found.append(get_aval(Box()) is own)
@@ -140,17 +143,23 @@ def avals_of_heirs(mj):
     class Forecast(Weather, Station):
         pass
 
+    class Fever(Celsius):
+        pass
+
+    class Both(Fever, Weather):  # what Weather defines comes before what Celsius defines
+        pass
+
     entries, found = [(Weather, 1), (Station, 2), (Celsius, 3)], []
     for order in (entries, entries[::-1]):
         for cls, n in order:
             aval_makers[cls] = lambda x, n=n: ShapedArray((n,), np.dtype("int8"))
         try:
-            found.append([str(get_aval(cls())) for cls in (Weather, Report, Forecast)])
+            found.append([str(get_aval(cls())) for cls in (Weather, Report, Forecast, Both)])
         finally:
             for cls, _ in order:
                 del aval_makers[cls]
     return {
-        "the abstract values of a class and of two that inherit from it and another, "
+        "the abstract values of a class and of three that inherit from it and another, "
         "after the entries were made in two orders": found
     }
 
@@ -190,33 +199,62 @@ def aval_of_changing_class(mj):
 
 
 @probe
-def errors_of_makers(mj):
-    """The errors for values whose makers refuse them."""
-
-    class Odd:
-        pass
+def errors_of_makers(mj, names):
+    """Whether the error is the maker's own, for a class whose base class has another maker."""
 
     class Own(float):
         pass
 
-    class Empty:
+    def refuse(x):
+        raise errors[-1]
+
+    errors, found = [], []
+    with patch.dict(aval_makers, {Own: refuse}):
+        for name in names:
+            errors.append(getattr(builtins, name)("own"))
+            try:
+                found.append(str(get_aval(Own(2.0))))
+            except BaseException as error:
+                found.append("the maker's own" if error is errors[-1] else "another one")
+    for value in (2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
+        try:
+            found.append(str(get_aval(value)))
+        except Exception as error:
+            found.append([type(error).__name__, *error.args])
+    return {"the errors": found}
+
+
+@probe
+def replaced_entries(mj):
+    """What is made of values if the entries of their own classes are replaced, and taken away."""
+
+    class Whole(int):
         pass
 
-    def refuse(x):
-        raise KeyError("odd")
+    class Own(ShapedArray):
+        def __bool__(self):
+            return False
 
-    def refuse_too(x):
-        raise TypeError("own")
+    def make(x):
+        given.append(x)
+        return own
 
-    aval_makers[Odd], aval_makers[Own], errors = refuse, refuse_too, []
-    aval_makers[Empty] = lambda x: next(iter(()))
-    for value in (Odd(), Own(2.0), Empty(), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
-        try:
-            errors.append(str(get_aval(value)))
-        except Exception as error:
-            errors.append([type(error).__name__, *error.args])
-    del aval_makers[Odd], aval_makers[Own], aval_makers[Empty]
-    return errors
+    own, given, found = Own((7,), np.dtype("int8")), [], []
+    values = [2.5, 3, True, Whole(4), np.float64(2.5), np.ones(2), ArrayImpl(np.ones(2), False)]
+    entries = dict.fromkeys([float, int, bool, np.generic, np.ndarray, ArrayImpl], make)
+    found.append([str(get_aval(value)) for value in values])
+    with patch.dict(aval_makers, entries):
+        found.append([get_aval(value) is own for value in values])
+    found.append([x is value for x, value in zip(given, values, strict=True)])
+    with patch.dict(aval_makers):
+        for cls in entries:
+            del aval_makers[cls]
+        for value in values:
+            try:
+                found.append(str(get_aval(value)))
+            except TypeError:
+                found.append("TypeError")
+    return {"what is made with the entries, with others, and without": found}
 
 
 @probe
@@ -238,8 +276,10 @@ def aval_of_array_subclass(mj):
     class Matrix(np.ndarray):
         pass
 
-    aval = get_aval(np.array([[1, 2, 3]], np.int32).view(Matrix))
+    array = np.array([[1, 2, 3]], np.int32).view(Matrix)
+    aval = get_aval(array)
     return {
+        "it holds the array itself": getattr(aval, "val", None) is array,
         "the class of the abstract value": type(aval).__name__,
         "its shape and dtype": aval.str_short(),
         "it is weakly typed": aval.weak_type,
@@ -256,10 +296,12 @@ def aval_refused(mj, value):
             errors.append("nothing")
         except TypeError as error:
             errors.append("TypeError")
-            shown.append(repr(refused) in str(error))
+            text = str(error)
+            shown.append([repr(refused) in text, str(type(refused)) in text])
+            shown[-1].append("is not a valid JAX type" in text)
     return {
         "the errors for a value and for its class": errors,
-        "an error shows what was refused": shown,
+        "an error shows what was refused, its type, and the words of the example": shown,
     }
 
 
@@ -320,6 +362,7 @@ def test_registered_classes(student):
 def test_table_is_asked_each_time(student):
     """The table says what is an array, and may change at any time."""
     student.agrees(aval_of_changing_class)
+    student.agrees(replaced_entries)
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
@@ -333,14 +376,15 @@ def test_equal_values(student):
 @pytest.mark.keeps("A maker's error")
 def test_makers_may_refuse(student):
     """If the maker of a value's type raises an error, it is this error that comes out."""
-    student.agrees(errors_of_makers)
+    names = ["KeyError", "TypeError", "StopIteration", "AttributeError", "KeyboardInterrupt"]
+    student.agrees(errors_of_makers, [*names, "IndexError", "NotImplementedError"])
 
 
 @pytest.mark.meets("none")
 @pytest.mark.keeps("If none fits")
 def test_no_arrays(student):
     """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
-    for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
+    for value in ("one", None, [1.0, 2.0] * 20, (3, 4), {"a": 1.0}, 2.5):
         student.agrees(aval_refused, value)
 
 
@@ -788,7 +832,8 @@ def count_of(mj, siblings, program, x):
         "input": lambda x: x,
         "constant": lambda x: 2.5,
         "constant result": lambda x: cos(0.5),
-        "all of several": lambda x: [sin(part) for part in parts(x, size=3)][1],
+        "all of several": lambda x: [sin(part) for part in parts(x, size=5)][4],
+        "none of several": lambda x: [parts(x, size=0), sin(x)][1],
         "one of several": lambda x: sub(parts(x, size=1)[0], 1.5),
         "last of several": lambda x: parts(parts(x, size=2)[1], size=3)[2],
         "two levels": two_levels,
@@ -806,11 +851,36 @@ def count_of(mj, siblings, program, x):
     return {
         "the value is still in a box": boxed,
         "the function's value": None if boxed else np.asarray(value),
+        "the class of the value": type(value).__name__,
+        "the count is an integer": isinstance(count, (int, np.integer)),
         "the value is weakly typed": getattr(value, "weak_type", False),
         "the counts of inner functions": inner_counts,
         "the count": count,
         "the count of a second call": again,
     }
+
+
+@probe(uses=[in_place])
+def counts_of_kinds(mj, siblings):
+    """Counts and values for arguments of every kind: the argument itself, and an operation's."""
+    arrays = [np.ones(2, np.float16), np.float32(0.5), np.array(2.5), np.zeros((0, 2)), np.array(7)]
+    arrays += [ArrayImpl(np.ones(2), False), ArrayImpl(np.array(2.5), True), True, -0.0, 2**60 + 1]
+    found = []
+    del trace_state.stack[1:]
+    with in_place("minijax.core", siblings):
+        for x in arrays:
+            same, none = counted(lambda x: x)(x)
+            constant = counted(lambda _, x=x: x)(2.5)[0]
+            value, count = counted(lambda x: mul_p.bind(x, x))(x)
+            found.append(
+                {
+                    "the argument itself is returned": [same is x, constant is x],
+                    "a result is weakly typed": value.weak_type,
+                    "the dtype of a result": str(value.dtype),
+                    "the counts": [none, count],
+                }
+            )
+    return found
 
 
 @probe(uses=[in_place])
@@ -854,18 +924,18 @@ def count_around_thread(mj, siblings, x):
 
 
 def error_of(f, *args):
-    """The name of the error that a call raises."""
+    """The error that a call raises."""
     try:
         f(*args)
-    except Exception as error:
-        return type(error).__name__
-    return "nothing"
+    except BaseException as error:
+        return error
+    return None
 
 
 @probe(uses=[error_of, in_place])
 def counts_of_itself(mj, siblings, depth):
     """A function that counts its own operations, one level less deep; one that fails in between."""
-    counts, left, kept = [], [depth], []
+    counts, left, kept, own, errors = [], [depth], [], [], []
 
     def f(x):
         if left[0] == 0:
@@ -880,19 +950,21 @@ def counts_of_itself(mj, siblings, depth):
 
     def broken(x):
         kept.append(mul_p.bind(x, x))
-        raise KeyError("out")
+        raise errors[-1]
 
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
         g = counted(f)
         value, count = g(5.5)
-        error = error_of(counted(broken), 2.0)
-        escaped = error_of(sub_p.bind, kept[0], 1.0) == "UnexpectedTracerError"
+        for kind in (KeyError, StopIteration, KeyboardInterrupt, RecursionError):
+            errors.append(kind("out"))
+            own.append(error_of(counted(broken), 2.0) is errors[-1])
+        escaped = isinstance(error_of(sub_p.bind, kept[0], 1.0), UnexpectedTracerError)
     return {
         "the function's value": float(value),
         "the count": count,
         "the counts of the calls inside": counts[-depth:],
-        "the error of a function that fails": error,
+        "the errors of functions that fail are their own": own,
         "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
         "the height of the stack in the end": len(trace_state.stack),
     }
@@ -921,6 +993,7 @@ def test_results_that_need_no_operation(student):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
     for x in (3, True):
         student.agrees(count_of, OPERATING, "input", x)
+    student.agrees(counts_of_kinds, OPERATING)
 
 
 @pytest.mark.meets("another_box", "nested", "closure")
@@ -941,7 +1014,9 @@ def test_counts_within_counts(student):
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results")
 @pytest.mark.keeps("several results counts once")
-@pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
+@pytest.mark.parametrize(
+    "program", ["all of several", "one of several", "last of several", "none of several"]
+)
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
     student.agrees(count_of, OPERATING, program, 2.5)
