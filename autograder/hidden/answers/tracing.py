@@ -356,3 +356,11 @@ mistake(
     {"literal_of(val)": "literal_of(val.real if isinstance(val, complex) else val)"},
     fails="test_constant_other_arrays",
 )
+# A tracer whose box adds nothing counts as what is in it.
+mistake(
+    "tracing.constant",
+    {
+        "literal = literal_of(val)": "val = val.full_lower() if isinstance(val, Tracer) else val\nliteral = literal_of(val)"
+    },
+    fails="test_constant_other_arrays",
+)

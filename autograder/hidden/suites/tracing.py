@@ -53,6 +53,8 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 SCALAR = ((), "float64", False)
 VECTOR = ((3,), "float64", False)
 MATRIX = ((2, 3), "float32", False)
+WEAK = ((), "bool", True)
+WEAK_ROW = ((3,), "float64", True)
 
 
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
@@ -80,6 +82,7 @@ def constants(mj, values):
             ],
             "the class of what is kept": type(note.kept).__name__,
             "the array that is kept": note.kept,
+            "its text": str(note.kept),
             "the array itself is kept, as it is read-only": note.kept is note.value,
         }
         for key, note in builder.consts.items()
@@ -120,13 +123,30 @@ def refused_constants(mj):
     builder, errors = module.JaxprBuilder(), []
 
     class Lazy:
+        shape, dtype, weak_type = (), np.dtype(float), False
+        aval = ShapedArray(shape, dtype)
+
         def __array__(self, dtype=None, copy=None):
             return np.array(2.0)
 
         def __float__(self):
             return 2.0
 
-    values = [[1.0], (1.0, 2.0), [], "x", None, {}, 2j, range(2), b"ab", {1.0}, [[1.0]], Lazy()]
+    values = [
+        float,
+        [1.0],
+        (1.0, 2.0),
+        [],
+        "x",
+        None,
+        {},
+        2j,
+        range(2),
+        b"ab",
+        {1.0},
+        [[1.0]],
+        Lazy(),
+    ]
     for value in values:
         try:
             builder.constant(value)
@@ -253,6 +273,12 @@ def other_arrays(mj):
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("This array was converted.")
 
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def full_lower(self):
+            return 0.5
+
     module = importlib.import_module("minijax.tracing")
     aval_makers[Lazy] = lambda x: ShapedArray((2,), np.dtype("float32"))
     builder, lazy = module.JaxprBuilder(), Lazy()
@@ -262,8 +288,11 @@ def other_arrays(mj):
         builder.constant("text")
     except TypeError:
         error = "TypeError"
-    (note,) = builder.consts.values()
+    box = Box()
+    builder.constant(box)
+    note, last = builder.consts.values()
     return {
+        "a tracer whose box adds nothing is noted itself": [last.value is box, last.kept is box],
         "error": error,
         "the type of the atom": atom.aval.str_short(),
         "the second call returns the same variable": same,
@@ -278,7 +307,8 @@ def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, [ROW])
     student.agrees(constants, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
-    student.agrees(constants, [np.array([7]), ROW > 0.0, np.array([[2.5]])])
+    student.agrees(constants, [np.array([7]), ROW > 0.0, np.array([[2.5]]), np.array([3], "uint8")])
+    student.agrees(constants, [np.array([np.nan, -0.0, np.inf, 0.5], "float16")])
     student.agrees(weak_constants, 2.0)
 
 
@@ -383,7 +413,7 @@ def program(mj, siblings, case, avals):
         "no inputs": lambda: [sin_p.bind(2.0)],
         "plain outputs": lambda x: [2.0, row, x, 3, True],
         "numbers": lambda x: [np.float32(0.5), np.array(7), -0.0, 0.0, float("nan")],
-        "arrays": lambda x: [row, *ours, row, row.view(Named), small, np.zeros((0, 2), "int8")],
+        "arrays": lambda x: [row, *ours, row, row.view(Named), small, row[:0], row > 2.0],
         "last": lambda *xs: [sub_p.bind(xs[1], xs[-1])],
         "number": lambda x: [mul_p.bind(3.0, x)],
         "array": lambda x: [mul_p.bind(x, row)],
@@ -426,18 +456,23 @@ def program(mj, siblings, case, avals):
 
 @probe(uses=[in_place])
 def evaluations(mj, siblings, x):
-    """How often primitives are evaluated while a function is traced, and afterwards."""
-    runs = []
+    """How often primitives are evaluated while a function is traced, and what f knows of x."""
+    runs, known = [], []
     same_p = Primitive("same")
     impl_rules[same_p] = lambda x: runs.append(1) or x
     abstract_eval_rules[same_p] = lambda x: x
 
     def f(x):
+        known.append(type(x.aval).__name__)
+        try:
+            known.append(bool(x))
+        except Exception as error:
+            known.append(type(error).__name__)
         return [same_p.bind(x), same_p.bind(2.0)]
 
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), f, (get_aval(x),))
-    found = {"calls of impl rules while f is traced": len(runs)}
+    found = {"calls of impl rules while f is traced": len(runs), "what f knows of its input": known}
     found["the classes of the inputs' types"] = [type(aval).__name__ for aval in closed.in_avals]
     found["the values of the program"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
     return {**found, "calls of impl rules in the end": len(runs)}
@@ -732,8 +767,9 @@ def test_trace_plain_outputs(student):
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
-    weak = [((), "bool", True), ((3,), "float64", True), ((2, 0), "int8", False)]
-    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", weak)
+    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [WEAK, WEAK_ROW, ((2, 0), "int8", False)])
+    small = [((1,), dtype, False) for dtype in ("uint8", "float16", "int32")]
+    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", small)
     student.agrees(program, ALL_BUT_TRACE_WITH, "last", [SCALAR] * 30)
 
 
