@@ -861,30 +861,27 @@ def count_of(mj, siblings, program, x):
 @probe(uses=[in_place])
 def counts_of_kinds(mj, siblings):
     """Counts and values for arguments of every kind: the argument itself, and an operation's."""
-    arrays = [
-        np.ones(2, np.float16),
-        np.float32(0.5),
-        np.float64(0.5),
-        np.array(2.5),
-        np.zeros((0, 2)),
-        np.array(7),
-    ]
-    arrays += [ArrayImpl(np.ones(2), False), ArrayImpl(np.array(2.5), True), True, -0.0, 2**60 + 1]
+    arrays = [np.ones(2, np.float16), np.float32(0.5), np.float64(0.5), np.array(2.5), np.array(7)]
+    arrays += [ArrayImpl(np.ones(2), False), ArrayImpl(np.array(2.5), True), np.zeros((0, 2))]
     found = []
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
-        for x in arrays:
-            same, none = counted(lambda x: x)(x)
-            constant = counted(lambda _, x=x: x)(2.5)[0]
-            value, count = counted(lambda x: mul_p.bind(x, x))(x)
-            found.append(
+        for x in [*arrays, True, -0.0, 2**60 + 1]:
+            results = [
+                counted(lambda x: x)(x),
+                counted(lambda _, x=x: x)(2.5),
+                counted(lambda x: mul_p.bind(x, x))(x),
+            ]
+            found += [
                 {
-                    "the argument itself is returned": [same is x, constant is x],
-                    "a result is weakly typed": value.weak_type,
-                    "the dtype of a result": str(value.dtype),
-                    "the counts": [none, count],
+                    "the class of the value": type(value).__name__,
+                    "the value": str(np.asarray(value)),
+                    "its dtype": str(np.asarray(value).dtype),
+                    "it is weakly typed": getattr(value, "weak_type", False),
+                    "the count": count,
                 }
-            )
+                for value, count in results
+            ]
     return found
 
 
