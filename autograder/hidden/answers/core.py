@@ -531,7 +531,7 @@ mistake(
     },
     fails="test_registered_classes",
 )
-# The error has the maker's class and words, but is another one.
+# The error has the maker's class and words, but is a new one.
 mistake(
     "core.get_aval",
     {

@@ -325,7 +325,7 @@ mistake(
     },
     fails="test_trace_afterwards",
 )
-# An array without axes has the same literal for ever.
+# An array without axes keeps its first literal.
 mistake(
     "tracing.constant",
     {

@@ -862,7 +862,7 @@ def test_trace_afterwards(student):
 @pytest.mark.keeps("which is not changed")
 @pytest.mark.parametrize("outside", [False, True])
 def test_trace_escaped(student, outside):
-    """A tracer whose interpreter has ended is no result, even within a function being traced."""
+    """A result whose interpreter has ended is rejected, even within a function being traced."""
     student.agrees(escaped_results, ALL_BUT_TRACE_WITH, outside)
 
 
