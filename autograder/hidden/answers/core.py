@@ -6,15 +6,12 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 
 @right("core.get_aval")
 def get_aval(x):
-    match x:
-        case Tracer():
-            return x.aval
-        case np.generic():
-            return ConcreteArray(np.shape(x), np.dtype(type(x)), False, np.asarray(x))
-    maker = next((aval_makers[c] for c in type(x).__mro__ if c in aval_makers), None)
-    if maker is None:
+    if isinstance(x, Tracer):
+        return x.aval
+    makers = [aval_makers[c] for c in type(x).__mro__ if c in aval_makers]
+    if not makers:
         raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-    return maker(x)
+    return makers[0](x)
 
 
 @right("core.get_aval", style="match; next over the mro; quotes around str of the value")
@@ -459,4 +456,108 @@ mistake(
     "core.counted",
     {"f(trace.pure(x))": "f(trace.pure(float(x) if isinstance(x, int) else x))"},
     fails="test_results_that_need_no_operation",
+)
+# A trace is remembered by its level and its class, and returned to the next use.
+mistake(
+    "core.find_top_trace",
+    {
+        "args: Values": "args, known={}",
+        "return top.trace_type(top)": "return known.setdefault((top.level, top.trace_type), top.trace_type(top))",
+    },
+    fails="test_highest_level",
+)
+# A tracer at the level that decides is not asked whether it is still active.
+mistake(
+    "core.find_top_trace",
+    {
+        "main = main_of(x)": "main = x._trace.main if x._trace.main.level == top.level else main_of(x)"
+    },
+    fails="test_escaped_tracers",
+)
+# A sum of lists, which `bind` does not send.
+mistake(
+    "core.find_top_trace", {"in args:": "in args + []:"}, fails="test_one_tracer_among_constants"
+)
+# Interpreters with the same data count as one.
+mistake(
+    "core.full_raise",
+    {
+        "main is trace.main": "main is trace.main or None is not main.global_data is trace.main.global_data"
+    },
+    fails="test_another_use_at_the_same_level",
+)
+# A box that the trace refuses to make is left out.
+mistake(
+    "core.full_raise",
+    {
+        "return trace.pure(val)": "try:\n    return trace.pure(val)\nexcept TypeError:\n    return val"
+    },
+    fails="test_constants_are_pure",
+)
+# A box is remembered by what is in it, whichever trace made it.
+mistake(
+    "core.full_raise",
+    {
+        "val: Value": "val: Value, known={}",
+        "return trace.pure(val)": "return known.setdefault(id(val), (val, trace.pure(val)))[1]",
+    },
+    fails="test_constants_are_pure",
+)
+# A tracer's own box is opened if it adds nothing.
+mistake(
+    "core.full_raise",
+    {"return val": "return val if val.full_lower() is val else trace.pure(val.full_lower())"},
+    fails="test_own_tracer_is_left_alone",
+)
+# At the bottom, a tracer is left as it is.
+mistake(
+    "core.full_raise",
+    {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
+    fails="test_tracer_from_above_has_escaped",
+)
+# Python's floats are known without the table.
+mistake(
+    "core.get_aval",
+    {
+        "if isinstance(x, Tracer):": "if type(x) is float:\n    return scalar_aval(x)\nif isinstance(x, Tracer):"
+    },
+    fails="test_table_is_asked_each_time",
+)
+# The first base class and all of its own, then the next.
+mistake(
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "def bases(cls):\n    return [cls, *(c for base in cls.__bases__ for c in bases(base))]\n\nfor cls in bases(type(x)):"
+    },
+    fails="test_registered_classes",
+)
+# The error has the maker's class and words, but is a new one.
+mistake(
+    "core.get_aval",
+    {
+        "return aval_makers[cls](x)": "try:\n    return aval_makers[cls](x)\nexcept Exception as error:\n    raise type(error)(*error.args) from None"
+    },
+    fails="test_makers_may_refuse",
+)
+# An error that does not say what the value was.
+mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
+# An operation without results is not counted.
+mistake(
+    "core.counted",
+    {
+        "if primitive.multiple_results:": "if not outs and primitive.multiple_results:\n    self.main.global_data.pop()\nif primitive.multiple_results:"
+    },
+    fails="test_several_results_count_once",
+)
+# The argument becomes NumPy's, and loses its weak type.
+mistake(
+    "core.counted",
+    {"f(trace.pure(x))": "f(trace.pure(np.asarray(x) if type(x) is ArrayImpl else x))"},
+    fails="test_results_that_need_no_operation",
+)
+# A StopIteration of the function is taken for the end of its results.
+mistake(
+    "core.counted",
+    {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
+    fails="test_counts_of_itself",
 )

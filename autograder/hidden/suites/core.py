@@ -16,6 +16,7 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import builtins
     import threading
     from unittest.mock import patch
 
@@ -69,15 +70,16 @@ def aval_of_tracer(mj, shape, dtype, weak_type):
     """Whether a tracer's own abstract value is returned, even if its class is in the table."""
     own = ShapedArray(shape, np.dtype(dtype), weak_type)
 
-    class Box(Tracer):
+    class Middle(Tracer):
         aval = own
 
-    found = [get_aval(Box()) is own]
-    aval_makers[Box] = lambda x: ShapedArray((7,), np.dtype("int8"))
-    try:
-        found.append(get_aval(Box()) is own)
-    finally:
-        del aval_makers[Box]
+    class Box(Middle):
+        pass
+
+    found = [get_aval(Middle()) is own, get_aval(Box()) is own]
+    for cls in (Box, Tracer, object):
+        with patch.dict(aval_makers, {cls: lambda x: ShapedArray((7,), np.dtype("int8"))}):
+            found.append(get_aval(Box()) is own)
     return {"the tracer's own abstract value is returned": found}
 
 
@@ -139,17 +141,23 @@ def avals_of_heirs(mj):
     class Forecast(Weather, Station):
         pass
 
+    class Fever(Celsius):
+        pass
+
+    class Both(Fever, Weather):  # what Weather defines comes before what Celsius defines
+        pass
+
     entries, found = [(Weather, 1), (Station, 2), (Celsius, 3)], []
     for order in (entries, entries[::-1]):
         for cls, n in order:
             aval_makers[cls] = lambda x, n=n: ShapedArray((n,), np.dtype("int8"))
         try:
-            found.append([str(get_aval(cls())) for cls in (Weather, Report, Forecast)])
+            found.append([str(get_aval(cls())) for cls in (Weather, Report, Forecast, Both)])
         finally:
             for cls, _ in order:
                 del aval_makers[cls]
     return {
-        "the abstract values of a class and of two that inherit from it and another, "
+        "the abstract values of a class and of three that inherit from it and another, "
         "after the entries were made in two orders": found
     }
 
@@ -166,7 +174,7 @@ def aval_of_changing_class(mj):
 
     def shown():
         try:
-            return [str(get_aval(x)) for x in (fever, cold)]
+            return [str(get_aval(x)) for x in (2.5, fever, cold)]
         except TypeError:
             return "TypeError"
 
@@ -189,33 +197,63 @@ def aval_of_changing_class(mj):
 
 
 @probe
-def errors_of_makers(mj):
-    """The errors for values whose makers refuse them."""
-
-    class Odd:
-        pass
+def errors_of_makers(mj, names):
+    """Whether the error is the maker's own, for a class whose base class has another maker."""
 
     class Own(float):
         pass
 
-    class Empty:
+    def refuse(x):
+        raise errors[-1]
+
+    errors, found = [], []
+    with patch.dict(aval_makers, {Own: refuse}):
+        for name in names:
+            errors.append(getattr(builtins, name)("own"))
+            try:
+                found.append(str(get_aval(Own(2.0))))
+            except BaseException as error:
+                found.append("the maker's own" if error is errors[-1] else "a different one")
+    for value in (2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
+        try:
+            found.append(str(get_aval(value)))
+        except Exception as error:
+            found.append([type(error).__name__, *error.args])
+    return {"the errors": found}
+
+
+@probe
+def replaced_entries(mj):
+    """What is made of values if the entries of their own classes are replaced, and taken away."""
+
+    class Whole(int):
         pass
 
-    def refuse(x):
-        raise KeyError("odd")
+    class Own(ShapedArray):
+        def __bool__(self):
+            return False
 
-    def refuse_too(x):
-        raise TypeError("own")
-
-    aval_makers[Odd], aval_makers[Own], errors = refuse, refuse_too, []
-    aval_makers[Empty] = lambda x: next(iter(()))
-    for value in (Odd(), Own(2.0), Empty(), 2**70, np.ma.masked_array([1.0, 2.0], [True, False])):
-        try:
-            errors.append(str(get_aval(value)))
-        except Exception as error:
-            errors.append([type(error).__name__, *error.args])
-    del aval_makers[Odd], aval_makers[Own], aval_makers[Empty]
-    return errors
+    kinds, given = [float, int, bool, np.generic, np.ndarray, ArrayImpl], []
+    avals = [Own((i,), np.dtype("int8")) for i in range(len(kinds))]
+    entries = {
+        cls: lambda x, aval=aval: given.append(x) or aval
+        for cls, aval in zip(kinds, avals, strict=True)
+    }
+    values = [2.5, 3, True, Whole(4), np.float64(2.5), np.ones(2), ArrayImpl(np.ones(2), False)]
+    found = [[str(get_aval(value)) for value in values]]
+    with patch.dict(aval_makers, entries):
+        made = [get_aval(value) for value in values]
+        found.append([[i for i, own in enumerate(avals) if aval is own] for aval in made])
+    found.append([*dict.fromkeys(map(id, given))] == [*map(id, values)])
+    with patch.dict(aval_makers):
+        for cls in entries:
+            del aval_makers[cls]
+        for value in values:
+            try:
+                found.append(str(get_aval(value)))
+            except TypeError:
+                found.append("TypeError")
+    return {"what is made with the entries, with others, and without": found}
 
 
 @probe
@@ -237,8 +275,10 @@ def aval_of_array_subclass(mj):
     class Matrix(np.ndarray):
         pass
 
-    aval = get_aval(np.array([[1, 2, 3]], np.int32).view(Matrix))
+    array = np.array([[1, 2, 3]], np.int32).view(Matrix)
+    aval = get_aval(array)
     return {
+        "it holds the array itself": getattr(aval, "val", None) is array,
         "the class of the abstract value": type(aval).__name__,
         "its shape and dtype": aval.str_short(),
         "it is weakly typed": aval.weak_type,
@@ -255,10 +295,12 @@ def aval_refused(mj, value):
             errors.append("nothing")
         except TypeError as error:
             errors.append("TypeError")
-            shown.append(repr(refused) in str(error))
+            text = str(error)
+            shown.append([repr(refused) in text, str(type(refused)) in text])
+            shown[-1].append("is not a valid JAX type" in text)
     return {
         "the errors for a value and for its class": errors,
-        "an error shows what was refused": shown,
+        "an error shows what was refused, its type, and the words of the example": shown,
     }
 
 
@@ -319,6 +361,7 @@ def test_registered_classes(student):
 def test_table_is_asked_each_time(student):
     """The table says what is an array, and may change at any time."""
     student.agrees(aval_of_changing_class)
+    student.agrees(replaced_entries)
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
@@ -332,14 +375,15 @@ def test_equal_values(student):
 @pytest.mark.keeps("A maker's error")
 def test_makers_may_refuse(student):
     """If the maker of a value's type raises an error, it is this error that comes out."""
-    student.agrees(errors_of_makers)
+    names = ["KeyError", "TypeError", "StopIteration", "AttributeError", "KeyboardInterrupt"]
+    student.agrees(errors_of_makers, [*names, "IndexError", "NotImplementedError"])
 
 
 @pytest.mark.meets("none")
 @pytest.mark.keeps("If none fits")
 def test_no_arrays(student):
     """A value that is neither a number nor an array is rejected by a TypeError that shows it."""
-    for value in ("one", None, [1.0, 2.0], (3, 4), {"a": 1.0}):
+    for value in ("one", None, [1.0, 2.0] * 20, (3, 4), {"a": 1.0}, 2.5, 2j):
         student.agrees(aval_refused, value)
 
 
@@ -351,36 +395,51 @@ def top_of(mj, levels, height, dynamic):
     """The type and level of the top trace for operands on a stack of `height` interpreters.
 
     An operand is given as the level of a tracer, or as None for a constant; `dynamic` is the level
-    of the dynamic trace, or None.
+    of the dynamic trace, or None. The interpreters are those of one use, and then of another.
     """
 
     class Odd(Trace):
+        def __init__(self, main):
+            super().__init__(main)
+            self.rules = main.level
+
+    class Even(Odd):
         pass
 
-    class Even(Trace):
+    class Middle(Tracer):
         pass
 
-    class Box(Tracer):
+    class Box(Middle):
         def __init__(self, main):
             self._trace = main.trace_type(main)
 
-    upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
-    trace_state.stack[1:] = upper
-    mains = list(trace_state.stack)
-    operands = [np.ones(3) if level is None else Box(mains[level]) for level in levels]
-    alone = [find_top_trace([Box(main)]).main is main for main in mains]
-    trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
-    try:
-        trace = find_top_trace(operands)
-    finally:
-        trace_state.dynamic_trace = None
-    level = trace.main.level
-    return {
-        "the level of the trace that is returned": level,
-        "its class": type(trace).__name__,
-        "its `main` is the one on the stack": trace.main is mains[level],
-        "a tracer alone is taken by its own interpreter": alone,
-    }
+    class Named(np.ndarray):
+        _trace = None
+
+    def found(operands, mains):
+        trace_state.dynamic_trace = None if dynamic is None else mains[dynamic]
+        try:
+            trace = find_top_trace(operands)
+        finally:
+            trace_state.dynamic_trace = None
+        level = trace.main.level
+        return {
+            "the level of the trace that is returned": level,
+            "its class": type(trace).__name__,
+            "it has what its class gives it": getattr(trace, "rules", 0) == level,
+            "its `main` is the one on the stack": trace.main is mains[level],
+        }
+
+    seen = []
+    for sequence in (list, tuple):
+        upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
+        trace_state.stack[1:] = upper
+        mains, constant = list(trace_state.stack), np.ones(3).view(Named)
+        operands = [constant if level is None else Box(mains[level]) for level in levels]
+        seen.append(found(sequence(operands), mains))
+        alone = [find_top_trace([Box(main)]).main is main for main in mains]
+        seen[-1]["a tracer alone is taken by its own interpreter"] = alone
+    return {"what was found for a list and for a tuple": seen}
 
 
 @probe
@@ -399,12 +458,13 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
         def full_lower(self):
             return 0.5
 
-    trace_state.stack[1:] = [MainTrace(level, Trace) for level in range(1, height)]
-    operands = [Box(MainTrace(escaped_level, Trace)), Box(trace_state.stack[other_level])]
-    answers = []
+    data, answers = {}, []
+    trace_state.stack[1:] = [MainTrace(level, Trace, data) for level in range(1, height)]
+    active = Box(trace_state.stack[other_level])
+    operands = [Box(MainTrace(escaped_level, Trace, data)), active]
     trace_state.dynamic_trace = None if dynamic is None else trace_state.stack[dynamic]
     try:
-        for args in (operands, operands[::-1], operands[:1]):
+        for args in (operands, operands[::-1], operands[:1], [active] * 5 + operands):
             try:
                 find_top_trace(args)
                 answers.append(False)
@@ -417,7 +477,7 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
 
 
 @probe
-def top_of_hidden(mj, level, reason):
+def top_of_hidden(mj, level):
     """The error for a tracer whose interpreter is hidden."""
 
     class Box(Tracer):
@@ -427,16 +487,13 @@ def top_of_hidden(mj, level, reason):
             self._trace = Trace(main)
 
     trace_state.stack[1:] = [MainTrace(i, Trace) for i in range(1, 5)]
-    main, message = trace_state.stack[level], None
-    with hidden([main], reason):
+    main, rejected = trace_state.stack[level], False
+    with hidden([main], "It was put aside."):
         try:
             find_top_trace([1.0, Box(main)])
-        except UnexpectedTracerError as error:
-            message = str(error)
-    return {
-        "the tracer is rejected by UnexpectedTracerError": message is not None,
-        "the error gives the reason": reason in str(message),
-    }
+        except UnexpectedTracerError:
+            rejected = True
+    return {"the tracer is rejected by UnexpectedTracerError": rejected}
 
 
 @pytest.mark.meets("sizes")
@@ -450,7 +507,7 @@ def test_constants_go_to_the_bottom(student):
 @pytest.mark.keeps("A trace of the interpreter")
 def test_one_tracer_among_constants(student):
     """One tracer among constants decides, in any place."""
-    for levels in ([1, None, None], [None, 1, None], [None, None, 1]):
+    for levels in ([1, None, None], [None, 1, None], [None, None, 1], [None] * 1500 + [1]):
         student.agrees(top_of, levels, 2, None)
 
 
@@ -500,10 +557,10 @@ def test_lower_dynamic_trace(student):
 @pytest.mark.keeps("of any tracer in `args` has ended")
 def test_escaped_tracers(student):
     """A tracer whose interpreter has ended or is hidden is rejected, beside any other operand."""
-    for height, escaped, other in [(2, 2, 1), (4, 1, 3), (4, 3, 1)]:
+    for height, escaped, other in [(1, 1, 0), (2, 2, 1), (4, 1, 3), (4, 3, 1), (4, 2, 2)]:
         student.agrees(top_of_escaped, height, escaped, other)
     student.agrees(top_of_escaped, 4, 1, 2, 3)
-    student.agrees(top_of_hidden, 1, "It was put aside.")
+    student.agrees(top_of_hidden, 1)
 
 
 exercise("core.full_raise")
@@ -511,35 +568,78 @@ exercise("core.full_raise")
 
 @probe
 def constant_boxed(mj, values):
-    """How constants are boxed: the answer's label, whether the value is in it, and the calls."""
+    """How constants and a tracer from below are boxed by two traces: how, whose, what is inside."""
     calls = []
+
+    class Boxed(tuple):
+        def __bool__(self):
+            return False
 
     class Toy(Trace):
         def pure(self, val):
             calls.append("pure")
-            return "pure box", val
+            return Boxed(("pure", self, val))
 
         def lift(self, val):
             calls.append("lift")
-            return "lift box", val
+            return Boxed(("lift", self, val))
 
-    answers, main = [], MainTrace(1, Toy)
-    trace_state.stack[1:] = [main]
-    trace = Toy(main)
-    for value in values:
-        label, inside = full_raise(trace, value)
-        answers.append([label, inside is value])
+    class Box(Tracer):
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Named(np.ndarray):
+        _trace = None
+
+    trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy), MainTrace(3, Toy)]
+    traces = [Toy(main) for main in trace_state.stack[2:]]
+    ours = ArrayImpl(np.ones(2), False), ArrayImpl(np.array(2.5), True)
+    values = [*values, np.ones(2).view(Named), *ours]
+    values.append(Box(trace_state.stack[1]))
+    answers = []
+    for trace in traces:
+        for value in values:
+            how, owner, inside = full_raise(trace, value)
+            answers.append([how, owner is trace, inside is value])
     return {
-        "each constant is boxed by pure": [label == "pure box" for label, _ in answers],
-        "the constant itself is in the box": [inside for _, inside in answers],
+        "how each value is boxed, that it is by this trace, and is in the box itself": answers,
         "calls of pure": calls.count("pure"),
         "calls of lift": calls.count("lift"),
     }
 
 
 @probe
+def refused_by_trace(mj, error):
+    """Whether the error that a trace has for a constant, or a tracer, is what comes out."""
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Toy(Trace):
+        def pure(self, val):
+            raise own
+
+        lift = pure
+
+    own, found = getattr(builtins, error)("own"), []
+    trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy)]
+    for value in (2.5, Box(trace_state.stack[1])):
+        try:
+            found.append(full_raise(Toy(trace_state.stack[2]), value) is value)
+        except Exception as caught:
+            found.append("its own error" if caught is own else "another error")
+    return {"the errors": found}
+
+
+@probe
 def tracer_boxed(mj, level, own_level, same_type, ended=False):
-    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active."""
+    """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active.
+
+    All interpreters have the same data.
+    """
 
     class Box(Tracer):
         aval = ShapedArray((), np.dtype("float64"))
@@ -560,11 +660,12 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
     class Other(Toy):
         pass
 
-    tracer = Box(MainTrace(level, Toy if same_type else Other))
-    upper = [MainTrace(i, Toy) for i in range(1, 8)]
+    data = {}
+    tracer = Box(MainTrace(level, Toy if same_type else Other, data))
+    upper = [MainTrace(i, Toy, data) for i in range(1, 8)]
     if not ended:
         upper[level - 1] = tracer._trace.main
-    main = MainTrace(own_level, Toy) if own_level else trace_state.stack[0]
+    main = MainTrace(own_level, Toy, data) if own_level else trace_state.stack[0]
     if own_level:
         upper[own_level - 1] = main
     trace_state.stack[1:] = upper
@@ -582,21 +683,53 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
 
 
 @probe
+def hidden_boxed(mj, level, own_level):
+    """The error for a tracer whose interpreter is hidden."""
+
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def __init__(self, main):
+            self._trace = Trace(main)
+
+    class Toy(Trace):
+        def lift(self, val):
+            return val
+
+    trace_state.stack[1:] = [MainTrace(i, Toy) for i in range(1, 5)]
+    main, rejected = trace_state.stack[level], False
+    with hidden([main], "It was put aside."):
+        try:
+            full_raise(Toy(trace_state.stack[own_level]), Box(main))
+        except UnexpectedTracerError:
+            rejected = True
+    return {"the tracer is rejected by UnexpectedTracerError": rejected}
+
+
+@probe
 def own_tracer_boxed(mj, level, data):
     """Whether tracers of the same use of an interpreter, from two traces, are left as they are."""
 
-    class Box(Tracer):
+    class Middle(Tracer):
+        pass
+
+    class Box(Middle):
         def __init__(self, trace):
             self._trace = trace
 
+        def full_lower(self):
+            return 0.5
+
     main = MainTrace(level, Trace, data)
     trace_state.stack[1:] = [*(MainTrace(i, Trace) for i in range(1, level)), main]
-    trace = Trace(main)
-    tracers = [Box(trace), Box(Trace(main))]
-    own, other = [full_raise(trace, tracer) is tracer for tracer in tracers]
+    traces = [Trace(main), Trace(main)]
+    tracers = [Box(trace) for trace in traces]
+    own, other = [full_raise(traces[0], tracer) is tracer for tracer in tracers]
+    same = [tracer._trace is trace for tracer, trace in zip(tracers, traces, strict=True)]
     return {
         "a tracer of this trace is returned itself": own,
         "a tracer of a second Trace of the same use is returned itself": other,
+        "the tracers have the traces that they had": same,
     }
 
 
@@ -606,6 +739,8 @@ def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
+    for error in ("TypeError", "KeyError"):
+        student.agrees(refused_by_trace, error)
 
 
 @pytest.mark.meets("twice")
@@ -622,7 +757,7 @@ def test_own_tracer_is_left_alone(student):
 def test_tracer_from_below_is_lifted(student, same_type):
     """A tracer of a lower level is boxed by lift, box and all."""
     student.agrees(tracer_boxed, 1, 2, same_type)
-    student.agrees(tracer_boxed, 1, 4, same_type)
+    student.agrees(tracer_boxed, 1, 7, same_type)
 
 
 @pytest.mark.meets("another_box", "exception")
@@ -631,6 +766,7 @@ def test_tracer_from_below_has_escaped(student):
     """A tracer of a lower level is rejected if its interpreter has ended."""
     for level, own_level, same_type in [(1, 2, True), (2, 5, True), (1, 4, False)]:
         student.agrees(tracer_boxed, level, own_level, same_type, True)
+    student.agrees(hidden_boxed, 1, 3)
 
 
 @pytest.mark.meets("another_box", "exception")
@@ -640,6 +776,7 @@ def test_tracer_from_above_has_escaped(student):
     for level, same_type in [(3, True), (3, False), (6, True), (6, False)]:
         student.agrees(tracer_boxed, level, 2, same_type)
     student.agrees(tracer_boxed, 1, 0, True)
+    student.agrees(tracer_boxed, 3, 0, True)
 
 
 @pytest.mark.meets("another_box")
@@ -695,7 +832,8 @@ def count_of(mj, siblings, program, x):
         "input": lambda x: x,
         "constant": lambda x: 2.5,
         "constant result": lambda x: cos(0.5),
-        "all of several": lambda x: [sin(part) for part in parts(x, size=3)][1],
+        "all of several": lambda x: [sin(part) for part in parts(x, size=5)][4],
+        "none of several": lambda x: [parts(x, size=0), sin(x)][1],
         "one of several": lambda x: sub(parts(x, size=1)[0], 1.5),
         "last of several": lambda x: parts(parts(x, size=2)[1], size=3)[2],
         "two levels": two_levels,
@@ -713,11 +851,40 @@ def count_of(mj, siblings, program, x):
     return {
         "the value is still in a box": boxed,
         "the function's value": None if boxed else np.asarray(value),
+        "the class of the value": type(value).__name__,
+        "the count is an integer": isinstance(count, (int, np.integer)),
         "the value is weakly typed": getattr(value, "weak_type", False),
         "the counts of inner functions": inner_counts,
         "the count": count,
         "the count of a second call": again,
     }
+
+
+@probe(uses=[in_place])
+def counts_of_kinds(mj, siblings):
+    """Counts and values for arguments of every kind: the argument itself, and an operation's."""
+    arrays = [np.ones(2, np.float16), np.float32(0.5), np.float64(0.5), np.array(2.5), np.array(7)]
+    arrays += [ArrayImpl(np.ones(2), False), ArrayImpl(np.array(2.5), True), np.zeros((0, 2))]
+    found = []
+    del trace_state.stack[1:]
+    with in_place("minijax.core", siblings):
+        for x in [*arrays, True, -0.0, 2**60 + 1]:
+            results = [
+                counted(lambda x: x)(x),
+                counted(lambda _, x=x: x)(2.5),
+                counted(lambda x: mul_p.bind(x, x))(x),
+            ]
+            found += [
+                {
+                    "the class of the value": type(value).__name__,
+                    "the value": str(np.asarray(value)),
+                    "its dtype": str(np.asarray(value).dtype),
+                    "it is weakly typed": getattr(value, "weak_type", False),
+                    "the count": count,
+                }
+                for value, count in results
+            ]
+    return found
 
 
 @probe(uses=[in_place])
@@ -742,37 +909,37 @@ def counts_of_branches(mj, siblings, values):
 @probe(uses=[in_place])
 def count_around_thread(mj, siblings, x):
     """The counts of a call and of one that another thread makes meanwhile, and ends."""
-    counts = []
+    counts, started = [], []
 
-    def inside():
-        counts.append(counted(neg_p.bind)(x)[1])
-
-    def outside(x):
-        x = neg_p.bind(mul_p.bind(x, x))
-        thread = threading.Thread(target=inside)
-        thread.start()
-        thread.join()
-        return sub_p.bind(x, 1.5)
+    def f(y):
+        y = neg_p.bind(mul_p.bind(y, y))
+        if not started:
+            thread = threading.Thread(target=lambda: counts.append(g(x)[1]))
+            started.append(thread)
+            thread.start()
+            thread.join()
+        return sub_p.bind(y, 1.5)
 
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
-        counts.append(counted(outside)(x)[1])
+        g = counted(f)
+        counts.append(g(x)[1])
     return {"the counts of a call in another thread and of the call around it": counts}
 
 
 def error_of(f, *args):
-    """The name of the error that a call raises."""
+    """The error that a call raises."""
     try:
         f(*args)
-    except Exception as error:
-        return type(error).__name__
-    return "nothing"
+    except BaseException as error:
+        return error
+    return None
 
 
 @probe(uses=[error_of, in_place])
 def counts_of_itself(mj, siblings, depth):
     """A function that counts its own operations, one level less deep; one that fails in between."""
-    counts, left, kept = [], [depth], []
+    counts, left, kept, own, errors = [], [depth], [], [], []
 
     def f(x):
         if left[0] == 0:
@@ -787,19 +954,22 @@ def counts_of_itself(mj, siblings, depth):
 
     def broken(x):
         kept.append(mul_p.bind(x, x))
-        raise KeyError("out")
+        raise errors[-1]
 
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
         g = counted(f)
         value, count = g(5.5)
-        error = error_of(counted(broken), 2.0)
-        escaped = error_of(sub_p.bind, kept[0], 1.0) == "UnexpectedTracerError"
+        for kind in (KeyError, StopIteration, KeyboardInterrupt, RecursionError):
+            errors.append(kind("out"))
+            own.append(error_of(counted(broken), 2.0) is errors[-1])
+        own.append(isinstance(error_of(counted(Primitive("new").bind), 2.0), NotImplementedError))
+        escaped = isinstance(error_of(sub_p.bind, kept[0], 1.0), UnexpectedTracerError)
     return {
         "the function's value": float(value),
         "the count": count,
         "the counts of the calls inside": counts[-depth:],
-        "the error of a function that fails": error,
+        "the errors of functions that fail are their own": own,
         "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
         "the height of the stack in the end": len(trace_state.stack),
     }
@@ -828,6 +998,7 @@ def test_results_that_need_no_operation(student):
         student.agrees(count_of, OPERATING, program, np.array([0.5, 2.5]))
     for x in (3, True):
         student.agrees(count_of, OPERATING, "input", x)
+    student.agrees(counts_of_kinds, OPERATING)
 
 
 @pytest.mark.meets("another_box", "nested", "closure")
@@ -848,7 +1019,9 @@ def test_counts_within_counts(student):
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results")
 @pytest.mark.keeps("several results counts once")
-@pytest.mark.parametrize("program", ["all of several", "one of several", "last of several"])
+@pytest.mark.parametrize(
+    "program", ["all of several", "one of several", "last of several", "none of several"]
+)
 def test_several_results_count_once(student, program):
     """An operation with several results counts once, and each of them can be used further."""
     student.agrees(count_of, OPERATING, program, 2.5)

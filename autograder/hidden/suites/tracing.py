@@ -53,6 +53,8 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 SCALAR = ((), "float64", False)
 VECTOR = ((3,), "float64", False)
 MATRIX = ((2, 3), "float32", False)
+WEAK = ((), "bool", True)
+WEAK_ROW = ((3,), "float64", True)
 
 
 # The tests of `trace_with` come last: who keeps what is sent with them has no use for it any more.
@@ -80,6 +82,7 @@ def constants(mj, values):
             ],
             "the class of what is kept": type(note.kept).__name__,
             "the array that is kept": note.kept,
+            "its text": str(note.kept),
             "the array itself is kept, as it is read-only": note.kept is note.value,
         }
         for key, note in builder.consts.items()
@@ -87,6 +90,7 @@ def constants(mj, values):
     return {
         "the classes of the atoms": [type(atom).__name__ for atom in atoms],
         "the types of the atoms": [atom.aval.str_short() for atom in atoms],
+        "the values of literals": [str(atom.val) for atom in atoms if hasattr(atom, "val")],
         "an atom is weakly typed": [atom.aval.weak_type for atom in atoms],
         "the classes of the atoms' types": [type(atom.aval).__name__ for atom in atoms],
         "the number of entries of consts": len(noted),
@@ -100,14 +104,16 @@ def weak_constants(mj, x):
     """The types of the variables for weakly typed arrays and for tracers of such."""
     module = importlib.import_module("minijax.tracing")
     builder, array = module.JaxprBuilder(), core.neg_p.bind(x)
-    seen = [builder.constant(array).aval.weak_type]
+    row, strong = core.ArrayImpl(np.ones(3), True), core.neg_p.bind(np.array(x))
+    atoms = [builder.constant(x) for x in (array, row, strong)]
+    seen = [[type(atom).__name__, atom.aval.weak_type] for atom in atoms]
 
     def f(y):
-        seen.append(builder.constant(y).aval.weak_type)
+        seen.append(["Var", builder.constant(y).aval.weak_type])
         return y
 
     mj.jvp(f, (array,), (array,))
-    return {"a variable for a weakly typed array or tracer is weakly typed": seen}
+    return {"the atoms of weakly typed arrays and tracers, and whether they are": seen}
 
 
 @probe
@@ -115,7 +121,33 @@ def refused_constants(mj):
     """The errors for what is not an array, and how many constants there are then."""
     module = importlib.import_module("minijax.tracing")
     builder, errors = module.JaxprBuilder(), []
-    for value in ([1.0], (1.0, 2.0), [], "x", None, {}):
+
+    class Lazy:
+        shape, dtype, weak_type = (), np.dtype(float), False
+        aval = ShapedArray(shape, dtype)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(2.0)
+
+        def __float__(self):
+            return 2.0
+
+    values = [
+        float,
+        [1.0],
+        (1.0, 2.0),
+        [],
+        "x",
+        None,
+        {},
+        2j,
+        range(2),
+        b"ab",
+        {1.0},
+        [[1.0]],
+        Lazy(),
+    ]
+    for value in values:
         try:
             builder.constant(value)
             errors.append("nothing")
@@ -138,19 +170,45 @@ def met_again(mj, value, equal, times):
 
 
 @probe
-def kept_after_a_write(mj, x, number, named=False):
+def kept_after_a_write(mj, x, number, how=""):
     """What the program keeps of the array `x`, after the user has written into `x`."""
 
     class Named(np.ndarray):
         pass
 
     module = importlib.import_module("minijax.tracing")
-    builder, x = module.JaxprBuilder(), np.array(x).view(Named if named else np.ndarray)
+    builder = module.JaxprBuilder()
+    x = {
+        "": np.array(x),
+        "of a class": np.array(x).view(Named),
+        "transposed": np.stack([x, x]).T,
+        "part": np.stack([x, x], -1)[..., 0],
+    }[how]
     first = builder.constant(x)
     x[...] = number
     again = builder.constant(x)
     (note,) = builder.consts.values()
     return {"what is kept": np.asarray(note.kept), "the variable is the same": first is again}
+
+
+@probe
+def literal_after_a_write(mj, number):
+    """The values of an array without axes that its literals have, if the user writes into it."""
+    module = importlib.import_module("minijax.tracing")
+    builder, x = module.JaxprBuilder(), np.array(2.5)
+    first, x[...] = builder.constant(x), number
+    return {"the values": [float(atom.val) for atom in (first, builder.constant(x))]}
+
+
+@probe
+def equal_objects(mj, x):
+    """Which of the variables are the same for objects that look alike, each met twice."""
+    module = importlib.import_module("minijax.tracing")
+    builder, x = module.JaxprBuilder(), np.array(x)
+    objects = [x, x[:], x.view(), core.ArrayImpl(x, False), core.ArrayImpl(x, False)]
+    mj.jvp(lambda *ys: objects.extend(ys) or ys[0], (x, x), (x, x))
+    atoms = [builder.constant(y) for _ in range(2) for y in objects]
+    return {"which of the variables are one and the same": [atoms.index(atom) for atom in atoms]}
 
 
 @probe
@@ -215,6 +273,12 @@ def other_arrays(mj):
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("This array was converted.")
 
+    class Box(Tracer):
+        aval = ShapedArray((), np.dtype("float64"))
+
+        def full_lower(self):
+            return 0.5
+
     module = importlib.import_module("minijax.tracing")
     aval_makers[Lazy] = lambda x: ShapedArray((2,), np.dtype("float32"))
     builder, lazy = module.JaxprBuilder(), Lazy()
@@ -224,8 +288,11 @@ def other_arrays(mj):
         builder.constant("text")
     except TypeError:
         error = "TypeError"
-    (note,) = builder.consts.values()
+    box = Box()
+    builder.constant(box)
+    note, last = builder.consts.values()
     return {
+        "a tracer whose box adds nothing is noted itself": [last.value is box, last.kept is box],
         "error": error,
         "the type of the atom": atom.aval.str_short(),
         "the second call returns the same variable": same,
@@ -240,6 +307,8 @@ def test_constant_arrays(student):
     """An array is a variable of its type; variable, array and copy are noted, in order."""
     student.agrees(constants, [ROW])
     student.agrees(constants, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
+    student.agrees(constants, [np.array([7]), ROW > 0.0, np.array([[2.5]]), np.array([3], "uint8")])
+    student.agrees(constants, [np.array([np.nan, -0.0, np.inf, 0.5], "float16")])
     student.agrees(weak_constants, 2.0)
 
 
@@ -248,7 +317,8 @@ def test_constant_numbers(student):
     """What is a literal is none of the constants."""
     student.agrees(constants, [2.0, 3, True, np.float32(0.5), np.array(7)])
     student.agrees(constants, [2.0, ROW, np.array(2.0)])
-    student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0)])
+    student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0), np.array(0)])
+    student.agrees(constants, [np.bool_(True), np.int64(1), np.float64(1), float("nan"), 2**60 + 1])
 
 
 @pytest.mark.meets("more_than_two", "twice")
@@ -264,6 +334,8 @@ def test_constant_again(student):
 def test_constant_equal_floats(student):
     """Another array is another variable, even if all its entries are the same."""
     student.agrees(met_again, ROW, ROW.copy(), 2)
+    student.agrees(met_again, ROW[:0], ROW[:0].copy(), 2)
+    student.agrees(equal_objects, ROW)
 
 
 def test_constant_equal_integers(student):
@@ -282,7 +354,10 @@ def test_constant_is_a_copy(student):
 def test_constant_is_a_copy_of_integers(student):
     """An array is still known after the user has written into it, and the program keeps the old."""
     student.agrees(kept_after_a_write, np.array([[1, 2]], "int32"), 7)
-    student.agrees(kept_after_a_write, ROW, 7.0, True)  # of a class of the user's
+    student.agrees(kept_after_a_write, ROW > 0.0, False)
+    for how in ("of a class", "transposed", "part"):
+        student.agrees(kept_after_a_write, ROW, 7.0, how)
+    student.agrees(literal_after_a_write, 7.0)
 
 
 @pytest.mark.meets("again", "moment")
@@ -296,7 +371,7 @@ def test_constant_in_two_programs(student):
 @pytest.mark.keeps("whenever this very object is met")
 def test_constant_short_lived(student):
     """An array that the user has dropped is not mistaken for a new one."""
-    student.agrees(short_lived, (3,), 40)
+    student.agrees(short_lived, (3,), 90)
     student.agrees(short_lived, (2, 2), 40)
 
 
@@ -323,7 +398,12 @@ exercise("tracing.trace_with")
 @probe(uses=[in_place])
 def program(mj, siblings, case, avals):
     """The program of one of these functions, for inputs of these types; and how it was made."""
-    row = np.array([1.0, 2.0, 4.0])
+
+    class Named(np.ndarray):
+        pass
+
+    row, small = np.array([1.0, 2.0, 4.0]), np.ones((1,), np.float32)
+    ours = [neg_p.bind(2.0), neg_p.bind(row)]
     functions = {
         "one": lambda x: [sin_p.bind(x)],
         "two": lambda x, y: [sub_p.bind(y, mul_p.bind(x, y))],
@@ -332,17 +412,21 @@ def program(mj, siblings, case, avals):
         "nothing": lambda x: [],
         "no inputs": lambda: [sin_p.bind(2.0)],
         "plain outputs": lambda x: [2.0, row, x, 3, True],
+        "numbers": lambda x: [np.float32(0.5), np.array(7), -0.0, 0.0, float("nan")],
+        "arrays": lambda x: [row, *ours, row, row.view(Named), small, row[:0], row > 2.0],
+        "last": lambda *xs: [sub_p.bind(xs[1], xs[-1])],
         "number": lambda x: [mul_p.bind(3.0, x)],
         "array": lambda x: [mul_p.bind(x, row)],
         "on numbers": lambda x: [add_p.bind(x, mul_p.bind(2.0, 5.0))],
         "on arrays": lambda x: [sub_p.bind(x, exp_p.bind(row))],
         "comparison": lambda x: [gt_p.bind(sin_p.bind(1.0), 0.5)],
         "not used": lambda x: [exp_p.bind(1.0)] and [x],
+        "nothing used": lambda x: [exp_p.bind(1.0), sin_p.bind(x)][:0],
         "numpy": lambda x: [jnp.ones((3,)) * x, jnp.sum(x)],
     }
     types = [ShapedArray(s, np.dtype(d), weak) for s, d, weak in avals]
     types = [types[types.index(aval)] for aval in types]  # equal ones are one object
-    calls, given = [], []
+    calls, given, before = [], [], [*types]
 
     def f(*args):
         calls.append([type(arg).__name__ for arg in args])
@@ -351,16 +435,20 @@ def program(mj, siblings, case, avals):
         return outs
 
     with in_place("minijax.tracing", siblings):
-        builder = tracing.JaxprBuilder()
-        closed = tracing.trace_with(builder, f, types)
+        for _ in range(2):
+            builder = tracing.JaxprBuilder()
+            closed = tracing.trace_with(builder, f, types)
     written = [x is y for x, y in zip(closed.eqns, builder.eqns, strict=True)]
     return {
-        "calls of f": len(calls),
+        "calls of f, which is traced twice": len(calls),
+        "the list of types is as it was": types == before,
         "the classes of f's arguments": calls,
         "the list that f returned is as it was": [[*map(id, x)] == [*map(id, y)] for x, y in given],
         "the text of the program": str(closed),
-        "the constants of the program": closed.consts,
+        "the constants of the program": [*map(np.asarray, closed.consts)],
+        "the classes of its constants": [type(const).__name__ for const in closed.consts],
         "the program's equations are the builder's": written,
+        "an input is weakly typed": [aval.weak_type for aval in closed.in_avals],
         "a result is weakly typed": [aval.weak_type for aval in closed.out_avals],
         "the type of the program": str(typecheck_jaxpr(closed.jaxpr)),
     }
@@ -368,18 +456,23 @@ def program(mj, siblings, case, avals):
 
 @probe(uses=[in_place])
 def evaluations(mj, siblings, x):
-    """How often primitives are evaluated while a function is traced, and afterwards."""
-    runs = []
+    """How often primitives are evaluated while a function is traced, and what f knows of x."""
+    runs, known = [], []
     same_p = Primitive("same")
     impl_rules[same_p] = lambda x: runs.append(1) or x
     abstract_eval_rules[same_p] = lambda x: x
 
     def f(x):
+        known.append(type(x.aval).__name__)
+        try:
+            known.append(bool(x))
+        except Exception as error:
+            known.append(type(error).__name__)
         return [same_p.bind(x), same_p.bind(2.0)]
 
     with in_place("minijax.tracing", siblings):
-        closed = tracing.trace_with(tracing.JaxprBuilder(), f, [get_aval(x)])
-    found = {"calls of impl rules while f is traced": len(runs)}
+        closed = tracing.trace_with(tracing.JaxprBuilder(), f, (get_aval(x),))
+    found = {"calls of impl rules while f is traced": len(runs), "what f knows of its input": known}
     found["the classes of the inputs' types"] = [type(aval).__name__ for aval in closed.in_avals]
     found["the values of the program"] = eval_jaxpr(closed.jaxpr, closed.consts, x)
     return {**found, "calls of impl rules in the end": len(runs)}
@@ -430,24 +523,46 @@ def outer_boxes(mj, siblings, which, x):
 
 @probe(uses=[in_place])
 def functions_that_fail(mj, siblings, case):
-    """A function with an error of its own, or a wrong kind of result; and how often it ran."""
-    runs = []
+    """Functions with an error of their own, or a wrong kind of result; and how often they ran."""
 
-    def f(x):
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            return np.array(2.0)
+
+        def __float__(self):
+            return 2.0
+
+    functions = {
+        "operands": [lambda x: [x + "text"]],
+        "none": [lambda x: [x, None]],
+        "text": [lambda x: [x, "text"], lambda x: ["7"], lambda x: [b"ab"]],
+        "list": [lambda x: [x, [x]], lambda x: [[]], lambda x: [[1.5], x]],
+        "tuple": [lambda x: [x, (2.0, 3.0)], lambda x: [()], lambda x: [{"a": x}], lambda x: [{}]],
+        "object": [lambda x: [x, Lazy()], lambda x: [2j], lambda x: [{1.0}], lambda x: [float]],
+        "alone": [lambda x: x],
+    }
+    runs, errors, given, types = [], [], [], [ShapedArray((), np.dtype(float))]
+
+    def noted(f, x):
         runs.append(1)
-        if case == "operands":
-            return [x + "text"]
-        if case == "alone":
-            return x
-        wrong = {"none": None, "text": "text", "list": [x], "numbers": [1.5], "tuple": (2.0, 3.0)}
-        return [x, wrong[case]]
+        out = f(x)
+        given.extend([(out, [*map(id, out)])] if isinstance(out, list) else [])
+        return out
 
     with in_place("minijax.tracing", siblings):
-        try:
-            tracing.trace_with(tracing.JaxprBuilder(), f, [ShapedArray((), np.dtype(float))])
-        except TypeError:
-            return {"error": "TypeError", "calls of f": len(runs)}
-    return {"error": "nothing", "calls of f": len(runs)}
+        for f in functions[case]:
+            try:
+                tracing.trace_with(tracing.JaxprBuilder(), lambda x, f=f: noted(f, x), types)
+                errors.append("nothing")
+            except TypeError:
+                errors.append("TypeError")
+    return {
+        "the errors": errors,
+        "calls of the functions": len(runs),
+        "the list that a function returned is as it was": [[*map(id, x)] == y for x, y in given],
+        "the height of the stack in the end": len(trace_state.stack),
+        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
+    }
 
 
 @probe(uses=[in_place])
@@ -469,7 +584,13 @@ def around_jvp(mj, siblings, aval):
 def nested(mj, siblings, aval):
     """A function that is traced inside another, and uses its argument and its constants."""
     shape, dtype, weak = aval
-    aval, seen = ShapedArray(shape, np.dtype(dtype), weak), {}
+    aval, seen, texts = ShapedArray(shape, np.dtype(dtype), weak), {}, []
+
+    def itself(x):
+        if len(texts) < 4:
+            texts.append("")
+            texts.append(str(tracing.trace_with(tracing.JaxprBuilder(), itself, [aval])))
+        return [exp_p.bind(1.0), x]
 
     def outer(x):
         def inner(y):
@@ -482,52 +603,114 @@ def nested(mj, siblings, aval):
 
     with in_place("minijax.tracing", siblings):
         closed = tracing.trace_with(tracing.JaxprBuilder(), outer, [aval])
+        itself(2.0)
+    seen["the texts of the programs of a function that traces itself"] = texts
     return {**seen, "the text of the outer program": str(closed)}
 
 
 @probe(uses=[in_place])
-def afterwards(mj, siblings, fails):
-    """The stack after a function was traced, or has failed; and what an escaped box says."""
-    kept, found, types = [], {"error": "nothing"}, [ShapedArray((), np.dtype(float))]
+def afterwards(mj, siblings, error):
+    """The interpreters after a function was traced, or has failed, with others around it."""
+    runs, types = [], [ShapedArray((), np.dtype(float))]
+    own = getattr(builtins, error)("out") if error else None
+
+    def f(x):
+        top = trace_state.stack[-1]
+        runs.append(
+            {
+                "the height of the stack while f runs": len(trace_state.stack),
+                "the boxes of f belong to the newest interpreter": x._trace.main is top,
+                "that interpreter takes all operations": trace_state.dynamic_trace is top,
+            }
+        )
+        if own:
+            raise own
+        return [x]
+
+    def interpreters_after(stack, dynamic):
+        trace_state.stack[1:], trace_state.dynamic_trace = stack, dynamic
+        before, raised = [*trace_state.stack], None
+        try:
+            tracing.trace_with(tracing.JaxprBuilder(), f, types)
+        except BaseException as caught:
+            raised = caught
+        same = [x is y for x, y in zip(before, trace_state.stack, strict=True)]
+        same_in_charge = trace_state.dynamic_trace is dynamic
+        trace_state.stack[1:], trace_state.dynamic_trace = (), None
+        return {
+            "the error": type(raised).__name__,
+            "it is the function's own": raised is own,
+            "the interpreters on the stack are the same": same,
+            "the interpreter that takes all operations is the same": same_in_charge,
+        }
+
+    outer = MainTrace(1, tracing.JaxprTrace, tracing.JaxprBuilder()), MainTrace(2, Trace)
+    around = [((), None), (outer, None), (outer, outer[0]), (outer, outer[1])]
+    with in_place("minijax.tracing", siblings):
+        found = [interpreters_after(*each) for each in around]
+    return {
+        "what f sees": runs,
+        "the interpreters afterwards": found,
+        "the sine outside": float(sin_p.bind(0.0)),
+    }
+
+
+@probe(uses=[in_place])
+def escaped_results(mj, siblings, outside):
+    """Whether results that have escaped are rejected, even those that the builder has seen."""
+    kept, types = [], [ShapedArray((), np.dtype(float))]
 
     class Escaped(Tracer):
-        aval, _trace = types[0], Trace(MainTrace(1, Trace))
+        aval = types[0]
+
+        def __init__(self, level):
+            self._trace = Trace(MainTrace(level, Trace))
 
         def full_lower(self):
             return 0.5
 
-    def rejected(use, *args):
+    def rejected(f):
         try:
-            use(*args)
+            tracing.trace_with(builder, f, types)
         except UnexpectedTracerError:
             return True
         return False
 
     def f(x):
-        kept.append(x)
-        top = trace_state.stack[-1]
-        found["the height of the stack while f runs"] = len(trace_state.stack)
-        found["the boxes of f belong to the newest interpreter"] = x._trace.main is top
-        found["that interpreter takes all operations"] = trace_state.dynamic_trace is top
-        if fails:
-            raise ZeroDivisionError
+        kept[:] = [x, sub_p.bind(x, 2.0), x._trace.pure(3.0)]
         return [x]
 
     with in_place("minijax.tracing", siblings):
-        try:
-            tracing.trace_with(tracing.JaxprBuilder(), f, types)
-        except ZeroDivisionError:
-            found["error"] = "ZeroDivisionError"
-        for which, outs in ("of the same kind", kept[:1]), ("of another interpreter", [Escaped()]):
-            again = tracing.JaxprBuilder(), lambda x, outs=outs: outs, types
-            key = f"a result {which} that has escaped is rejected by UnexpectedTracerError"
-            found[key] = rejected(tracing.trace_with, *again)
+        builder = tracing.JaxprBuilder()
+        tracing.trace_with(builder, f, types)
+        results = [*kept, *map(Escaped, (1, 2, 5))]
+
+        seen = []
+
+        def outer(x):
+            seen.extend(rejected(lambda x, y=y: [x, y]) for y in results)
+            return [x]
+
+        if outside:
+            tracing.trace_with(tracing.JaxprBuilder(), outer, types)
+        else:
+            outer(0.5)
+    return {"a result that has escaped is rejected by UnexpectedTracerError": seen}
+
+
+@probe(uses=[in_place])
+def into_one_builder(mj, siblings, x):
+    """What a builder holds that had a constant and an equation before."""
+    types = [ShapedArray((), np.dtype(float))]
+    with in_place("minijax.tracing", siblings):
+        builder = tracing.JaxprBuilder()
+        var = builder.constant(x)
+        tracing.trace_with(builder, lambda y: [sin_p.bind(y)], types)
+        closed = tracing.trace_with(builder, lambda y: [mul_p.bind(x, y), y * 2.0], types)
     return {
-        **found,
-        "a box that was kept is rejected by UnexpectedTracerError": rejected(sin_p.bind, kept[0]),
-        "the height of the stack in the end": len(trace_state.stack),
-        "no interpreter takes all operations in the end": trace_state.dynamic_trace is None,
-        "the sine outside": float(sin_p.bind(0.0)),
+        "the primitives of the builder's equations": [eqn.primitive.name for eqn in builder.eqns],
+        "a constant has the variable that it had": builder.eqns[1].invars[0] is var,
+        "the constants of the program": closed.consts,
     }
 
 
@@ -558,6 +741,7 @@ def test_trace_operations(student):
     student.agrees(program, ALL_BUT_TRACE_WITH, "one", [((), "float32", True)])
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "two", [SCALAR, SCALAR])
+    student.agrees(into_one_builder, ALL_BUT_TRACE_WITH, ROW)
 
 
 @pytest.mark.meets("order", "twice", "sizes")
@@ -574,6 +758,8 @@ def test_trace_plain_outputs(student):
     """A number or an array that the function returns is an output."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [VECTOR])
     student.agrees(program, ALL_BUT_TRACE_WITH, "plain outputs", [((), "int64", True)])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "numbers", [VECTOR])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "arrays", [VECTOR])
 
 
 @pytest.mark.meets("more_than_two", "some_results")
@@ -581,6 +767,10 @@ def test_trace_plain_outputs(student):
 def test_trace_unused_inputs(student):
     """There is an input for each type, in order, even if the function does not use it."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [VECTOR, MATRIX, SCALAR])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", [WEAK, WEAK_ROW, ((2, 0), "int8", False)])
+    small = [((1,), dtype, False) for dtype in ("uint8", "float16", "int32")]
+    student.agrees(program, ALL_BUT_TRACE_WITH, "unused", small)
+    student.agrees(program, ALL_BUT_TRACE_WITH, "last", [SCALAR] * 30)
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -588,6 +778,7 @@ def test_trace_no_inputs(student):
     """A function may have no inputs, or give what it got."""
     student.agrees(program, ALL_BUT_TRACE_WITH, "no inputs", [])
     student.agrees(program, ALL_BUT_TRACE_WITH, "not used", [MATRIX])
+    student.agrees(program, ALL_BUT_TRACE_WITH, "nothing used", [SCALAR])
 
 
 def test_trace_constants(student):
@@ -617,7 +808,8 @@ def test_trace_functions_of_arrays(student):
 @pytest.mark.keeps("an input for each of `avals`", "every operation in it is recorded")
 def test_trace_evaluates_nothing(student):
     """Nothing is evaluated while a function is traced, and the program can be run later."""
-    student.agrees(evaluations, ALL_BUT_TRACE_WITH, np.array(3.0))
+    for x in (np.array(3.0), 3.0):
+        student.agrees(evaluations, ALL_BUT_TRACE_WITH, x)
     student.agrees(evaluations, ALL_BUT_TRACE_WITH, ROW)
 
 
@@ -639,7 +831,7 @@ def test_trace_outer_boxes(student, which):
 
 @pytest.mark.meets("exception", "none")
 @pytest.mark.keeps("which is not changed")
-@pytest.mark.parametrize("case", ["operands", "none", "text", "list", "numbers", "tuple", "alone"])
+@pytest.mark.parametrize("case", ["operands", "none", "text", "list", "tuple", "object", "alone"])
 def test_trace_errors(student, case):
     """An error of the function comes out, and only arrays and numbers can be results."""
     student.agrees(functions_that_fail, ALL_BUT_TRACE_WITH, case)
@@ -659,11 +851,19 @@ def test_trace_nested(student):
 
 
 @pytest.mark.meets("exception", "moment")
-@pytest.mark.keeps("which is not changed", "even by an exception")
+@pytest.mark.keeps("even by an exception")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
-    student.agrees(afterwards, ALL_BUT_TRACE_WITH, False)
-    student.agrees(afterwards, ALL_BUT_TRACE_WITH, True)
+    for error in ("", "TypeError", "StopIteration", "KeyboardInterrupt"):
+        student.agrees(afterwards, ALL_BUT_TRACE_WITH, error)
+
+
+@pytest.mark.meets("another_box")
+@pytest.mark.keeps("which is not changed")
+@pytest.mark.parametrize("outside", [False, True])
+def test_trace_escaped(student, outside):
+    """A result whose interpreter has ended is rejected, even within a function being traced."""
+    student.agrees(escaped_results, ALL_BUT_TRACE_WITH, outside)
 
 
 @pytest.mark.meets("keys")
