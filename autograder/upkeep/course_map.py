@@ -51,7 +51,7 @@ def picture(known: Sequence[Lesson]) -> str:
 
 
 def direct(lesson: Lesson, shown: Sequence[Lesson]) -> list[Lesson]:
-    """The lessons that a lesson requires, but for what another one of these requires anyway."""
+    """The lessons that a lesson requires, but for what one of the others requires anyway."""
     required = [other for other in shown if other.id in lesson.requires]
     indirect = {name for other in required for name in _before(other, shown)}
     return [other for other in required if other.id not in indirect]
