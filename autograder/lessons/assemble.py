@@ -300,7 +300,8 @@ def _imports(by_module: Mapping[str, list[str]]) -> str:
                 f"from {module} import *\nfrom {module} import __all__ as {_list(module)}\n"
             )
         else:
-            items = sorted(by_module[module], key=_isort_name)
+            # Constants first, then classes, then the rest: the order of imports that ruff keeps.
+            items = sorted(by_module[module], key=lambda x: (_rank(x), _natural(x.lower())))
             lines.append(_listing(f"from {module} import ", "()", items))
     return "".join(lines)
 
@@ -311,7 +312,8 @@ def _list(module: str) -> str:
 
 def _all(names: Iterable[str], whole: Iterable[str]) -> str:
     """The public names: some by themselves, and those of whole modules."""
-    single = [f'"{name}"' for name in sorted(names, key=_all_name)]
+    # The order that ruff keeps in `__all__`: capital letters come before small ones.
+    single = [f'"{x}"' for x in sorted(names, key=lambda x: (_rank(x), _natural(x)))]
     return _listing(
         "__all__ = ", "[]", single + [f"*{_list(m)}" for m in sorted(whole, key=_natural)]
     )
@@ -319,16 +321,6 @@ def _all(names: Iterable[str], whole: Iterable[str]) -> str:
 
 def _file(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
-
-
-def _isort_name(name: str) -> tuple[int, list[object]]:
-    """Constants first, then classes, then the rest: the order of imported names that ruff keeps."""
-    return _rank(name), _natural(name.lower())
-
-
-def _all_name(name: str) -> tuple[int, list[object]]:
-    """The order of names that ruff keeps in `__all__`: capital letters come before small ones."""
-    return _rank(name), _natural(name)
 
 
 def _rank(name: str) -> int:

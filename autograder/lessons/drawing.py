@@ -129,12 +129,8 @@ def lines(steps: Sequence[Step], indent: str = "") -> Iterator[str]:
 def is_leaf(step: Step) -> bool:
     """Whether an operation was done without any other one, by one rule at most."""
     inner = within(step)
-    return "results" in step and (not inner or (len(inner) == 1 and is_last(inner[0])))
-
-
-def is_last(step: Step) -> bool:
-    """Whether this is a rule that did no further operation."""
-    return step["kind"] == "rule" and "inside" not in step
+    further = [x for x in inner if x["kind"] != "rule" or "inside" in x]
+    return "results" in step and len(inner) <= 1 and not further
 
 
 def computed(step: Step) -> str:
@@ -197,14 +193,6 @@ class Scene:
     calls: tuple[Step, ...] = ()
     busy: tuple[tuple[int, Step], ...] = ()  # levels with their operations, the first one first
 
-    def now(self, step: Step) -> "Scene":
-        """The scene of a step, which knows what was active."""
-        return replace(self, active=tuple(step.get("active", self.active)))
-
-    def at_work(self, level: int, step: Step) -> "Scene":
-        """The scene while the interpreter of this level has an operation."""
-        return replace(self, busy=(*self.busy, (level, step)))
-
 
 @dataclass(frozen=True)
 class Moment:
@@ -231,7 +219,7 @@ def moments(steps: Sequence[Step], scene: Scene = Scene()) -> Iterator[Moment]:
         facts = ("at", "part", "rule_line", "memory", "peak")
         known: dict[str, Any] = {name: step.get(name) for name in facts}
         known["begun"], known["step"] = step.get("from"), step
-        now = scene.now(step)
+        now = replace(scene, active=tuple(step.get("active", scene.active)))
         for moment in MOMENTS[step["kind"]](step, now):
             missing = {name: x for name, x in known.items() if getattr(moment, name) is None}
             text = moment.text if step["kind"] == "print" else shortened(moment.text)
@@ -262,7 +250,7 @@ def of_operation(step: Step, scene: Scene) -> Iterator[Moment]:
     does = f"applies {called_rule(applied)}" if applied else "takes it"
     takes = f"`{brief(step)}` goes to level {level}, where `{step['interpreter']}` {does}."
     boxes = [boxing(x) for x in within(step) if x["kind"] == "box"]
-    working = scene.at_work(level, step)
+    working = replace(scene, busy=(*scene.busy, (level, step)))
     inner = list(moments(within(step), working))
     out = f" Result: `{results(step)}`." if "results" in step else ""
     moment = Moment(

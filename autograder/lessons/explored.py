@@ -79,19 +79,14 @@ def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, list[Described]]:
 def _run(program: str, name: str, lesson: Lesson) -> list[Described]:
     with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
         assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        return _run_in(folder, program, name)
-
-
-def _run_in(folder: str, program: str, name: str) -> list[Described]:
-    script = Path(describe_jaxprs.__file__)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-B", script, folder],
-            input=program, cwd=folder, timeout=PATIENCE,
-            capture_output=True, text=True, encoding="utf-8", check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise Problem(f"The program jaxprs/{name} takes over {PATIENCE} seconds.") from None
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-B", describe_jaxprs.__file__, folder],
+                input=program, cwd=folder, timeout=PATIENCE,
+                capture_output=True, text=True, encoding="utf-8", check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Problem(f"The program jaxprs/{name} takes over {PATIENCE} seconds.") from None
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["It ends Python"])[-1]
         raise Problem(f"The program jaxprs/{name} fails. {last}.")

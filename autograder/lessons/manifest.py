@@ -258,11 +258,7 @@ class _Where:
     def check(self, fine: object, key: str, expected: str) -> None:
         """Complain about `key` unless `fine`."""
         if not fine:
-            raise Problem(f"{_shown(self.path)}: {self.part}`{key}` {expected}.")
-
-
-def _shown(path: Path) -> Path:
-    return path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path
+            raise Problem(f"{places.shown(self.path)}: {self.part}`{key}` {expected}.")
 
 
 def _read(path: Path) -> Lesson:

@@ -88,7 +88,8 @@ def _cells(lesson: Lesson, command: str) -> Iterator[Cell]:
         yield from _whole(lesson, lesson.whole, command)
     if lesson.question:
         yield from _question(lesson)
-    yield from _playground()
+    yield from _markdown("## Playground\n\nTry things out here; this cell is not graded.")
+    yield _code("")
 
 
 _PICTURE = re.compile(r"(?<=\]\()(?P<file>[\w-]+\.(?P<kind>svg|png))(?=\))")
@@ -127,10 +128,8 @@ def _prose(part: Part, lesson: Lesson) -> str:
         return f'!!! abstract "This lesson"\n\n{rows}\n'
     if part.kind == "source":
         return page.fenced(page.source(part.argument), "python")
-    if part.kind == "trace":
-        return page.trace(part, lesson)
-    if part.kind == "jaxpr":
-        return page.jaxpr(part, lesson)
+    if part.kind in ("trace", "jaxpr"):
+        return page.as_text(part, lesson)
     if part.kind == "tasks":
         program = page.fenced(tasks.repair(lesson).code, "python")
         return page.about_tasks(lesson, dict.fromkeys(tasks.KINDS, ""), program)
@@ -142,11 +141,8 @@ def _example(part: Part, outputs: list[Output], needs: str | None) -> Cell:
 
     `needs` says why it cannot run yet, if so.
     """
-    missing = (
-        ""
-        if needs is None
-        else f"# Needs {needs or 'what a cell above defines'}, and maybe more.\n"
-    )
+    what = needs or "what a cell above defines"
+    missing = "" if needs is None else f"# Needs {what}, and maybe more.\n"
     cell = _code(missing + page.code(part))
     cell["outputs"] = [] if 'result="guess"' in part.argument else outputs
     cell["metadata"]["jaxprentice"] = {"outputs": "reference"}
@@ -162,10 +158,8 @@ def reading(lesson: Lesson, pages: Container[str]) -> str:
     for part in page.parts(whole, lesson):
         if part.kind == "text":
             text += terms.link_first(part.raw, whole, seen)
-        elif part.kind == "trace":
-            text += page.trace(part, lesson)
-        elif part.kind == "jaxpr":
-            text += page.jaxpr(part, lesson)
+        elif part.kind in ("trace", "jaxpr"):
+            text += page.as_text(part, lesson)
         elif part.kind == "exercise":
             text += _asked(part.argument, lesson)
         elif part.kind != "example":
@@ -278,11 +272,6 @@ def _setup(lesson: Lesson) -> Iterator[Cell]:
     cell = _code(f"{first} last saved it.\n{loader(lesson)}\n\n{WATCH}")
     cell["metadata"]["jupyter"] = {"source_hidden": True}
     yield cell
-
-
-def _playground() -> Iterator[Cell]:
-    yield from _markdown("## Playground\n\nTry things out here; this cell is not graded.")
-    yield _code("")
 
 
 def _code(source: str) -> Cell:

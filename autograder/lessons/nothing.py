@@ -45,7 +45,11 @@ class Task:
     @property
     def parts(self) -> tuple[Exercise, ...]:
         """What is checked, by lesson."""
-        return tuple(_part(self, manifest.get(name)) for name in self.lessons)
+        lessons = map(manifest.get, self.lessons)
+        return tuple(
+            manifest.without_points(f"{self.id}.{x.id}", x.title, self.file, self.after)
+            for x in lessons
+        )
 
     @property
     def begin(self) -> str:
@@ -73,14 +77,10 @@ def _read(file: Path) -> dict[str, Task]:
 
 def instead_of(lesson: Lesson) -> Task | None:
     """The task that a lesson is a part of in the blank way, if its module is not there at all."""
-    found = [x for x in all_tasks().values() if x.replaces and lesson.id in x.lessons]
-    return found[0] if found else None
+    tasks = all_tasks().values()
+    return next((x for x in tasks if x.replaces and lesson.id in x.lessons), None)
 
 
 def after(lesson: Lesson) -> Task | None:
     """The task that follows a lesson, if one does."""
     return next((x for x in all_tasks().values() if x.after == lesson.id), None)
-
-
-def _part(task: Task, lesson: Lesson) -> Exercise:
-    return manifest.without_points(f"{task.id}.{lesson.id}", lesson.title, task.file, task.after)

@@ -16,9 +16,8 @@ import ast
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from autograder.lessons import (
     assemble,
@@ -34,8 +33,6 @@ from autograder.lessons import (
 )  # fmt: skip
 from autograder.lessons.manifest import GUIDED, Exercise, Lesson, Whole
 from autograder.lessons.problem import Problem
-
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -184,7 +181,7 @@ def _download(file: str) -> str:
 
 def _where(lesson: Lesson) -> str:
     """Where a lesson is done that no page can run."""
-    if not (lesson.exercises and _needs_numpy(lesson)):
+    if not lesson.exercises or all(x.package != "minijax" for x in manifest.needed(lesson)):
         return ""
     return " on [your own machine](../../index.md#how-to-start), because this lesson needs NumPy"
 
@@ -217,30 +214,24 @@ def _trace(argument: str, lesson: Lesson) -> str:
     return f"{found.stepper}\n\n<section markdown data-search-exclude>\n\n{note}\n</section>"
 
 
-def trace(part: Part, lesson: Lesson) -> str:
-    """A recorded program as text, where there is no stepper."""
-    found = _read(traced.read, part, lesson)
-    about = f"{found.title}. What the course's own solution does, operation by operation:"
-    return f"{fenced(found.program, 'python')}\n{about}\n\n{fenced(found.transcript, 'text')}"
-
-
-def _read(read: Callable[[str, Lesson], _Found], part: Part, lesson: Lesson) -> _Found:
-    """What a directive names; a mistake in it is told with the page's line."""
-    try:
-        return read(part.argument, lesson)
-    except Problem as error:
-        raise problem(lesson, part.line, str(error)) from None
-
-
 def _jaxpr(argument: str, lesson: Lesson) -> str:
     found = explored.read(argument, lesson)
     return f"{fenced(found.program, 'python')}\n{found.explorer}\n"
 
 
-def jaxpr(part: Part, lesson: Lesson) -> str:
-    """A program and its jaxprs as text, where there is no explorer."""
-    found = _read(explored.read, part, lesson)
-    return f"{fenced(found.program, 'python')}\n{found.title}:\n\n{fenced(found.text, 'text')}"
+def as_text(part: Part, lesson: Lesson) -> str:
+    """A program and its recording, or its jaxprs, where there is no stepper and no explorer."""
+    try:
+        if part.kind == "trace":
+            recorded = traced.read(part.argument, lesson)
+            about = f"{recorded.title}. What the course's own solution does, operation by operation"
+            program, text = recorded.program, recorded.transcript
+        else:
+            found = explored.read(part.argument, lesson)
+            about, program, text = found.title, found.program, found.text
+    except Problem as error:  # told with the page's line
+        raise problem(lesson, part.line, str(error)) from None
+    return f"{fenced(program, 'python')}\n{about}:\n\n{fenced(text, 'text')}"
 
 
 def _tasks(argument: str, lesson: Lesson) -> str:
@@ -295,10 +286,6 @@ def about_examples(lesson: Lesson, where: str = "") -> list[str]:
         f"**Examples**: they run on your own code once your exercises are done. {where} Every "
         "output on this page comes from the course's own solution."
     ]
-
-
-def _needs_numpy(lesson: Lesson) -> bool:
-    return "minijax" in {part.package for part in manifest.needed(lesson)}
 
 
 def source(argument: str) -> str:
@@ -495,5 +482,4 @@ def problem(lesson: Lesson, line: int, text: str) -> Problem:
 
 
 def _path(lesson: Lesson) -> str:
-    path = lesson.folder / "lesson.md"
-    return str(path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path)
+    return places.shown(lesson.folder / "lesson.md")

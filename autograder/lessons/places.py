@@ -57,6 +57,11 @@ def answers(name: str) -> Path:
     return _found(ANSWERS, "answers", name)
 
 
+def shown(path: Path) -> str:
+    """A path as people are told of it: below this copy, if it is there."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def _own() -> list[Path]:
     found = os.environ.get(_VARIABLE)
     return [Path(found)] if found else []

@@ -97,7 +97,9 @@ def replace_function(source: str, target: str, new_source: str) -> str:
     lines = _lines(source)
     place = _only(_places(source), target)
     new = new_source.strip("\n")
-    _check_defines(new, target.rpartition(".")[2])
+    name, body = target.rpartition(".")[2], _body(new)
+    if [node.name for node in body if isinstance(node, Definition)] != [name] or len(body) != 1:
+        raise Problem(f"The replacement should define {name!r} and nothing else.")
     indent = _indent(lines[place.start])
     end = "\n" if lines[place.end - 1].endswith("\n") else ""
     lines[place.start : place.end] = [_reindent(new, indent) + end]
@@ -330,7 +332,7 @@ def _add(lines: list[str], body: Sequence[ast.stmt], statements: Iterable[str], 
         lines[row - 1] = told
     else:
         rows = [part.lineno for part in body[:1]]
-        rows += [x.lineno for part in body[:1] for x in _decorators(part)]
+        rows += [x.lineno for part in body[:1] for x in getattr(part, "decorator_list", [])]
         row = min([*rows, len(lines) + 1]) - 1
         lines.insert(row, f"{_indent(lines[row]) if rows else ''}{'; '.join(more)}\n")
 
@@ -340,22 +342,12 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(getattr(value, "value", None), str)
 
 
-def _decorators(node: ast.stmt) -> list[ast.expr]:
-    return node.decorator_list if isinstance(node, Definition) else []
-
-
 # ------------------------------------------------------------------------------------------
 # Indentation
 
 
 def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _check_defines(text: str, name: str) -> None:
-    names = [node.name for node in _body(text) if isinstance(node, Definition)]
-    if names != [name] or len(_body(text)) != 1:
-        raise Problem(f"The replacement should define {name!r} and nothing else.")
 
 
 def _body(text: str) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ import json
 import math
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -58,7 +59,8 @@ def toml(path: Path) -> dict[str, Any]:
 
 def document(path: Path) -> Any:
     """The value in a JSON file; it has no infinite numbers."""
-    return parsed(text(path), _json, path, "JSON")
+    read = partial(json.loads, parse_constant=_refuse, parse_float=_finite)
+    return parsed(text(path), read, path, "JSON")
 
 
 def yaml(found: bytes, path: Path) -> dict[str, Any]:
@@ -105,10 +107,6 @@ def _decoded(found: bytes, path: Path) -> str:
         return found.decode().removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise Problem(f"{path} is not a text in UTF-8. Save it as one.") from None
-
-
-def _json(source: str) -> Any:
-    return json.loads(source, parse_constant=_refuse, parse_float=_finite)
 
 
 def _refuse(name: str) -> NoReturn:

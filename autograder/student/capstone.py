@@ -34,10 +34,7 @@ Check = Callable[[Workspace, Lesson], Report]  # checks the student's module of 
 
 def check(place: Workspace, lesson: Lesson, by: Check) -> int:
     """Run the scripts, show what they have learned or what is wrong, and return the exit status."""
-    if not place.own:
-        raise Problem(
-            "This is not a workspace. Make one with `./jaxprentice init DIR`, and run this there."
-        )
+    place.need_own()
     trained: list[Trained] = []
     wrong: list[str] = []
     for script, jax in stored(lesson).items():
@@ -152,7 +149,7 @@ def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson,
     What was complete when it was last checked is not checked again, nor what was never begun.
     """
     for part in manifest.prefix(lesson):
-        if not place.has_module(part) or latest.is_complete(place, part):
+        if not place.has_module(part) or place.is_complete(part):
             continue
         if not latest.is_begun(place, part):
             continue
@@ -166,7 +163,7 @@ def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson,
 def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
     """The lesson whose module, alone among the reference's, does not do."""
     known = manifest.prefix(lesson)
-    lacking = [part for part in known for path in part.files if not _solved(path)]
+    lacking = [x for x in known for path in x.files if not (places.SOLUTIONS / path).is_file()]
     if lacking:  # a handout
         return f"Next: ./jaxprentice check {lacking[0].id}, whose reference is not in this copy."
     for suspect in known:
@@ -193,7 +190,3 @@ def _alone(place: Workspace, lesson: Lesson, suspect: Lesson, script: str) -> st
         workspace.add_launcher(Path(folder), str(places.ROOT))
         got, reason = run(Path(folder), script, len(want))
     return reason or difference(got["losses"], want)
-
-
-def _solved(path: str) -> bool:
-    return (places.SOLUTIONS / path).is_file()

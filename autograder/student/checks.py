@@ -315,7 +315,7 @@ def syntax_error(path: str, source: bytes) -> Error | None:
         frame = Frame(path, error.lineno or 1, "", (error.text or row).strip())
         return Error("SyntaxError", f"Python cannot read {place}: {error.msg}", frames=(frame,))
     except ValueError as error:
-        return Error("SyntaxError", f"Python cannot read the file: {error}", frames=())
+        return Error("SyntaxError", f"Python cannot read the file: {error}")
     return None
 
 
@@ -415,23 +415,17 @@ def outcome_of(event: Event, error: Error | None = None) -> Outcome:
     if raw := event.get("error"):
         error = error_of(raw)
     names = {key: event[key] for key in ("test", "exercise", "title", "case")}
-    uses = event.get("uses")
-    found = None if uses is None else tuple(uses)
-    return Outcome(**names, passed=event["passed"], error=error, uses=found)
+    uses = None if event.get("uses") is None else tuple(event["uses"])
+    return Outcome(**names, passed=event["passed"], error=error, uses=uses)
 
 
 def error_of(raw: dict[str, Any]) -> Error:
     """A failure as the plugin told it; only a stub's text is the id of an exercise."""
     compared = raw["compared"]
     known = {exercise.id for lesson in manifest.load().values() for exercise in lesson.exercises}
-    return Error(
-        type=raw["type"],
-        message=raw["message"],
-        exercise=raw["exercise"] if raw["exercise"] in known else "",
-        timed_out=raw["timed_out"],
-        compared=tuple(compared) if compared and compared[0] else None,
-        frames=tuple(Frame(**frame) for frame in raw["frames"]),
-        printed=raw.get("printed", ""),
-        differs=raw.get("differs", ""),
-        program=raw.get("program", ""),
-    )
+    facts = {
+        "exercise": raw["exercise"] if raw["exercise"] in known else "",
+        "compared": tuple(compared) if compared and compared[0] else None,
+        "frames": tuple(Frame(**frame) for frame in raw["frames"]),
+    }
+    return Error(**{**raw, **facts})

@@ -170,13 +170,10 @@ def cluster() -> Finding:
         return WRONG, f"Dask's certificates in {', '.join(files)} cannot be used: {error}."
     if not encrypts or not security.require_encryption:
         return NOTE, f"Dask does not insist on encryption: {_NO_TLS}"
-    if _others_can_read(security.tls_client_key):
-        return WRONG, f"Others can read the key {security.tls_client_key}. Run chmod 600 on it."
+    key = security.tls_client_key
+    if key and Path(key).stat().st_mode & 0o077:
+        return WRONG, f"Others can read the key {key}. Run chmod 600 on it."
     return OK, f"Dask's connections are encrypted, with the certificate {security.tls_client_cert}"
-
-
-def _others_can_read(file: str | None) -> bool:
-    return file is not None and bool(Path(file).stat().st_mode & 0o077)
 
 
 _NO_TLS = (

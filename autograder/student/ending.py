@@ -4,6 +4,7 @@
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,22 +39,23 @@ class Trained:
         return str(self.own.get("shown", "")).strip("\n")
 
     @property
-    def pace(self) -> str:
-        """How many steps a second were taken; "" if no clock ran."""
-        seconds = self.own.get("times", {}).get("step", 0.0)
-        return f"{1 / seconds:,.0f} steps a second" if seconds else ""
+    def pace(self) -> float:
+        """How many steps a second were taken; 0 if no clock ran."""
+        seconds = self.own.get("times", {}).get("step")
+        return 1 / seconds if seconds else 0.0
 
     @property
     def verdict(self) -> str:
-        """How the losses are beside JAX's, as a sentence."""
+        """How the losses are beside JAX's, and the pace, as sentences."""
+        pace = f" {self.pace:,.0f} steps a second." if self.pace else ""
         pairs = list(zip(self.own["losses"], self.jax["losses"], strict=True))
         same = sum(a == b for a, b in pairs)
         if same == len(pairs):
-            return f"All {same} losses equal JAX's, digit for digit."
+            return f"All {same} losses equal JAX's, digit for digit.{pace}"
         far = max(abs(a - b) / max(abs(b), 1e-300) for a, b in pairs)
         return (
             f"All {len(pairs)} losses agree with JAX's, {same} of them digit for digit; "
-            f"none differs by more than {far:.0e} of its size."
+            f"none differs by more than {far:.0e} of its size.{pace}"
         )
 
 
@@ -75,9 +77,8 @@ def lines(trained: Sequence[Trained], works: Sequence[Work]) -> list[str]:
 
 def run_block(run: Trained) -> list[str]:
     """A run: both curves, the verdict, and what was learned."""
-    pace = f" {run.pace}." if run.pace else ""
     shown = [f"  {line}" for line in run.shown.splitlines()]
-    return [f"{run.name}: {run.verdict}{pace}", *beside(run), *shown, ""]
+    return [f"{run.name}: {run.verdict}", *beside(run), *shown, ""]
 
 
 def beside(run: Trained) -> list[str]:
@@ -112,10 +113,7 @@ def work_block(works: Sequence[Work]) -> list[str]:
 
 def ways(works: Sequence[Work]) -> str:
     """By which ways the lessons were done: ", 3 lessons as contract"; "" if none is noted."""
-    counts: dict[str, int] = {}
-    for work in works:
-        if work.way and work.own:
-            counts[work.way] = counts.get(work.way, 0) + 1
+    counts = Counter(work.way for work in works if work.way and work.own)
     return "".join(f", {n} lesson{'s' * (n != 1)} as {way}" for way, n in counts.items())
 
 

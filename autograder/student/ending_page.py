@@ -136,14 +136,14 @@ def figures(trained: Sequence[Trained], works: Sequence[Work]) -> list[tuple[str
     """The numbers at the top, each after its name."""
     pairs = [pair for x in trained for pair in zip(x.own["losses"], x.jax["losses"], strict=True)]
     equal = sum(a == b for a, b in pairs)
-    fastest = max((x for x in trained if x.pace), key=_pace, default=None)
+    fastest = max((x for x in trained if x.pace), key=lambda x: x.pace, default=None)
     found = [
         ("lines of my own", f"{sum(x.lines for x in works):,}"),
         ("exercises solved", f"{sum(len(x.own) for x in works)}"),
         (f"of {len(pairs)} losses equal JAX's digit for digit{rest(pairs)}", f"{equal}"),
     ]
     if fastest:
-        found.append((f"training steps a second ({fastest.name})", f"{_pace(fastest):,.0f}"))
+        found.append((f"training steps a second ({fastest.name})", f"{fastest.pace:,.0f}"))
     return [(escape(name), escape(value)) for name, value in found]
 
 
@@ -151,10 +151,6 @@ def rest(pairs: Sequence[tuple[float, float]]) -> str:
     """To how many digits the other losses agree; "" if there is no other."""
     far = max((abs(a - b) / max(abs(b), 1e-300) for a, b in pairs), default=0.0)
     return f"; the others to {math.floor(-math.log10(far))}" if far else ""
-
-
-def _pace(run: Trained) -> float:
-    return float(1 / run.own["times"]["step"])
 
 
 # ------------------------------------------------------------------------------------------
@@ -165,12 +161,11 @@ def section(run: Trained) -> str:
     """What a program has learned, and its curve beside JAX's."""
     title, about = TOLD.get(run.name, (run.name, ""))
     first, last = run.own["losses"][0], run.own["losses"][-1]
-    pace = f" {run.pace}." if run.pace else ""
     return (
         f"<section>\n<h2>{escape(title)}</h2>\n<p>{escape(about)}</p>\n{learned(run)}\n"
         f"<figure>\n{curves(run)}\n<figcaption>The loss at each step, from {first:.3g} to "
         f'{last:.3g}: <b class="own">mine</b> as a line, <b class="jax">JAX\'s</b> as dots on it. '
-        f"{escape(run.verdict + pace)}</figcaption>\n</figure>\n</section>"
+        f"{escape(run.verdict)}</figcaption>\n</figure>\n</section>"
     )
 
 

@@ -78,25 +78,15 @@ def check(place: Workspace, lesson: Lesson, wanted: Sequence[Exercise]) -> Repor
 
 
 def milestone(place: Workspace, lesson: Lesson) -> list[str]:
-    """What the lesson's milestone prints on the student's modules, below what it is."""
+    """What the lesson's milestone prints on the modules that the student has completed."""
     if not tasks.exist(lesson):
         return []
     goal = tasks.milestone(lesson)
-    own = {x.module: place.source(x) for x in complete_before(place, lesson)}
-    with checks.tree(lesson, {**own, lesson.module: place.source(lesson)}) as folder:
+    before = [x for x in manifest.prefix(lesson)[:-1] if place.is_complete(x)]
+    own = [x for x in before if place.has_module(x)]
+    with checks.tree(lesson, {x.module: place.source(x) for x in [*own, lesson]}) as folder:
         printed = run(goal.code, folder)
     return [f"Milestone: {goal.title}.", *("    " + line for line in printed)]
-
-
-def complete_before(place: Workspace, lesson: Lesson) -> list[Lesson]:
-    """The lessons before this one that the student has completed, as the last checks found."""
-    found = []
-    for part in manifest.prefix(lesson)[:-1]:
-        done, current = place.checked(part)
-        complete = current and len(done) == len(part.exercises)
-        if complete and place.has_module(part):
-            found.append(part)
-    return found
 
 
 def run(code: str, folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ import shutil
 import symtable
 import sys
 import tempfile
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from autograder.lessons.manifest import Exercise, Lesson
 from autograder.lessons.nothing import Task
 from autograder.lessons.problem import Problem
 from autograder.student import checks, explain, extras, latest, table
-from autograder.student.checks import DONE, Error, Outcome, Report, Stub
+from autograder.student.checks import DONE, Error, Report, Stub
 from autograder.student.screen import print_lines
 from autograder.student.workspace import Workspace
 
@@ -122,12 +123,12 @@ def judge(task: Task, text: bytes) -> Report:
         checks.add_runner(folder)
         (folder / nothing.FOLDER).mkdir()
         shutil.copy(task.checks_file, folder / nothing.FOLDER)
-        whole = skeleton.with_statement(text.decode(), stand_ins(task))
+        whole = skeleton.with_statement(text.decode(), "; ".join(map(stand_in, public(task))))
         (folder / task.file).write_bytes(whole.encode())
         words = [f"{nothing.FOLDER}/{task.checks_file.name}"]
         events, end = checks.watch(folder, words)
     report = checks.make_report(lesson, task.parts, events, end, {})
-    return Report(lesson, task.parts, report.outcomes, report.broken, not_begun(report))
+    return replace(report, stubs=not_begun(report))
 
 
 def needs_others(task: Task, text: bytes) -> Error | None:
@@ -167,12 +168,8 @@ def defined(text: bytes) -> set[str]:
 ABSENT = " is not there yet"
 
 
-def stand_ins(task: Task) -> str:
-    """Definitions of the public names that hold until the file has its own, which come later."""
-    return "; ".join(map(_stand_in, public(task)))
-
-
-def _stand_in(name: str) -> str:
+def stand_in(name: str) -> str:
+    """A definition of a public name that holds until the file has its own, which comes later."""
     if name[0].isupper():
         return f"exec('class {name}: stand_in = True')"
     return f"exec('def {name}(*args, **kwargs): raise NameError(\"{name}{ABSENT}\")')"
@@ -180,18 +177,10 @@ def _stand_in(name: str) -> str:
 
 def not_begun(report: Report) -> dict[str, Stub]:
     """The parts in which nothing is wrong, only not there: they are still to do."""
-    return {x.id: Stub(1, alone=True) for x in report.exercises if lacks_only(report.of(x.id))}
-
-
-def lacks_only(outcomes: list[Outcome]) -> bool:
-    """Whether each test that fails does so for want of a name."""
-    return len(absent(outcomes)) == sum(not x.passed for x in outcomes)
-
-
-def absent(outcomes: list[Outcome]) -> list[str]:
-    """The names for want of which tests fail, one for each."""
-    told = [x.error.message for x in outcomes if x.error]
-    return [message.removesuffix(ABSENT) for message in told if message.endswith(ABSENT)]
+    wrong = {
+        x.exercise for x in report.outcomes if x.error and not x.error.message.endswith(ABSENT)
+    }
+    return {x.id: Stub(1, alone=True) for x in report.exercises if x.id not in wrong}
 
 
 # ------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def lesson(place: Workspace) -> Lesson:
         last = manifest.get(last.lesson)
     elif isinstance(last, nothing.Task):
         last = manifest.get(last.lessons[0] if last.replaces else last.after)
-    return last if last and not is_complete(place, last) else following(place, last)
+    return last if last and not place.is_complete(last) else following(place, last)
 
 
 def following(place: Workspace, last: Lesson | None) -> Lesson:
@@ -61,20 +61,14 @@ def following(place: Workspace, last: Lesson | None) -> Lesson:
     When all are complete, it is the last of all. A handout has only its own.
     """
     own = [x for x in all_taught() if x.id == place.identity.get("lesson")]
-    left = [x for x in all_taught() if not is_complete(place, x)]
+    left = [x for x in all_taught() if not place.is_complete(x)]
     later = [x for x in left if last and x.number > last.number]
     return (own or [*later, *left, all_taught()[-1]])[0]
 
 
-def is_complete(place: Workspace, lesson: Lesson) -> bool:
-    """Whether all exercises of a lesson were done when the file was checked as it is now."""
-    done, current = place.checked(lesson)
-    return current and len(done) == len(lesson.exercises)
-
-
 def is_told(place: Workspace, lesson: Lesson) -> bool:
     """Whether the student has read that the lesson is complete."""
-    return is_complete(place, lesson) and bool(place.record.get(TOLD, {}).get(lesson.id))
+    return place.is_complete(lesson) and bool(place.record.get(TOLD, {}).get(lesson.id))
 
 
 def given(place: Workspace, lesson: Lesson) -> list[str]:

@@ -149,7 +149,7 @@ class End:
 
     printed: list[str]
     errors: str  # what Python printed of it
-    error: str | None  # its class
+    error: str  # its class; "" if there was none
 
 
 def command(
@@ -169,8 +169,8 @@ def ended(place: Workspace, file: Path, backend: str, options: Sequence[str]) ->
             env=environment() | {"JAX_PLATFORMS": "cpu"}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
         )  # fmt: skip
-        about = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
-    error = about.get("error") if about else f"the end of Python (status {done.returncode})"
+        end = f"the end of Python (status {done.returncode})"
+        error = report.read_text(encoding="utf-8") if report.exists() else end
     return End(done.stdout.splitlines(), done.stderr, error)
 
 
@@ -233,9 +233,8 @@ def blank_copy(place: Workspace, lessons: Sequence[Lesson]) -> Path:
     folder = place.folder / "packages"
     shutil.rmtree(folder, ignore_errors=True)
     pages = {page for lesson in lessons if (page := place.page(lesson))}
-    for package in {x.package for x in manifest.load().values() if x.package} - {
-        x.id for x in pages
-    }:
+    known = {x.package for x in manifest.load().values() if x.package}
+    for package in known - {x.id for x in pages}:
         shutil.copytree(place.root / package, folder / package)
     for page in pages:
         workspace.write(folder / f"{page.id}.py", from_nothing.source(place, page))

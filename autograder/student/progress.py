@@ -49,10 +49,7 @@ def list_lessons(place: Workspace) -> None:
             count, points = "yes" if capstone.is_done(place, lesson) else "no", ""
         way = place.way(lesson) if lesson.exercises else ""
         rows.append((lesson.id, lesson.title, f"{lesson.minutes} min", points, way, count))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))
-        print_lines([cells.rstrip()])
+    print_lines(screen.columns(rows))
     print(f"\n{line(place)}\nNext: ./jaxprentice check")
 
 
@@ -122,9 +119,8 @@ def show_lesson(place: Workspace, lesson: Lesson) -> None:
     done, taken = commands.done_of(place, lesson), latest.given(place, lesson)
     print_lines([lesson.title])
     for exercise in lesson.exercises:
-        status = (
-            TO_DO if exercise.id not in done else latest.GIVEN if exercise.id in taken else DONE
-        )
+        right = latest.GIVEN if exercise.id in taken else DONE
+        status = right if exercise.id in done else TO_DO
         print(f"  {table.styled(f'{status:<7}', status)}{exercise.id}")
 
 

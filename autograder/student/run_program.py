@@ -2,12 +2,11 @@
 
     python run_program.py FOLDER FILE minijax|jax REPORT [OPTION]...
 
-`import jax` and `import minijax` both mean the one that was asked for. REPORT gets how it ended, as
-JSON, unless it is empty. The options are the program's.
+`import jax` and `import minijax` both mean the one that was asked for. REPORT gets the class
+of the error that ended it, unless it is empty. The options are the program's.
 """
 
 import importlib
-import json
 import sys
 import traceback
 from pathlib import Path
@@ -19,8 +18,7 @@ def main() -> int:
     folder, file, backend, report, *options = sys.argv[1:]
     sys.path[:0] = [folder, str(Path(file).resolve().parent)]
     sys.argv = [file, *options]
-    error: BaseException | None = None
-    status = 0
+    error, status = "", 0
     try:
         source = Path(file).read_text(encoding="utf-8")
         code = compile(source, file, "exec")
@@ -33,11 +31,10 @@ def main() -> int:
     except KeyboardInterrupt:  # the command says it
         return 130
     except Exception as found:
-        error, status = found, 1
+        error, status = type(found).__name__, 1
         traceback.print_exception(type(found), found, in_program(found.__traceback__, file))
     if report:
-        about = {"error": error and type(error).__name__, "message": str(error or "")}
-        Path(report).write_text(json.dumps(about), encoding="utf-8")
+        Path(report).write_text(error, encoding="utf-8")
     return status
 
 

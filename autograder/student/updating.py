@@ -8,7 +8,6 @@ changed is shown, until the student says to take the course's.
 import difflib
 import io
 import json
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,10 +57,7 @@ def is_both(x: Versions) -> bool:
 
 
 def _check_place(place: Workspace) -> None:
-    if not place.own:
-        raise Problem(
-            "This is not a workspace. Make one with `./jaxprentice init DIR`, and run this there."
-        )
+    place.need_own()
     if place.identity.get("lesson") or places.is_handout():
         raise Problem("A handout is not updated. Ask your teacher for a new one.")
 
@@ -148,13 +144,7 @@ def _given(place: Workspace) -> Files:
 def _take(place: Workspace, versions: Versions) -> None:
     """Put the course's version in place, with the student's exercises; the old file is kept."""
     file = place.root / versions.path
-    if file.exists():
-        kept = place.root / workspace.STATE / "backups" / versions.path.replace("/", "-")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        number = 1
-        while (copy := kept.with_stem(f"{kept.stem}-{number}")).exists():
-            number += 1
-        shutil.copyfile(file, copy)
+    if copy := place.backup(file, versions.path):
         print(f"What you had in {versions.path} is kept in {copy.relative_to(place.root)}.")
     workspace.write(file, carried(versions, place))
 

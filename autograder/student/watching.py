@@ -41,7 +41,7 @@ class Watch:
         start = self.lesson if name is None else self.named(name)
         coming = events(self.place.root, self.has_keys)
         next(coming)  # from now on no save is overlooked, even during the first check
-        self.checked(start)
+        self.check(start)
         for event in coming:
             if isinstance(event, str):
                 if event in ("q", keys.END):
@@ -49,7 +49,7 @@ class Watch:
                 KEYS.get(event, Watch.tell_keys)(self)
             elif saved := [self.modules[path] for path in event if path in self.modules]:
                 print("\n" + ("" if screen.is_plain() else "-" * 72))
-                self.checked(saved[0])
+                self.check(saved[0])
 
     def named(self, name: str) -> Lesson | Task:
         """Where to begin: a lesson, at one of its exercises if that is named, or a page."""
@@ -64,49 +64,34 @@ class Watch:
         """The lesson of the exercise, or the one that the student works on."""
         return get(self.exercise.lesson) if self.exercise else latest.lesson(self.place)
 
-    def checked(self, saved: Lesson | Task) -> None:
-        """Check what was saved: a lesson, or what is written from nothing."""
-        if isinstance(saved, Lesson):
-            self.check(saved)
-            return
-        from_nothing.check(self.place, saved)
-        self.wait()
-
-    def check(self, lesson: Lesson) -> None:
-        """Check a lesson and say what was found; a file may be missing while it is being saved."""
-        if page := self.place.page(lesson):
-            self.checked(page)
-            return
+    def check(self, saved: Lesson | Task) -> None:
+        """Check a lesson, or a page, and say what was found; a file may be missing meanwhile."""
+        page = self.place.page(saved) if isinstance(saved, Lesson) else saved
         try:
-            report = commands.run(self.place, lesson)
-            commands.tell(report, self.place)
-            if not report.broken:
-                self.move_on(report)
+            if page:
+                from_nothing.check(self.place, page)
+            elif isinstance(saved, Lesson):
+                report = commands.run(self.place, saved)
+                commands.tell(report, self.place)
+                if not report.broken:
+                    self.move_on(report)
         except Problem as problem:
             print(problem)
         self.wait()
 
     def move_on(self, report: Report) -> None:
         """Go to the next exercise if the present one passes, or if it is in another lesson."""
-        before = self.exercise
-        here = before in report.lesson.exercises
-        if before and here and report.status(before) != DONE:
+        before, order = self.exercise, report.lesson.exercises
+        if before in order and report.status(before) != DONE:
             return
         open_ = checks.ready(report.lesson, report.done)
         if not open_ and not latest.is_told(self.place, report.lesson):
             commands.tell_end(self.place, report.lesson)
-        self.exercise = (self.following(before, open_) if here else None) or next(iter(open_), None)
-        if before and here and self.exercise:
+        start = order.index(before) if before in order else 0
+        later = [x for x in order[start:] if x in open_]
+        self.exercise = next(iter([*later, *open_]), None)
+        if before in order and self.exercise:
             print(f"\n{before.id} passes. Next: {self.exercise.id}.")
-
-    @staticmethod
-    def following(before: Exercise | None, open_: list[Exercise]) -> Exercise | None:
-        """The first of these that is after an exercise in its lesson."""
-        if before is None:
-            return None
-        order = [x.id for x in get(before.lesson).exercises]
-        later = [x for x in open_ if order.index(x.id) > order.index(before.id)]
-        return next(iter(later), None)
 
     def wait(self) -> None:
         """Say how far the student is, and what can be done now."""

@@ -11,10 +11,7 @@ from autograder.student.workspace import Workspace
 def choose(place: Workspace, lesson: Lesson, way: str) -> None:
     """Put the module of a way in place, if that of another way is there untouched."""
     workspace.check_way(way)
-    if not place.own:
-        raise Problem(
-            "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
-        )
+    place.need_own()
     if place.identity.get("lesson"):
         raise Problem("Your teacher chose the way for this handout. It cannot be changed here.")
     if way != place.way(lesson):

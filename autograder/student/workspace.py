@@ -139,6 +139,13 @@ class Workspace:
             )
         return found[0]
 
+    def need_own(self) -> None:
+        """Complain where there is no workspace of a student's own."""
+        if not self.own:
+            raise Problem(
+                "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
+            )
+
     def fingerprint(self, lesson: Lesson) -> str:
         """Changes when the student's module or the lesson's checks do."""
         page = self.page(lesson)
@@ -173,6 +180,11 @@ class Workspace:
         except Problem:  # the module is gone
             return last["done"], False
 
+    def is_complete(self, lesson: Lesson) -> bool:
+        """Whether all exercises of a lesson were done when the file was checked as it is now."""
+        done, current = self.checked(lesson)
+        return current and len(done) == len(lesson.exercises)
+
     def forget(self, lesson: Lesson) -> list[str]:
         """Nothing is known of a lesson any more: no exercise of it is done."""
         if lesson.id in self.record.get("checked", {}):
@@ -186,27 +198,23 @@ class Workspace:
 
     # Changing a module
 
-    def backup(self, lesson: Lesson) -> Path | None:
-        """Keep a copy of a module under a free name."""
-        if not user_files.is_there(self.file(lesson)):
+    def backup(self, file: Path, name: str) -> Path | None:
+        """Keep a copy of a file, if it is there, under the next number of a name."""
+        if not user_files.is_there(file):
             return None
-        content = user_files.content(self.file(lesson))
-        folder = self.folder / "backups"
-        folder.mkdir(parents=True, exist_ok=True)
-        stem = lesson.module.removesuffix(".py").replace("/", "-")
+        content = user_files.content(file)
+        first = self.folder / "backups" / name.replace("/", "-")
+        first.parent.mkdir(parents=True, exist_ok=True)
         number = 1
-        while (copy := folder / f"{stem}-{number}.py").exists():
+        while (copy := first.with_stem(f"{first.stem}-{number}")).exists():
             number += 1
         copy.write_bytes(content)
         return copy
 
     def replace(self, lesson: Lesson, text: str) -> Path | None:
         """Put a new module in place, and return where the old one is kept."""
-        if not self.own:
-            raise Problem(
-                "This is not a workspace. Make one with `./jaxprentice init DIR`, and work there."
-            )
-        copy = self.backup(lesson)
+        self.need_own()
+        copy = self.backup(self.file(lesson), lesson.module)
         write(self.file(lesson), text.encode())
         return copy
 

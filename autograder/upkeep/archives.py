@@ -32,7 +32,10 @@ def build(out: Path) -> list[Path]:
         name = f"jaxprentice-{places.VERSION}-{who}"
         part = out / f".{name}.part"
         try:
-            part.write_bytes(_packed(name, [x for x in files if not x.startswith(left_out)]))
+            own = {f"{name}/{x}": places.ROOT / x for x in files if not x.startswith(left_out)}
+            programs = [path for path, file in own.items() if os.access(file, os.X_OK)]
+            texts = ((path, file.read_bytes()) for path, file in own.items())
+            part.write_bytes(packing.packed(texts, programs))
             made.append(part.replace(out / f"{name}.zip"))
         finally:
             part.unlink(missing_ok=True)
@@ -51,9 +54,3 @@ def _tracked() -> Iterator[str]:
     for path in filter(None, listed.split("\0")):
         if (places.ROOT / path).is_file():
             yield path
-
-
-def _packed(top: str, files: list[str]) -> bytes:
-    found = {f"{top}/{path}": places.ROOT / path for path in files}
-    programs = [name for name, file in found.items() if os.access(file, os.X_OK)]
-    return packing.packed(((name, file.read_bytes()) for name, file in found.items()), programs)

@@ -171,16 +171,9 @@ def _faults(
     """
     by_name = {case.name: case for case in cases}
     only = asked.exercise.id if asked.exercise else None
+    head = lesson.id, asked.level
     sent = [
-        Sent(
-            lesson.id,
-            asked.level,
-            c.name,
-            c.source,
-            c.answers,
-            c.answers[0] if c.fails else only,
-            c.fails,
-        )
+        Sent(*head, c.name, c.source, c.answers, c.answers[0] if c.fails else only, c.fails)
         for c in cases
     ]
     wrong: dict[str, list[str]] = {}

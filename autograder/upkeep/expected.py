@@ -123,10 +123,10 @@ def named(mistake: Mistake, lesson: Lesson) -> Check:
     others = {exercise.id for exercise in lesson.exercises} - {mistake.exercise}
 
     def check(result: Result) -> Iterator[str]:
-        (own,) = [e for e in result["exercises"] if e["id"] == mistake.exercise]
-        if own["points"] == own["max_points"]:
-            yield f"{own['id']} should lose points. Add a test that this mistake fails."
+        if full_points := list(is_not_full(mistake.exercise)(result)):
+            yield from full_points
             return
+        (own,) = [e for e in result["exercises"] if e["id"] == mistake.exercise]
         label = own["misconception"]
         if label is None or label["name"] != mistake.name:
             found = "not recognized" if label is None else f"taken for {label['name']!r}"

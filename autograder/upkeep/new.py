@@ -41,12 +41,13 @@ def begin(lesson_id: str, course: Path | None = None) -> list[str]:
     files = _files(lessons / f"{number:02}_{lesson_id}", lesson_id, place)
     for path in files:
         if path.exists():
-            raise Problem(f"{_shown(path)} is there already. Give the lesson another name.")
+            raise Problem(f"{places.shown(path)} is there already. Give the lesson another name.")
     for path, template in files.items():
         text = (TEMPLATES / template).read_text(encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_with_names(text, names), encoding="utf-8")
-    return [_shown(path) for path in files]
+        filled = re.sub("|".join(names), lambda found: names[found[0]], text)
+        path.write_text(filled, encoding="utf-8")
+    return [places.shown(path) for path in files]
 
 
 def standing_on(*, own: bool) -> manifest.Lesson:
@@ -66,7 +67,7 @@ def _check_id(lesson_id: str) -> None:
             f"Use at most {LONGEST} lower-case letters, digits and _, such as custom_rules."
         )
     if lesson_id in manifest.load():
-        place = _shown(manifest.get(lesson_id).folder)
+        place = places.shown(manifest.get(lesson_id).folder)
         raise Problem(f"There is a lesson {lesson_id!r} already, in {place}. Give another name.")
 
 
@@ -95,14 +96,10 @@ def _files(folder: Path, lesson_id: str, own: Path | None = None) -> dict[Path, 
     }
 
 
-def _with_names(text: str, names: dict[str, str]) -> str:
-    return re.sub("|".join(names), lambda found: names[found[0]], text)
-
-
 def unfinished(lessons: Iterable[manifest.Lesson] | None = None) -> list[str]:
     """The marks that are left in lessons, all if absent, each as "FILE, line N: FILL IN: ..."."""
     return [
-        f"{_shown(path)}, line {number}: {line[line.index(MARK) :].strip()}"
+        f"{places.shown(path)}, line {number}: {line[line.index(MARK) :].strip()}"
         for path in _written_by_hand(manifest.load().values() if lessons is None else lessons)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if MARK in line
@@ -115,7 +112,3 @@ def _written_by_hand(lessons: Iterable[manifest.Lesson]) -> Iterator[Path]:
         files = _files(lesson.folder, lesson.id, None if place == places.COURSE else place)
         module = places.solution(lesson.module)
         yield from (path for path in {module: "", **files} if path.is_file())
-
-
-def _shown(path: Path) -> str:
-    return str(path.relative_to(places.ROOT) if path.is_relative_to(places.ROOT) else path)

@@ -58,21 +58,13 @@ def shown(lesson: Lesson) -> int:
 
 def faults(lesson: Lesson) -> list[str]:
     """What is wrong with a lesson's table, one sentence each; nothing for a whole one."""
-    return [*_faults_of_words(lesson), *_missing(lesson)]
-
-
-def _faults_of_words(lesson: Lesson) -> Iterator[str]:
-    for test, exercise, words, named in _named(lesson):
-        if len(named) != 1:
-            yield (
-                f"{test}: {words!r} is in {len(named)} sentences of {exercise}. Name one sentence."
-            )
-
-
-def _missing(lesson: Lesson) -> Iterator[str]:
-    for (exercise, sentence), tests in table(lesson).items():
-        if not tests:
-            yield f"{exercise}: no test keeps {sentence!r}."
+    unclear = [
+        f"{test}: {words!r} is in {len(named)} sentences of {exercise}. Name one sentence."
+        for test, exercise, words, named in _named(lesson)
+        if len(named) != 1
+    ]
+    kept = table(lesson).items()
+    return [*unclear, *(f"{name}: no test keeps {text!r}." for (name, text), x in kept if not x)]
 
 
 def _named(lesson: Lesson) -> Iterator[tuple[str, str, str, list[str]]]:

@@ -55,7 +55,8 @@ def _pair(version: str, python: str, jaxlib: str) -> str:
     """Run what such a pair has to pass, in one environment for all pairs of this Python."""
     if _test(version, python, ["--version"], OTHERS) == "failed":
         return "failed"
-    pip = [*_pip(version), "install", "--no-deps", f"jaxlib=={jaxlib}", f"jax=={jaxlib}"]
+    own = str(places.ROOT / f".venv-{version}{OTHERS}" / "bin" / "python")  # pip knows of mirrors
+    pip = [own, "-m", "pip", "install", "--no-deps", f"jaxlib=={jaxlib}", f"jax=={jaxlib}"]
     told = subprocess.run(pip, check=False, capture_output=True, text=True)
     if told.returncode:
         print(told.stderr, flush=True)
@@ -66,11 +67,6 @@ def _pair(version: str, python: str, jaxlib: str) -> str:
         if _test(version, python, [*tests, "-q"], OTHERS) == "failed":
             return "failed"
     return "passed"
-
-
-def _pip(version: str) -> list[str]:
-    """The pip of the environment for pairs; it knows of mirrors what pip was told."""
-    return [str(places.ROOT / f".venv-{version}{OTHERS}" / "bin" / "python"), "-m", "pip"]
 
 
 def find(version: str) -> str:

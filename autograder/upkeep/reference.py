@@ -151,16 +151,7 @@ def _pytest(copy: Path, own: Mapping[str, str], limit: float | None, *args: str)
     path = os.pathsep.join(map(str, (copy, copy / "solutions", places.PACKAGE.parent)))
     environment = {**os.environ, "PYTHONPATH": path, **own}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # it starts in half of the time with it
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--rootdir",
-        str(copy),
-        "-p",
-        touched.__name__,
-        *args,
-    ]
+    command = [sys.executable, "-m", "pytest", f"--rootdir={copy}", "-p", touched.__name__, *args]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(
         command, cwd=copy, env=environment, stdout=quiet, stderr=quiet, start_new_session=True

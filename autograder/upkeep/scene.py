@@ -75,14 +75,10 @@ def _plant_edition(made: Scene) -> Iterator[None]:
     finally:
         for name, path in before.items():
             setattr(places, name, path)
-        _forget()
-
-
-def _forget() -> None:
-    """Let no oracle of this scene answer later."""
-    oracle._close_oracles()
-    for cached in (oracle.reference, oracle.variant, under_pytest.collected, rehearsal.rehearse):
-        cached.cache_clear()
+        oracle._close_oracles()  # so that none of this scene answers later
+        for cached in (oracle.reference, oracle.variant, under_pytest.collected):
+            cached.cache_clear()
+        rehearsal.rehearse.cache_clear()
 
 
 @contextlib.contextmanager

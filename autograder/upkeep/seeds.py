@@ -65,7 +65,7 @@ def run(chosen: Sequence[Lesson]) -> int:
             found = costs(lesson, crew)
             steady = [cost for cost in found if cost.is_steady]
             odd += [str(cost) for cost in found if not cost.is_steady]
-            loss = f"{median_loss(found):.1f} %" if found else ""
+            loss = f"{statistics.median(x.loss for x in found):.1f} %" if found else ""
             rows.append((lesson.id, f"{len(steady)} of {len(found)}", loss))
     print("\nWhat stored wrong answers cost:", *screen.columns(rows), "", sep="\n")
     print(*(f"- {text}" for text in odd), sep="\n")
@@ -79,11 +79,6 @@ def costs(lesson: Lesson, crew: pool.Crew, level: str | None = None) -> list[Cos
     named += [(x.exercise, f"fails {x.fails}", answers.variant_source(x)) for x in others]
     task = functools.partial(_cost, lesson.id, level)
     return [found for _, found in crew.each(task, named)]
-
-
-def median_loss(found: Sequence[Cost]) -> float:
-    """The median of what the answers lose, a percentage of the lesson."""
-    return statistics.median(cost.loss for cost in found)
 
 
 def _cost(lesson_id: str, level: str | None, sent: tuple[str, str, str]) -> Cost:

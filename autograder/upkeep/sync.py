@@ -13,7 +13,6 @@ import json
 import math
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +30,7 @@ from autograder.lessons import (
 )
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
+from autograder.student import workspace
 from autograder.upkeep import course_map, refusals, routes
 
 
@@ -39,11 +39,10 @@ def sync(check: bool) -> list[str]:
     wanted = generated()
     drifted = []
     for path, text in wanted.items():
-        why = _difference(places.ROOT / path, text)
-        if why:
+        if why := _difference(places.ROOT / path, text):
             drifted.append(f"{path} ({why})")
             if not check:
-                write(places.ROOT / path, text.encode())
+                workspace.write(places.ROOT / path, text.encode())
     for path in _leftovers(set(wanted)):
         drifted.append(f"{path} (nothing generates it any more)")
         if not check:
@@ -54,11 +53,9 @@ def sync(check: bool) -> list[str]:
 def generated() -> dict[str, str]:
     """The text of every generated file, by its path below the root."""
     known = list(manifest.load().values())
-    files: dict[str, str] = {}
     for lesson in known:
         _check(lesson)
-    for path, text in assemble.init_files(known).items():
-        files[f"solutions/{path}"] = text
+    files = {f"solutions/{path}": text for path, text in assemble.init_files(known).items()}
     files["course/map.svg"] = course_map.picture(known)
     files.update(_outputs(known))
     if counts := _hidden_tests():
@@ -99,31 +96,20 @@ def _hidden_tests() -> dict[str, int]:
     for suite in sorted(places.SUITES.glob("*.py")):
         exercise = ""
         for node in ast.parse(suite.read_text(encoding="utf-8")).body:
-            exercise = _section(node) or exercise
-            if not isinstance(node, ast.FunctionDef) or exercise not in found:
-                continue
-            if node.name.startswith("test_"):
-                marks = [mark for mark in node.decorator_list if isinstance(mark, ast.Call)]
-                found[exercise] += math.prod(_cases(mark) for mark in marks)
+            match node:
+                case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(begins))])):
+                    exercise = begins
+                case ast.FunctionDef(name) if name.startswith("test_") and exercise in found:
+                    found[exercise] += math.prod(map(_cases, node.decorator_list))
     return {name: count for name, count in found.items() if count}
 
 
-def _section(node: ast.stmt) -> str:
-    """The exercise whose section of a suite begins here, if one does."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    begins = isinstance(call, ast.Call) and ast.unparse(call.func) == "exercise"
-    return str(ast.literal_eval(call.args[0])) if begins else ""  # type: ignore[union-attr]
-
-
-def _named(mark: ast.Call, name: str) -> bool:
-    return isinstance(mark.func, ast.Attribute) and mark.func.attr == name
-
-
-def _cases(mark: ast.Call) -> int:
+def _cases(mark: ast.expr) -> int:
     """How many cases a mark makes of a test: as many as a list of parameters has entries."""
-    if not _named(mark, "parametrize") or not isinstance(mark.args[1], ast.List | ast.Tuple):
-        return 1
-    return len(mark.args[1].elts)
+    match mark:
+        case ast.Call(ast.Attribute(attr="parametrize"), [_, ast.List(x) | ast.Tuple(x), *_]):
+            return len(x)
+    return 1
 
 
 def _difference(path: Path, text: str) -> str:
@@ -138,16 +124,6 @@ def _leftovers(wanted: set[str]) -> Iterator[str]:
         path = file.relative_to(places.ROOT).as_posix()
         if file.is_file() and path not in wanted:
             yield path
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    new = Path(file.name)
-    new.chmod(0o644)
-    new.replace(path)
 
 
 # ------------------------------------------------------------------------------------------

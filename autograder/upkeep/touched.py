@@ -89,11 +89,8 @@ class _Finder:
     ) -> ModuleSpec | None:
         """The module's place and loader; None if it is elsewhere."""
         spec = PathFinder.find_spec(name, path, target)
-        if (
-            spec is None
-            or not spec.has_location
-            or self.folder not in Path(str(spec.origin)).parents
-        ):
+        origin = Path(str(spec.origin)) if spec and spec.has_location else Path()
+        if spec is None or self.folder not in origin.parents:
             return None
         spec.loader = _Loader(name, str(spec.origin), self.folder)
         return spec

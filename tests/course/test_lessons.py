@@ -115,12 +115,6 @@ def test_two_lessons_share_nothing(monkeypatch, tmp_path, folder, old, new, mess
     assert message in str(problem.value)
 
 
-def test_the_real_course_loads_and_is_in_order():
-    numbers = [lesson.number for lesson in manifest.load().values()]
-    assert numbers == sorted(numbers)
-    assert numbers
-
-
 def test_the_time_of_a_lesson_is_its_exercises_and_forty_minutes_or_more_to_read():
     taught = [lesson for lesson in manifest.load().values() if lesson.exercises]
     left = {x.id: x.minutes - sum(e.minutes for e in x.exercises) for x in taught}

@@ -112,12 +112,6 @@ def test_a_wrong_directive_is_told_with_file_and_line(hello, line, message):
     assert message in str(problem.value)
 
 
-def test_each_exercise_stands_on_the_page_once(hello):
-    page.check(small_course.HELLO_MD, hello)
-    with pytest.raises(Problem, match=r"hello.grow is shown 0 times"):
-        page.check("{{ exercise hello.greet }}\n", hello)
-
-
 # ------------------------------------------------------------------------------------------
 # The real lessons
 

@@ -10,6 +10,7 @@ from autograder.lessons import places
 SEQUEL = (
     "The same", "So", "Also", "And", "But", "Or", "Nor", "Neither", "Again", "Too", "Then",
     "It", "Its", "They", "Their", "This", "These", "That", "Those", "Others", "Otherwise", "Such",
+    "Both together",
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import graded_course
 import layers
@@ -67,13 +66,11 @@ def test_wrong_usage_is_one_sentence_and_status_2(work, say, line, words):
     [
         ("check helo", "There is no lesson or exercise 'helo'. Did you mean hello?"),
         ("hint Box.gro", "There is no lesson or exercise 'Box.gro'."),
-        ("check between", "The lesson between has no exercises."),
         ("check zzz", "See `./jaxprentice list`."),
         (
             "hint hello.gret",
             "There is no lesson or exercise 'hello.gret'. Did you mean hello.greet",
         ),
-        ("give hello.greet", "hello.greet is an exercise. Give its lesson, hello."),
         ("reset nothing", "There is no lesson 'nothing'."),
         ("init .", "exists and is not empty. Give a new folder"),
         ("grade nowhere --lesson hello --out x", "There is no folder nowhere."),
@@ -287,12 +284,11 @@ def test_one_exercise_alone(work, say):
     assert say("check", "hello.grow")[0] == 1
 
 
-STUB_OF_GROW = 'raise NotImplementedError("hello.grow")'
+GROW_TO_DO = ("self.size += by\n        return self", 'raise NotImplementedError("hello.grow")')
 
 
 def test_after_one_exercise_the_next_one_is_named(work, say):
-    stub = 'raise NotImplementedError("hello.grow")'
-    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    solve(work, "toy/hello.py", GROW_TO_DO)
     out = say("check", "hello.greet")[1]
     assert "Done, 1 of 2. Next: hello.grow (toy/hello.py, line 41).\n" in out
 
@@ -309,7 +305,7 @@ def test_after_one_exercise_no_other_is_named_that_waits(monkeypatch, tmp_path):
 
 
 def test_the_exercise_that_is_done_last_completes_the_lesson(work, say):
-    solve(work, "toy/hello.py", ("self.size += by\n        return self", STUB_OF_GROW))
+    solve(work, "toy/hello.py", GROW_TO_DO)
     assert say("check", "hello.greet")[0] == 0
     solve(work)
     status, out, _ = say("check", "hello.grow")
@@ -321,7 +317,7 @@ def test_the_exercise_that_is_done_last_completes_the_lesson(work, say):
 
 
 def test_a_lesson_is_not_complete_by_what_was_right_in_an_older_file(work, say):
-    solve(work, "toy/hello.py", ("self.size += by\n        return self", STUB_OF_GROW))
+    solve(work, "toy/hello.py", GROW_TO_DO)
     say("check", "hello.greet")
     solve(work, "toy/hello.py", ("return text + mark", "return 0"))
     status, out, _ = say("check", "hello.grow")
@@ -349,8 +345,7 @@ def test_lists_and_progress_are_computed_from_the_files(work, say):
 def test_what_is_not_there_any_more_does_not_count(work, say):
     solve(work)
     say("check", "hello")
-    stub = 'raise NotImplementedError("hello.grow")'
-    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    solve(work, "toy/hello.py", GROW_TO_DO)
     assert "Done, 1 of 2. Next: hello.grow" in say("check", "hello.greet")[1]
 
 
@@ -418,14 +413,6 @@ def test_a_complete_lesson_whose_file_has_changed_is_not_next_if_it_still_is_com
     file.write_text(file.read_text(encoding="utf-8").replace("return", "return 7 or"), "utf-8")
     end = "The lesson hello is complete. Next: ./jaxprentice check bye (0 of 1 done): Parting"
     assert end in say("check", "hello")[1]
-
-
-def test_a_syntax_error_is_placed(work, say):
-    solve(work, "toy/hello.py", ("return text + mark", "return text +"))
-    status, out, _ = say("check", "hello")
-    assert status == 1
-    assert "line 25, column" in out
-    assert "Traceback" not in out
 
 
 def save_at(file, time):
@@ -528,24 +515,8 @@ def test_mine_names_a_module_that_cannot_be_imported(work, say):
     assert "Your own toy/hello.py breaks bye.bye." in out
 
 
-def test_checks_that_do_not_run_are_not_the_students_fault(work, say):
-    (places.COURSE / "lessons/01_hello/checks.py").write_text("", encoding="utf-8")
-    status, _, err = say("check", "hello")
-    assert status == 1
-    assert "Get a complete copy of the course." in one_sentence(err)
-
-
-def test_outside_of_a_workspace_the_copy_is_checked_and_that_is_said(course, say):
-    status, out, _ = say("check", "hello")
-    assert status == 1
-    assert out.startswith("This is not a workspace, so ")
-
-
-def test_a_deleted_module_says_how_to_get_it_back(work, say):
+def test_a_deleted_module_can_be_had_again(work, say):
     (work / "toy/hello.py").unlink()
-    status, _, err = say("check", "hello")
-    assert status == 1
-    assert "`./jaxprentice reset hello`" in one_sentence(err)
     assert say("reset", "hello")[0] == 0
     assert "hello.greet" in (work / "toy/hello.py").read_text(encoding="utf-8")
 
@@ -557,33 +528,6 @@ def test_a_name_that_a_browser_made_is_recognized_and_said(work, say, name):
     status, out, _ = say("check", "hello")
     assert status == 0
     assert out.startswith(f"There is no toy/hello.py, so {name} is checked. Rename it")
-
-
-def test_of_several_such_names_none_is_taken(work, say):
-    shutil.copy(work / "toy/hello.py", work / "toy/hello (1).py")
-    (work / "toy/hello.py").rename(work / "hello (2).py")
-    status, _, err = say("check", "hello")
-    assert status == 1
-    assert "hello (1).py and hello (2).py could be it. Rename one to hello.py." in err
-
-
-def test_output_is_plain_ascii_where_that_is_all_there_is(work):
-    solve(work, "toy/hello.py", ("return text + mark", "return 'é' + mark"))
-    lesson = manifest.get("hello")
-    code = (
-        "from pathlib import Path\n"
-        "from autograder.lessons import places\n"
-        "from autograder.student import commands, workspace\n"
-        f"places.COURSE = Path({str(places.COURSE)!r})\n"
-        f"places.SOLUTIONS = Path({str(places.SOLUTIONS)!r})\n"
-        f"commands.check(workspace.find(Path({str(work)!r})), {lesson.id!r}, mine=False)"
-    )
-    root = Path(cli.__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "ascii"}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, check=True
-    )
-    assert run.stdout.decode("ascii").count("\\xe9") == 1
 
 
 # ------------------------------------------------------------------------------------------
@@ -643,8 +587,7 @@ def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
 
 
 def test_what_was_given_is_marked_and_counts_as_given(work, say):
-    stub = 'raise NotImplementedError("hello.grow")'
-    solve(work, "toy/hello.py", ("self.size += by\n        return self", stub))
+    solve(work, "toy/hello.py", GROW_TO_DO)
     say("give", "hello")
     assert re.search(r"^hello .* 2 of 2, 1 given$", say("list")[1], re.MULTILINE)
     assert "done   hello.greet\n  given  hello.grow" in say("progress", "hello")[1]
@@ -693,11 +636,6 @@ def test_progress_of_the_whole_course_fits_a_screen(work, capsys, monkeypatch):
     assert max(map(len, lines)) <= 100
 
 
-def test_give_without_the_solution_in_this_copy_says_so(work, say):
-    small_course.hand_out("toy/hello.py")
-    assert "does not hold the solution" in one_sentence(say("give", "hello")[2])
-
-
 def test_reset_keeps_every_earlier_file(work, say):
     for number in (1, 2):
         (work / "toy/hello.py").write_text(f"# {number}", encoding="utf-8")
@@ -708,8 +646,8 @@ def test_reset_keeps_every_earlier_file(work, say):
 
 def test_outside_of_a_workspace_nothing_is_replaced(course, say):
     before = (course / "solutions/toy/hello.py").read_bytes()
-    for command in ("give", "reset"):
-        assert "not a workspace" in one_sentence(say(command, "hello")[2])
+    for line in ("give hello", "reset hello", "way hello blank", "update"):
+        assert "not a workspace" in one_sentence(say(*line.split())[2])
     assert (course / "solutions/toy/hello.py").read_bytes() == before
 
 
@@ -833,8 +771,6 @@ def test_sync_check_fails_when_a_generated_file_is_out_of_date(course, say):
     assert status == 1
     assert "course/map.svg" in out
     assert "Run `./jaxprentice sync`" in one_sentence(err)
-    assert say("sync")[0] == 0
-    assert say("sync", "--check")[0] == 0
 
 
 @pytest.mark.parametrize("missing", [["bubblewrap"], []])

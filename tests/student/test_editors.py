@@ -19,15 +19,18 @@ from autograder.student import editors, workspace
 # Editors
 
 
+def pytest_in(work, *options):
+    """What plain pytest says in a workspace."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST"))}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", *options]
+    done = subprocess.run(command, cwd=work, env=kept, capture_output=True, text=True, check=False)
+    return done.stdout
+
+
 def test_pytest_finds_the_checks_of_all_lessons_on_the_students_own_files(work):
     solve(work, "toy/hello.py", ("self.size += by", "self.size += 7"))
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rA", "--tb=no"],
-        cwd=work, env=kept, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    results = sorted(line.split(" - ")[0] for line in done.stdout.splitlines() if "::" in line)
-    assert results == [
+    said = pytest_in(work, "-rA").splitlines()
+    assert sorted(line.split(" - ")[0] for line in said if "::" in line) == [
         "FAILED lessons/01_hello/checks.py::test_grow",
         "FAILED lessons/03_bye/checks.py::test_bye",
         "PASSED lessons/01_hello/checks.py::test_greet",
@@ -38,12 +41,7 @@ def test_a_module_that_cannot_be_imported_does_not_hide_the_other_checks(work):
     (work / "toy/bye.py").write_text("1 / 0\n", encoding="utf-8")
     solve(work)
     (work / "toy/__init__.py").write_text("", encoding="utf-8")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"],
-        cwd=work, env=kept, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert "2 passed, 1 error" in done.stdout
+    assert "2 passed, 1 error" in pytest_in(work)
 
 
 def test_the_settings_name_the_workspace_and_pytest(work):

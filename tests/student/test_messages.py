@@ -145,60 +145,36 @@ class Scene:
 
 
 LEAVES = "import minijax, os; os._exit(3)"
-NO_WORKSPACE = "This is not a workspace. Make one with `./jaxprentice init DIR`, and "
 TABLE = [
-    (Scene.nothing, ["init", "other", "--way", "easy"], "There is no 'easy' way. Give one of "),
-    (Scene.leave, ["way", "hello", "blank"], NO_WORKSPACE + "work there."),
-    (
-        Scene.a_handout,
-        ["way", "hello", "blank"],
-        "Your teacher chose the way for this handout. It cannot be changed here.",
-    ),
-    (
-        Scene.begun,
-        ["way", "hello", "blank"],
-        "You have begun hello, so toy/hello.py stays as it is. To begin again, `./jaxprentice ",
-    ),
-    (Scene.a_page, ["give", "hello"], "hello is a part of nothing/page.py, which is all your own."),
-    (
-        Scene.a_page,
-        ["hint", "page"],
-        "page is written from an empty page: no lesson, no hints, no skeleton. `./jaxprentice ",
-    ),
-    (Scene.a_page, ["check", "page"], "nothing/page.py is missing. `./jaxprentice update` puts"),
-    (
-        Scene.no_jax_in_it,
-        ["run", "x.py", "--on", "jax"],
-        "x.py imports neither minijax nor jax, so",
-    ),
-    (Scene.leave_with_scripts, ["check", "end"], NO_WORKSPACE + "run this there."),
-    (Scene.add_scripts, ["check", "end"], "capstones/end.py is missing. Copy it from a new"),
-    (Scene.add_scripts_without_losses, ["check", "end"], "JAX's losses for end are missing. Get a"),
-    (Scene.no_checks_in_file, ["check", "hello"], "The checks of hello do not run. Get a complete"),
-    (Scene.no_checks, ["check", "hello"], "The lesson hello has no checks.py. Get a complete copy"),
-    (Scene.add_tasks, ["hint", "bye.open"], "bye.open is an extra, and extras have no hints."),
-    (Scene.nothing, ["give", "hello.greet"], "hello.greet is an exercise. Give its lesson, hello."),
-    (Scene.nothing, ["check", "between"], "The lesson between has no exercises. See"),
-    (Scene.add_tasks, ["check", "bye.open"], "tasks/open_bye.py is missing. `./jaxprentice update"),
-    (Scene.nothing, ["trace"], 'Give a program: the name of a file, or -c "...".'),
-    (Scene.nothing, ["trace", "x.py"], "There is no file x.py. Give the name of a program."),
-    (Scene.add_package, ["trace", "-c", LEAVES], "The program ended Python (status "),
-    (
-        Scene.nothing,
-        ["run", "toy/bye.py", "--on", "tpu"],
-        "A program cannot run on tpu. Write --on jax, or leave it out.",
-    ),
-    (Scene.browser_name, ["run", "x.py"], "There is no toy/hello.py. Rename "),
-    (Scene.nothing, ["update", "toy/helo.py"], "The course has no file toy/helo.py. Name one such"),
-    (Scene.no_jax, ["run", "x.py", "--on", "jax"], "JAX is not installed with the course."),
-    (Scene.leave, ["update"], NO_WORKSPACE + "run this there."),
-    (Scene.a_handout, ["update"], "A handout is not updated. Ask your teacher for a new one."),
-    (Scene.no_solution, ["give", "hello"], "This copy does not hold the solution of hello. Ask"),
-    (Scene.nothing, ["init", "toy"], "toy exists and is not empty. Give a new folder for your"),
-    (Scene.no_lessons, ["init", "new"], "This copy holds no lessons. Get a complete copy of the"),
-    (Scene.two_names, ["check", "hello"], "hello (2).py could be it. Rename one to hello.py."),
-    (Scene.no_module, ["check", "hello"], "hello.py is missing. `./jaxprentice reset hello` puts"),
-    (Scene.leave, ["reset", "hello"], NO_WORKSPACE + "work there."),
+    (Scene.nothing, "init other --way easy", "There is no 'easy' way. Give one of "),
+    (Scene.a_handout, "way hello blank", "Your teacher chose the way for this handout. It"),
+    (Scene.begun, "way hello blank", "You have begun hello, so toy/hello.py stays as it is. To"),
+    (Scene.a_page, "give hello", "hello is a part of nothing/page.py, which is all your own."),
+    (Scene.a_page, "hint page", "page is written from an empty page: no lesson, no hints, no"),
+    (Scene.a_page, "check page", "nothing/page.py is missing. `./jaxprentice update` puts"),
+    (Scene.no_jax_in_it, "run x.py --on jax", "x.py imports neither minijax nor jax, so"),
+    (Scene.add_scripts, "check end", "capstones/end.py is missing. Copy it from a new"),
+    (Scene.add_scripts_without_losses, "check end", "JAX's losses for end are missing. Get a"),
+    (Scene.no_checks_in_file, "check hello", "The checks of hello do not run. Get a complete"),
+    (Scene.no_checks, "check hello", "The lesson hello has no checks.py. Get a complete copy"),
+    (Scene.add_tasks, "hint bye.open", "bye.open is an extra, and extras have no hints."),
+    (Scene.nothing, "give hello.greet", "hello.greet is an exercise. Give its lesson, hello."),
+    (Scene.nothing, "check between", "The lesson between has no exercises. See"),
+    (Scene.add_tasks, "check bye.open", "tasks/open_bye.py is missing. `./jaxprentice update"),
+    (Scene.nothing, "trace", 'Give a program: the name of a file, or -c "...".'),
+    (Scene.nothing, "trace x.py", "There is no file x.py. Give the name of a program."),
+    (Scene.add_package, f"trace -c '{LEAVES}'", "The program ended Python (status "),
+    (Scene.nothing, "run toy/bye.py --on tpu", "A program cannot run on tpu. Write --on jax, or"),
+    (Scene.browser_name, "run x.py", "There is no toy/hello.py. Rename "),
+    (Scene.nothing, "update toy/helo.py", "The course has no file toy/helo.py. Name one such as"),
+    (Scene.no_jax, "run x.py --on jax", "JAX is not installed with the course."),
+    (Scene.a_handout, "update", "A handout is not updated. Ask your teacher for a new one."),
+    (Scene.no_solution, "give hello", "This copy does not hold the solution of hello. Ask"),
+    (Scene.nothing, "init toy", "toy exists and is not empty. Give a new folder for your"),
+    (Scene.no_lessons, "init new", "This copy holds no lessons. Get a complete copy of the"),
+    (Scene.two_names, "check hello", "hello (1).py and hello (2).py could be it. Rename one to"),
+    (Scene.no_module, "check hello", "hello.py is missing. `./jaxprentice reset hello` puts"),
+    (Scene.leave, "reset hello", "This is not a workspace. Make one with `./jaxprentice init"),
 ]
 
 
@@ -211,7 +187,7 @@ def test_each_complaint_is_one_sentence_with_a_next_step(
 ):
     spoil(Scene(work, course, monkeypatch))
     capsys.readouterr()
-    assert cli.main(line) == 1
+    assert cli.main(shlex.split(line)) == 1
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
@@ -433,107 +409,37 @@ class Finds(Scene):
 # What was done before, the command, and what it prints.
 ADVICE = [
     (Finds.nothing, "check hello", ["Then: ./jaxprentice check hello.greet"]),
-    (
-        Finds.leave,
-        "check hello",
-        ["This is not a workspace, so ", "Make your own with `init DIR`."],
-    ),
-    (
-        Finds.broken,
-        "check hello",
-        ["hello cannot be checked: toy/hello.py does not work as a whole."],
-    ),
+    (Finds.leave, "check hello", ["This is not a workspace, so ", "own with `init DIR`."]),
+    (Finds.broken, "check hello", ["hello cannot be checked: ", "read line 1, column"]),
     (Finds.renamed, "check hello", ["`./jaxprentice reset hello` begins with a new skeleton, and"]),
     (Finds.not_python, "check hello", ["Python cannot read the file: null bytes"]),
     (Finds.a_random_program, "check hello", ["The smallest program found that fails:", "x = 1"]),
-    (
-        Finds.solve_both,
-        "check bye --mine",
-        ["The result is the same with your own earlier modules."],
-    ),
-    (
-        Finds.breaks_together,
-        "check bye --mine",
-        ["Your own earlier modules together break bye.bye."],
-    ),
+    (Finds.solve_both, "check bye --mine", ["The result is the same with your own earlier"]),
+    (Finds.breaks_together, "check bye --mine", ["earlier modules together break bye.bye."]),
     (Finds.hand_in, "check bye", ["The lesson bye is complete. Hand in toy/bye.py."]),
-    (
-        Finds.solve_with_tasks,
-        "check bye",
-        ["Extra, without points:", "(./jaxprentice check bye.open)"],
-    ),
+    (Finds.solve_with_tasks, "check bye", ["Extra, without points:", "check bye.open)"]),
     (Finds.endless_milestone, "check bye", ["It did not finish within 0.3 seconds."]),
-    (
-        Finds.hints,
-        "hint hello.greet",
-        ["There is no further hint. ./jaxprentice give hello puts the"],
-    ),
+    (Finds.hints, "hint hello.greet", ["There is no further hint. ./jaxprentice give hello puts"]),
     (Finds.nothing, "init new", ["Writing the lessons and their notebooks ..."]),
     (Finds.on_a_terminal, "list", ["Checking hello, which has changed ..."]),
-    (
-        Finds.nothing,
-        "progress",
-        [
-            "0 of 4.5 points, according to the checks.",
-            "Each exercise of a lesson: ./jaxprentice progress",
-        ],
-    ),
+    (Finds.nothing, "progress", ["Each exercise of a lesson: ./jaxprentice progress"]),
     (Finds.solve, "check", ["toy/hello.py was saved last."]),
     (Finds.foreign, "check", ["toy/hello.py cannot be handed in as it is.", ", imports scipy, "]),
-    (
-        Finds.nothing,
-        "progress --export x.json",
-        ['x.json says which exercises are done. The page "Ways through" of the site loads it.'],
-    ),
+    (Finds.nothing, "progress --export x.json", ["x.json says which exercises are done. The page"]),
     (Finds.solve, "give hello", ["What you had is kept in .jaxprentice/backups/toy-hello-1.py."]),
-    (
-        Finds.corrected,
-        "update",
-        ["The course changed:", "To take the course's, with your exercises: "],
-    ),
-    (
-        Finds.corrected,
-        "update toy/hello.py",
-        ["toy/hello.py is now the course's, with your exercises."],
-    ),
-    (
-        Finds.endless_script,
-        "check end",
-        ["It did not finish within 0.3 seconds.", "Next: ./jaxprentice"],
-    ),
+    (Finds.corrected, "update", ["The course changed:", "To take the course's, with your"]),
+    (Finds.corrected, "update toy/hello.py", ["toy/hello.py is now the course's, with your"]),
+    (Finds.endless_script, "check end", ["did not finish within 0.3 s", "Next: ./jaxprentice"]),
     (Finds.silent_script, "check end", ["It ended without a message."]),
     (Finds.another_loss, "check end", ["The loss at step 1 is 2, and should be 1."]),
     (Finds.right_loss, "check end", ["end: All 1 losses equal JAX's, digit for digit."]),
-    (
-        Finds.right_loss_with_given,
-        "check end",
-        ["Exercises taken with `give` are not your own: 2 of hello."],
-    ),
-    (
-        Finds.one_file_alone,
-        "check end",
-        ["Each of your modules works among the reference's."],
-    ),
-    (
-        Finds.lacks_a_reference,
-        "check end",
-        ["check hello, whose reference is not in this copy."],
-    ),
-    (
-        Finds.recorded,
-        "trace -c x",
-        [
-            "No operation was recorded.",
-            "Only the first 20000 steps are shown. Try a smaller program.",
-        ],
-    ),
+    (Finds.right_loss_with_given, "check end", ["`give` are not your own: 2 of hello."]),
+    (Finds.one_file_alone, "check end", ["Each of your modules works among the reference's."]),
+    (Finds.lacks_a_reference, "check end", ["check hello, whose reference is not in this copy."]),
+    (Finds.recorded, "trace -c x", ["No operation was recorded.", "20000 steps are shown. Try"]),
     (Finds.recorded, "trace -c x", ["Next: ./jaxprentice check hello.greet"]),
     (Finds.differs, "run x.py --on jax", ["It ends differently.", "yours: TypeError"]),
-    (
-        Finds.new_python,
-        "doctor",
-        ["Python 3.99.0 is newer than the versions that the course is tested on."],
-    ),
+    (Finds.new_python, "doctor", ["Python 3.99.0 is newer than the versions that the course is"]),
     (
         Finds.other_packages,
         "doctor",
@@ -542,11 +448,7 @@ ADVICE = [
     (Finds.no_xla, "doctor", ["XLA does not start here: no luck."]),
     (Finds.no_room, "doctor", ["Only 0 MB are free on the disk. Make room."]),
     (Finds.old_workspace, "doctor", ["The workspace ", " was made by version 0.0; this is "]),
-    (
-        Finds.no_isolation,
-        "doctor",
-        ["Strangers' work cannot be graded here (only instructors need to): Why."],
-    ),
+    (Finds.no_isolation, "doctor", ["Strangers' work cannot be graded here (only instructors"]),
     (
         Finds.rungs,
         "doctor",
@@ -555,27 +457,11 @@ ADVICE = [
             "No control groups can be made here: limits then apply to each process",
         ],
     ),
-    (
-        Finds.control_groups,
-        "doctor",
-        ["Control groups limit memory and pids of all that a submission"],
-    ),
-    (
-        Finds.no_debian_packages,
-        "doctor",
-        ["No chromium: some of `./jaxprentice test` is skipped. On Debian:"],
-    ),
-    (
-        Finds.security,
-        "doctor",
-        ["Dask does not insist on encryption: grade --scheduler accepts no address without it."],
-    ),
+    (Finds.control_groups, "doctor", ["memory and pids of all that a submission starts."]),
+    (Finds.no_debian_packages, "doctor", ["No chromium: some of `./jaxprentice test` is skipped."]),
+    (Finds.security, "doctor", ["Dask does not insist on encryption: grade --scheduler accepts"]),
     (Finds.bad_certificate, "doctor", ["Dask's certificates in a/key.pem cannot be used: no cert"]),
-    (
-        Finds.certificate,
-        "doctor",
-        ["Dask's connections are encrypted, with the certificate a/key.pem"],
-    ),
+    (Finds.certificate, "doctor", ["Dask's connections are encrypted, with the certificate"]),
     (
         Finds.nothing_to_do,
         "watch",

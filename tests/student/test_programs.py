@@ -50,6 +50,7 @@ def test_trace_takes_the_program_from_the_command_line(work, say):
     status, out, _ = say("trace", "-c", PROGRAM, "--only", "cos, mul")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()] == ["cos", "mul", "The"]
+    assert "Give a program" in say("trace", "program.py", "-c", "1")[2]
     out = say("trace", "-c", PROGRAM, "--depth", "3")[1]
     assert [line.split()[0] for line in out.splitlines()[:4]] == ["with", "sin", "by", "..."]
 
@@ -73,25 +74,6 @@ def test_a_program_may_import_what_is_beside_it(work, say):
     (work / "sub/helper.py").write_text("from minijax import lax\nX = lax.sin(3.0)\n", "utf-8")
     (work / "sub/main.py").write_text("import minijax, helper\nprint(helper.X)\n", "utf-8")
     assert "sin 3.0 -> 0.1411" in say("trace", "sub/main.py")[1]
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (["trace"], 'Give a program: the name of a file, or -c "...".'),
-        (["trace", "program.py", "-c", "1"], "Give a program"),
-        (["trace", "nothing.py"], "There is no file nothing.py."),
-        (
-            ["trace", "-c", "import minijax, os; os._exit(3)"],
-            "The program ended Python (status 3).",
-        ),
-    ],
-)
-def test_problems_are_one_sentence(work, say, line, words):
-    status, out, err = say(*line)
-    assert (status, out) == (1, "")
-    assert words in err
-    assert err.count("\n") == 1
 
 
 def test_a_terminal_without_utf8_gets_ascii(work, capfd, monkeypatch):
@@ -176,7 +158,6 @@ def test_without_jax_it_says_how_to_get_it(work, say, monkeypatch):
     status, out, err = say("run", "program.py", "--on", "jax")
     assert (status, out) == (1, "")
     assert re.search(r"-m pip install jax==0\.1\d\.\d+\n$", err)
-    assert say("run", "program.py", "--on", "tpu")[2].startswith("A program cannot run on tpu.")
 
 
 def test_lines_are_compared_by_their_numbers():
@@ -184,11 +165,3 @@ def test_lines_are_compared_by_their_numbers():
     assert not programs.alike("Array([0.1, 2.0])", "Array([0.1001, 2.0])")
     assert not programs.alike("1.0", "one")
     assert not programs.alike("1 2", "1")
-
-
-def test_a_program_on_part_one_is_not_compared_with_jax(work, say, monkeypatch):
-    monkeypatch.setattr(programs, "need_jax", lambda: None)
-    (work / "small.py").write_text("import toy\nprint(1)\n", encoding="utf-8")
-    status, out, err = say("run", "small.py", "--on", "jax")
-    assert (status, out) == (1, "")
-    assert err.startswith("small.py imports neither minijax nor jax, so there is nothing to")

@@ -90,26 +90,6 @@ def test_a_workspace_of_an_old_version_loses_nothing(course, work, say, complete
     assert "toy/bye.py was changed by the course and by you." in out
 
 
-@pytest.mark.parametrize(
-    ("lesson", "words"),
-    [("hello", "A handout is not updated. Ask your teacher for a new one.\n"), ("", "")],
-)
-def test_a_handout_is_not_updated(work, say, complete, lesson, words):
-    identity = work / ".jaxprentice/workspace.json"
-    text = identity.read_text(encoding="utf-8").replace("{", f'{{"lesson": "{lesson}",', 1)
-    identity.write_text(text, encoding="utf-8")
-    assert say("update")[2] == words
-
-
-def test_an_unknown_file_and_a_place_that_is_no_workspace_are_told(
-    course, work, say, complete, monkeypatch
-):
-    wanted = "The course has no file toy/helo.py. Name one such as toy/hello.py."
-    assert say("update", "toy/helo.py")[2].startswith(wanted)
-    monkeypatch.chdir(course)
-    assert say("update")[2].startswith("This is not a workspace.")
-
-
 def test_what_does_not_fit_on_the_disk_leaves_the_old_file(tmp_path):
     file = tmp_path / "hello.py"
     file.write_bytes(b"mine")

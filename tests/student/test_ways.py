@@ -77,16 +77,6 @@ def test_after_a_choice_only_ones_own_changes_are_told(work, say):
     assert say("update")[1] == "This workspace is up to date.\n"
 
 
-def test_a_way_is_one_of_three_and_in_a_workspace(work, say, tmp_path, monkeypatch):
-    assert say("way", "hello", "easy")[2] == (
-        "There is no 'easy' way. Give one of guided, contract, blank.\n"
-    )
-    assert say("init", str(tmp_path / "other"), "--way", "easy")[0] == 1
-    assert not (tmp_path / "other").exists()
-    monkeypatch.chdir(tmp_path)
-    assert "This is not a workspace." in say("way", "hello", "blank")[2]
-
-
 def test_what_is_not_there_yet_is_said(blank, say):
     status, out, _ = say("check", "hello")
     assert status == 1
