@@ -704,7 +704,7 @@ def test_scan_of_parts(student):
     student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
 
 
-@pytest.mark.meets("twice", "length")
+@pytest.mark.meets("twice")
 @pytest.mark.keeps("row that the step reads")
 def test_scan_given(student):
     """A step may return what it was given, twice, and constants; rows may be empty, and many."""
