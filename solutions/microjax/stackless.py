@@ -237,8 +237,8 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
     The program's inputs are tangents of the primals that `in_moves` marks. Its outputs are tangents
-    of the results that are floats: zeros of its type for one that does not move. It has only
-    operations on tangents, and `f` is called once.
+    of float results: zeros of its type for one that does not move. It has only operations on
+    tangents, and `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
     >>> print(program, *values)

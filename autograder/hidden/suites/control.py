@@ -534,7 +534,7 @@ def test_finished_with_other_numbers_of_constants(student):
 @pytest.mark.meets("twice")
 @pytest.mark.keeps("as it would alone")
 def test_finished_given(student):
-    """A step may exchange values, repeat them and return arrays; a condition need not look."""
+    """A step may exchange values, repeat them and return arrays; a condition may look at none."""
     body = "lambda a, b, c, d: [b, a, b, np.array([1.0, 2.0, 3.0])]"
     carry = [ROW, OTHER, np.array([np.nan, 7.0, np.nan]), OTHER]
     student.agrees(after_steps, "lambda a, b, c, d: [a < b]", body, [], [], carry, 2)

@@ -179,8 +179,8 @@ def chain_of_toys(mj, params, error, y):
     return {"error": "nothing", "the value": out, "the params that the rule gets": noted}
 
 
-ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
-ERRORS += ("StopIteration", "ZeroDivisionError", "AttributeError")
+BUILTIN = "KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError"
+ERRORS = (*BUILTIN, "StopIteration", "ZeroDivisionError", "AttributeError")
 
 
 @pytest.mark.meets("float32", "again", "caching")

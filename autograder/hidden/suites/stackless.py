@@ -399,7 +399,7 @@ def test_linearize_unmoved_results(student):
     student.agrees(linearized, FORWARD, "given", infinite, [True, False], [3.0])
 
 
-@pytest.mark.keeps("results that are floats")
+@pytest.mark.keeps("tangents of float results")
 def test_linearize_integers(student):
     """Results that are not floats are returned as values, and have no tangents."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
