@@ -902,3 +902,20 @@ mistake(
     },
     fails="test_finished_keep_their_carry",
 )
+
+
+# The programs of branches are kept, whichever of as many operands move.
+mistake(
+    "control.cond_jvp",
+    {
+        "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "kept = branches[0].jaxpr.cache\nif ('mine', sum(moves)) not in kept:\n    kept['mine', sum(moves)] = agreed(lambda b, need: jvp_program(b, moves, need), branches)\nprograms, out_moves = kept['mine', sum(moves)]"
+    },
+    fails="test_jvp_of_choice",
+)
+mistake(
+    "control.finished",
+    {
+        "jaxpr_as_fun(body)(*consts, *carry)": "jaxpr_as_fun(body)(*map(stop_gradient, consts), *carry)"
+    },
+    fails="test_finished_tangents",
+)

@@ -764,3 +764,12 @@ mistake(
     },
     fails="test_call_constants",
 )
+
+
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "kinds = [getattr(getattr(z, 'dtype', None), 'kind', 'f') for z in outs]\nwrite(env, jaxpr.outvars, [z if kind == 'f' else None for z, kind in zip(outs, kinds)])"
+    },
+    fails="test_sweep_zeros",
+)

@@ -84,10 +84,15 @@ def moved_at_once(mj, branches, index, operands, tangents):
     with patch.dict(impl_rules, {module.cond_p: run}):
         primals, tangents = [np.array(index, np.int32), *operands], [None, *tangents]
         values, changes = module.cond_jvp(primals, tangents, branches=programs)
+        alone = [
+            [None, *(t if i == k else None for i, t in enumerate(tangents[1:]))] for k in (0, 1)
+        ]
+        others = [module.cond_jvp(primals, ts, branches=programs)[1] for ts in alone]
     return {
         "values and tangents are two lists": type(values) is type(changes) is list,
         "the values": [np.asarray(x) for x in values],
         "the tangents": [t if t is None else np.asarray(t) for t in changes],
+        "the tangents if one operand moves": others,
         "the numbers of branches of the choices that are bound": bound,
     }
 
@@ -478,10 +483,11 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
 @probe
 def moved_by_step(mj, carry, tangents):
     """The derivative of a step in which some examples are done."""
+    k = carry[0] + 1.0
     asked = trace_to_jaxpr(lambda x, y: [x < 3.0], types_of(carry))
-    done = trace_to_jaxpr(lambda x, y: [x * y, mj.lax.log(y)], types_of(carry))
-    step = jaxpr_as_fun(where_condition_holds(done, asked, 0))
-    return {"the carry and its tangents": mj.jvp(step, tuple(carry), tuple(tangents))}
+    done = trace_to_jaxpr(lambda k, x, y: [x * y * k, mj.lax.log(y)], types_of([k, *carry]))
+    step = jaxpr_as_fun(where_condition_holds(done, asked, 1))
+    return {"the carry and its tangents": mj.jvp(step, (k, *carry), (k, *tangents))}
 
 
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
@@ -885,6 +891,9 @@ def test_backwards_parts(student):
     """There may be rows alone, empty ones, and residuals that are integers."""
     given = ([], [np.array([2, 3, 5])], [ROW])
     student.agrees(backwards, "lambda x, r: [x * r]", [0.0, 0], (0, 0, 0, 1), given)
+    student.agrees(backwards, "lambda x: [x * 2.0]", [0.0], (0, 0, 0, 0), ([], [], [None]))
+    given = ([], [STACK], [2.0])
+    student.agrees(backwards, "lambda c, r: [c * r]", NUMBERS[:2], (0, 0, 1, 1), given)
     empty, rows = np.zeros((0, 2)), np.zeros((3, 0, 2))
     student.agrees(
         backwards, "lambda c, x: [c + x, x]", [empty] * 2, (0, 0, 1, 0), ([], [], [empty, rows])

@@ -345,11 +345,13 @@ def test_sweep_unknown(student):
 @pytest.mark.meets("zeros", "sizes")
 @pytest.mark.keeps("None is unknown")
 def test_sweep_zeros(student):
-    """Zeros are known, and so are empty arrays; there may be no equations."""
+    """Zeros and nan are known, and integers, and empty arrays; there may be no equations."""
     for zero in (0.0, np.zeros(()), F32(0)):
         sweep(student, "lambda x, y: (x, y - x)", [None, None], [zero, ROW], [zero, ROW])
         sweep(student, "lambda x, y: y - x", [zero, None], [ROW])
     sweep(student, "lambda x: lax.exp(lax.neg(x))", [None], [np.zeros((0, 2))])
+    sweep(student, "lambda x: lax.neg(x)", [None], [np.nan])
+    sweep(student, "lambda x, y: (y - x, x)", [None, None], [np.arange(3), np.array([0, 4, 5])])
     given = "lambda x, y: (y, x, np.array([2.0, -1.0, 0.5]))"
     sweep(student, given, [None, None], [ROW, OTHER, None])
 
