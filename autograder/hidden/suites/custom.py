@@ -689,7 +689,9 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
     with in_place("minijax.custom_interpreters", siblings) as module:
         left = module.dce_call(eqn, used)
         operands = [before[2].index(x) for x in left.invars]
-        results = custom.eval_equation(left, [examples[i] for i in operands])
+        is_sound = len(operands) == len(custom.opened(left.params["jaxpr"])[0].invars)
+        args = [examples[i] for i in operands]
+        results = list(custom.eval_equation(left, args)) if is_sound else None
     inner = left.params["jaxpr"]
     stays = before == (str(eqn), eqn.params, list(eqn.invars), list(eqn.outvars))
     return {
@@ -699,7 +701,7 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
         "the text of the program": str(inner),
         "the class of the program": type(inner).__name__,
         "the number of constants": len(getattr(inner, "consts", ())),
-        "the results of the call": list(results),
+        "the results of the call": results,
         "the primitive stays": left.primitive is eqn.primitive,
         "the parameters": {key: value for key, value in left.params.items() if key != "jaxpr"},
     }
