@@ -237,7 +237,7 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
     The program's inputs are tangents of the primals that `in_moves` marks. Its outputs are tangents
-    of the results that are floats: zeros for one that does not move. It has only operations on
+    of float results: zeros of its type for one that does not move. It has only operations on
     tangents, and `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
@@ -257,7 +257,7 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
 
 
 def backward_pass(program: ClosedJaxpr, cotangents: Sequence[Any]) -> list[Any]:
-    """The cotangents of a linear program's inputs, from its outputs' cotangents: a list of arrays.
+    """The cotangents of a linear program's inputs, in a list, from its outputs' cotangents.
 
     `None` is a zero cotangent; an input without one gets zeros of its type. A rule is called once
     for each equation with a result that has a cotangent, and for no other. It gets that cotangent,

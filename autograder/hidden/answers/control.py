@@ -777,3 +777,145 @@ mistake(
     {"if loop.length == 0:": "if loop.length == 0 and ys:"},
     fails="test_scan_of_no_steps",
 )
+
+
+# With one branch there is nothing to choose.
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])": "inputs = [*operands, *chosen(tangents[1:], moves)]\nouts = bind_cond(index, programs, inputs) if branches[1:] else jaxpr_as_fun(programs[0])(*inputs)"
+    },
+    fails="test_jvp_of_one_branch",
+)
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(": "if operands and not any(moves):\n    return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)\nouts = bind_cond("
+    },
+    fails="test_jvp_operands_that_stay",
+)
+mistake(
+    "control.select",
+    {
+        "results = []": "if len(branches) == 1:\n    out = jaxpr_as_fun(branches[0])(*[x[0] for x in operands])\n    return out, [not_mapped] * len(out)\nresults = []"
+    },
+    fails="test_select_of_one",
+)
+
+
+# Operands are cut off if there are several examples, and if their branches are known.
+mistake(
+    "control.select",
+    {
+        "stop_gradient(x)) for x in operands]": "stop_gradient(x)) if axis_size > 1 else x for x in operands]"
+    },
+    fails="test_select_gradients",
+)
+mistake(
+    "control.select",
+    {
+        "stop_gradient(x)) for x in operands]": "stop_gradient(x)) if isinstance(indices, np.ndarray) else x for x in operands]"
+    },
+    fails="test_select_gradients",
+)
+
+
+# If the branches of the examples are known, each result is computed by a run of its own.
+mistake(
+    "control.select",
+    {
+        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if isinstance(indices, np.ndarray) else run(*safe)\n)"
+    },
+    fails="test_select_traced",
+)
+mistake(
+    "control.settled",
+    {
+        "while True:": "for left in range(8)[::-1]:",
+        "if carry_out == carry:": "if carry_out == carry or not left:",
+    },
+    fails="test_settled_in_several_rounds",
+)
+
+
+# An example that becomes nan keeps what it had.
+mistake(
+    "control.finished",
+    {
+        "select(stretch(runs, x), x, y) for": "select(stretch(runs, x), select(eq(x, x), x, y), y) for"
+    },
+    fails="test_finished_given",
+)
+
+
+# What is known is computed by a loop of Python.
+mistake(
+    "control.scan_steps",
+    {
+        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif all(isinstance(x, (np.ndarray, np.generic, float)) for x in args):\n    for _ in range(loop.length):\n        start = step(start)\n    return start[1:]"
+    },
+    fails="test_scan_carry_and_ys",
+)
+mistake(
+    "control.scan_steps",
+    {
+        "np.int64(0)": "np.int8(0)",
+        "np.int64(loop.length)": "np.int8(min(loop.length, 127))",
+    },
+    fails="test_scan_given",
+)
+mistake(
+    "control.scan_steps",
+    {"number + 1": "number + loop.unroll"},
+    fails="test_scan_carry_and_ys",
+)
+
+
+# Without a cotangent that is not zero by value, nothing is computed; of one step no scan is made.
+mistake(
+    "control.scan_transpose",
+    {
+        "backwards = replace": "if not any(ct is not None and np.any(ct) for ct in cts):\n    rows = step.out_avals[len(consts) + len(init) :]\n    return [zeros(a) for a in [*consts, *carry_avals, *(stacked(a, loop.length) for a in rows)]]\nbackwards = replace"
+    },
+    fails="test_backwards_cotangents_of_value_zero",
+)
+mistake(
+    "control.scan_transpose",
+    {
+        "backwards = replace": "if loop.length == 1:\n    xs = [*same, *map(zeros, consts), *init, *(x[0] for x in [*ys, *stacks])]\n    outs, rows = groups(jaxpr_as_fun(step)(*xs), len(consts) + len(init))\n    return [*outs, *(np.asarray(row)[None] for row in rows)]\nbackwards = replace"
+    },
+    fails="test_backwards_no_steps",
+)
+
+
+mistake(
+    "control.settled",
+    {
+        "carry_out, others = groups(out_marks, len(carry))": "others, carry_out = groups(out_marks, len(out_marks) - len(carry))"
+    },
+    fails="test_settled_later",
+)
+mistake(
+    "control.finished",
+    {
+        "new = jaxpr_as_fun(body)": "runs = broadcast_in_dim(reduce_or(runs, (0,)), get_aval(runs).shape, ())\nnew = jaxpr_as_fun(body)"
+    },
+    fails="test_finished_keep_their_carry",
+)
+
+
+# The programs of branches are kept, whichever of as many operands move.
+mistake(
+    "control.cond_jvp",
+    {
+        "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "kept = branches[0].jaxpr.cache\nif ('mine', sum(moves)) not in kept:\n    kept['mine', sum(moves)] = agreed(lambda b, need: jvp_program(b, moves, need), branches)\nprograms, out_moves = kept['mine', sum(moves)]"
+    },
+    fails="test_jvp_of_choice",
+)
+mistake(
+    "control.finished",
+    {
+        "jaxpr_as_fun(body)(*consts, *carry)": "jaxpr_as_fun(body)(*map(stop_gradient, consts), *carry)"
+    },
+    fails="test_finished_tangents",
+)

@@ -692,3 +692,84 @@ mistake(
     },
     fails="test_chain_of_rules",
 )
+
+
+# All equations are looked at before, from the first one on.
+mistake(
+    "custom.inverse_chain",
+    {
+        "eqns = make_jaxpr(f)(z).jaxpr.eqns": "eqns = make_jaxpr(f)(z).jaxpr.eqns\nfor number, eqn in enumerate(eqns, start=1):\n    if len(eqn.invars) != 1:\n        stop(ValueError, eqn, number, 'it has several operands')\n    if eqn.primitive.name not in inverse_rules:\n        stop(NotImplementedError, eqn, number, 'no rule')"
+    },
+    fails="test_chain_has_no_rule",
+)
+mistake(
+    "custom.inverse_chain",
+    {"z = rule(z, **given_params(eqn))": "(z,) = (rule(x, **given_params(eqn)) for x in [z])"},
+    fails="test_chain_of_rules",
+)
+mistake(
+    "custom.inverse_chain",
+    {"return z": "return lax.convert_element_type(z, z.dtype) if hasattr(z, 'dtype') else z"},
+    fails="test_chain_of_one",
+)
+
+
+# A value that is zero counts as unknown.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "write(env, jaxpr.outvars, [None if isinstance(z, float) and z == 0 else z for z in outs])"
+    },
+    fails="test_sweep_zeros",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"while True:": "if not jaxpr.eqns:\n    return [*ins]\nwhile True:"},
+    fails="test_sweep_zeros",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "while True:": "for left in range(12)[::-1]:",
+        "if len(env) == known:": "if len(env) == known or not left:",
+    },
+    fails="test_sweep_long",
+)
+
+
+# A program of which nothing goes is copied with its caches.
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "return jaxpr.replace(invars": "if len(eqns) == len(jaxpr.eqns) and all(used_outputs) and all(used_inputs):\n    return type(jaxpr)(jaxpr.constvars, invars, outvars, eqns[::-1], jaxpr.cache), used_inputs\nreturn jaxpr.replace(invars"
+    },
+    fails="test_dce_keeps_nothing",
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"or has_effects(eqn)": "or (has_effects(eqn) and any(map(is_variable, eqn.invars)))"},
+    fails="test_dce_effects",
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"thinned(eqn, used)": "dce_call(eqn, used) if eqn.primitive.name in ('jit', 'pmap') else eqn"},
+    fails="test_dce_calls",
+)
+
+
+mistake(
+    "custom.dce_call",
+    {
+        "program.replace(jaxpr=jaxpr) if": "program.replace(jaxpr=jaxpr, consts=program.consts[::-1]) if"
+    },
+    fails="test_call_constants",
+)
+
+
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "kinds = [getattr(getattr(z, 'dtype', None), 'kind', 'f') for z in outs]\nwrite(env, jaxpr.outvars, [z if kind == 'f' else None for z, kind in zip(outs, kinds)])"
+    },
+    fails="test_sweep_zeros",
+)

@@ -705,3 +705,128 @@ mistake(
     {"if all(extra is None for extra in extras):": "if extras[0] is None and extras[-1] is None:"},
     fails="test_box_rule",
 )
+
+
+# A rule's extra that is zero by value, or `False`, counts as none.
+mistake(
+    "stackless.box_op",
+    {
+        "return each(": "if not primitive.multiple_results and type(outs[1]) is float and outs[1] == 0:\n    return outs[0]\nreturn each("
+    },
+    fails="test_box_rule",
+)
+mistake(
+    "stackless.box_op",
+    {
+        "all(extra is None for extra in extras)": "all(extra is None or extra is False for extra in extras)"
+    },
+    fails="test_box_rule",
+)
+
+
+mistake(
+    "stackless.box_op",
+    {
+        "outs = get_rule": "if primitive not in self.rules and primitive.multiple_results:\n    return bind(primitive, *values, **params)\nouts = get_rule"
+    },
+    fails="test_box_missing_rule",
+)
+mistake(
+    "stackless.box_op",
+    {"if all(extra is None": "if extras and all(extra is None"},
+    fails="test_box_constants",
+)
+
+
+mistake(
+    "stackless.linearize_flat",
+    {
+        "instantiate(tangents, avals)": "instantiate(tangents, [ShapedArray(a.shape, a.dtype) for a in avals])"
+    },
+    fails="test_linearize_unmoved_results",
+)
+
+
+# A result that is there twice has one tangent.
+mistake(
+    "stackless.linearize_flat",
+    {
+        "are_floats(avals))), outs": "[m and not any(o is p for p in outs[:i]) for i, (m, o) in enumerate(zip(are_floats(avals), outs))])), outs"
+    },
+    fails="test_linearize_moving_inputs",
+)
+
+
+# A cotangent that is the number zero, or an empty array, counts as none.
+mistake(
+    "stackless.backward_pass",
+    {
+        "any(ct is not None for ct in cts)": "any(ct is not None and not (isinstance(ct, float) and ct == 0) for ct in cts)"
+    },
+    fails="test_backward_rules",
+)
+mistake(
+    "stackless.backward_pass",
+    {
+        "any(ct is not None for ct in cts)": "any(ct is not None and 0 not in get_aval(ct).shape for ct in cts)"
+    },
+    fails="test_backward_rules",
+)
+
+
+# An operand that is there twice keeps the last cotangent only, if there are several results.
+mistake(
+    "stackless.backward_pass",
+    {
+        "accumulate(eqn.invars, rule(ct_arg, *operands, **eqn.params))": "pairs = list(zip(eqn.invars, rule(ct_arg, *operands, **eqn.params), strict=True))\npairs = list(dict(pairs).items()) if eqn.primitive.multiple_results else pairs\naccumulate([x for x, _ in pairs], [ct for _, ct in pairs])"
+    },
+    fails="test_backward_lists",
+)
+
+
+mistake(
+    "stackless.linearized_program",
+    {
+        "return [*outs, *linear.consts]": "outs = [o for i, o in enumerate(outs) if not any(o is p for p in outs[:i])]\nreturn [*outs, *linear.consts]"
+    },
+    fails="test_programs_given",
+)
+mistake(
+    "stackless.linearized_program",
+    {
+        "return values, ClosedJaxpr(linear, [])": "for v in linear.invars[len(linear.invars) - sum(in_moves) :]:\n    v.aval = ShapedArray(v.aval.shape, v.aval.dtype)\nreturn values, ClosedJaxpr(linear, [])"
+    },
+    fails="test_programs_kinds",
+)
+
+
+# Of a result that is there twice the last cotangent counts.
+mistake(
+    "stackless.transposed",
+    {
+        "return backward_pass(recorded, inputs[len(known_avals) :]), None": "outs, cts = recorded.jaxpr.outvars, inputs[len(known_avals) :]\nlast = [not any(o is p for p in outs[i + 1 :]) for i, o in enumerate(outs)]\nreturn backward_pass(recorded, [ct if x else None for x, ct in zip(last, cts)]), None"
+    },
+    fails="test_transposed_given",
+)
+
+
+mistake(
+    "stackless.linearize_flat",
+    {"are_floats(avals))), outs": "are_floats(avals))), tuple(outs)"},
+    fails="test_linearize_program",
+)
+mistake(
+    "stackless.backward_pass",
+    {
+        "return instantiate([": "return *instantiate([",
+        "[v.aval for v in jaxpr.invars])": "[v.aval for v in jaxpr.invars]),",
+    },
+    fails="test_backward_chain",
+)
+mistake(
+    "stackless.transposed",
+    {
+        "return backward_pass(recorded, inputs[len(known_avals) :]), None": "return backward_pass(recorded, inputs[len(known_avals) :][::-1]), None"
+    },
+    fails="test_transposed_values",
+)

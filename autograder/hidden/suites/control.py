@@ -37,8 +37,11 @@ exercise("control.cond_jvp")
 
 
 @probe
-def moved(mj, branches, index, operands, tangents):
-    """Values and tangents of a choice; how many operations the rule binds; what moves."""
+def moved(mj, branches, index, operands, tangents, known=False):
+    """Values and tangents of a choice; how many operations the rule binds; what moves.
+
+    The index is a tracer, as all operands are, if it is not `known`.
+    """
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
     moving, kinds = [t for t in tangents if t is not None], []
@@ -55,7 +58,7 @@ def moved(mj, branches, index, operands, tangents):
         return eval_jaxpr(taken.jaxpr, taken.consts, *args)
 
     args = [np.array(index, np.int32), *operands, *moving]
-    closed = trace_to_jaxpr(f, types_of(args))
+    closed = trace_to_jaxpr(lambda *xs: f(args[0] if known else xs[0], *xs[1:]), types_of(args))
     with patch.dict(impl_rules, {module.cond_p: run}):
         outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
     names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
@@ -81,10 +84,15 @@ def moved_at_once(mj, branches, index, operands, tangents):
     with patch.dict(impl_rules, {module.cond_p: run}):
         primals, tangents = [np.array(index, np.int32), *operands], [None, *tangents]
         values, changes = module.cond_jvp(primals, tangents, branches=programs)
+        alone = [
+            [None, *(t if i == k else None for i, t in enumerate(tangents[1:]))] for k in (0, 1)
+        ]
+        others = [module.cond_jvp(primals, ts, branches=programs)[1] for ts in alone]
     return {
         "values and tangents are two lists": type(values) is type(changes) is list,
         "the values": [np.asarray(x) for x in values],
         "the tangents": [t if t is None else np.asarray(t) for t in changes],
+        "the tangents if one operand moves": others,
         "the numbers of branches of the choices that are bound": bound,
     }
 
@@ -120,6 +128,7 @@ def test_jvp_operands_that_stay(student):
     """An operand that does not move has no tangent; what depends on others alone has none."""
     student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
     student.agrees(moved, SMOOTH, 2, [0.5, 2.0], [None, 1.0])
+    student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [None, None])
 
 
 @pytest.mark.meets("twice", "zeros")
@@ -130,6 +139,10 @@ def test_jvp_branches_agree(student):
     student.agrees(moved, CAPTURED, 0, [ROW], [OTHER])
     student.agrees(moved_at_once, SMOOTH, 0, [ROW, OTHER], [np.zeros(3), None])
     student.agrees(moved_at_once, SMOOTH, 2, [0.5, 2.0], [0.0, -0.0])
+    half, empty = np.zeros(2, "float16"), np.zeros((0, 2))
+    kinds = "lambda x, y, b: [x, y, b]", "lambda x, y, b: [x * 2.0, y * 3.0, b]"
+    student.agrees(moved_at_once, kinds, 1, [half, empty, True], [half, empty, None])
+    student.agrees(moved_at_once, kinds, 0, [F32(2), half, 1], [F32(0), half, None])
 
 
 LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: [x, y - 1.0]")
@@ -147,6 +160,15 @@ def test_jvp_any_branch_decides(student):
     student.agrees(moved, STILL, 2, [ROW], [OTHER])
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
     student.agrees(moved_at_once, ("lambda: [2.0, True]", "lambda: [3.0, False]"), 1, [], [])
+    student.agrees(moved, ("lambda x: []",) * 2, 1, [ROW], [OTHER])
+
+
+@pytest.mark.meets("sizes", "again")
+@pytest.mark.keeps("as many branches")
+def test_jvp_of_one_branch(student):
+    """One branch is a choice, too, and so is one whose index is known while a program is traced."""
+    student.agrees(moved, SMOOTH[:1], 0, [ROW, OTHER], [OTHER, ROW])
+    student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], True)
 
 
 def test_jvp_of_integers(student):
@@ -181,7 +203,7 @@ def each_its_own(mj, branches, indices, operands, axes, examples):
 
 @probe
 def within_a_program(mj, branches, indices, operands, examples):
-    """Everything traced: the names of the equations, and what they compute."""
+    """The names of the equations, if all is traced and if the indices are known; the results."""
     scope = {**vars(mj.lax), "np": np}
     programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
     indices = np.array(indices, np.int32)
@@ -191,10 +213,13 @@ def within_a_program(mj, branches, indices, operands, examples):
         return select_branches(len(operands[0]), indices, args, dims, programs)[0]
 
     closed = trace_to_jaxpr(f, types_of([indices, *operands]))
-    names = [eqn.primitive.name for eqn in closed.eqns]
-    counts = {name: names.count(name) for name in ("sin", "exp", "log", "cond", "while", "scan")}
+    known = trace_to_jaxpr(lambda *args: f(indices, *args), types_of(operands))
+    bound = [[eqn.primitive.name for eqn in program.eqns] for program in (closed, known)]
+    counted = "sin", "exp", "log", "cond", "while", "scan"
     return {
-        "how often each operation is in the program": counts,
+        "how often each operation is in the program": [
+            {name: names.count(name) for name in counted} for names in bound
+        ],
         "the results": eval_jaxpr(closed.jaxpr, closed.consts, indices, *operands),
     }
 
@@ -211,13 +236,15 @@ def pulled_back(mj, branches, indices, xs, ct, axes=None):
     programs = tuple(trace_to_jaxpr(eval(f, scope), examples) for f in branches)
     indices = np.array(indices, np.int32)
 
-    def f(*xs):
-        return select_branches(len(indices), indices, xs, dims, programs)[0][0]
+    def pulled(indices, *xs):
+        f = lambda *xs: select_branches(len(ct), indices, xs, dims, programs)[0][0]  # noqa: E731
+        value, back = mj.vjp(f, *xs)
+        return [value, *back(ct)]
 
-    value, back = mj.vjp(f, *xs)
+    program = trace_to_jaxpr(pulled, types_of([indices, *xs]))
     return {
-        "the values": value,
-        "the cotangents": back(ct),
+        "the values, and then the cotangents": pulled(indices, *xs),
+        "the same if the indices are traced": jaxpr_as_fun(program)(indices, *xs),
     }
 
 
@@ -233,6 +260,14 @@ def test_select_of_two(student):
     """Two branches, as for a condition; the first example does not speak for the others."""
     student.agrees(each_its_own, THREE[:2], [0, 1, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
     student.agrees(each_its_own, THREE[:2], [1, 0, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
+
+
+@pytest.mark.meets("sizes")
+@pytest.mark.keeps("has shape (axis_size,)")
+def test_select_of_one(student):
+    """There may be one branch, and one example."""
+    student.agrees(each_its_own, THREE[:1], [0, 0, 0], [ROW, OTHER], [0, None], [0.0, OTHER])
+    student.agrees(each_its_own, THREE, [2], [ROW[:1], OTHER[:1]], [0, 0], [0.0, 0.0])
 
 
 @pytest.mark.meets("axes")
@@ -289,6 +324,7 @@ def test_select_gradients(student):
     """What happens in a branch that is not chosen does not spoil the gradient."""
     two = ("lambda x: [x * 3.0]", "lambda x: [log(x)]")
     x, ct = np.array([0.0, 2.0, 0.0, 4.0]), np.array([1.0, 10.0, 100.0, 1000.0])
+    student.agrees(pulled_back, two, [0], [x[:1]], ct[:1])
     for dtype in ("float64", "float32", "float16"):
         student.agrees(pulled_back, two, [0, 1, 0, 0], [x.astype(dtype)], ct.astype(dtype))
 
@@ -392,6 +428,8 @@ def test_settled_in_several_rounds(student):
     student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
     student.agrees(fixed_point, (False,) * 4, [None, *CHAIN[1:]], [(3,), None])
     student.agrees(fixed_point, (False,), [None], [(0,)])
+    long = [(0,), *((i, i + 1) for i in range(11))]
+    student.agrees(fixed_point, (True, *(False,) * 11), long, [(11,)])
 
 
 @pytest.mark.meets("order", "twice")
@@ -445,10 +483,11 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
 @probe
 def moved_by_step(mj, carry, tangents):
     """The derivative of a step in which some examples are done."""
+    k = carry[0] + 1.0
     asked = trace_to_jaxpr(lambda x, y: [x < 3.0], types_of(carry))
-    done = trace_to_jaxpr(lambda x, y: [x * y, mj.lax.log(y)], types_of(carry))
-    step = jaxpr_as_fun(where_condition_holds(done, asked, 0))
-    return {"the carry and its tangents": mj.jvp(step, tuple(carry), tuple(tangents))}
+    done = trace_to_jaxpr(lambda k, x, y: [x * y * k, mj.lax.log(y)], types_of([k, *carry]))
+    step = jaxpr_as_fun(where_condition_holds(done, asked, 1))
+    return {"the carry and its tangents": mj.jvp(step, (k, *carry), (k, *tangents))}
 
 
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
@@ -494,6 +533,20 @@ def test_finished_with_other_numbers_of_constants(student):
     student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit], [], [ROW], 3)
     student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW], 2)
     student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
+    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit[:1]], [], [ROW[:1]], 2)
+    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW[:0]])
+
+
+@pytest.mark.meets("twice")
+@pytest.mark.keeps("as it would alone")
+def test_finished_given(student):
+    """A step may exchange values, repeat them and return arrays; a condition may look at none."""
+    body = "lambda a, b, c, d: [b, a, b, np.array([1.0, 2.0, 3.0])]"
+    carry = [ROW, OTHER, np.array([np.nan, 7.0, np.nan]), OTHER]
+    student.agrees(after_steps, "lambda a, b, c, d: [a < b]", body, [], [], carry, 2)
+    mine = [np.array([True, False, True])]
+    student.agrees(after_steps, "lambda mine, a, b, c, d: [mine]", body, mine, [], carry)
+    student.agrees(after_steps, SMALL, "lambda x: [log(x)]", [], [], [ROW], 2)
 
 
 @pytest.mark.keeps("as it would alone")
@@ -514,7 +567,7 @@ def test_finished_in_every_dtype(student):
         np.array([1.0, 6.0, 9.0]),
         np.array([True] * 3),
         np.arange(3),
-        np.array([1.0, 1.0, 0.0]),
+        np.array([1.0, 1.0, 0.0], "float16"),
     ]
     student.agrees(after_steps, once, body, [], [], carry)
     student.agrees(
@@ -550,12 +603,14 @@ def scanned(mj, body, sizes, args, length, reverse=False):
     rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
     types = types_of([*args[: sum(sizes)], *rows])
     jaxpr = trace_to_jaxpr(eval(body, {**vars(mj.lax), "np": np}), types)
-    loop = module.Scan(jaxpr, length, num_carry, num_consts, reverse, 1)
+    loop = module.Scan(jaxpr, length, num_carry, num_consts, reverse, 2)
+    steps = []
 
     def run(*xs, cond_nconsts, cond_jaxpr, body_nconsts, body_jaxpr):
         asked, xs = xs[:cond_nconsts], xs[cond_nconsts:]
         consts, carry = xs[:body_nconsts], xs[body_nconsts:]
-        for _ in range(20):
+        steps.append(length)
+        for _ in range(length + 5):
             if not eval_jaxpr(cond_jaxpr.jaxpr, cond_jaxpr.consts, *asked, *carry)[0]:
                 break
             carry = eval_jaxpr(body_jaxpr.jaxpr, body_jaxpr.consts, *consts, *carry)
@@ -564,6 +619,7 @@ def scanned(mj, body, sizes, args, length, reverse=False):
     with patch.dict(impl_rules, {module.while_p: run}):
         return {
             "the last carry and the rows": module.scan_by_while(loop, args),
+            "the number of loops that are run": len(steps),
         }
 
 
@@ -631,6 +687,7 @@ def test_scan_of_no_steps(student):
     student.agrees(loops_in, SUMS, (0, 1), [4.0, np.zeros(0)], 0)
     student.agrees(loops_in, "lambda c: [c * 2.0, c]", (0, 1), [4.0], 0)
     student.agrees(loops_in, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
+    student.agrees(scanned, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
     kinds = "lambda k, c, x, n: [c + x, n > k, n + k, c * x, np.array([True, False])]"
     args = [3, F32(2.0), np.zeros(0, F32), np.zeros(0, int)]
     student.agrees(scanned, kinds, (1, 1), args, 0)
@@ -651,6 +708,16 @@ def test_scan_of_parts(student):
     student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
     student.agrees(scanned, "lambda c: [c * 2.0]", (0, 1), [ROW], 4)
     student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
+
+
+@pytest.mark.meets("twice")
+@pytest.mark.keeps("row that the step reads")
+def test_scan_given(student):
+    """A step may return what it was given, twice, and constants; rows may be empty, and many."""
+    same = "lambda c, x: [c, x, x, 2.5, c]"
+    student.agrees(scanned, same, (0, 1), [2.0, ROW], 3, True)
+    student.agrees(scanned, same, (0, 1), [np.zeros((0, 2)), np.zeros((3, 0))], 3)
+    student.agrees(scanned, "lambda c: [c + 1]", (0, 1), [0], 200)
 
 
 @pytest.mark.keeps("computed by one loop", "in the program once")
@@ -674,7 +741,7 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     num_same, num_consts, num_carry, num_stacks = sizes
     avals, steps = types_of(types), []
     program = trace_to_jaxpr(eval(rest, {**vars(mj.lax), "np": np}), avals)
-    carry = (False, *(True,) * num_carry)  # a carry that is not linear comes before them
+    carry = (False, *(True,) * num_carry, False)  # others are carried along that are not linear
     marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
     split = module.SplitScan(program, program, program, *marks)
     loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
@@ -759,6 +826,9 @@ def test_backwards_single_precision(student):
     student.agrees(backwards, LINE, small, ONE_EACH, given)
     given = ([F32(10.0)], [STACK.astype(F32)], [F32(2.0), None])
     student.agrees(backwards, LINE, small, ONE_EACH, given, True)
+    half = [x.astype("float16") for x in (STACK, ROW)]
+    given = ([half[0][0]], half[:1], [None, half[1]])
+    student.agrees(backwards, LINE, [half[0][0]] * 5, ONE_EACH, given)
 
 
 @pytest.mark.meets("more_than_two", "some_results")
@@ -780,6 +850,16 @@ def test_backwards_zero_cotangents(student):
     given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given)
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [2.0, None]))
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [None, None]))
+
+
+@pytest.mark.meets("extremes", "zeros")
+@pytest.mark.keeps("None for zero", "steps is bound")
+def test_backwards_cotangents_of_value_zero(student):
+    """A cotangent that is zero by value is one: with an infinite residual it becomes nan."""
+    infinite = np.array([2.0, np.inf, 5.0])
+    for cts in ([0.0, None], [None, np.zeros(3)], [np.zeros(()), np.array([0.0, 1.0, 0.0])]):
+        student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [infinite], cts))
 
 
 @pytest.mark.meets("order")
@@ -801,6 +881,23 @@ def test_backwards_no_steps(student):
     given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, False, 0)
     student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([5.0], [np.zeros(0)], [3.0, None]), True, 0)
+    given = ([5.0], [STACK[:1]], [3.0, ROW[:1]])
+    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, False, 1)
+
+
+@pytest.mark.meets("sizes")
+@pytest.mark.keeps("linear part of a step")
+def test_backwards_parts(student):
+    """There may be rows alone, empty ones, and residuals that are integers."""
+    given = ([], [np.array([2, 3, 5])], [ROW])
+    student.agrees(backwards, "lambda x, r: [x * r]", [0.0, 0], (0, 0, 0, 1), given)
+    student.agrees(backwards, "lambda x: [x * 2.0]", [0.0], (0, 0, 0, 0), ([], [], [None]))
+    given = ([], [STACK], [2.0])
+    student.agrees(backwards, "lambda c, r: [c * r]", NUMBERS[:2], (0, 0, 1, 1), given)
+    empty, rows = np.zeros((0, 2)), np.zeros((3, 0, 2))
+    student.agrees(
+        backwards, "lambda c, x: [c + x, x]", [empty] * 2, (0, 0, 1, 0), ([], [], [empty, rows])
+    )
 
 
 # Random programs ----------------------------------------------------------------------------------

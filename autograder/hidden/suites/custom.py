@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from unittest.mock import patch
 
     from minijax import custom_interpreters as custom
-    from minijax.core import Primitive, abstract_eval_rules
+    from minijax.core import Primitive, abstract_eval_rules, get_aval
     from minijax.costs import cost
     from minijax.custom_interpreters import (
         dce_jaxpr,
@@ -57,7 +57,7 @@ def chain(mj, program, y, how="", rules=()):
         out = back(y)
     if how.endswith("make_jaxpr"):
         return {"the text of the program": str(out)}
-    return {"value": out}
+    return {"value": out, "the value is weakly typed": get_aval(out).weak_type}
 
 
 @probe
@@ -76,7 +76,7 @@ def chain_stops(mj, program, y):
 
 @probe
 def chain_runs(mj, values, steps=1):
-    """How often the function has run: after it was made, and after each value, which is given."""
+    """How often the function has run: after it was made, after each value, and in a trace."""
     runs = []
 
     def f(x):
@@ -88,9 +88,12 @@ def chain_runs(mj, values, steps=1):
     for value in values:
         outs.append(back(value))
         counts.append(len(runs))
+    mj.make_jaxpr(back)(values[0])
+    counts.append(len(runs))
     return {"the values": outs, "calls of f, so far after each step": counts}
 
 
+LONGEST = "lambda x: [x := lax.neg(x) for _ in range(1501)][-1]"
 LONG = "lambda x: lax.exp(lax.tanh(lax.neg(lax.log1p(x))))"
 
 
@@ -121,6 +124,13 @@ def test_chain_of_nothing(student):
     student.agrees(chain, "lax.log", 0.5)
     student.agrees(chain, "lambda x: x", 3.0)
     student.agrees(chain, "lambda x: x", ROW)
+
+
+@pytest.mark.meets("length")
+@pytest.mark.keeps("one thing after another")
+def test_chain_is_long(student):
+    """A chain may be as long as a program."""
+    student.agrees(chain, LONGEST, ROW)
 
 
 def test_chain_params(student):
@@ -169,7 +179,8 @@ def chain_of_toys(mj, params, error, y):
     return {"error": "nothing", "the value": out, "the params that the rule gets": noted}
 
 
-ERRORS = ("KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError")
+BUILTIN = "KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError"
+ERRORS = (*BUILTIN, "StopIteration", "ZeroDivisionError", "AttributeError")
 
 
 @pytest.mark.meets("float32", "again", "caching")
@@ -183,7 +194,9 @@ def test_chain_of_each_type(student):
 @pytest.mark.keeps("Errors of rules")
 def test_chain_of_rules(student):
     """A rule gets the parameters that say something; an error that it raises is the caller's."""
-    student.agrees(chain_of_toys, {"by": 2.0, "accuracy": None, "axis": 0}, None, ROW)
+    student.agrees(
+        chain_of_toys, {"by": 2.0, "accuracy": None, "axis": 0, "exact": False}, None, ROW
+    )
     for error in ERRORS:
         student.agrees(chain_of_toys, {}, error, 2.0)
 
@@ -203,6 +216,7 @@ def test_chain_has_no_rule(student):
     student.agrees(chain_stops, "lax.sin", 0.5)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.neg(lax.sin(lax.neg(x))))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(x))", ROW)
+    student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(lax.neg(x * 2.0)))", ROW)
 
 
 @pytest.mark.keeps("stops at equation N")
@@ -211,6 +225,8 @@ def test_chain_is_no_chain(student):
     student.agrees(chain_stops, "lambda x: lax.exp(lax.exp(x * 2.0))", ROW + 2.0)
     student.agrees(chain_stops, "lambda x: lax.neg(lax.exp(x + x))", 3.0)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.rem(x, 2.0))", 0.3)
+    student.agrees(chain_stops, "lambda x: lax.clamp(-1.0, lax.exp(lax.sin(x)), 1.0)", 0.3)
+    student.agrees(chain_stops, "lambda x: lax.sin(x) + lax.sin(x)", 0.3)
 
 
 @pytest.mark.meets("again")
@@ -218,7 +234,7 @@ def test_chain_is_no_chain(student):
 def test_chain_traces_once(student):
     """The function is run once for each call of its inverse, and not before."""
     student.agrees(chain_runs, [3.0, 2.0])
-    student.agrees(chain_runs, [ROW])
+    student.agrees(chain_runs, [ROW, 2.0, ROW])
     student.agrees(chain_runs, [3.0, ROW], 0)
 
 
@@ -326,6 +342,27 @@ def test_sweep_unknown(student):
     sweep(student, "lambda x: (lax.sin(x) * x, lax.exp(x))[1]", [None], [ROW])
 
 
+@pytest.mark.meets("zeros", "sizes")
+@pytest.mark.keeps("None is unknown")
+def test_sweep_zeros(student):
+    """Zeros and nan are known, and integers, and empty arrays; there may be no equations."""
+    for zero in (0.0, np.zeros(()), F32(0)):
+        sweep(student, "lambda x, y: (x, y - x)", [None, None], [zero, ROW], [zero, ROW])
+        sweep(student, "lambda x, y: y - x", [zero, None], [ROW])
+    sweep(student, "lambda x: lax.exp(lax.neg(x))", [None], [np.zeros((0, 2))])
+    sweep(student, "lambda x: lax.neg(x)", [None], [np.nan])
+    sweep(student, "lambda x, y: (y - x, x)", [None, None], [np.arange(3), np.array([0, 4, 5])])
+    given = "lambda x, y: (y, x, np.array([2.0, -1.0, 0.5]))"
+    sweep(student, given, [None, None], [ROW, OTHER, None])
+
+
+@pytest.mark.meets("length")
+@pytest.mark.keeps("computed or undone")
+def test_sweep_of_many(student):
+    """A program may be long."""
+    sweep(student, LONGEST, [None], [ROW])
+
+
 @pytest.mark.meets("again", "caching")
 def test_sweep_calls(student):
     """A program that is called twice has values of its own each time."""
@@ -357,9 +394,9 @@ def test_sweep_again(student):
 @pytest.mark.keeps("computed or undone")
 def test_sweep_long(student):
     """As many rounds are made as it takes, in values that need each other."""
-    steps = "".join(f", lax.neg(xs[{i}]) * xs[{i + 1}]" for i in range(7))
+    steps = "".join(f", lax.neg(xs[{i}]) * xs[{i + 1}]" for i in range(15))
     program = f"lambda *xs: (xs[0] + 1.0{steps})"
-    sweep(student, program, [None] * 8, [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 2.0])
+    sweep(student, program, [None] * 16, [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 2.0] * 2)
     between = """lambda x, y: (lambda a, b, c, d: (
         a + 1.0, lax.neg(a) * b, lax.neg(b) * c, lax.neg(c) * d, lax.neg(d) * x
     ))(x + y, x * y, x - y, y - x)"""
@@ -494,9 +531,11 @@ def kept_beside_programs(mj, x):
     jaxpr = dce_jaxpr(closed.jaxpr, [False, True])[0]
     first = kept(closed, "results", lambda: 2), kept(jaxpr, "results", lambda: 1)
     again = dce_jaxpr(closed.jaxpr, [True, False])[0]
+    whole = dce_jaxpr(closed.jaxpr, [True, True])[0]
     return {
         "what is kept for the two programs": first,
         "what is kept for a third program": kept(again, "results", lambda: 1),
+        "what is kept for a program with all results": kept(whole, "results", lambda: 3),
         "what is kept for the given program": kept(closed, "results", lambda: 0),
     }
 
@@ -572,6 +611,7 @@ def test_dce_calls(student):
     thin(student, CALL, [1.0, 2.0], [True, False, True])
     thin(student, CALL, [ROW, ROW], [False, False, True])
     thin(student, CALL, [ROW, ROW], [False, False, True], (), "pmap")
+    thin(student, CALL, [ROW, ROW], [True, False, False], (), "remat2")
     nested = "lambda x, y: jit(lambda a, b: (a, jit(lambda c, d: (-c, d * b))(a, b)[1]))(x, y)"
     thin(student, nested, [1.0, 2.0], [False, True])
     all_used = "lambda x, y: jit(lambda a, b: (lax.exp(b), lax.sin(a))[1])(x, lax.neg(y))"
@@ -585,6 +625,7 @@ def test_dce_effects(student):
     thin(student, program, [1.0, 2.0], [False, True], [1])
     thin(student, program, [1.0, 2.0], [False, False], [0])
     thin(student, CALL, [1.0, 2.0], [False, False, False], [1])  # a call loses what is of no use
+    thin(student, "lambda x: (lax.sin(2.0), x)", [1.0], [False, True], [0])  # with no variable
 
 
 @pytest.mark.meets("caching")
@@ -598,6 +639,15 @@ def test_dce_values(student):
     """What is left over computes the same values."""
     student.agrees(evaluated_without_dead_code, TREE, [ROW, OTHER], [False, True, True])
     student.agrees(evaluated_without_dead_code, TREE, [2.0, 3.0], [True, False, False])
+
+
+@pytest.mark.meets("length")
+@pytest.mark.keeps("of no use to them")
+def test_dce_of_many(student):
+    """A program may be long, and so may its dead code."""
+    dead = "lambda x, y: ([x := lax.neg(x) for _ in range(1200)][-1], lax.exp(y))"
+    student.agrees(evaluated_without_dead_code, dead, [ROW, ROW], [True, False])
+    student.agrees(evaluated_without_dead_code, dead, [ROW, ROW], [False, True])
 
 
 def random_program(rng):
@@ -638,15 +688,20 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
     before = str(eqn), dict(params), list(eqn.invars), list(eqn.outvars)
     with in_place("minijax.custom_interpreters", siblings) as module:
         left = module.dce_call(eqn, used)
+        operands = [before[2].index(x) for x in left.invars]
+        is_sound = len(operands) == len(custom.opened(left.params["jaxpr"])[0].invars)
+        args = [examples[i] for i in operands]
+        results = list(custom.eval_equation(left, args)) if is_sound else None
     inner = left.params["jaxpr"]
     stays = before == (str(eqn), eqn.params, list(eqn.invars), list(eqn.outvars))
     return {
         "the given equation stays as it was": stays,
-        "the operands that are left": [before[2].index(x) for x in left.invars],
+        "the operands that are left": operands,
         "the results that are left": [before[3].index(x) for x in left.outvars],
         "the text of the program": str(inner),
         "the class of the program": type(inner).__name__,
         "the number of constants": len(getattr(inner, "consts", ())),
+        "the results of the call": results,
         "the primitive stays": left.primitive is eqn.primitive,
         "the parameters": {key: value for key, value in left.params.items() if key != "jaxpr"},
     }
