@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import tomllib
-import zipfile
 
 import archives
 import layers
@@ -124,6 +123,7 @@ def test_it_holds_nothing_of_a_later_lesson(course):
 
 def test_the_archive_is_the_folder_and_the_same_each_time(handout, tmp_path):
     assert files(handout) == files(tmp_path / "out" / "bye")
+    assert [path.name for path in handout.parent.iterdir()] == ["bye"]
     assert stat.S_IMODE((handout / "jaxprentice").stat().st_mode) == 0o755
     assert stat.S_IMODE((handout / "tool" / "jaxprentice").stat().st_mode) == 0o755
     again = release.release(manifest.get("bye"), tmp_path / "again").archive
@@ -281,16 +281,10 @@ def manifests(folder):
         yield tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def test_the_archive_is_sound(handout, tmp_path):
-    with zipfile.ZipFile(tmp_path / "out" / "bye.zip") as archive:
-        assert archive.testzip() is None
-        assert {name.partition("/")[0] for name in archive.namelist()} == {"bye"}
-
-
 def test_a_handout_holds_every_module_that_a_students_command_imports(tmp_path):
-    for name in release.MODULES:
-        (tmp_path / "autograder" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(places.PACKAGE / f"{name}.py", tmp_path / "autograder" / f"{name}.py")
+    for file in release.MODULES:
+        (tmp_path / "autograder" / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(places.PACKAGE / file, tmp_path / "autograder" / file)
     commands = (places.PACKAGE / "cli" / "students.py").read_text(encoding="utf-8")
     imports = sorted(set(re.findall(r"^ +(from autograder.*)$", commands, re.MULTILINE)))
     assert imports
