@@ -37,26 +37,9 @@ class Choosing(TyperCommand):
         super().format_options(ctx, formatter)
 
 
-OfCourse = Annotated[
-    Path | None,
-    typer.Option(
-        "--course",
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="Take points and hints from its course.toml.",
-    ),
-]
-Course = Annotated[
-    Path,
-    typer.Option(
-        "--course",
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="The course directory; here if absent.",
-    ),
-]
+in_course = functools.partial(typer.Option, "--course", metavar="DIR", exists=True, file_okay=False)
+OfCourse = Annotated[Path | None, in_course(help="Take points and hints from its course.toml.")]
+Course = Annotated[Path, in_course(help="The course directory; here if absent.")]
 
 
 @nbgrader_command("nbgrader init my-class --lessons core,jvp")
@@ -417,11 +400,7 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
     format_name: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=OF_REGISTRY,
-        ),
+        typer.Option("--format", metavar="FORMAT", help=OF_REGISTRY),
     ],
     out: Annotated[
         Path | None,

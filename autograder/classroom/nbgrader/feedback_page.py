@@ -118,17 +118,8 @@ def _exercise(
 def _part(cell: NotebookNode, title: str) -> dict[str, Any]:
     about = cell.metadata.nbgrader
     facts = {"anchor": about.grade_id, "score": about.score, "max_score": about.points}
-    empty: dict[str, Any] = {
-        "said": [],
-        "program": None,
-        "code": "",
-        "comment": "",
-        "changes": "",
-        "text": "",
-        "unread": False,
-        "missing": "",
-    }
-    return {**empty, **facts, "title": title}
+    empty = dict.fromkeys(("code", "comment", "changes", "text", "missing"), "")
+    return {**empty, **facts, "said": [], "program": None, "unread": False, "title": title}
 
 
 def _by_hand(
@@ -140,8 +131,8 @@ def _by_hand(
     if question is not None and assignment.question:
         part = _part(question, "The written question")
         asked = formulas(written.harmless(lesson.question.strip()))
-        # The intake has made it harmless.
-        given = formulas("".join(question.source)) if _is_answered(question) else ""
+        answer = "".join(question.source)
+        given = formulas(answer) if answer.startswith("<div") else ""  # as the intake writes it
         comment = _comment(question)
         found.append({**part, "text": asked + given, "shows": given, "comment": comment})
     if task is not None:
@@ -153,10 +144,6 @@ def _by_hand(
         if not (part["shows"] or part["score"] or part["unread"] or part["comment"]):
             part["missing"] = "There is no answer."
     return found
-
-
-def _is_answered(cell: NotebookNode) -> bool:
-    return "".join(cell.source).startswith("<div")
 
 
 def _code(cell: NotebookNode) -> str:

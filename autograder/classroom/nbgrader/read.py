@@ -60,13 +60,9 @@ def server(root: Path, name: str) -> Iterator[tuple[ThreadingHTTPServer, str]]:
     place = Place(root, courses.read(root).get(name), secrets.token_urlsafe(24))
     if not answers.is_graded(root, place.assignment):
         raise Problem(f"Nothing of {name} is graded yet. Run `nbgrader autograde {name}`.")
-    with ThreadingHTTPServer(("127.0.0.1", 0), _kind(place)) as made:
+    own = type("OwnHandler", (Handler,), {"place": place, "lock": Lock()})
+    with ThreadingHTTPServer(("127.0.0.1", 0), own) as made:
         yield made, f"http://127.0.0.1:{made.server_address[1]}/{place.secret}/"
-
-
-def _kind(place: "Place") -> type["Handler"]:
-    """A kind of handler for this place."""
-    return type("Handler", (Handler,), {"place": place, "lock": Lock()})
 
 
 @dataclass(frozen=True)
@@ -148,6 +144,7 @@ def page(
     with gradebook.opened(place.root) as book:
         everyone = list(answers.handed(book, place.assignment, part))
         found = answers.of_class(everyone, place.root, place.assignment, part)
+        answered = {each.student for answer in found for each in answer.who}
         asked = {
             x.student: x.text
             for x in look_again.requests(place.root, courses.read(place.root))
@@ -165,7 +162,7 @@ def page(
             why=refused[0],
             typed={"do": "", "index": "", "text": "", "points": "", **refused[1]},
             answers=[_shown(part, answer, known) for answer in found],
-            missing=[x.student for x in everyone if all(x.student not in _ids(y) for y in found)],
+            missing=[x.student for x in everyone if x.student not in answered],
             names=roster.names,
             asked=asked,
             keys=KEYS,
@@ -179,10 +176,6 @@ def _rubric(known: dict[str, rubric.Rubric], place: Place, part: Part) -> rubric
     if part.id in known or not part.by_hand:
         return known.get(part.id, [])
     return [rubric.Remark("Right.", place.assignment.cells(part.lesson)[part.cell])]
-
-
-def _ids(answer: Answer) -> list[str]:
-    return [each.student for each in answer.who]
 
 
 def _shown(part: Part, answer: Answer, known: rubric.Rubric) -> dict[str, Any]:

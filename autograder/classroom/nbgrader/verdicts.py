@@ -236,15 +236,11 @@ def _fail(converter: Autograde, message: str) -> NoReturn:
 class WriteVerdicts(NbGraderPreprocessor):
     """Stands in nbgrader's list of autograde steps where `Execute` stood."""
 
-    jobs = Integer(0, help="Submissions graded at once; 0: one for each processor.").tag(
+    jobs = Integer(0, help="Submissions at once; 0: one for each processor.").tag(config=True)
+    seed = Integer(0, help="Of the generated tests; the same seed, the same grades.").tag(
         config=True
     )
-    seed = Integer(0, help="Seed of the generated tests; the same seed, the same grades.").tag(
-        config=True
-    )
-    isolation = Unicode("", help="The isolation to use; empty: the best that works here.").tag(
-        config=True
-    )
+    isolation = Unicode("", help="The level; empty: the best that works here.").tag(config=True)
 
     def grade(
         self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]

@@ -14,8 +14,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
-from typing import NoReturn
 
 from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment
@@ -122,9 +120,16 @@ def _executor(lesson: Lesson, jobs: int | None, scheduler: str | None, out: Path
     """What grades: a cluster, or processes here, which keep generated programs in `out`."""
     if scheduler and lesson.folder.parent != places.COURSE / "lessons":
         raise Problem(f"The cluster does not have {lesson.id}. Grade it here, without --scheduler.")
-    if scheduler:
-        return functools.partial(_cluster().grade_many, address=scheduler)
-    return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")
+    if not scheduler:
+        return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")
+    try:
+        from autograder.classroom.run import cluster
+    except ImportError as error:
+        raise Problem(
+            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
+            "the command by ./jaxprentice, which installs what is missing."
+        ) from None
+    return functools.partial(cluster.grade_many, address=scheduler)
 
 
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
@@ -136,17 +141,6 @@ def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
     seed = drawn if given is None else given
     result_files.write_text(path, f"{seed}\n")
     return seed
-
-
-def _cluster() -> ModuleType:
-    try:
-        from autograder.classroom.run import cluster
-    except ImportError as error:
-        raise Problem(
-            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
-            "the command by ./jaxprentice, which installs what is missing."
-        ) from None
-    return cluster
 
 
 def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) -> None:
@@ -176,11 +170,6 @@ def _name_the_absent(out: Path, students: Sequence[str]) -> None:
         print(f"{len(students)} have a result in {out} and no submission; they stay: {names}.")
 
 
-def shown(name: str) -> str:
-    """A student's name without characters that would play with the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in name)
-
-
 def _fit(folder: Path, handed_in: list[HandedIn]) -> tuple[list[HandedIn], dict[str, str]]:
     """The submissions that can be graded under their names; and of the others why they cannot.
 
@@ -206,8 +195,7 @@ def _folded(student: str) -> str:
 
 
 def _about_unfit(unfit: Mapping[str, str]) -> str:
-    shortened = [(shown(name)[:60], why) for name, why in unfit.items()]
-    names = "; ".join(f"{name!r} {why}" for name, why in shortened[:10])
+    names = "; ".join(f"{name[:60]!r} {why}" for name, why in [*unfit.items()][:10])
     more = f"; and {len(unfit) - 10} more" if len(unfit) > 10 else ""
     return (
         f"Not graded for their names: {names}{more}. Rename them, and run the same command again."
@@ -273,13 +261,9 @@ def _signals_interrupt() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in wanted}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as `nohup` asks
-            signal.signal(number, _interrupt)
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
