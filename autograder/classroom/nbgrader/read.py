@@ -250,11 +250,8 @@ def _edited(own: rubric.Rubric, form: Form) -> rubric.Rubric:
 
 def _reply(place: Place, form: Form) -> str:
     """Keep the answer to a request; back to the list."""
-    look_again.answer(
-        place.root,
-        (form["student"], form["exercise"], form.get("request", "")),
-        form.get("text", ""),
-    )
+    key = form["student"], form["exercise"], form.get("request", "")
+    look_again.answer(place.root, key, form.get("text", ""))
     return "./#again"
 
 
@@ -294,12 +291,10 @@ class Handler(BaseHTTPRequestHandler):
         return {key: found[0] for key, found in parse_qs(sent).items()}
 
     def _page(self, number: str, nonce: str) -> None:
-        made = (
-            index(self.place, nonce)
-            if number == ""
-            else page(self.place, *self.place.part(number), nonce)
-        )
-        self._send(200, made, nonce)
+        if number:
+            self._send(200, page(self.place, *self.place.part(number), nonce), nonce)
+        else:
+            self._send(200, index(self.place, nonce), nonce)
 
     def _answer(self, work: Callable[[str, str], None]) -> None:
         _, secret, number, *rest = [*self.path.split("/"), "", ""]

@@ -33,10 +33,14 @@ from traitlets.config import PyFileConfigLoader
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import reading
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, regrading, rubric, submitted, summary
-from autograder.classroom.nbgrader.results import last_level, read_results, results_folder
+from autograder.classroom.nbgrader.results import (
+    last_level,
+    of_notebook,
+    read_results,
+    results_folder,
+)
 from autograder.classroom.nbgrader.submitted import Submitted
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import equal, graded, is_known, recall
@@ -329,13 +333,8 @@ class WriteVerdicts(NbGraderPreprocessor):
         """Write message and score of every exercise into its grade cell."""
         about, root = resources["nbgrader"], Path(self.parent.parent.coursedir.root)
         course = courses.read(root)
-        assignment = course.get(about["assignment"])
-        (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
-        place = results_folder(root, assignment, lesson)
-        result = result_files.read(place / f"{about['student']}.json")
+        assignment, lesson, result, changes = of_notebook(course, root, about)
         verdicts = {courses.cell_name(x["id"]): x for x in result["exercises"]}
-        module = root / INTAKE / about["student"] / assignment.name / lesson.module
-        changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
         points = assignment.cells(lesson)
         for cell in nb.cells:
             if cell.cell_type != "code":
