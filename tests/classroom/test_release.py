@@ -239,23 +239,22 @@ def test_a_file_of_a_later_lesson_is_a_leak(course, tmp_path):
     assert found == {"a file of the lesson bye", "a file of suites"}
 
 
-def test_what_everybody_writes_is_no_leak(course, tmp_path):
-    text = "def other(toy, name):\n    return toy.bye(name)\n"
-    (tmp_path / "some").mkdir()
-    (tmp_path / "some" / "x.py").write_text(text)
-    assert list(leaks.find(tmp_path / "some", manifest.get("bye"))) == []
-
-
 def test_the_code_that_a_lesson_gives_is_no_secret(course):
     assert small_course.WORDS in leaks._published(manifest.get("hello"))
 
 
-@pytest.mark.parametrize(("name", "leaks_out"), [("bye", True), ("other", False)])
-def test_one_line_of_a_later_lesson_counts_below_its_name(course, tmp_path, name, leaks_out):
+@pytest.mark.parametrize(
+    ("lesson", "name", "line", "leaks_out"),
+    [
+        ("hello", "bye", SOLUTION, True),
+        ("hello", "other", SOLUTION, False),
+        ("bye", "other", "return toy.bye(name)", False),  # everybody writes it
+    ],
+)
+def test_one_line_counts_below_its_name(course, tmp_path, lesson, name, line, leaks_out):
     (tmp_path / "some").mkdir()
-    (tmp_path / "some" / "x.py").write_text(f"def {name}(name):\n    {SOLUTION}\n")
-    found = list(leaks.find(tmp_path / "some", manifest.get("hello")))
-    assert bool(found) == leaks_out
+    (tmp_path / "some" / "x.py").write_text(f"def {name}(toy, name):\n    {line}\n")
+    assert bool([*leaks.find(tmp_path / "some", manifest.get(lesson))]) == leaks_out
 
 
 @pytest.mark.slow
