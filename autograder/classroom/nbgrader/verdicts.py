@@ -44,7 +44,6 @@ from autograder.classroom.nbgrader.results import (
 from autograder.classroom.nbgrader.submitted import Submitted
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import equal, graded, is_known, recall
-from autograder.classroom.run.store import Store
 from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
@@ -255,7 +254,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         """
         root = Path(self.parent.coursedir.root)
         work = list(self._submissions(course, assignment, lesson, found))
-        store = Store(root / VERDICTS / lesson.id)
+        store = root / VERDICTS / lesson.id
         known = {} if self.parent.force else recall(work, store)
         new = [each.student for each in work if not is_known(each, known)]
         self.log.info(
