@@ -40,7 +40,6 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="jaxprentice",
     cls=Commands,
-    help="Build JAX yourself, lesson by lesson, and run the course for a class.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

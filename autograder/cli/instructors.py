@@ -37,26 +37,10 @@ class Choosing(TyperCommand):
         super().format_options(ctx, formatter)
 
 
-OfCourse = Annotated[
-    Path | None,
-    typer.Option(
-        "--course",
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="Take points and hints from its course.toml.",
-    ),
-]
-Course = Annotated[
-    Path,
-    typer.Option(
-        "--course",
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="The course directory; here if absent.",
-    ),
-]
+in_course = functools.partial(typer.Option, "--course", metavar="DIR", exists=True, file_okay=False)
+OfCourse = Annotated[Path | None, in_course(help="Take points and hints from its course.toml.")]
+AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT")]
+Course = Annotated[Path, in_course(help="The course directory; here if absent.")]
 
 
 @nbgrader_command("nbgrader init my-class --lessons core,jvp")
@@ -135,7 +119,7 @@ def nbgrader_roster(
 
 @nbgrader_command("nbgrader extend jvp ada --hours 36")
 def nbgrader_extend(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    assignment: AssignmentName,
     students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
     days: Annotated[float | None, typer.Option(metavar="N", min=0, help="0 takes it back.")] = None,
     hours: Annotated[
@@ -162,7 +146,7 @@ def nbgrader_late_days(folder: Course = Path()) -> None:
 
 @nbgrader_command("nbgrader group jvp ada grace")
 def nbgrader_group(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
+    assignment: AssignmentName,
     students: Annotated[
         list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the groups.")
     ] = None,
@@ -192,10 +176,7 @@ def nbgrader_section(
 
 
 @nbgrader_command("nbgrader variants jvp")
-def nbgrader_variants(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
-    folder: Course = Path(),
-) -> None:
+def nbgrader_variants(assignment: AssignmentName, folder: Course = Path()) -> None:
     """Print which variant and which open task each student has, as CSV."""
     from autograder.classroom.nbgrader import people
 
@@ -203,10 +184,7 @@ def nbgrader_variants(
 
 
 @nbgrader_command("nbgrader read jvp")
-def nbgrader_read(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT")],
-    folder: Course = Path(),
-) -> None:
+def nbgrader_read(assignment: AssignmentName, folder: Course = Path()) -> None:
     """Read all answers to one question together, and give remarks with points."""
     from autograder.classroom.nbgrader import read
 
@@ -382,8 +360,7 @@ Source = Annotated[
 
 @command("report results")
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
-    source: Source = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)], source: Source = None
 ) -> None:
     """Write a report on a class from its grades."""
     from autograder.classroom.reports import grades, report
@@ -415,14 +392,7 @@ def similar(
 @command("export results --format csv", cls=Choosing)
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
-    format_name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=OF_REGISTRY,
-        ),
-    ],
+    format_name: Annotated[str, typer.Option("--format", metavar="FORMAT", help=OF_REGISTRY)],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where to write it; DIR/exports/FORMAT if absent."),

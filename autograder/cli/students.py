@@ -52,8 +52,7 @@ def check(
         ),
     ] = None,
     mine: Annotated[
-        bool,
-        typer.Option("--mine", help="Use your own earlier modules, not the reference's."),
+        bool, typer.Option("--mine", help="Use your own earlier modules, not the reference's.")
     ] = False,
 ) -> int:
     """Check your work, and say what is not right."""

@@ -1,6 +1,7 @@
 """A course directory of nbgrader, as tests use it: commands, feedback pages, formgrader."""
 
 import contextlib
+import json
 import multiprocessing
 import os
 import socket
@@ -11,6 +12,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from autograder.classroom.course import settings
+from autograder.classroom.nbgrader import directory
 from autograder.upkeep import demo
 
 # A process that has imported nbgrader, and becomes a command when it forks: to start one anew takes
@@ -52,6 +55,26 @@ def run(course, *arguments):
     return done.stderr
 
 
+def bare_course(folder, roster="", lesson=None):
+    """A new course directory without sources; with a roster, and a lesson in `course.toml`."""
+    folder.mkdir()
+    directory._write_config(folder, 0)
+    if roster:
+        (folder / "roster.csv").write_text(roster)
+    if lesson:
+        (folder / "course.toml").write_text(settings.text([lesson]))
+    return folder
+
+
+def answer(folder, lesson, text, change=lambda notebook: notebook):
+    """Answer the written question of a lesson, in the notebook of a submission."""
+    path = folder / f"{lesson.id}.ipynb"
+    notebook = json.loads(path.read_text())
+    (cell,) = [x for x in notebook["cells"] if x["id"] == f"{lesson.id}-question"]
+    cell["source"] = text
+    path.write_text(json.dumps(change(notebook)))
+
+
 def feedback_page(course, lesson, student):
     """The path of a student's feedback."""
     return course / "feedback" / student / lesson.id / f"{lesson.id}.html"
@@ -63,15 +86,12 @@ def formgrader_of(course):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     extension = {"nbgrader.server_extensions.formgrader": True}
-    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--allow-root"]
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", f"--port={port}"]
+    command += ["--IdentityProvider.token=", "--allow-root", f"--ServerApp.root_dir={course}"]
+    command += [f"--ServerApp.jpserver_extensions={extension}"]
+    environment = demo.environment(course)
     with subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyter_server", *options, f"--ServerApp.root_dir={course}"),
-            f"--ServerApp.jpserver_extensions={extension}",
-        ],
-        cwd=course,
-        env=demo.environment(course),
-        stderr=subprocess.DEVNULL,
+        command, cwd=course, env=environment, stderr=subprocess.DEVNULL
     ) as server:
         address = f"http://127.0.0.1:{port}/formgrader"
         for _ in range(600):

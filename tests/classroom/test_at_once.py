@@ -8,7 +8,7 @@ import graded_course
 import pytest
 import result_documents
 import yaml
-from test_exports import FORGETFUL, exported, load, machine_of, run_autograder, run_image
+from test_exports import FORGETFUL, both, exported, gradescopes, load, run_autograder
 
 from autograder.classroom.reports import exports
 from autograder.classroom.systems import at_once, github, gradescope, prairielearn
@@ -46,25 +46,6 @@ def archive_of(monkeypatch, root, form, shows, per_day=0):
     return found
 
 
-def gradescopes(archive, folder, source):
-    machine = machine_of(archive, folder / "machine")
-    (machine / "submission" / "numbers.py").write_bytes(source)
-    done = run_autograder(machine)
-    assert done.returncode == 0, done.stderr
-    document = load(machine / "results" / "results.json")
-    return document, [(x["score"], x["max_score"], x["output"]) for x in document["tests"]]
-
-
-def prairielearns(archive, folder, source):
-    document = run_image(folder / "run", archive, source)
-    return document, [(x["points"], x["max_points"], x["output"]) for x in document["tests"]]
-
-
-both = pytest.mark.parametrize(
-    ("form", "run"), [("gradescope", gradescopes), ("prairielearn", prairielearns)]
-)
-
-
 def held_by(archive):
     with zipfile.ZipFile(archive) as opened:
         return [name for name in opened.namelist() if HIDDEN.search(name)]
@@ -81,31 +62,25 @@ def test_counts_are_points_and_numbers_of_tests_and_no_reason(tmp_path, monkeypa
 
 
 @both
+@pytest.mark.parametrize(
+    ("source", "points", "said"),
+    [
+        (TRIPLED, [0, 7], "This should hold: Two is doubled to four."),
+        (FORGETFUL.replace(b"3.0 * np", b"2.0 * np"), [10, 7], "1 of 1 tests passed."),
+        (b"def double(:\n", [0, 0], "Python cannot read line 1"),
+    ],
+    ids=["wrong", "wrong for hidden tests alone", "unreadable"],
+)
 def test_visible_checks_alone_need_nothing_hidden_and_are_no_grade(
-    tmp_path, monkeypatch, form, run
+    tmp_path, monkeypatch, form, run, source, points, said
 ):
     archive = archive_of(monkeypatch, tmp_path, form, "checks")
     assert held_by(archive) == []
-    document, tests = run(archive, tmp_path, TRIPLED)
-    assert [x[:2] for x in tests] == [(0, 10), (7, 7)]
-    assert "This should hold: Two is doubled to four." in tests[0][2]
+    document, tests = run(archive, tmp_path, source)
+    assert [x[:2] for x in tests] == list(zip(points, [10, 7], strict=True))
+    assert said in tests[0][2]
     assert document["output"].startswith(at_once.NOT_A_GRADE)
-
-
-@both
-def test_visible_checks_alone_see_no_more_than_a_student_does(tmp_path, monkeypatch, form, run):
-    archive = archive_of(monkeypatch, tmp_path, form, "checks")
-    _, tests = run(archive, tmp_path, FORGETFUL.replace(b"3.0 * np", b"2.0 * np"))
-    assert [x[:2] for x in tests] == [(10, 10), (7, 7)]
-
-
-@both
-def test_visible_checks_of_a_file_that_python_cannot_read(tmp_path, monkeypatch, form, run):
-    archive = archive_of(monkeypatch, tmp_path, form, "checks")
-    document, tests = run(archive, tmp_path, b"def double(:\n")
-    assert [x[:2] for x in tests] == [(0, 10), (0, 7)]
-    assert "Python cannot read line 1" in document["output"]
-    assert "Python cannot read line 1" in tests[0][2]
+    assert (said in document["output"]) == (points == [0, 0])  # it is the whole module's
 
 
 def test_an_exercise_that_waits_for_another_says_for_which():

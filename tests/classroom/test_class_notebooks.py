@@ -51,12 +51,9 @@ def source(tmp_path_factory):
 
 def checked(source, *names, **environment):
     done = subprocess.run(
-        [sys.executable, "-c", CELLS, *names],
-        cwd=source,
-        env={"PATH": "", "PYTHONPATH": "", **environment},
-        capture_output=True,
-        text=True,
-    )
+        [sys.executable, "-c", CELLS, *names], cwd=source,
+        env={"PATH": "", "PYTHONPATH": "", **environment}, capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

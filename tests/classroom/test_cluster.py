@@ -35,10 +35,7 @@ from autograder.lessons.problem import Problem
 from autograder.student import doctor
 from autograder.upkeep import sample_class
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.isolated,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.isolated]
 
 LESSON = manifest.get("interpreters")
 EVERYONE = [each for each in sample_class.make(LESSON) if each.kind != "endless"]

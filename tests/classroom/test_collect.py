@@ -12,15 +12,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from nbgrader_class import run
 
 from autograder import cli
 from autograder.classroom.course import people
-from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import release
 from autograder.classroom.intake import files as intake
-from autograder.classroom.nbgrader import directory, outgoing
+from autograder.classroom.nbgrader import outgoing
 from autograder.classroom.systems import collect, registry
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
@@ -97,6 +95,17 @@ def packed(folder, files):
     return folder
 
 
+@pytest.fixture
+def taken(tmp_path, roster):
+    """Collects files of a system into `out`; what is said."""
+
+    def collected(system, files, pack=download):
+        got = pack(tmp_path / "got", files)
+        return collect.take_over(got, system, roster, CORE, tmp_path / "out")
+
+    return collected
+
+
 @pytest.mark.parametrize("system", registry.collecting())
 @pytest.mark.parametrize("pack", [download, packed], ids=["folder", "archive"])
 def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, system, pack):
@@ -108,27 +117,25 @@ def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, syst
     assert said[0] == "2 submissions are collected."
     assert "In the roster, but nothing came from them (1): cy." in said
     assert "Not in the roster" in said[-1]
-    assert intake.submissions(out, CORE.lessons[0])  # its list is no submission
+    # Its list is no submission.
     assert [name for name, *_ in intake.submissions(out, CORE.lessons[0])] == ["ada", "bob"]
 
 
 @pytest.mark.parametrize("system", registry.collecting())
-def test_the_guides_example_of_a_name_is_collected(tmp_path, roster, system):
+def test_the_guides_example_of_a_name_is_collected(tmp_path, taken, system):
     about = registry.collecting()[system]
     files = {about.example: "mine", "submission_metadata.yml": METADATA}
-    got = download(tmp_path / "got", files)
-    collect.take_over(got, system, roster, CORE, tmp_path / "out")
+    taken(system, files)
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "mine"
 
 
 @pytest.mark.parametrize("beside", ["__MACOSX/._core.py", "submission_metadata.yml"])
-def test_what_lies_beside_the_folder_around_all_does_not_hide_it(tmp_path, roster, beside):
-    got = packed(tmp_path / "got.zip", {**DOWNLOADS["gradescope"], beside: "no"})
-    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+def test_what_lies_beside_the_folder_around_all_does_not_hide_it(tmp_path, taken, beside):
+    taken("gradescope", {**DOWNLOADS["gradescope"], beside: "no"}, packed)
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "second"
 
 
-def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
+def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, taken):
     files = {
         "byronada_12345_900_core.py": "first",
         "byronada_12345_901_core (1)-1.py": "second",
@@ -136,8 +143,7 @@ def test_nothing_is_lost_without_a_line_that_names_it(tmp_path, roster):
         "youngcy_12347_903_my_core_solution.py": "other",
         "index.html": "who knows",
     }
-    got = download(tmp_path / "canvas", files)
-    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+    said = taken("canvas", files)
     assert [x.name for x in (tmp_path / "out/ada/minijax").iterdir()] == ["core (1).py"]
     assert (tmp_path / "out/ada/minijax/core (1).py").read_text() == "second"
     assert (tmp_path / "out/bob/minijax/CORE.PY").read_text() == "mine"
@@ -159,79 +165,61 @@ def test_what_is_no_download_is_said_with_what_to_do(tmp_path, roster, content, 
         collect.take_over(tmp_path / "got.zip", "canvas", roster, CORE, tmp_path / "out")
 
 
-def test_what_leads_outside_a_download_is_named(tmp_path, roster):
-    files = {"byronada_12345_900_core.py": "it", "../youngcy_12347_901_core.py": "out"}
-    got = packed(tmp_path / "got.zip", files)
-    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
-    assert said[-1] == "Not named as a submission, and left out: '..'."
-
-
 @pytest.mark.parametrize("time", ["1 March", "2026-03-01 10:00"])
-def test_a_time_that_is_not_understood_is_named(tmp_path, roster, time):
+def test_a_time_that_is_not_understood_is_named(taken, time):
     metadata = METADATA.replace("2026-03-01 10:00:00.123456000 Z", time)
     files = {**DOWNLOADS["gradescope"], "assignment_1_export/submission_metadata.yml": metadata}
-    got = download(tmp_path / "got", files)
-    said = collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+    said = taken("gradescope", files)
     assert any(x.startswith("No time is known of ada, bob, so nothing") for x in said)
 
 
-def test_every_archive_is_taken_and_a_second_file_of_the_same_name_is_named(tmp_path, roster):
+def test_every_archive_is_taken_and_a_second_file_of_the_same_name_is_named(tmp_path, taken):
     place = "Ada Byron_4711_assignsubmission_file/"
     files = {"a.zip": "PK a", "B.ZIP": "PK b", "core.py": "it", "old/core.py": "older"}
-    got = download(tmp_path / "got", {place + name: text for name, text in files.items()})
-    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
+    said = taken("moodle", {place + name: text for name, text in files.items()})
     there = {x.name: x.read_text() for x in (tmp_path / "out/ada").glob("*.zip")}
     assert there == {"submission.zip": "PK b", "submission-2.zip": "PK a"}
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "it"
     assert "Not taken from ada: old/core.py." in said
 
 
-def test_what_was_typed_into_canvas_is_named(tmp_path, roster):
-    files = {"byronada_12345_900_core.py": "it", "orossrobert_LATE_12346_text.html": "<p>it</p>"}
-    got = download(tmp_path / "canvas", files)
-    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
-    asked = "bob submitted only what was not asked for: orossrobert_LATE_12346_text.html."
-    assert asked in said
-    assert "In the roster, but nothing came from them (1): cy." in said
-
-
-@pytest.mark.parametrize("system", ["canvas", "moodle"])
-def test_files_beside_those_that_were_asked_for_are_named(tmp_path, roster, system):
+def adas(system, *names):
+    """What these files of Ada's are called in a download."""
     place = {"canvas": "byronada_12345_9{}_", "moodle": "Ada Byron_4711_assignsubmission_file/"}
-    names = ["core.py", "helper.py", "core.ipynb", "jvp.ipynb", "a.txt"]
-    files = {place[system].format(i) + name: "it" for i, name in enumerate(names)}
-    got = download(tmp_path / "got", files)
-    said = collect.take_over(got, system, roster, CORE, tmp_path / "out")
-    left = "a.txt, helper.py, jvp.ipynb"
-    assert f"Not taken from ada: {left}." in said
+    return [place[system].format(i) + name for i, name in enumerate(names)]
 
 
-def test_what_everybody_has_got_is_not_named(tmp_path, roster):
-    place = "Ada Byron_4711_assignsubmission_file/core/"
-    names = ("minijax/core.py", "minijax/__init__.py", "checks.py", "conftest.py", "setup_core.py")
-    more = ("minijax/__pycache__/core.pyc", ".ipynb_checkpoints/core.ipynb", "random_programs.py")
-    got = download(tmp_path / "got", {place + name: "it" for name in (*names, *more)})
-    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
-    assert not any("Not taken" in sentence for sentence in said)
+TYPED = "orossrobert_LATE_12346_text.html"  # what was typed into Canvas
+BESIDE = ("core.py", "helper.py", "core.ipynb", "jvp.ipynb", "a.txt")
+GOT = (  # by everybody
+    *("core/minijax/__init__.py", "core/checks.py", "core/conftest.py", "core/setup_core.py"),
+    *("core/__pycache__/core.pyc", "core/random_programs.py", "core/.ipynb_checkpoints/core.ipynb"),
+)
 
 
-def test_a_notebook_that_a_browser_has_renamed_is_collected(tmp_path, roster):
-    place = "Ada Byron_4711_assignsubmission_file/"
-    got = download(tmp_path / "got", {f"{place}core.py": "it", f"{place}core (1).ipynb": "{}"})
-    said = collect.take_over(got, "moodle", roster, CORE, tmp_path / "out")
-    assert (tmp_path / "out/ada/core (1).ipynb").read_text() == "{}"
-    assert not any("Not taken" in sentence for sentence in said)
+@pytest.mark.parametrize(
+    ("system", "names", "said"),
+    [
+        ("canvas", ["../youngcy_1_9_core.py"], "Not named as a submission, and left out: '..'."),
+        ("canvas", [TYPED], f"bob submitted only what was not asked for: {TYPED}."),
+        ("canvas", adas("canvas", *BESIDE), "Not taken from ada: a.txt, helper.py, jvp.ipynb."),
+        ("moodle", adas("moodle", *BESIDE), "Not taken from ada: a.txt, helper.py, jvp.ipynb."),
+        ("moodle", adas("moodle", *GOT), ""),
+        ("moodle", adas("moodle", "core.py", "core (1).ipynb"), ""),  # a browser has renamed it
+    ],
+)
+def test_what_is_left_out_is_named(tmp_path, taken, system, names, said):
+    files = dict.fromkeys([*adas(system, "core.py"), *names], "it")
+    told = [x for x in taken(system, files, packed) if x.startswith(("Not ", "bob sub"))]
+    assert told == ([said] if said else [])
+    there = {path.name for path in (tmp_path / "out/ada").iterdir()}
+    assert ("core (1).ipynb" in there) == any("core (1).ipynb" in name for name in names)
 
 
-def test_the_last_attempt_counts_and_late_marks_and_times_are_kept(tmp_path, roster):
-    got = download(tmp_path / "canvas", DOWNLOADS["canvas"])
-    said = collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+def test_that_the_last_of_several_attempts_counts_and_is_late_is_said(taken):
+    said = taken("canvas", DOWNLOADS["canvas"])
     assert "ada: 2 attempts; the last one counts." in said
     assert "ada: late, as the download says." in said
-    got = download(tmp_path / "gradescope", DOWNLOADS["gradescope"])
-    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "course", "core")
-    stamp = (tmp_path / "course/ada/core/timestamp.txt").read_text()
-    assert stamp == "2026-03-01 10:00:00 UTC\n"
 
 
 def test_collecting_again_replaces_only_what_it_wrote_itself(tmp_path, roster):
@@ -285,15 +273,28 @@ def test_a_list_without_the_column_of_contents_still_names_the_submissions(tmp_p
     assert [row["student"] for row in collect._rows(out)] == ["ada", "bob"]
 
 
-def test_a_clone_has_the_time_of_its_last_commit(tmp_path, roster):
-    got = download(tmp_path / "got", DOWNLOADS["github"])
-    when = {"GIT_COMMITTER_DATE": "2026-03-01T12:00:00+0200", "GIT_CONFIG_GLOBAL": os.devnull}
-    for command in (
-        ["init", "-q"],
-        ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "x"],
-    ):
-        subprocess.run(["git", *command], cwd=got / "ps1-adab", env=os.environ | when, check=True)
-    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
+@pytest.fixture
+def git(tmp_path):
+    """Runs git in one of the folders of a download, which it makes a clone; what git said."""
+    clone = download(tmp_path / "got", DOWNLOADS["github"]) / "ps1-adab"
+    known = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+
+    def run(words, text="", **more):
+        done = subprocess.run(
+            ["git", *shlex.split(words)],
+            cwd=clone, env=known | more, input=text, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    run("init -q")
+    return run
+
+
+def test_a_clone_has_the_time_of_its_last_commit(tmp_path, taken, git):
+    who = "-c user.name=a -c user.email=a"
+    when = "2026-03-01T12:00:00+0200"
+    git(f"{who} commit -q --allow-empty -m x", GIT_COMMITTER_DATE=when)
+    said = taken("github", {})
     assert (tmp_path / "out/ada/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC\n"
     assert any("as given by the students themselves" in sentence for sentence in said)
 
@@ -310,46 +311,29 @@ def test_the_folder_of_clones_says_what_github_calls_the_assignment(tmp_path, ro
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "ada's"
 
 
-def test_the_settings_of_a_clone_start_no_program(tmp_path, roster):
-    got = download(tmp_path / "got", DOWNLOADS["github"])
-    clone = got / "ps1-adab"
-    for command in (
-        "init -q",
-        "config core.repositoryFormatVersion 1",
-        "config extensions.partialClone origin",
-        f"config remote.origin.url {tmp_path}",
-        f"config remote.origin.uploadPack 'touch {tmp_path}/started'",
+def test_the_settings_of_a_clone_start_no_program(tmp_path, taken, git):
+    for setting in (
+        "core.repositoryFormatVersion 1",
+        "extensions.partialClone origin",
+        f"remote.origin.url {tmp_path}",
+        f"remote.origin.uploadPack 'touch {tmp_path}/started'",
     ):
-        subprocess.run(["git", *shlex.split(command)], cwd=clone, check=True)
-    (clone / ".git/HEAD").write_text(f"{'1' * 40}\n")  # git asks the remote for what is not there
-    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
-    assert "2 submissions are collected." in said
+        git(f"config {setting}")
+    # git asks the remote for what is not there
+    (tmp_path / "got/ps1-adab/.git/HEAD").write_text(f"{'1' * 40}\n")
+    assert "2 submissions are collected." in taken("github", {})
     assert not (tmp_path / "started").exists()
 
 
 @pytest.mark.parametrize("when", ["@999999999999999 +0000", "@253402300800 +0000", "@-9 +0000"])
-def test_a_commit_at_no_time_stops_nobody(tmp_path, roster, when):
-    got = download(tmp_path / "got", DOWNLOADS["github"])
-    clone = got / "ps1-adab"
-    subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
+def test_a_commit_at_no_time_stops_nobody(tmp_path, taken, git, when):
     person = f"a <a@b> {when.removeprefix('@')}"
     tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     text = f"tree {tree}\nauthor {person}\ncommitter {person}\n\nx\n"
-    made = subprocess.run(
-        ["git", "hash-object", "-t", "commit", "--literally", "-w", "--stdin"],
-        cwd=clone,
-        input=text,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    head = subprocess.run(
-        ["git", "symbolic-ref", "HEAD"], cwd=clone, capture_output=True, text=True
-    )
-    (clone / ".git" / head.stdout.strip()).write_text(made.stdout)
-    assert "2 submissions are collected." in collect.take_over(
-        got, "github", roster, CORE, tmp_path / "out"
-    )
+    made = git("hash-object -t commit --literally -w --stdin", text)
+    head = tmp_path / "got/ps1-adab/.git" / git("symbolic-ref HEAD")
+    head.write_text(f"{made}\n")
+    assert "2 submissions are collected." in taken("github", {})
 
 
 def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster):
@@ -388,10 +372,9 @@ def test_a_download_of_another_system_is_a_problem(tmp_path, roster, system, nam
         collect.take_over(got, system, roster, CORE, tmp_path / "out")
 
 
-def test_names_that_lead_outside_and_large_files_stay_inside_their_limits(tmp_path, roster):
+def test_names_that_lead_outside_and_large_files_stay_inside_their_limits(tmp_path, taken):
     files = {"x_12345_1_../../../core.py": "no", "y_12345_2_core.py": "x" * 9_000_000}
-    got = packed(tmp_path / "got.zip", files)
-    collect.take_over(got, "canvas", roster, CORE, tmp_path / "out")
+    taken("canvas", files, packed)
     assert [x.name for x in tmp_path.rglob("core.py")] == ["core.py"]
     assert (tmp_path / "out/ada/minijax/core.py").stat().st_size == intake.ARCHIVE_LIMIT + 1
 
@@ -415,14 +398,13 @@ def test_metadata_that_names_nobody_for_one_submission_stop_no_other(tmp_path, r
     assert "zoe" in said or "submission_679" in said
 
 
-def test_metadata_of_a_large_class_are_read_whole(tmp_path, roster):
+def test_metadata_of_a_large_class_are_read_whole(tmp_path, taken):
     """Gradescope says ten kilobytes about a submission; the last one of ten megabytes counts."""
     one = "submission_{}:\n  :results: '" + "x" * 10_000 + "'\n"
     many = "".join(one.format(number) for number in range(1000, 2000))
     files = {"submission_678/core.py": "it", "submission_metadata.yml": many + METADATA[4:]}
-    got = download(tmp_path / "got", files)
     assert len(many) > intake.ARCHIVE_LIMIT
-    collect.take_over(got, "gradescope", roster, CORE, tmp_path / "out")
+    taken("gradescope", files)
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "it"
 
 
@@ -474,26 +456,6 @@ def test_a_roster_that_cannot_be_used_is_a_problem(tmp_path, text, complaint):
     (tmp_path / "roster.csv").write_text(text)
     with pytest.raises(Problem, match=complaint):
         people.read(tmp_path / "roster.csv")
-
-
-@pytest.mark.slow
-def test_nbgraders_zip_collect_takes_modules_under_the_ids_of_the_roster(tmp_path):
-    course = tmp_path / "course"
-    course.mkdir()
-    directory._write_config(course, 0)
-    (course / "roster.csv").write_text(ROSTER)
-    (course / "course.toml").write_text(courses.text([manifest.get("core")]))
-    run(course, "db", "assignment", "add", "core")
-    archive = course / "downloaded" / "core" / "archive"
-    download(archive, {k: v for k, v in DOWNLOADS["canvas"].items() if not k.endswith(".zip")})
-    download(archive, {k: v for k, v in DOWNLOADS["moodle"].items() if "Ada" not in k})
-    folder = "Robert O'Ross_4712_assignsubmission_file_"
-    download(archive, {f"{folder}/core.py": "Moodle's"})
-    (archive / "Robert O'Ross_4712_assignsubmission_file_work.zip").unlink()
-    log = run(course, "zip_collect", "core")
-    assert (course / "submitted/ada/core/minijax/core.py").read_text() == "second", log
-    assert (course / "submitted/bob/core/minijax/core.py").read_text() == "Moodle's"
-    assert sorted(x.name for x in (course / "submitted").iterdir()) == ["ada", "bob"]
 
 
 # ------------------------------------------------------------------------------------------
@@ -557,8 +519,5 @@ def test_a_term_without_nbgrader_from_the_release_to_the_feedback_in_canvas(tmp_
     with zipfile.ZipFile(tmp_path / "back.zip") as archive:
         stems = {x.replace(".py", "").replace(".html", "") for x in archive.namelist()}
         page = archive.read(f"orossrobert_LATE_12346_903_{LESSON.id}.html").decode()
-    assert stems == {
-        f"byronada_12345_905_{LESSON.id}-1",
-        f"orossrobert_LATE_12346_903_{LESSON.id}",
-    }
+    assert stems == {f"byronada_12345_905_{LESSON.id}-1", f"orossrobert_LATE_12346_903_{LESSON.id}"}
     assert "not implemented" in page

@@ -55,25 +55,13 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_a_class_has_every_kind_and_eight_submissions(lesson):
+def test_a_class_has_all_kinds_of_different_submissions(lesson):
     everyone = sample_class.make(lesson)
-    kinds = [each.kind for each in everyone]
+    kinds = {each.kind for each in everyone}
     assert len(everyone) >= 8
-    assert set(kinds) == {"right", "half", "untouched", "mistake", "endless", "cheat"}
+    assert kinds == {"right", "half", "untouched", "mistake", "endless", "cheat"}
     assert len({each.student for each in everyone}) == len(everyone)
-
-
-@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_the_submissions_of_a_class_differ_and_are_python(lesson):
-    sources = [each.source for each in sample_class.make(lesson)]
-    assert len(set(sources)) == len(sources)
-    for source in sources:
-        ast.parse(source)
-
-
-@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_the_mistakes_of_a_class_are_in_different_exercises(lesson):
-    everyone = sample_class.make(lesson)
+    assert len({ast.dump(ast.parse(each.source)) for each in everyone}) == len(everyone)
     places = [each.mistake.exercise for each in everyone if each.mistake]
     available = {mistake.exercise for mistake in answers.mistakes(lesson.id)}
     assert len(set(places)) == min(3, len(available))
@@ -87,8 +75,7 @@ def test_the_mistakes_of_a_class_are_in_different_exercises(lesson):
 def test_the_export_has_every_submission(folder):
     with (folder / "grades.csv").open(newline="") as file:
         found = {(row["assignment"], row["student_id"]) for row in csv.DictReader(file)}
-    lesson_ids = LESSONS
-    wanted = {(i, x.student) for i in lesson_ids for x in sample_class.make(manifest.get(i))}
+    wanted = {(i, x.student) for i in LESSONS for x in sample_class.make(manifest.get(i))}
     assert found == wanted
 
 

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from accounts import only_root
-from nbgrader_class import run
+from nbgrader_class import bare_course, run
 
-from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import files
-from autograder.classroom.nbgrader import directory
 from autograder.lessons import manifest
 
 pytestmark = [pytest.mark.slow, only_root]
@@ -30,14 +28,11 @@ class Exchange:
     """A course directory, and the folder where its students' submissions come in."""
 
     def __init__(self, folder):
-        self.folder, self.course = folder, folder / "course"
+        self.folder, self.course = folder, bare_course(folder / "course", lesson=LESSON)
         self.inbound = folder / "exchange" / "jaxprentice" / "inbound"
         self.inbound.mkdir(parents=True)
-        self.course.mkdir()
-        directory._write_config(self.course, 0)
         with (self.course / "nbgrader_config.py").open("a") as file:
             file.write(f'\nc.Exchange.root = "{folder / "exchange"}"\n')
-        (self.course / "course.toml").write_text(courses.text([LESSON]))
 
     def hand_in(self, account, source, student=None, when=None):
         folder = self.inbound / f"{student or account}+{LESSON.id}+{when or now()}"

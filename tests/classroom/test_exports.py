@@ -127,7 +127,7 @@ def assert_takes(document, fields):
 
 
 @pytest.mark.parametrize("result", [ADA, BELA, CY], ids=["right", "mistake", "odd"])
-def test_gradescope_takes_a_result(result):
+def test_gradescope_and_prairielearn_take_a_result(result):
     document = json.loads(json.dumps(gradescope.document(result)))
     assert_takes(document, TOP)
     for test in document["tests"]:
@@ -135,6 +135,7 @@ def test_gradescope_takes_a_result(result):
     assert document["score"] == result["score"]
     assert sum(test.get("max_score", 0) for test in document["tests"]) == result["max_score"]
     assert sum(test.get("score", 0) for test in document["tests"]) == result["score"]
+    assert_prairielearn_takes(json.loads(json.dumps(prairielearn.document(result))))
 
 
 def test_gradescope_shows_the_feedback_and_hides_what_is_for_instructors():
@@ -180,22 +181,18 @@ FORGETFUL = graded_course.changed(
 
 
 def machine_of(archive, folder):
-    """Gradescope's folder as its harness makes it: the archive unpacked, the script beside it."""
+    """Gradescope's folder as its harness makes it: the archive unpacked, the script beside it.
+
+    `setup.sh` would have made the `.venv`.
+    """
     (folder / "submission").mkdir(parents=True)
     archives.unpack(archive, folder / "source")
     shutil.copy(folder / "source" / "run_autograder", folder)
+    python = folder / "source" / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     return folder
-
-
-@pytest.mark.isolated
-def test_the_autograder_gives_the_points_of_the_course(tmp_path, monkeypatch):
-    made = exported(monkeypatch, tmp_path, "gradescope")
-    machine = machine_of(made / "ps1-tiny-autograder.zip", tmp_path / "machine")
-    (machine / "submission" / "numbers.py").write_bytes(FORGETFUL)
-    assert run_autograder(machine).returncode == 0
-    tests = load(machine / "results" / "results.json")["tests"]
-    assert [(x["score"], x["max_score"]) for x in tests] == [(0, 10), (0, 7)]
-    assert tests[0]["output"].count("Hint: ") == 3
 
 
 def test_a_grader_with_other_points_than_the_grades_is_not_exported(tmp_path, monkeypatch, capsys):
@@ -214,35 +211,14 @@ def machine(tmp_path, monkeypatch):
 
 
 def run_autograder(machine):
-    """Run the script as Gradescope does; setup.sh would have made the `.venv`."""
-    python = machine / "source" / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True, exist_ok=True)
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
+    """Run the script as Gradescope does."""
     environment = {"AUTOGRADER_FOLDER": str(machine), "PATH": os.environ["PATH"]}
     return subprocess.run(
         [machine / "run_autograder"], cwd=machine, env=environment, capture_output=True, text=True
     )
 
 
-@pytest.mark.isolated
-def test_the_autograder_grades_a_submission(machine):
-    wrong = graded_course.changed("2.0 * np", "3.0 * np")
-    (machine / "submission" / "numbers.py").write_bytes(wrong)
-    done = run_autograder(machine)
-    assert done.returncode == 0, done.stderr
-    document = load(machine / "results" / "results.json")
-    assert_takes(document, TOP)
-    assert [test["score"] for test in document["tests"]] == [0, 2, 0]
-    assert "Known mistake: It is tripled." in document["tests"][0]["output"]
-
-
 # PrairieLearn. The fields are those of "External Grading" in its documentation.
-
-
-@pytest.mark.parametrize("result", [ADA, BELA, CY], ids=["right", "mistake", "odd"])
-def test_prairielearn_takes_a_result(result):
-    assert_prairielearn_takes(json.loads(json.dumps(prairielearn.document(result))))
 
 
 def assert_prairielearn_takes(document):
@@ -287,11 +263,45 @@ def run_image(tmp_path, image, source):
     return load(tmp_path / "grade" / "results" / "results.json")
 
 
+def gradescopes(archive, folder, source):
+    """Grade a module by Gradescope's archive; the document, and points and words by exercise."""
+    machine = machine_of(archive, folder / "machine")
+    (machine / "submission" / "numbers.py").write_bytes(source)
+    done = run_autograder(machine)
+    assert done.returncode == 0, done.stderr
+    document = load(machine / "results" / "results.json")
+    return document, [(x["score"], x["max_score"], x["output"]) for x in document["tests"]]
+
+
+def prairielearns(archive, folder, source):
+    """The same by PrairieLearn's image."""
+    document = run_image(folder / "run", archive, source)
+    return document, [(x["points"], x["max_points"], x["output"]) for x in document["tests"]]
+
+
+both = pytest.mark.parametrize(
+    ("form", "run"), [("gradescope", gradescopes), ("prairielearn", prairielearns)]
+)
+
+
+@both
 @pytest.mark.isolated
-def test_prairielearns_image_gives_the_points_of_the_course(tmp_path, monkeypatch):
-    made = exported(monkeypatch, tmp_path, "prairielearn")
-    document = run_image(tmp_path, made / "ps1-tiny-grader.zip", FORGETFUL)
-    assert [(x["points"], x["max_points"]) for x in document["tests"]] == [(0, 10), (0, 7)]
+def test_a_grader_elsewhere_gives_the_points_of_the_course(tmp_path, monkeypatch, form, run):
+    (archive,) = exported(monkeypatch, tmp_path, form).glob("ps1-tiny-*.zip")
+    _, tests = run(archive, tmp_path, FORGETFUL)
+    assert [x[:2] for x in tests] == [(0, 10), (0, 7)]
+    assert tests[0][2].count("Hint: ") == 3
+
+
+@pytest.mark.isolated
+def test_the_autograder_grades_a_submission(tmp_path, monkeypatch):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    gradescope.write_archive(lesson, tmp_path / "autograder.zip", 3)
+    wrong = graded_course.changed("2.0 * np", "3.0 * np")
+    document, tests = gradescopes(tmp_path / "autograder.zip", tmp_path, wrong)
+    assert_takes(document, TOP)
+    assert [points for points, *_ in tests] == [0, 2, 0]
+    assert "Known mistake: It is tripled." in tests[0][2]
 
 
 @pytest.mark.isolated

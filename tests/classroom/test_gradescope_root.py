@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import archives
 import pytest
+from test_exports import machine_of
 
 from autograder.classroom.systems import gradescope
 from autograder.lessons import assemble, manifest
@@ -43,12 +43,7 @@ class Root:
     def __init__(self, folder):
         self.folder = folder
         gradescope.write_archive(LESSON, folder / "autograder.zip", 3)
-        archives.unpack(folder / "autograder.zip", folder / "source")
-        shutil.copy(folder / "source" / "run_autograder", folder)
-        python = folder / "source" / ".venv" / "bin" / "python"
-        python.parent.mkdir(parents=True)
-        python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-        python.chmod(0o755)
+        machine_of(folder / "autograder.zip", folder)
         for name in ("suite", "solution"):
             with (folder / self._place(name)).open("a") as file:
                 file.write(f"\n# {CANARY}-{name}\n")
@@ -90,33 +85,17 @@ class Root:
         script = script.replace('ISOLATION=""', f'ISOLATION="{level}"')
         (self.folder / "run_autograder").write_text(script, encoding="utf-8")
         python = {Path(path).resolve() for path in (sys.prefix, sys.base_prefix)}
-        system = [
-            path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()
-        ]
+        system = [x for x in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(x).exists()]
         view = ["--tmpfs", "/tmp"]  # first, since this Python may be in a folder below it
-        view += [
-            part for path in [*system, *python] for part in ("--ro-bind", str(path), str(path))
-        ]
-        view += [
-            "--bind",
-            str(self.folder),
-            "/autograder",
-            "--dev-bind",
-            "/proc",
-            "/proc",
-            "--dev",
-            "/dev",
-        ]
-        view += ["--die-with-parent", "--chdir", "/autograder"]
+        for path in (*system, *python):
+            view += ["--ro-bind", str(path), str(path)]
+        view += ["--bind", str(self.folder), "/autograder", "--dev-bind", "/proc", "/proc"]
+        view += ["--dev", "/dev", "--die-with-parent", "--chdir", "/autograder"]
         become = ["--cap-add", "ALL"] if os.geteuid() == 0 else []
         done = subprocess.run(
             ["bwrap", *view, *become, "/autograder/run_autograder"],
-            env={"PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
+            env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, timeout=400, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -141,7 +120,7 @@ def root(tmp_path_factory):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_honest_work_has_full_points(root, level):
-    shutil.rmtree(root.folder / "submission", ignore_errors=True)
+    shutil.rmtree(root.folder / "submission")
     (root.folder / "submission").mkdir()
     (root.folder / "submission" / "jvp.py").write_text(RIGHT, encoding="utf-8")
     assert f"isolation: {level}" in root.run(level)

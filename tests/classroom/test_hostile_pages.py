@@ -1,7 +1,6 @@
 """What students write stays text: nbgrader's pages of hostile answers, in a real browser."""
 
 import functools
-import json
 import re
 import resource
 from collections import Counter
@@ -10,10 +9,10 @@ import pytest
 import result_documents
 from hostile_answers import AWAY, FORMULAS, HEAVY, HIT, REQUESTS, SCRIPTS, named
 from nbconvert.filters.markdown_mistune import markdown2html_mistune as markdown2html
-from nbgrader_class import feedback_page, formgrader_of, run
+from nbgrader_class import answer, feedback_page, formgrader_of, run
 
 from autograder.classroom.intake import written
-from autograder.classroom.nbgrader import directory
+from autograder.classroom.nbgrader import directory, gradebook
 from autograder.classroom.reports import exports, report
 from autograder.grading import result_files
 from autograder.lessons import assemble, manifest
@@ -70,14 +69,6 @@ def everywhere(notebook):
     return notebook
 
 
-def write(folder, text, change=lambda notebook: notebook):
-    path = folder / f"{LESSON.id}.ipynb"
-    notebook = json.loads(path.read_text())
-    (answer,) = [c for c in notebook["cells"] if c["id"] == QUESTION]
-    answer["source"] = text
-    path.write_text(json.dumps(change(notebook)))
-
-
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A graded class, in which one answer is honest, and one student has not answered."""
@@ -85,8 +76,8 @@ def course(tmp_path_factory):
     directory.init(course, seed=0)
     run(course, "generate_assignment", LESSON.id)
     for student, text in {"honest": HONEST, **WRITERS}.items():
-        write(demo.hand_in(course, LESSON, student, RIGHT), text)
-    write(demo.hand_in(course, LESSON, "everywhere", RIGHT), "Fine.", everywhere)
+        answer(demo.hand_in(course, LESSON, student, RIGHT), LESSON, text)
+    answer(demo.hand_in(course, LESSON, "everywhere", RIGHT), LESSON, "Fine.", everywhere)
     for student in ("silent", *NAMES):
         demo.hand_in(course, LESSON, student, RIGHT)
     run(course, "autograde", LESSON.id)
@@ -181,10 +172,8 @@ def test_nothing_of_an_answer_acts_in_the_feedback_page(course, browser):
 
 
 def test_nothing_of_an_answer_acts_in_formgrader(course, formgrader, browser):
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        found = gradebook.notebook_submissions(LESSON.id, LESSON.id)
+    with gradebook.opened(course) as book:
+        found = book.notebook_submissions(LESSON.id, LESSON.id)
         numbers = {each.student.id: each.id for each in found}
 
     def place(student):
@@ -229,38 +218,32 @@ def test_names_stay_text_in_reports_and_exports(tmp_path, browser):
 def test_an_honest_answer_stays_readable(course, browser):
     tab = browser.new_page()
     tab.goto(feedback_page(course, LESSON, "honest").as_uri())
-    answer = tab.locator(f"section#{QUESTION} .tex2jax_ignore").last
-    text = answer.inner_text()
+    shown = tab.locator(f"section#{QUESTION} .tex2jax_ignore").last
+    text = shown.inner_text()
     assert "If a < b then " in text
     assert ", and both are kept:" in text
-    assert answer.locator("code").first.inner_text() == "a < b"
-    assert answer.locator("strong").inner_text() == "kept"
-    assert answer.locator("pre").inner_text().strip() == "x: list[<int>] = [1 & 2]"
-    assert answer.locator("li").count() == 2
-    assert answer.locator("math").count() == 3
-    assert answer.locator("math mfrac").count() == 1
+    assert shown.locator("code").first.inner_text() == "a < b"
+    assert shown.locator("strong").inner_text() == "kept"
+    assert shown.locator("pre").inner_text().strip() == "x: list[<int>] = [1 & 2]"
+    assert shown.locator("li").count() == 2
+    assert shown.locator("math").count() == 3
+    assert shown.locator("math mfrac").count() == 1
     assert "$" not in text
     tab.close()
 
 
 def test_a_question_without_an_answer_needs_no_person(course):
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        asks = {
-            student: gradebook.find_grade(
-                QUESTION, LESSON.id, LESSON.id, student
-            ).needs_manual_grade
-            for student in ("silent", "honest")
-        }
-    assert asks == {"silent": False, "honest": True}
+    with gradebook.opened(course) as book:
+        for student, asks in (("silent", False), ("honest", True)):
+            grade = book.find_grade(QUESTION, LESSON.id, LESSON.id, student)
+            assert grade.needs_manual_grade == asks
 
 
 def test_answers_that_keep_a_renderer_busy_cost_no_time(course):
     """Each of them took nbgrader's renderer 20 seconds or more."""
     names = ("brackets", "environments", "one_word")
     for name in names:
-        write(demo.hand_in(course, LESSON, f"heavy_{name}", RIGHT), HEAVY[name])
+        answer(demo.hand_in(course, LESSON, f"heavy_{name}", RIGHT), LESSON, HEAVY[name])
     run(course, "autograde", LESSON.id, "--student", "heavy_*")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(course, "generate_feedback", LESSON.id, "--student", "heavy_*")

@@ -259,16 +259,6 @@ class Hub:
         return json.loads(self.request(path, "POST"))
 
 
-def as_user(user, folder, *arguments, **environment):
-    """Run Python as a user, in a folder."""
-    about = pwd.getpwnam(user)
-    how = ["setpriv", "--reuid", str(about.pw_uid), "--regid", str(about.pw_gid), "--clear-groups"]
-    return subprocess.run(
-        [*how, sys.executable, "-P", *arguments],
-        cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-
 def prepare(folder):
     """Homes, an exchange, a course directory and the configuration; the servers' environment."""
     folder.chmod(0o755)
@@ -287,7 +277,7 @@ def prepare(folder):
     }
     init = ("-m", "autograder", "nbgrader", "init", "course", "--lessons", LESSON.id, "--seed", "0")
     home = {"HOME": str(folder / TEACHER), **environment}
-    as_user(TEACHER, folder / TEACHER, *init, **home)
+    accounts.run_as(TEACHER, *init, cwd=folder / TEACHER, **home)
     about = {"shipped": str(folder / "jupyterhub_config.py"), "homes": str(folder), "port": PORT}
     about |= {"teacher": TEACHER, "environment": environment, "token": TOKEN}
     (folder / "config.py").write_text(TRIAL.format(**about))
@@ -363,6 +353,6 @@ def test_a_server_answers_under_its_own_name_only_and_formgrader_is_the_graders(
         hub.ask(f"user/{LAZY}/formgrader/api/assignments")
     course = hub.folder / TEACHER / "course"
     look = f"import os; os.listdir({str(course)!r})"
-    assert as_user(TEACHER, "/", "-c", look).returncode == 0
-    with pytest.raises(subprocess.CalledProcessError):
-        as_user(LAZY, "/", "-c", look)
+    accounts.run_as(TEACHER, "-c", look)
+    with pytest.raises(AssertionError, match="PermissionError"):
+        accounts.run_as(LAZY, "-c", look)

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -37,13 +38,9 @@ def refused(inbox):
     return reason
 
 
-def test_the_module_is_taken_from_its_place_in_the_package(inbox, module):
-    module.write_bytes(GOOD)
-    assert take(inbox) == (GOOD, "")
-
-
-def test_the_module_alone_in_the_folder_is_taken(inbox):
-    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
+@pytest.mark.parametrize("place", ["minijax/jvp.py", "jvp.py"])
+def test_the_module_is_taken_from_its_place_in_the_package_or_alone(inbox, place):
+    (inbox / "ada" / place).write_bytes(GOOD)
     assert take(inbox) == (GOOD, "")
 
 
@@ -91,20 +88,31 @@ def test_a_link_with_such_a_name_is_not_followed(inbox, module):
     assert "is a link" in refused(inbox)
 
 
-def test_a_link_to_a_file_is_not_followed(inbox, module):
-    module.symlink_to("/etc/passwd")
-    assert "is a link" in refused(inbox)
+def holding(content):
+    return lambda path: path.write_bytes(content)
 
 
-def test_a_refused_module_is_not_replaced_by_a_stray_copy(inbox, module):
-    module.symlink_to("/etc/passwd")
+# What may be in place of the module, and why it is not taken.
+INSTEAD = {
+    "link": (lambda path: path.symlink_to("/etc/passwd"), "is a link"),
+    "dangling link": (lambda path: path.symlink_to("nowhere"), "is a link"),
+    "fifo": (os.mkfifo, "not an ordinary file"),
+    "folder": (Path.mkdir, "not an ordinary file"),
+    "large file": (holding(b"#" * (intake.MODULE_LIMIT + 1)), "larger than 256 KiB"),
+    "empty file": (holding(b" \n"), "jvp.py is empty."),
+    "no UTF-8": (holding(b"a = 1\nb = '\xff'\n"), "line 2, column 6"),
+    "no text": (holding(b"x\n\0"), "line 2, column 1"),
+}
+
+
+@pytest.mark.parametrize(("make", "reason"), INSTEAD.values(), ids=INSTEAD)
+def test_what_is_no_module_is_refused_and_a_stray_copy_does_not_replace_it(
+    inbox, module, make, reason
+):
+    make(module)
+    assert reason in refused(inbox)
     (inbox / "ada" / "jvp.py").write_bytes(GOOD)
-    assert "is a link" in refused(inbox)
-
-
-def test_a_dangling_link_is_refused(inbox, module):
-    module.symlink_to("nowhere")
-    assert "is a link" in refused(inbox)
+    assert reason in refused(inbox)
 
 
 def test_a_linked_folder_on_the_way_is_not_followed(inbox, tmp_path):
@@ -122,41 +130,15 @@ def test_a_linked_student_folder_is_not_followed(inbox, module):
     assert taken == {"ada": GOOD, "bela": None}
 
 
-def test_a_fifo_is_refused_without_waiting(inbox, module):
-    os.mkfifo(module)
-    assert "not an ordinary file" in refused(inbox)
-
-
-def test_a_folder_in_place_of_the_module_is_refused(inbox, module):
-    module.mkdir()
-    assert "not an ordinary file" in refused(inbox)
-
-
 def test_a_file_in_place_of_the_package_is_refused(inbox):
     (inbox / "ada" / "minijax").rmdir()
     (inbox / "ada" / "minijax").write_bytes(GOOD)
     assert "not an ordinary file" in refused(inbox)
 
 
-@pytest.mark.parametrize(("extra", "taken"), [(0, True), (1, False)])
-def test_the_size_limit_is_exact(inbox, module, extra, taken):
-    module.write_bytes(b"#" * (intake.MODULE_LIMIT + extra))
-    assert (take(inbox)[0] is not None) == taken
-
-
-def test_a_large_module_is_refused_with_the_limit(inbox, module):
-    module.write_bytes(b"#" * (intake.MODULE_LIMIT + 1))
-    assert "larger than 256 KiB" in refused(inbox)
-
-
-def test_an_empty_module_is_said_to_be_empty(inbox, module):
-    module.write_bytes(b" \n")
-    assert "jvp.py is empty." in refused(inbox)
-
-
-def test_bytes_that_are_no_utf8_are_refused_with_their_line(inbox, module):
-    module.write_bytes(b"a = 1\nb = '\xff'\n")
-    assert "line 2" in refused(inbox)
+def test_a_module_of_the_largest_size_is_taken(inbox, module):
+    module.write_bytes(b"#" * intake.MODULE_LIMIT)
+    assert take(inbox)[0] is not None
 
 
 def test_reasons_repeat_nothing_from_the_submission(inbox, module):
@@ -208,33 +190,25 @@ def rebuilt(folder, content):
     return [cell["source"] for cell in answers.rebuild_notebook(RELEASE, found)["cells"]]
 
 
-def test_only_answers_are_kept_of_a_notebook(tmp_path):
-    student = notebook(
-        cell("evil", "q1", solution=True), cell("mine", "q2", solution=True), cell("more")
-    )
+@pytest.mark.parametrize(
+    "student",
+    [
+        notebook(cell("evil", "q1", solution=True), cell("mine", "q2", solution=True), cell("x")),
+        notebook(cell("not the last", "q2"), cell(["mi", "ne"], "q2")),
+        {"nbformat": 3, "worksheets": [{"cells": [cell("mine", "q2", solution=True)]}]},
+    ],
+)
+def test_of_a_notebook_the_last_answers_are_kept_and_nothing_else(tmp_path, student):
     assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "mine"]
-
-
-def test_a_notebook_of_an_older_format_keeps_its_answers(tmp_path):
-    old = {"nbformat": 3, "worksheets": [{"cells": [cell("mine", "q2", solution=True)]}]}
-    assert rebuilt(tmp_path, json.dumps(old)) == ["prose", "checks", "mine"]
-
-
-def test_of_duplicated_cells_the_last_counts(tmp_path):
-    student = notebook(cell("one", "q2"), cell(["t", "wo"], "q2"))
-    assert rebuilt(tmp_path, json.dumps(student)) == ["prose", "checks", "two"]
 
 
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [1, {}, {"metadata": []}]}', "[" * 100_000],
 )
-def test_a_broken_notebook_counts_as_one_without_answers(tmp_path, content):
+def test_a_broken_notebook_has_no_answers_and_is_for_a_person_to_look_at(tmp_path, content):
     assert rebuilt(tmp_path, content) == ["prose", "checks", "answer here"]
-
-
-def test_a_missing_notebook_counts_as_one_without_answers(tmp_path):
-    assert answers.take(tmp_path, [], LESSON).texts == {}
+    assert answers.take(tmp_path, [], LESSON).odd
 
 
 def with_notebook(inbox, *cells, name="jvp.ipynb"):
@@ -262,14 +236,9 @@ def test_a_notebook_without_the_question_is_for_a_person_to_look_at(inbox, cells
     assert said in found.remark
 
 
-def test_a_notebook_that_is_none_is_for_a_person_to_look_at(inbox):
-    (inbox / "ada" / "jvp.ipynb").write_text("{")
-    assert answers.take(inbox, ["ada"], LESSON).odd
-
-
 def test_no_notebook_is_no_answer(inbox):
     found = answers.take(inbox, ["ada"], LESSON)
-    assert not found.odd
+    assert (found.texts, found.odd) == ({}, False)
     assert found.remark == "jvp.ipynb is missing, so there is no answer to the written question."
 
 
@@ -396,6 +365,7 @@ TRICKS = {
     "another archive": ([("a.zip", b"x")], {}, "missing from the archive, which holds another"),
     "no text": ([("minijax/jvp.py", b"\xff")], {}, "line 1, column 1"),
     "empty": ([], {}, "is missing"),
+    "unusual packing": ([MODULE], {"compress_type": zipfile.ZIP_LZMA}, "in an unusual way"),
 }
 
 
@@ -404,12 +374,6 @@ def test_tricks_with_archives_are_refused(inbox, name):
     files, about, reason = TRICKS[name]
     zipped(inbox / "ada" / "upload.zip", *files, **about)
     assert reason in refused(inbox)
-
-
-def test_unusual_packing_is_refused(inbox):
-    with zipfile.ZipFile(inbox / "ada" / "x.zip", "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr(*MODULE)
-    assert "unusual" in refused(inbox)
 
 
 def test_an_encrypted_archive_is_refused(inbox):
@@ -452,15 +416,6 @@ def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
     zipped(tmp_path / "x.zip", MODULE)
     (inbox / "ada" / "x.zip").symlink_to(tmp_path / "x.zip")
     assert "is a link" in refused(inbox)
-
-
-@pytest.mark.parametrize(
-    ("source", "place"),
-    [(b"a = 1\nb = '\xff'\n", "line 2, column 6"), (b"x\n\0", "line 2, column 1")],
-)
-def test_bytes_that_are_no_text_are_refused_with_line_and_column(inbox, module, source, place):
-    module.write_bytes(source)
-    assert place in refused(inbox)
 
 
 @pytest.mark.parametrize(

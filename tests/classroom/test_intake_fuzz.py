@@ -182,19 +182,7 @@ def test_a_time_without_a_zone_is_the_courses_as_a_due_date_is(inbox, text, hour
 # Names
 
 NAMES = st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=30) | st.sampled_from(
-    [
-        "ada",
-        "Ada",
-        "ADA",
-        "a\u0308da",
-        "\xe4da",
-        ".",
-        "..",
-        "con",
-        "<img src=x>",
-        "\ufeffada",
-        "a" * 300,
-    ]
+    ["ada", "Ada", "ADA", "a\u0308da", "\xe4da", ".", "..", "<img src=x>", "\ufeffada", "a" * 300]
 )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from nbgrader_class import feedback_page, formgrader_of, nbgrader, run
+from nbgrader_class import answer, bare_course, feedback_page, formgrader_of, nbgrader, run
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
@@ -43,9 +43,7 @@ NONE = dict.fromkeys(FULL, 0.0)
 
 @pytest.mark.slow
 def test_names_of_the_class_list_are_no_tags(tmp_path):
-    course = tmp_path / "course"
-    course.mkdir()
-    directory._write_config(course, 0)
+    course = bare_course(tmp_path / "course")
     (tmp_path / "list.csv").write_text("id,first_name,last_name\neve,<img src=x>,O'Brien\n")
     run(course, "db", "student", "import", str(tmp_path / "list.csv"))
     run(course, "db", "student", "add", "bob", "--first-name", "<b>", "--last-name", "Ng")
@@ -58,41 +56,33 @@ def test_names_of_the_class_list_are_no_tags(tmp_path):
 # A class of odd submissions
 
 
-def only_module(folder):
-    (folder / f"{LESSON.id}.ipynb").unlink()
+def written(text):
+    return lambda path: path.write_text(text)
 
 
-def broken_notebook(folder):
-    (folder / f"{LESSON.id}.ipynb").write_text("{ this is no notebook")
+def replaced(old, new):
+    return lambda path: path.write_text(path.read_text().replace(old, new))
 
 
-def old_notebook(folder):
-    path = folder / f"{LESSON.id}.ipynb"
-    path.write_text(path.read_text().replace('"schema_version": 3', '"schema_version": 1'))
+def with_cells(change):
+    def write(path):
+        notebook = json.loads(path.read_text())
+        path.write_text(json.dumps({**notebook, "cells": change(notebook["cells"])}))
+
+    return write
 
 
-def doubled_cells(folder):
-    change_notebook(folder, lambda cells: cells + cells)
+def linked(target):
+    def link(path):
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+
+    return link
 
 
-def no_cells(folder):
-    change_notebook(folder, lambda cells: [])
-
-
-def not_graded(folder):
-    path = folder / f"{LESSON.id}.ipynb"
-    path.write_text(path.read_text().replace('"grade": true', '"grade": false'))
-
-
-def change_notebook(folder, change):
-    path = folder / f"{LESSON.id}.ipynb"
-    notebook = json.loads(path.read_text())
-    path.write_text(json.dumps({**notebook, "cells": change(notebook["cells"])}))
-
-
-def linked_notebook(folder):
-    (folder / f"{LESSON.id}.ipynb").unlink()
-    (folder / f"{LESSON.id}.ipynb").symlink_to("/dev/zero")
+def fifo(path):
+    path.unlink()
+    os.mkfifo(path)
 
 
 def extra_files(folder):
@@ -102,65 +92,38 @@ def extra_files(folder):
     os.mkfifo(folder / "fifo")
 
 
-def wrong_timestamp(folder):
-    (folder / "timestamp.txt").write_text("yesterday <b>evening</b>")
-
-
-def endless_timestamp(folder):
-    (folder / "timestamp.txt").write_text("2030-01-01 1e999999999")
-
-
-def linked_timestamp(folder):
-    (folder / "timestamp.txt").symlink_to("/dev/zero")
-
-
 def strange_archive(folder):
     """It says that its file lies 2**63 bytes behind its end."""
-    no_module(folder)
+    (folder / LESSON.module).unlink()
     attack = next(each for each in attacks.load() if each.name == "archive_beyond_the_end")
     exec(attack.body, {"folder": folder, "name": LESSON.module, "solution": RIGHT})
 
 
-def noisy(folder):
-    (folder / LESSON.module).write_text(RIGHT + "\nimport sys\nprint('note', file=sys.stderr)\n")
-
-
-def no_module(folder):
-    (folder / LESSON.module).unlink()
-
-
-def linked_module(folder):
-    no_module(folder)
-    (folder / LESSON.module).symlink_to("/etc/passwd")
-
-
-def fifo_module(folder):
-    no_module(folder)
-    os.mkfifo(folder / LESSON.module)
-
-
-def large_module(folder):
-    (folder / LESSON.module).write_text(RIGHT + "#" * intake.MODULE_LIMIT)
-
-
-def syntax_error(folder):
-    (folder / LESSON.module).write_text(RIGHT + "\ndef <script>alert(1)</script>\n")
-
-
-def untouched(folder):
-    (folder / LESSON.module).write_text(UNTOUCHED)
-
-
-HONOURED = (
-    *(only_module, broken_notebook, old_notebook, doubled_cells, no_cells, not_graded),
-    *(linked_notebook, extra_files, wrong_timestamp, endless_timestamp, linked_timestamp, noisy),
-)
+NOTEBOOK, STAMP = f"{LESSON.id}.ipynb", "timestamp.txt"
+# By student which file of the right submission is spoilt, and how.
+HONOURED = {
+    "only_module": (NOTEBOOK, Path.unlink),
+    "broken_notebook": (NOTEBOOK, written("{ this is no notebook")),
+    "old_notebook": (NOTEBOOK, replaced('"schema_version": 3', '"schema_version": 1')),
+    "doubled_cells": (NOTEBOOK, with_cells(lambda cells: cells + cells)),
+    "no_cells": (NOTEBOOK, with_cells(lambda cells: [])),
+    "not_graded": (NOTEBOOK, replaced('"grade": true', '"grade": false')),
+    "linked_notebook": (NOTEBOOK, linked("/dev/zero")),
+    "extra_files": ("", extra_files),
+    "wrong_timestamp": (STAMP, written("yesterday <b>evening</b>")),
+    "endless_timestamp": (STAMP, written("2030-01-01 1e999999999")),
+    "linked_timestamp": (STAMP, linked("/dev/zero")),
+    "noisy": (LESSON.module, written(f"{RIGHT}\nimport sys\nprint('note', file=sys.stderr)\n")),
+}
+# Also what students are told.
 REFUSED = {
-    no_module: "is missing",
-    linked_module: "is a link",
-    fifo_module: "is not an ordinary file",
-    large_module: "is larger than 256 KiB",
-    strange_archive: "The archive is damaged",
+    "no_module": (LESSON.module, Path.unlink, "is missing"),
+    "linked_module": (LESSON.module, linked("/etc/passwd"), "is a link"),
+    "fifo_module": (LESSON.module, fifo, "is not an ordinary file"),
+    "large_module": (LESSON.module, written(RIGHT + "#" * intake.MODULE_LIMIT), "than 256 KiB"),
+    "strange_archive": ("", strange_archive, "The archive is damaged"),
+    "syntax_error": (LESSON.module, written("def <script>alert(1)</script>"), "no valid Python"),
+    "untouched": (LESSON.module, written(UNTOUCHED), "not implemented"),
 }
 
 
@@ -171,13 +134,13 @@ def course(tmp_path_factory):
     before = os.umask(0)
     directory.init(course, seed=0)
     run(course, "generate_assignment", LESSON.id)
-    for spoil in (*HONOURED, *REFUSED, syntax_error, untouched):
-        spoil(demo.hand_in(course, LESSON, spoil.__name__, RIGHT))
+    for student, (file, spoil, *_) in (HONOURED | REFUSED).items():
+        spoil(demo.hand_in(course, LESSON, student, RIGHT) / file)
     submitted = listing(course / "submitted")
     log = run(course, "autograde", LESSON.id)
     assert "Traceback" not in log, log
-    for spoil in (wrong_timestamp, endless_timestamp):
-        assert f"{spoil.__name__}: timestamp.txt holds no time such as" in log
+    for student in ("wrong_timestamp", "endless_timestamp"):
+        assert f"{student}: timestamp.txt holds no time such as" in log
     assert listing(course / "submitted") == submitted
     run(course, "generate_feedback", LESSON.id)
     os.umask(before)
@@ -189,7 +152,7 @@ def copy(course, tmp_path):
     """A copy of the course that a test may change; only `untouched` has handed something in."""
     copy = tmp_path / "course"
     shutil.copytree(course, copy, ignore=shutil.ignore_patterns("submitted"))
-    untouched(demo.hand_in(copy, LESSON, "untouched", RIGHT))
+    demo.hand_in(copy, LESSON, "untouched", UNTOUCHED)
     return copy
 
 
@@ -203,11 +166,9 @@ def listing(folder):
 
 
 def grades(course, student):
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        book = gradebook.find_submission_notebook(LESSON.id, LESSON.id, student)
-        return {grade.name: grade.score for grade in book.grades}
+    with gradebook.opened(course) as book:
+        found = book.find_submission_notebook(LESSON.id, LESSON.id, student)
+        return {grade.name: grade.score for grade in found.grades}
 
 
 def feedback(course, student):
@@ -215,25 +176,26 @@ def feedback(course, student):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spoil", HONOURED)
-def test_an_odd_submission_with_the_module_is_graded_on_it(course, spoil):
-    assert grades(course, spoil.__name__) == FULL
+@pytest.mark.parametrize("student", HONOURED)
+def test_an_odd_submission_with_the_module_is_graded_on_it(course, student):
+    assert grades(course, student) == FULL
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("spoil", "reason"), REFUSED.items())
-def test_a_refused_module_gets_0_and_the_reason_in_the_feedback(course, spoil, reason):
-    assert grades(course, spoil.__name__) == NONE
-    assert reason in feedback(course, spoil.__name__)
+@pytest.mark.parametrize("student", REFUSED)
+def test_a_refused_or_wrong_module_gets_0_and_the_reason_in_the_feedback(course, student):
+    assert grades(course, student) == NONE
+    assert REFUSED[student][-1] in feedback(course, student)
+    assert "<script>alert(1)" not in feedback(course, student)
 
 
-ODD = (broken_notebook, no_cells, linked_notebook)  # of which a person is to find the answer
+ODD = ("broken_notebook", "no_cells", "linked_notebook")  # a person is to find the answer
 
 
 @pytest.mark.slow
 def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course):
     asked = courses.read(course).get(LESSON.id)
-    names = [spoil.__name__ for spoil in (untouched, syntax_error, large_module, only_module, *ODD)]
+    names = ("untouched", "syntax_error", "large_module", "only_module", *ODD)
     results = {name: read_results(course, asked, name) for name in names}
     results["only_module"][0]["remarks"].append(f"{MORE}: core (1).py.")
     with gradebook.opened(course) as book:
@@ -245,7 +207,7 @@ def test_the_table_says_points_and_why_less_and_what_a_person_should_read(course
     assert "is larger than 256 KiB." in rows["large_module"][3]
     assert rows["only_module"][1].startswith(full)
     assert rows["only_module"][3:] == ("", "other files")
-    assert {rows[spoil.__name__][4] for spoil in ODD} == {QUESTION}
+    assert {rows[student][4] for student in ODD} == {QUESTION}
 
 
 def test_who_has_no_submission_is_named_below_the_table(tmp_path, capsys):
@@ -331,10 +293,8 @@ def test_pages_of_those_who_were_not_asked_for_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(outgoing, "outdated", lambda *about: ["ada", "bob"])
     monkeypatch.setattr(outgoing.BaseConverter, "start", lambda converter: None)
     course = SimpleNamespace(root=tmp_path, assignment_id="core", student_id="a*")
-    course.student_id_exclude, course.format_path = (
-        "",
-        lambda step, student, name: tmp_path / student,
-    )
+    course.student_id_exclude = ""
+    course.format_path = lambda step, student, name: tmp_path / student
     log = logging.getLogger("of this test")
     outgoing.start(SimpleNamespace(coursedir=course, log=log))
     assert [path.name for path in tmp_path.iterdir()] == ["bob"]
@@ -348,17 +308,6 @@ def give(course, student, points):
 
 
 @pytest.mark.slow
-def test_the_skeleton_gets_0(course):
-    assert grades(course, "untouched") == NONE
-
-
-@pytest.mark.slow
-def test_a_syntax_error_gets_0_and_its_text_stays_text(course):
-    assert grades(course, "syntax_error") == NONE
-    assert "<script>alert(1)" not in feedback(course, "syntax_error")
-
-
-@pytest.mark.slow
 def test_nothing_but_the_module_reaches_the_graded_copy(course):
     graded = course / "autograded" / "extra_files" / LESSON.id
     released = course / "release" / LESSON.id
@@ -369,10 +318,9 @@ def test_nothing_but_the_module_reaches_the_graded_copy(course):
 
 @pytest.mark.slow
 def test_the_module_of_the_student_is_what_is_kept_as_graded(course):
-    kept = course / "autograded" / "noisy" / LESSON.id / LESSON.module
-    assert (
-        kept.read_bytes() == (course / "submitted/noisy" / LESSON.id / LESSON.module).read_bytes()
-    )
+    places = [course / x / "noisy" / LESSON.id for x in ("autograded", "submitted")]
+    kept, given = ((place / LESSON.module).read_bytes() for place in places)
+    assert kept == given
 
 
 @pytest.mark.slow
@@ -380,18 +328,14 @@ def test_the_export_has_every_student_with_the_points_of_the_gradebook(course):
     run(course, "export", "--to", "grades.csv")
     rows = [line.split(",") for line in (course / "grades.csv").read_text().splitlines()]
     scores = {row[3]: float(row[9]) for row in rows if row[0] == LESSON.id}
-    full = dict.fromkeys([spoil.__name__ for spoil in HONOURED], LESSON.max_points)
-    none = dict.fromkeys([s.__name__ for s in (*REFUSED, syntax_error, untouched)], 0.0)
-    assert scores == full | none
+    assert scores == dict.fromkeys(HONOURED, LESSON.max_points) | dict.fromkeys(REFUSED, 0.0)
 
 
 @pytest.mark.slow
 def test_no_cell_of_the_export_is_a_formula_or_breaks_the_row(copy):
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
+    with gradebook.opened(copy) as book:
         names = {"last_name": "Byron, Countess of Lovelace", "first_name": "=1+1", "email": "@x"}
-        gradebook.update_or_create_student("untouched", **names)
+        book.update_or_create_student("untouched", **names)
     run(copy, "export", "--to", "grades.csv", "--student", "untouched")
     with (copy / "grades.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
@@ -418,49 +362,33 @@ def test_a_second_run_grades_only_what_is_new(copy):
 
 @pytest.mark.slow
 def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
-    from nbgrader.api import Gradebook
-
-    name = next(iter(FULL))
-    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
-        grade = gradebook.find_grade(name, LESSON.id, LESSON.id, "untouched")
-        grade.manual_score = 0.5
-        gradebook.db.commit()
+    give(copy, "untouched", 0.5)
     log = run(copy, "autograde", LESSON.id, "--student", "untouched", "--force")
     assert "Grading 1 of 1" in log
-    assert grades(copy, "untouched") == {**NONE, name: 0.5}
+    assert grades(copy, "untouched") == {**NONE, next(iter(FULL)): 0.5}
 
 
-def answered(folder, text="Because the outer one is <b>active</b> too."):
-    def change(cells):
-        (cell,) = [
-            c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == QUESTION
-        ]
-        cell["source"] = text
-        return cells
-
-    change_notebook(folder, change)
+BECAUSE = "Because the outer one is <b>active</b> too."
 
 
 @pytest.mark.slow
 def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy):
-    from nbgrader.api import Gradebook
-
-    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    answer(demo.hand_in(copy, LESSON, "writer", RIGHT), LESSON, BECAUSE)
     run(copy, "autograde", LESSON.id, "--student", "writer")
-    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
-        grade = gradebook.find_grade(QUESTION, LESSON.id, LESSON.id, "writer")
+    with gradebook.opened(copy) as book:
+        grade = book.find_grade(QUESTION, LESSON.id, LESSON.id, "writer")
         assert grade.needs_manual_grade
         grade.manual_score, grade.needs_manual_grade = 2.5, False
-        comment = gradebook.find_comment(QUESTION, LESSON.id, LESSON.id, "writer")
+        comment = book.find_comment(QUESTION, LESSON.id, LESSON.id, "writer")
         comment.manual_comment = "Say which trace."
-        gradebook.db.commit()
+        book.db.commit()
     run(copy, "autograde", LESSON.id, "--student", "writer", "--force")
     assert grades(copy, "writer") == {**FULL, QUESTION: 2.5}
     run(copy, "generate_feedback", LESSON.id, "--student", "writer")
     page = feedback(copy, "writer")
     assert "Say which trace." in page
     assert "the outer one is" in page
-    answered(copy / "submitted" / "writer" / LESSON.id, "On second thoughts, it is not.")
+    answer(copy / "submitted" / "writer" / LESSON.id, LESSON, "On second thoughts, it is not.")
     run(copy, "autograde", LESSON.id, "--student", "writer")
     assert grades(copy, "writer") == {**FULL, QUESTION: 2.5}
     graded = copy / "autograded" / "writer" / LESSON.id / f"{LESSON.id}.ipynb"
@@ -470,7 +398,7 @@ def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy
 @pytest.fixture
 def formgrader(copy):
     """The address of formgrader in a course where an answer waits for a person."""
-    answered(demo.hand_in(copy, LESSON, "writer", RIGHT))
+    answer(demo.hand_in(copy, LESSON, "writer", RIGHT), LESSON, BECAUSE)
     run(copy, "autograde", LESSON.id, "--student", "writer")
     with formgrader_of(copy) as address:
         yield address
@@ -480,11 +408,10 @@ def formgrader(copy):
 def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
     copy, formgrader, browser
 ):
-    from nbgrader.api import Gradebook
     from playwright.sync_api import expect
 
-    with Gradebook(f"sqlite:///{copy / 'gradebook.db'}") as gradebook:
-        number = gradebook.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
+    with gradebook.opened(copy) as book:
+        number = book.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
     tab, asked = browser.new_page(), []
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(f"{formgrader}/manage_assignments")
@@ -495,7 +422,7 @@ def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
     automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
     expect(automatic).to_have_attribute("placeholder", "2")
     points = tab.locator(f"input.score[id='{QUESTION}']")
-    with tab.expect_response(lambda answer: "/api/grade/" in answer.url):
+    with tab.expect_response(lambda response: "/api/grade/" in response.url):
         points.fill("2")
         points.press("Tab")
     tab.close()
@@ -537,8 +464,8 @@ def test_a_run_that_is_killed_half_way_through_a_student_is_gone_on_with(copy, p
 
 
 def gradebook_text(course):
-    with sqlite3.connect(course / "gradebook.db") as gradebook:
-        return list(gradebook.iterdump())
+    with sqlite3.connect(course / "gradebook.db") as book:
+        return list(book.iterdump())
 
 
 @pytest.mark.slow
@@ -585,18 +512,13 @@ def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
     elsewhere = tmp_path / "course"
     shutil.copytree(course / "release", elsewhere / "submitted" / "ada")
     config = (course / "nbgrader_config.py").read_text()
-    lines = [
-        f"REPOSITORY = {str(tmp_path)!r}" if "REPOSITORY =" in x else x for x in config.splitlines()
-    ]
-    (elsewhere / "nbgrader_config.py").write_text("\n".join(lines))
+    config = re.sub("REPOSITORY = .*", f"REPOSITORY = {str(tmp_path)!r}", config)
+    (elsewhere / "nbgrader_config.py").write_text(config)
     done = subprocess.run(  # a new process: what forks has the repository on its path
         [Path(sys.executable).with_name("nbgrader"), "autograde", LESSON.id],
-        cwd=elsewhere,
-        env={**demo.environment(elsewhere), "PATH": os.defpath},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        cwd=elsewhere, env={**demo.environment(elsewhere), "PATH": os.defpath},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode != 0
     assert "Set REPOSITORY" in done.stderr
     assert not (elsewhere / "autograded").exists()
@@ -660,10 +582,14 @@ def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
         directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
 
 
-def test_an_empty_folder_may_become_the_course(tmp_path):
-    directory.init(tmp_path)
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"source", "course.toml", "nbgrader_config.py"}
+def test_a_new_or_an_empty_folder_becomes_the_course_with_a_seed_of_its_own(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "empty", tmp_path / "new"):
+        directory.init(folder, lessons=["core"])
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"source", "course.toml", "nbgrader_config.py"}
+    one, two = (path.read_text() for path in tmp_path.glob("*/nbgrader_config.py"))
+    assert one != two
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
@@ -681,15 +607,6 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         directory.init(tmp_path / "course")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_two_course_directories_draw_different_seeds(tmp_path):
-    configs = []
-    for name in ("one", "two"):
-        directory.init(tmp_path / name)
-        configs.append((tmp_path / name / "nbgrader_config.py").read_text())
-    assert configs[0] != configs[1]
 
 
 # ------------------------------------------------------------------------------------------
@@ -746,11 +663,8 @@ def test_each_reason_stands_once_and_not_too_many_do():
     for i, test in enumerate(failed["tests"]):
         test["message"] = f"Property {i // 2} does not hold."
     lines = message(failed, ["A remark."]).splitlines()
-    assert lines[2:5] == [
-        "- A remark.",
-        "- Property 0 does not hold.",
-        "- Property 1 does not hold.",
-    ]
+    assert lines[2:4] == ["- A remark.", "- Property 0 does not hold."]
+    assert lines[4] == "- Property 1 does not hold."
     assert lines[-1] == "- and 8 more."
     assert len(lines) == 3 + REASONS
 
@@ -772,10 +686,8 @@ def test_why_there_are_less_points_is_one_sentence():
     assert reason(stub, stub) == "Nothing is written yet."
     assert reason(stub, bind).startswith("bind: This does not hold")
     endless = lost("raise", "does_not_terminate")
-    assert (
-        reason(bind, endless)
-        == "raise: it does not terminate, or calls itself too deeply. And 1 more."
-    )
+    deep = "raise: it does not terminate, or calls itself too deeply. And 1 more."
+    assert reason(bind, endless) == deep
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
     assert reason(broken, broken, remarks=["Submitted by ada for the group.", syntax]) == syntax

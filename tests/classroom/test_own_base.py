@@ -8,10 +8,7 @@ from autograder.classroom.intake import own_base
 from autograder.grading import result_files
 from autograder.lessons import assemble, manifest, skeleton
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.isolated,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.isolated]
 
 LESSON, EARLIER = manifest.get("duals"), manifest.get("interpreters")
 

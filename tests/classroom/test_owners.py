@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nbgrader_class import nbgrader, run
+from nbgrader_class import bare_course, nbgrader, run
 
 from autograder.classroom.course import people
-from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment
-from autograder.classroom.nbgrader import directory
 from autograder.classroom.nbgrader import zip_collect as nbgrader_collect
 from autograder.classroom.systems import collect, registry
 from autograder.lessons import manifest
@@ -164,34 +162,29 @@ def test_two_owners_for_one_student_are_both_named(tmp_path, roster, system, nam
     assert said in told[-1]
 
 
-def test_two_of_the_roster_with_one_name_are_both_named(tmp_path, roster):
-    twins = [*roster.students.values(), people.Student("ada2", name="Ada A")]
-    roster = people.Roster({student.id: student for student in twins})
-    files = {place.format("core.py"): b"?" for place in PLACES["moodle"]}
-    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
-    assert found == {"b": {"minijax/core.py": b"?"}}
+def test_two_of_the_roster_with_one_name_are_both_named(tmp_path):
+    found, told = moodles(tmp_path, f"{CLASS}ada2,Ada A\n", "Ada A_1", "Bob B_2")
+    assert found == {"b": "Bob B_2"}
     said = "'Ada A_1' is left out: a and ada2 have this name in the roster."
     assert any(line.startswith(said) for line in told)
 
 
-def people_of(tmp_path, text):
-    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
-    return people.read(tmp_path / "roster.csv")
+def moodles(tmp_path, roster, *names):
+    """The names of the submissions that are filed for each student of a roster; what was said."""
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    files = {f"{name}_assignsubmission_file/core.py": name.encode() for name in names}
+    known = people.read(tmp_path / "roster.csv")
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", known)
+    return {x: own["minijax/core.py"].decode() for x, own in found.items()}, told
 
 
 NUMBERED = "id,full name,participant\na,Ada A,Participant 1\na2,Ada A,2\nb,Bob B,3\n"
 
 
 def test_moodles_number_tells_two_of_one_name_apart(tmp_path):
-    roster = people_of(tmp_path, NUMBERED)
-    files = {f"Ada A_{n}_assignsubmission_file/core.py": b"%d" % n for n in (1, 2, 9)}
-    files["Bob B_3_assignsubmission_file/core.py"] = b"3"
-    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
-    assert {name: own["minijax/core.py"] for name, own in found.items()} == {
-        "a": b"1",
-        "a2": b"2",
-        "b": b"3",
-    }
+    names = ("Ada A_1", "Ada A_2", "Ada A_9", "Bob B_3")
+    found, told = moodles(tmp_path, NUMBERED, *names)
+    assert found == {"a": "Ada A_1", "a2": "Ada A_2", "b": "Bob B_3"}
     numbers = "Write their numbers into its column `participant`."
     assert f"'Ada A_9' is left out: a and a2 have this name in the roster. {numbers}" in told
 
@@ -201,27 +194,20 @@ def test_moodles_number_tells_two_of_one_name_apart(tmp_path):
     ["Participant", "Teilnehmerin", "Default group-Participant", "Team 3 - B-Participante"],
 )
 def test_with_blind_marking_moodles_number_is_the_person(tmp_path, everyone):
-    roster = people_of(tmp_path, NUMBERED)
-    files = {f"{everyone}_{n}_assignsubmission_file_core.py": b"%d" % n for n in (2, 3, 9)}
-    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", roster)
-    assert found == {"a2": {"minijax/core.py": b"2"}, "b": {"minijax/core.py": b"3"}}
+    found, told = moodles(tmp_path, NUMBERED, *(f"{everyone}_{n}" for n in (2, 3, 9)))
+    assert found == {"a2": f"{everyone}_2", "b": f"{everyone}_3"}
     assert f"'{everyone}_9'" in told[-1]
     assert told[-1].endswith("The number is not in its column `participant`.")
 
 
-def test_without_numbers_in_the_roster_the_worksheet_is_asked_for(tmp_path, roster):
-    names = ("Ada A_1", "Participant_9")
-    got = folder(tmp_path / "g", {f"{x}_assignsubmission_file/core.py": b"" for x in names})
-    assert "give the grading worksheet" in collected(tmp_path / "o", got, "moodle", roster)[1][-1]
+def test_without_numbers_in_the_roster_the_worksheet_is_asked_for(tmp_path):
+    _, told = moodles(tmp_path, CLASS, "Ada A_1", "Participant_9")
+    assert "give the grading worksheet" in told[-1]
 
 
 @pytest.mark.parametrize(("bobs", "whose"), [("3", {"a", "b"}), ("4", {"b"})])
 def test_moodles_number_is_enough_unless_it_is_of_another_assignment(tmp_path, bobs, whose):
-    roster = people_of(tmp_path, NUMBERED)
-    names = (f"Bob B_{bobs}", "Ada Lovelace_1")
-    places = [f"{name}_assignsubmission_file/core.py" for name in names]
-    got = folder(tmp_path / "got", dict.fromkeys(places, b"?"))
-    found, told = collected(tmp_path / "out", got, "moodle", roster)
+    found, told = moodles(tmp_path, NUMBERED, f"Bob B_{bobs}", "Ada Lovelace_1")
     assert found.keys() == whose
     assert ("not those of this download" in told[-1]) == (whose == {"b"})
 
@@ -229,15 +215,15 @@ def test_moodles_number_is_enough_unless_it_is_of_another_assignment(tmp_path, b
 @pytest.mark.parametrize("head", ["Identifier", "ID", "Identificador"])
 @pytest.mark.parametrize("everyone", ["Participant", "Teilnehmer/in"])
 def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path, head, everyone):
-    roster = people_of(tmp_path, f"{head},Status,Grade\n{everyone} 501,Submitted,\n")
-    got = folder(tmp_path / "got", {"Participant_501_assignsubmission_file/core.py": b"mine"})
-    found, _ = collected(tmp_path / "out", got, "moodle", roster)
-    assert found == {"participant-501": {"minijax/core.py": b"mine"}}
+    roster = f"{head},Status,Grade\n{everyone} 501,Submitted,\n"
+    found, _ = moodles(tmp_path, roster, "Participant_501")
+    assert found == {"participant-501": "Participant_501"}
 
 
 @pytest.mark.parametrize("head", ["section,id", "Seat,id"])
 def test_a_column_of_numbers_that_is_no_worksheets_is_none(tmp_path, head):
-    roster = people_of(tmp_path, f"{head}\nGroup 1,ada\nGroup 2,bob\n")
+    (tmp_path / "roster.csv").write_text(f"{head}\nGroup 1,ada\nGroup 2,bob\n")
+    roster = people.read(tmp_path / "roster.csv")
     assert [(x.id, x.participant) for x in roster.students.values()] == [("ada", ""), ("bob", "")]
 
 
@@ -249,27 +235,20 @@ def test_a_column_of_numbers_that_is_no_worksheets_is_none(tmp_path, head):
     ],
 )
 def test_moodle_may_write_first_and_last_names_in_either_order(tmp_path, name):
-    roster = people_of(tmp_path, "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n")
-    got = folder(tmp_path / "got", {f"{name}_1_assignsubmission_file/core.py": b"mine"})
-    found, _ = collected(tmp_path / "out", got, "moodle", roster)
-    assert found == {"a": {"minijax/core.py": b"mine"}}
+    roster = "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n"
+    found, _ = moodles(tmp_path, roster, f"{name}_1")
+    assert found == {"a": f"{name}_1"}
 
 
 def test_a_name_in_the_rosters_order_goes_before_one_in_another_order(tmp_path):
-    roster = people_of(tmp_path, "id,full name\na,Ada Tomas\nb,Tomas Ada\n")
-    places = ("Ada Tomas_1_assignsubmission_file", "Tomas Ada_2_assignsubmission_file")
-    got = folder(tmp_path / "got", {f"{place}/core.py": place.encode() for place in places})
-    found, _ = collected(tmp_path / "out", got, "moodle", roster)
-    assert {name: own["minijax/core.py"].decode() for name, own in found.items()} == {
-        "a": places[0],
-        "b": places[1],
-    }
+    roster = "id,full name\na,Ada Tomas\nb,Tomas Ada\n"
+    found, _ = moodles(tmp_path, roster, "Ada Tomas_1", "Tomas Ada_2")
+    assert found == {"a": "Ada Tomas_1", "b": "Tomas Ada_2"}
 
 
 def test_a_name_in_two_spellings_of_unicode_is_one(tmp_path):
-    roster = people_of(tmp_path, "id,full name\nz,Zo\u00eb Z\n")
-    got = folder(tmp_path / "got", {"Zoe\u0308 Z_1_assignsubmission_file/core.py": b"mine"})
-    assert collected(tmp_path / "out", got, "moodle", roster)[0].keys() == {"z"}
+    found, _ = moodles(tmp_path, "id,full name\nz,Zo\u00eb Z\n", "Zoe\u0308 Z_1")
+    assert found.keys() == {"z"}
 
 
 # ------------------------------------------------------------------------------------------
@@ -338,25 +317,22 @@ def test_nothing_nested_changes_what_is_filed_for_another(place, inner, bob, pac
         assert filed(root / "extracted") == expected
 
 
-def test_an_archive_beside_unpacked_submissions_stays_closed_and_is_named(tmp_path):
+def test_an_archive_beside_submissions_of_two_systems_stays_closed_and_is_named(tmp_path):
     (tmp_path / "roster.csv").write_text(CLASS)
     (tmp_path / "course.toml").write_text(COURSE)
-    got = folder(tmp_path / "archive", {"aada_111_1_core.py": b"ada's"})
-    archive(got / "lms.zip", {"bbob_222_2_core.py": b"bob's"})
+    moodles = "Bob B_2_assignsubmission_file/core.py"
+    got = folder(tmp_path / "archive", {"aada_111_1_core.py": b"ada's", moodles: b"bob's"})
+    archive(got / "lms.zip", {"cyc_333_2_core.py": b"cy's"})
     said = nbgrader_collect.extract(got, tmp_path / "extracted", tmp_path, "ps1")
-    assert filed(tmp_path / "extracted") == {"a": b"ada's"}
-    assert said[0] == "1 submission is collected."
+    assert filed(tmp_path / "extracted") == {"a": b"ada's", "b": b"bob's"}
+    assert said[0] == "2 submissions are collected."
     assert said[1].startswith("In the roster, but nothing came from them")
     assert said[2:] == ["'lms.zip' was not opened: put it there alone."]
 
 
 @pytest.mark.slow
 def test_nbgraders_zip_collect_reads_no_name_inside_a_submission(tmp_path):
-    course = tmp_path / "course"
-    course.mkdir()
-    directory._write_config(course, 0)
-    (course / "roster.csv").write_text(CLASS)
-    (course / "course.toml").write_text(courses.text([manifest.get("core")]))
+    course = bare_course(tmp_path / "course", CLASS, manifest.get("core"))
     run(course, "db", "assignment", "add", "core")
     inner = packed(
         {"bbob_222_999_core-9.py": "forged", "Bob B_9_assignsubmission_file/core.py": "f"}

@@ -1,7 +1,6 @@
 """Reading by question: equal answers together, remarks in the gradebook, requests to look again."""
 
 import html
-import json
 import shlex
 import threading
 import urllib.error
@@ -13,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from command_lines import EXAMPLES
 from hostile_answers import HIT
-from nbgrader_class import feedback_page, run
+from nbgrader_class import answer, feedback_page, run
 
 from autograder import cli
 from autograder.classroom.course import settings
@@ -190,18 +189,10 @@ def course(tmp_path_factory):
     for student, source in sources.items():
         folder = demo.hand_in(course, LESSON, student, source)
         if student != "cem":
-            answer(folder, f"<b>{student}</b> `code`")
+            answer(folder, LESSON, f"<b>{student}</b> `code`")
     run(course, "autograde", LESSON.id)
     (course / "roster.csv").write_text("id,name\nada,Maria Silva\nbob,Maria Silva\ncem,Cem\n")
     return course
-
-
-def answer(folder, text):
-    path = folder / f"{LESSON.id}.ipynb"
-    notebook = json.loads(path.read_text())
-    (cell,) = [x for x in notebook["cells"] if x["id"] == QUESTION.cell]
-    cell["source"] = text
-    path.write_text(json.dumps(notebook))
 
 
 @pytest.fixture(scope="module")
@@ -281,12 +272,9 @@ def test_the_answer_to_a_request_is_in_the_next_feedback_and_in_the_report(sessi
 def test_nothing_of_a_students_acts_on_the_pages(course, address, browser):
     tab, ran = browser.new_page(), []
     tab.expose_function("hit", lambda: ran.append("hit"))
-    texts = []
-    for number in (
-        "",
-        *map(str, range(1, len(answers.parts(settings.read(course).get(LESSON.id))) + 1)),
-    ):
-        tab.goto(address + number)
+    texts, last = [], len(answers.parts(settings.read(course).get(LESSON.id)))
+    for number in ("", *range(1, last + 1)):
+        tab.goto(f"{address}{number}")
         assert tab.query_selector_all("main script, main b > b, main img") == []
         texts.append(tab.inner_text("main"))
     tab.close()

@@ -1,6 +1,5 @@
 """The report: what its pages show, to whom, and what they must not."""
 
-import csv
 import html
 import json
 import re
@@ -107,10 +106,7 @@ def test_a_syntax_error_is_told_once_and_is_no_mistake_in_any_exercise():
     assert rows(page, "Submissions that need manual review") == [["ada2", wrong]]
     assert rows(page, "Exercises")[0][-1].startswith("no module to test (1)")
     assert "crashed" not in page
-    assert re.findall(r"<h3>(Mistakes|Time sinks)</h3>\s*<p>None.", page) == [
-        "Mistakes",
-        "Time sinks",
-    ]
+    assert len(re.findall(r"<h3>(Mistakes|Time sinks)</h3>\s*<p>None.", page)) == 2
 
 
 def test_those_who_may_have_cheated_come_first():
@@ -122,11 +118,8 @@ def test_those_who_may_have_cheated_come_first():
 
 def test_the_histogram_counts_full_points_apart(page):
     counts = dict(rows(page, "Scores"))
-    assert {label: n for label, n in counts.items() if n != "0"} == {
-        "0 to 9 %": "1",
-        "60 to 69 %": "1",
-        "100 %": "1",
-    }
+    filled = {label: n for label, n in counts.items() if n != "0"}
+    assert filled == dict.fromkeys(("0 to 9 %", "60 to 69 %", "100 %"), "1")
 
 
 def test_time_sinks_are_what_was_tried_and_not_finished(page):
@@ -138,15 +131,10 @@ def test_time_sinks_are_what_was_tried_and_not_finished(page):
 
 def test_the_most_common_counterexamples_come_first():
     first, second = "f(<1>)", "f(2)"
-    programs = [first, second, first]
-    found = [
-        result(f"s{i}", exercise("core.full_raise", False, program=p))
-        for i, p in enumerate(programs)
-    ]
-    page = report.render({"core": found})
-    shown = re.findall(
-        r"<summary>(\d) submissions?</summary>.*?</div>\n<pre[^>]*>(.*?)</pre>", page
-    )
+    wrong = [exercise("core.full_raise", False, program=p) for p in (first, second, first)]
+    page = report.render({"core": [result(f"s{i}", x) for i, x in enumerate(wrong)]})
+    pattern = r"<summary>(\d) submissions?</summary>.*?</div>\n<pre[^>]*>(.*?)</pre>"
+    shown = re.findall(pattern, page)
     assert shown == [("2", "f(&lt;1&gt;)"), ("1", "f(2)")]
 
 
@@ -171,10 +159,7 @@ def test_lessons_are_compared_at_the_top():
     page = report.render(by_lesson(CLASS))
     top = rows(page.replace("<h1>Class report</h1>", "<h3>Top</h3>"), "Top")
     assert [row[0].partition(":")[0] for row in top] == ["Core", "jvp"]
-    assert [row[1:] for row in top] == [
-        ["3", "2.2", "2.7", "4", "1"],
-        ["1", "0.5", "0.5", "1", "0"],
-    ]
+    assert [" ".join(row[1:]) for row in top] == ["3 2.2 2.7 4 1", "1 0.5 0.5 1 0"]
 
 
 # ------------------------------------------------------------------------------------------
@@ -269,11 +254,8 @@ def test_charts_take_the_colours_of_the_page_and_say_what_they_show(page):
     for chart in found:
         assert "<text" in chart
         assert re.match(r'<svg viewBox="0 0 [\d. ]+" role="img" aria-label="[^"]+ in core\.', chart)
-        assert set(re.findall(r"(?:fill|stroke): (#\w+|var\([\w-]+\))", chart)) <= {
-            "var(--text)",
-            "var(--bar)",
-            "var(--line)",
-        }
+        colours = set(re.findall(r"(?:fill|stroke): (#\w+|var\([\w-]+\))", chart))
+        assert colours <= {"var(--text)", "var(--bar)", "var(--line)"}
         assert not re.search(r' id="(?!p|m)', chart)  # the same names would stand in each chart
 
 
@@ -320,32 +302,11 @@ def test_the_table_has_a_line_for_each_exercise_and_no_formula(folder):
     row = 'id,name,section\nbela,"Bela, of the first row",A\n'
     (folder / "roster.csv").write_text(row, encoding="utf-8")
     report.write(folder)
-    with (folder / "report.csv").open(newline="", encoding="utf-8") as file:
-        lines = list(csv.reader(file))
+    lines = (folder / "report.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 8
-    cy, bela = ["'=cy", "", ""], ["Bela, of the first row", "A", ""]
-    assert lines[1] == [
-        "core",
-        "'=cy",
-        "core.full_raise",
-        "0.0",
-        "2.0",
-        "does_not_terminate",
-        "",
-        "0.0",
-        *cy,
-    ]
-    assert lines[5] == [
-        "core",
-        "bela",
-        "core.full_raise",
-        "0.67",
-        "2.0",
-        "wrong_value",
-        "A < B",
-        "0.67",
-        *bela,
-    ]
+    assert lines[1] == "core,'=cy,core.full_raise,0.0,2.0,does_not_terminate,,0.0,'=cy,,"
+    bela = '"Bela, of the first row",A,'
+    assert lines[5] == f"core,bela,core.full_raise,0.67,2.0,wrong_value,A < B,0.67,{bela}"
 
 
 def test_each_section_has_its_mean(folder):

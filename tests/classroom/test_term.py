@@ -14,6 +14,7 @@ import pytest
 from accounts import only_root, run_as
 from nbgrader_class import formgrader_of
 
+from autograder.classroom.nbgrader import gradebook
 from autograder.lessons import assemble, manifest, skeleton
 
 pytestmark = [pytest.mark.slow, only_root]
@@ -80,9 +81,7 @@ class Place:
 
     def grades(self):
         """Score less penalty in the gradebook, and the penalty, by student."""
-        from nbgrader.api import Gradebook
-
-        with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as book:
+        with gradebook.opened(self.course) as book:
             found = {x.student.id: x for x in book.assignment_submissions("ps1")}
             penalty = {name: x.late_submission_penalty or 0.0 for name, x in found.items()}
             return {name: (x.score - penalty[name], penalty[name]) for name, x in found.items()}
@@ -127,11 +126,10 @@ def term(browser):
 
 def comment_on(place, browser):
     """Give the lazy student two points and a comment by hand, in formgrader."""
-    from nbgrader.api import Gradebook
     from playwright.sync_api import expect
 
     name = "interpreters-bind"
-    with Gradebook(f"sqlite:///{place.course / 'gradebook.db'}") as book:
+    with gradebook.opened(place.course) as book:
         number = book.find_submission_notebook(LESSON.id, "ps1", LAZY).id
     with formgrader_of(place.course) as address:
         tab = browser.new_page()

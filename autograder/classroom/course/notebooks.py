@@ -168,12 +168,10 @@ def _open_task(lesson: Lesson, assignment: Assignment) -> Iterator[Cell]:
     if points:
         name = f"{lesson.id}-open"
         files = [open_files(part)[0] for part in assignment.open_tasks(lesson)]
-        where = f"Write it in `{files[0]}`."
+        listed = ", ".join(f"`{file}`" for file in files)
+        where = f"Write it in {listed}."
         if len(files) > 1:
-            listed = ", ".join(f"`{file}`" for file in files)
-            where = (
-                f"Your instructor tells you which of these is yours, and only it counts: {listed}."
-            )
+            where = f"Your instructor says which of these is yours, and only it counts: {listed}."
         text = f"## The open task\n\n{where} A person reads it and gives up to {points:g} points."
         yield _markdown(f"{name}-text", text)
         yield _shown(name, files[0] if len(files) == 1 else "your open task", points)

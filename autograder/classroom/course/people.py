@@ -9,7 +9,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.grading import result_files
@@ -172,8 +172,7 @@ def put_in_section(folder: Path, section: str, ids: Sequence[str]) -> list[str]:
     check_known(folder, ids)
     known = roster(folder).students
     for student in ids:
-        about = known.get(student, Student(student))
-        known[student] = Student(**{**about.__dict__, "section": section})
+        known[student] = replace(known.get(student, Student(student)), section=section)
     if ids:
         write(folder, known.values())
     return [student.id for student in known.values() if student.section == section]

@@ -384,11 +384,7 @@ def _check_keys(
 
 
 def _assignment(
-    entry: dict[str, Any],
-    students: dict[str, Any],
-    rule: str,
-    zone: tzinfo | None,
-    where: _Where,
+    entry: dict[str, Any], students: dict[str, Any], rule: str, zone: tzinfo | None, where: _Where
 ) -> Assignment:
     _check_keys(entry, _ASSIGNMENT, where)
     for key in ("name", "lessons"):

@@ -23,59 +23,24 @@ from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import editors, workspace
 
-# The part of this package that the students' commands are made of.
-MODULES = (
-    *(
-        "__init__",
-        "__main__",
-        "cli/__init__",
-        "cli/command",
-        "cli/instructors",
-        "cli/maintainers",
-        "cli/students",
-        "lessons/__init__",
-        "lessons/assemble",
-        "lessons/browser_names",
-        "lessons/module_rules",
+# The part of this package that the students' commands are made of: modules by room.
+ROOMS = {
+    "": "__init__ __main__",
+    "cli": "__init__ command instructors maintainers students",
+    "grading": "__init__ random_programs random_trees words",
+    "lessons": (
+        "__init__ assemble browser_names drawing layered manifest module_rules nothing places "
+        "problem said skeleton stepper tasks user_files"
     ),
-    *("lessons/drawing", "lessons/said"),
-    *("lessons/manifest", "lessons/places", "lessons/problem"),
-    *(
-        "lessons/skeleton",
-        "lessons/nothing",
-        "lessons/layered",
-        "lessons/stage/__init__",
-        "lessons/stage/backward",
-        "lessons/stage/items",
-        "lessons/stepper",
-        "lessons/tasks",
-        "lessons/user_files",
-        "grading/__init__",
-        "grading/random_programs",
-        "grading/random_trees",
+    "lessons/stage": "__init__ backward items",
+    "recording": " ".join(sorted(x.stem for x in (places.PACKAGE / "recording").glob("*.py"))),
+    "student": (
+        "__init__ cache capstone check_plugin checks commands doctor ending ending_page "
+        "example_checks explain extras from_nothing keys latest lending names programs progress "
+        "run_program screen table updating watching ways workspace"
     ),
-    *("grading/words", "student/__init__", "student/capstone", "student/check_plugin"),
-    *("student/cache", "student/checks", "student/commands", "student/doctor"),
-    *(
-        "student/ending",
-        "student/ending_page",
-        "student/example_checks",
-        "student/explain",
-        "student/extras",
-        "student/from_nothing",
-        "student/keys",
-        "student/latest",
-        "student/lending",
-        "student/names",
-        "student/progress",
-        "student/table",
-        "student/updating",
-        "student/watching",
-        "student/ways",
-    ),
-    *(f"recording/{file.stem}" for file in sorted((places.PACKAGE / "recording").glob("*.py"))),
-    *("student/programs", "student/run_program", "student/screen", "student/workspace"),
-)
+}
+MODULES = [Path(room, f"{name}.py") for room, names in ROOMS.items() for name in names.split()]
 SHOWING = (*stepper.STYLES, *stepper.SCRIPTS)  # of the site: what `trace --html` needs
 HIDDEN_TESTS = "hidden_tests.json"  # how many grade each exercise: what `check` says of them
 
@@ -225,8 +190,8 @@ def _add_tool(tool: Path) -> None:
         _copy(places.ROOT / file, tool / file)
     for name in SHOWING:
         _copy(places.SITE / name, tool / "site" / name)
-    for name in MODULES:
-        _copy(places.PACKAGE / f"{name}.py", tool / "autograder" / f"{name}.py")
+    for module in MODULES:
+        _copy(places.PACKAGE / module, tool / "autograder" / module)
 
 
 def _add_course(tool: Path, lesson: Lesson) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course.settings import Assignment
+from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake.files import INTAKE
 from autograder.grading import result_files
 from autograder.lessons import assemble, examples, manifest, user_files
@@ -130,16 +130,21 @@ def _write_config(folder: Path, seed: int) -> None:
 # Bringing a directory up to date
 
 
+def course_of(folder: Path) -> Course:
+    """The course of a directory, which must be nbgrader's as well."""
+    if not (folder / "nbgrader_config.py").exists():
+        raise Problem(f"{folder} is not a course directory. Go into one, or name it by --course.")
+    return courses.read(folder)
+
+
 def update(folder: Path, names: Sequence[str] = ()) -> list[str]:
     """Renew what students get of these assignments or lessons, all for none; what was changed.
 
     Submissions and grades stay. An assignment that was released is released again.
     """
     folder = folder.absolute()
-    if not (folder / "nbgrader_config.py").exists():
-        raise Problem(f"{folder} is not a course directory. Go into one, or name it by --course.")
     changed = []
-    for assignment in courses.read(folder).chosen(names):
+    for assignment in course_of(folder).chosen(names):
         source = folder / "source" / assignment.name
         with tempfile.TemporaryDirectory(prefix=".update-", dir=folder) as name:
             new = Path(name, assignment.name)

@@ -20,14 +20,13 @@ from pygments.lexers.python import PythonLexer
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import look_again, reading, written
-from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.intake import look_again, written
 from autograder.classroom.nbgrader import gradebook, outgoing
-from autograder.classroom.nbgrader.results import results_folder
+from autograder.classroom.nbgrader.results import of_notebook
 from autograder.classroom.nbgrader.shown import formulas
 from autograder.classroom.run import pages
-from autograder.grading import feedback, result_files
-from autograder.lessons import manifest, user_files
+from autograder.grading import feedback
+from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 
 STYLES = HtmlFormatter(classprefix="py-", nobackground=True)
@@ -51,16 +50,10 @@ class FeedbackPage(Exporter):
 def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
     """The page of a notebook; `about` is what nbgrader knows of it."""
     course = courses.read(root)
-    assignment = course.get(about["assignment"])
-    (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
-    place = results_folder(root, assignment, lesson) / f"{about['student']}.json"
-    result = result_files.read(place)
+    assignment, lesson, result, changes = of_notebook(course, root, about)
     cells = {x.metadata.nbgrader.grade_id: x for x in nb.cells if "nbgrader" in x.metadata}
-    module = root / INTAKE / about["student"] / assignment.name / lesson.module
-    changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
-    parts = [
-        _exercise(verdict, cells, changes, course.feedback.hints) for verdict in result["exercises"]
-    ]
+    hints = course.feedback.hints
+    parts = [_exercise(verdict, cells, changes, hints) for verdict in result["exercises"]]
     notes, unread, made_from = _from_gradebook(root, course, about)
     parts += _by_hand(lesson, assignment, cells, unread)
     return pages.template("feedback.html.j2").render(
@@ -89,11 +82,7 @@ def _from_gradebook(
         unread = {x.name for x in gradebook.grades(submission) if gradebook.is_unread(x)}
         made_from = outgoing.mark(submission, course, root)
         late = gradebook.lateness_of(submission.student, course)[submission]
-        if late.text:
-            notes.append(f"{late.text[0].upper()}{late.text[1:]}.")
-    if about["late_penalty"]:
-        notes.append(f"{about['late_penalty']:g} points are taken off because it was late.")
-    return notes, unread, made_from
+    return [*notes, *late.notes(about["late_penalty"])], unread, made_from
 
 
 # ------------------------------------------------------------------------------------------
@@ -118,17 +107,8 @@ def _exercise(
 def _part(cell: NotebookNode, title: str) -> dict[str, Any]:
     about = cell.metadata.nbgrader
     facts = {"anchor": about.grade_id, "score": about.score, "max_score": about.points}
-    empty: dict[str, Any] = {
-        "said": [],
-        "program": None,
-        "code": "",
-        "comment": "",
-        "changes": "",
-        "text": "",
-        "unread": False,
-        "missing": "",
-    }
-    return {**empty, **facts, "title": title}
+    empty = dict.fromkeys(("code", "comment", "changes", "text", "missing"), "")
+    return {**empty, **facts, "said": [], "program": None, "unread": False, "title": title}
 
 
 def _by_hand(
@@ -140,8 +120,8 @@ def _by_hand(
     if question is not None and assignment.question:
         part = _part(question, "The written question")
         asked = formulas(written.harmless(lesson.question.strip()))
-        # The intake has made it harmless.
-        given = formulas("".join(question.source)) if _is_answered(question) else ""
+        answer = "".join(question.source)
+        given = formulas(answer) if answer.startswith("<div") else ""  # as the intake writes it
         comment = _comment(question)
         found.append({**part, "text": asked + given, "shows": given, "comment": comment})
     if task is not None:
@@ -153,10 +133,6 @@ def _by_hand(
         if not (part["shows"] or part["score"] or part["unread"] or part["comment"]):
             part["missing"] = "There is no answer."
     return found
-
-
-def _is_answered(cell: NotebookNode) -> bool:
-    return "".join(cell.source).startswith("<div")
 
 
 def _code(cell: NotebookNode) -> str:

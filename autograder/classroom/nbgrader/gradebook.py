@@ -222,6 +222,13 @@ class Lateness:
         parts += [f"{_count(self.free)} of the late days used"] if self.free else []
         return ", ".join(parts)
 
+    def notes(self, penalty: float) -> Iterator[str]:
+        """The same and what it cost, as sentences."""
+        if self.text:
+            yield f"{self.text[0].upper()}{self.text[1:]}."
+        if penalty:
+            yield f"{penalty:g} points are taken off because it was late."
+
 
 def _count(number: float, unit: str = "day") -> str:
     return f"{number:g} {unit}{'s' * (number != 1)}"

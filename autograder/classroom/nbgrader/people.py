@@ -7,8 +7,7 @@ from pathlib import Path
 
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course.settings import Course
-from autograder.classroom.nbgrader import gradebook
+from autograder.classroom.nbgrader import directory, gradebook
 from autograder.grading import result_files
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
@@ -16,15 +15,9 @@ from autograder.lessons.problem import Problem
 MOST_DAYS = 3650
 
 
-def _course(folder: Path) -> Course:
-    if not (folder / "nbgrader_config.py").exists():
-        raise Problem(f"{folder} is not a course directory. Go into one, or name it by --course.")
-    return courses.read(folder)
-
-
 def take_roster(folder: Path, file: Path) -> Iterator[str]:
     """Keep a class list, and enter its students into the gradebook; what is to be said."""
-    _course(folder)
+    directory.course_of(folder)
     read, before = people.read(file), _before(folder)
     known = read.students
     with gradebook.opened(folder) as book:
@@ -55,7 +48,7 @@ def extend(
     folder: Path, assignment: str, students: Sequence[str], span: timedelta
 ) -> Iterator[str]:
     """Give students so much more time; what that is and changes, a sentence each."""
-    course = _course(folder)
+    course = directory.course_of(folder)
     people.check_ids(students)
     group = people.members(folder, assignment)
     everyone = list(dict.fromkeys(x for one in students for x in group.get(one, [one])))
@@ -84,7 +77,7 @@ def span(days: float | None, hours: float | None) -> timedelta:
 
 def late_days(folder: Path) -> Iterator[str]:
     """What is to be said of each student who was late or has an extension."""
-    course = _course(folder)
+    course = directory.course_of(folder)
     with gradebook.opened(folder) as book:
         yield from gradebook.follow(book, course)
         yield from gradebook.settle(book, course)
@@ -99,7 +92,7 @@ def late_days(folder: Path) -> Iterator[str]:
 
 def group(folder: Path, assignment: str, students: Sequence[str]) -> Iterator[str]:
     """Make a group, if students are named; the groups of the assignment."""
-    _course(folder).get(assignment)
+    directory.course_of(folder).get(assignment)
     before = people.members(folder, assignment)
     if students:
         people.group(folder, assignment, students)
@@ -143,6 +136,6 @@ def variants(folder: Path, name: str) -> str:
 
 def section(folder: Path, name: str, students: Sequence[str]) -> Iterator[str]:
     """Put students into a section, if some are named; who is in it."""
-    _course(folder)
+    directory.course_of(folder)
     found = people.put_in_section(folder, name, students)
     yield f"{name}: {', '.join(found) or 'none'}"

@@ -60,13 +60,9 @@ def server(root: Path, name: str) -> Iterator[tuple[ThreadingHTTPServer, str]]:
     place = Place(root, courses.read(root).get(name), secrets.token_urlsafe(24))
     if not answers.is_graded(root, place.assignment):
         raise Problem(f"Nothing of {name} is graded yet. Run `nbgrader autograde {name}`.")
-    with ThreadingHTTPServer(("127.0.0.1", 0), _kind(place)) as made:
+    own = type("OwnHandler", (Handler,), {"place": place, "lock": Lock()})
+    with ThreadingHTTPServer(("127.0.0.1", 0), own) as made:
         yield made, f"http://127.0.0.1:{made.server_address[1]}/{place.secret}/"
-
-
-def _kind(place: "Place") -> type["Handler"]:
-    """A kind of handler for this place."""
-    return type("Handler", (Handler,), {"place": place, "lock": Lock()})
 
 
 @dataclass(frozen=True)
@@ -148,6 +144,7 @@ def page(
     with gradebook.opened(place.root) as book:
         everyone = list(answers.handed(book, place.assignment, part))
         found = answers.of_class(everyone, place.root, place.assignment, part)
+        answered = {each.student for answer in found for each in answer.who}
         asked = {
             x.student: x.text
             for x in look_again.requests(place.root, courses.read(place.root))
@@ -165,7 +162,7 @@ def page(
             why=refused[0],
             typed={"do": "", "index": "", "text": "", "points": "", **refused[1]},
             answers=[_shown(part, answer, known) for answer in found],
-            missing=[x.student for x in everyone if all(x.student not in _ids(y) for y in found)],
+            missing=[x.student for x in everyone if x.student not in answered],
             names=roster.names,
             asked=asked,
             keys=KEYS,
@@ -179,10 +176,6 @@ def _rubric(known: dict[str, rubric.Rubric], place: Place, part: Part) -> rubric
     if part.id in known or not part.by_hand:
         return known.get(part.id, [])
     return [rubric.Remark("Right.", place.assignment.cells(part.lesson)[part.cell])]
-
-
-def _ids(answer: Answer) -> list[str]:
-    return [each.student for each in answer.who]
 
 
 def _shown(part: Part, answer: Answer, known: rubric.Rubric) -> dict[str, Any]:
@@ -257,11 +250,8 @@ def _edited(own: rubric.Rubric, form: Form) -> rubric.Rubric:
 
 def _reply(place: Place, form: Form) -> str:
     """Keep the answer to a request; back to the list."""
-    look_again.answer(
-        place.root,
-        (form["student"], form["exercise"], form.get("request", "")),
-        form.get("text", ""),
-    )
+    key = form["student"], form["exercise"], form.get("request", "")
+    look_again.answer(place.root, key, form.get("text", ""))
     return "./#again"
 
 
@@ -301,12 +291,10 @@ class Handler(BaseHTTPRequestHandler):
         return {key: found[0] for key, found in parse_qs(sent).items()}
 
     def _page(self, number: str, nonce: str) -> None:
-        made = (
-            index(self.place, nonce)
-            if number == ""
-            else page(self.place, *self.place.part(number), nonce)
-        )
-        self._send(200, made, nonce)
+        if number:
+            self._send(200, page(self.place, *self.place.part(number), nonce), nonce)
+        else:
+            self._send(200, index(self.place, nonce), nonce)
 
     def _answer(self, work: Callable[[str, str], None]) -> None:
         _, secret, number, *rest = [*self.path.split("/"), "", ""]

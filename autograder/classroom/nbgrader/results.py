@@ -1,10 +1,14 @@
 """Where the results of a course directory are."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.classroom.course.settings import Assignment
+from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.intake import reading
+from autograder.classroom.intake.files import INTAKE
 from autograder.grading import result_files
 from autograder.grading.result import Result
+from autograder.lessons import user_files
 from autograder.lessons.manifest import Lesson
 
 RESULTS = "results"
@@ -14,6 +18,18 @@ def results_folder(root: Path, assignment: Assignment, lesson: Lesson) -> Path:
     """Where the results of a lesson of an assignment are, in a course directory."""
     folder = root / RESULTS / assignment.name
     return folder if len(assignment.lessons) == 1 else folder / lesson.id
+
+
+def of_notebook(
+    course: Course, root: Path, about: Mapping[str, str]
+) -> tuple[Assignment, Lesson, Result, dict[str, str]]:
+    """Assignment, lesson, result and changes (see `reading`) of what nbgrader tells `about`."""
+    assignment, student = course.get(about["assignment"]), about["student"]
+    (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
+    result = result_files.read(results_folder(root, assignment, lesson) / f"{student}.json")
+    module = root / INTAKE / student / assignment.name / lesson.module
+    changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
+    return assignment, lesson, result, changes
 
 
 def read_results(root: Path, assignment: Assignment, student: str) -> list[Result]:

@@ -33,13 +33,13 @@ def for_a_person(notebook: dict[str, Any]) -> dict[str, Any]:
     for before, cell in zip([None, *notebook["cells"]], notebook["cells"], strict=False):
         about = cell["metadata"].get("nbgrader")
         if about:
-            asks = (
+            by_hand = about.get("grade") and about.get("solution")
+            if (
                 before
                 and before["cell_type"] == "markdown"
                 and "nbgrader" not in before["metadata"]
-            )
-            by_hand = about.get("grade") and about.get("solution")
-            cells += [_statement(before, folded=not by_hand)] if before and asks else []
+            ):
+                cells.append(_statement(before, folded=not by_hand))
             cells.append(_readable(cell))
     return {**notebook, "cells": cells}
 

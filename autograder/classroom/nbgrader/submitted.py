@@ -79,7 +79,8 @@ def copy(course: CourseDirectory, assignment: Assignment, release: Any, each: Su
     for lesson in assignment.lessons:
         notebook = handed_in.rebuild_notebook(release[lesson.id], each.answers)
         _set_points(notebook, assignment.cells(lesson))
-        _write(clean / f"{lesson.id}.ipynb", _dump(shown.for_a_person(notebook)))
+        book = json.dumps(shown.for_a_person(notebook), indent=1, ensure_ascii=False)
+        _write(clean / f"{lesson.id}.ipynb", book.encode())
         _write(clean / lesson.module, each.modules[lesson.id])
     root, inside = Path(course.root), list(each.inside)
     _write(clean / "timestamp.txt", _timestamp(each.when))
@@ -277,7 +278,3 @@ def _write(path: Path, content: bytes | None) -> None:
     if content is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-
-def _dump(document: Any) -> bytes:
-    return json.dumps(document, indent=1, ensure_ascii=False).encode()

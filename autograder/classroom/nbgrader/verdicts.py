@@ -33,14 +33,17 @@ from traitlets.config import PyFileConfigLoader
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import reading
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, regrading, rubric, submitted, summary
-from autograder.classroom.nbgrader.results import last_level, read_results, results_folder
+from autograder.classroom.nbgrader.results import (
+    last_level,
+    of_notebook,
+    read_results,
+    results_folder,
+)
 from autograder.classroom.nbgrader.submitted import Submitted
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import equal, graded, is_known, recall
-from autograder.classroom.run.store import Store
 from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
@@ -236,15 +239,11 @@ def _fail(converter: Autograde, message: str) -> NoReturn:
 class WriteVerdicts(NbGraderPreprocessor):
     """Stands in nbgrader's list of autograde steps where `Execute` stood."""
 
-    jobs = Integer(0, help="Submissions graded at once; 0: one for each processor.").tag(
+    jobs = Integer(0, help="Submissions at once; 0: one for each processor.").tag(config=True)
+    seed = Integer(0, help="Of the generated tests; the same seed, the same grades.").tag(
         config=True
     )
-    seed = Integer(0, help="Seed of the generated tests; the same seed, the same grades.").tag(
-        config=True
-    )
-    isolation = Unicode("", help="The isolation to use; empty: the best that works here.").tag(
-        config=True
-    )
+    isolation = Unicode("", help="The level; empty: the best that works here.").tag(config=True)
 
     def grade(
         self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
@@ -255,7 +254,7 @@ class WriteVerdicts(NbGraderPreprocessor):
         """
         root = Path(self.parent.coursedir.root)
         work = list(self._submissions(course, assignment, lesson, found))
-        store = Store(root / VERDICTS / lesson.id)
+        store = root / VERDICTS / lesson.id
         known = {} if self.parent.force else recall(work, store)
         new = [each.student for each in work if not is_known(each, known)]
         self.log.info(
@@ -333,13 +332,8 @@ class WriteVerdicts(NbGraderPreprocessor):
         """Write message and score of every exercise into its grade cell."""
         about, root = resources["nbgrader"], Path(self.parent.parent.coursedir.root)
         course = courses.read(root)
-        assignment = course.get(about["assignment"])
-        (lesson,) = [x for x in assignment.lessons if x.id == about["notebook"]]
-        place = results_folder(root, assignment, lesson)
-        result = result_files.read(place / f"{about['student']}.json")
+        assignment, lesson, result, changes = of_notebook(course, root, about)
         verdicts = {courses.cell_name(x["id"]): x for x in result["exercises"]}
-        module = root / INTAKE / about["student"] / assignment.name / lesson.module
-        changes = reading.changes(user_files.text(module), lesson) if module.exists() else {}
         points = assignment.cells(lesson)
         for cell in nb.cells:
             if cell.cell_type != "code":

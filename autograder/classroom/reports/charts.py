@@ -71,8 +71,8 @@ def heat_map(rows: Mapping[str, Sequence[int]], columns: Sequence[str], about: s
         most = max((count for counts in rows.values() for count in counts), default=1) or 1
         for y, counts in enumerate(rows.values()):
             for x, count in enumerate(counts):
-                share = DARKEST * count / most
-                axes.add_patch(_cell(x, y, share))
+                shade, corner = (BAR, DARKEST * count / most), (x - 0.48, y - 0.46)
+                axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=shade, edgecolor=LINE))
                 if count:
                     axes.text(x, y, str(count), ha="center", va="center")
         axes.set_xlim(-0.5, len(columns) - 0.5)
@@ -83,15 +83,6 @@ def heat_map(rows: Mapping[str, Sequence[int]], columns: Sequence[str], about: s
             spine.set_visible(False)
         _name_rows(axes, list(rows))
         return _svg(figure, about)
-
-
-def _cell(x: int, y: int, share: float) -> Rectangle:
-    corner = (x - 0.48, y - 0.46)
-    return Rectangle(corner, 0.96, 0.92, facecolor=(*_rgb(BAR), share), edgecolor=LINE)
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def _new(height: float) -> tuple[Figure, Axes]:

@@ -160,10 +160,7 @@ def _given(name: str, grade: Any) -> Verdict:
 
 def _notes(submission: Any, penalty: float, lateness: Any) -> Iterator[str]:
     """What is to be known about the grade as a whole."""
-    if lateness.text:
-        yield f"{lateness.text[0].upper()}{lateness.text[1:]}."
-    if penalty:
-        yield f"{penalty:g} points are taken off because it was late."
+    yield from lateness.notes(penalty)
     changed = [x.name for b in submission.notebooks for x in b.grades if _is_changed(x)]
     if changed:
         yield f"Points that a person changed: {', '.join(sorted(changed))}."

@@ -26,8 +26,6 @@ from autograder.grading.result import Class, Result, Verdict
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Whole
 
-# What may be more than a slip: these submissions need manual review.
-SUSPECT = tuple(feedback.LIMITS)
 NO_MODULE = "no module to test"  # why all points were lost: it is missing, or is no valid Python
 NOT_TRIED = (None, "not_implemented", NO_MODULE)
 BINS = 10
@@ -55,11 +53,8 @@ def write(folder: Path, source: str | None = None) -> Path:
     shared = _shared(course, folder) if course else {}
     # All are made before any is written.
     asked = look_again.requests(course, courses.read(course)) if course else []
-    students, page, table = (
-        student_pages(found),
-        render(found, roster, shared, asked),
-        result_files.table(list(_rows(found, roster))),
-    )
+    students, page = student_pages(found), render(found, roster, shared, asked)
+    table = result_files.table(list(_rows(found, roster)))
     with result_files.made_whole(folder / STUDENTS) as new:
         for student, text in students.items():
             (new / f"{result_files.file_name(student)}.html").write_text(text, encoding="utf-8")
@@ -85,10 +80,13 @@ def _rows(found: Class, roster: Roster) -> Iterable[list[Any]]:
             who = roster.get(result["student"])
             person = who.full_name, who.section, result.get("days_late", "")
             for verdict in result["exercises"]:
-                mistake = verdict["misconception"]["name"] if verdict["misconception"] else ""
                 points = verdict["points"], verdict["max_points"]
-                about = verdict["id"], *points, verdict["class"], mistake
+                about = verdict["id"], *points, verdict["class"], _mistake(verdict)
                 yield [lesson, result["student"], *about, _by_tests(verdict), *person]
+
+
+def _mistake(verdict: Verdict) -> str:
+    return verdict["misconception"]["name"] if verdict["misconception"] else ""
 
 
 def _by_tests(verdict: Verdict) -> float:
@@ -161,10 +159,10 @@ def _own_lesson(result: Result) -> dict[str, Any]:
         }
         for verdict in result["exercises"]
     ]
-    facts: dict[str, Any] = {key: result[key] for key in ("score", "max_score", "remarks")}
-    facts["remarks"] = [*result.get("notes", []), *facts["remarks"]]
     return {
-        **facts,
+        "score": result["score"],
+        "max_score": result["max_score"],
+        "remarks": [*result.get("notes", []), *result["remarks"]],
         "id": result["lesson"],
         "title": _lesson_title(result["lesson"]),
         "exercises": exercises,
@@ -257,10 +255,7 @@ def _counted(verdict: Verdict) -> Iterator[tuple[str, Any]]:
         yield "reason", (name, plain(kind))
     if kind not in NOT_TRIED:
         yield "stuck", name
-        yield (
-            "mistake",
-            (name, verdict["misconception"]["name"] if verdict["misconception"] else ""),
-        )
+        yield "mistake", (name, _mistake(verdict))
     if verdict["counterexample"]:
         yield "program", (name, verdict["counterexample"])
 
@@ -442,17 +437,10 @@ def _programs(found: list[Result]) -> list[tuple[str, str, int]]:
 
 def _suspect(result: Result) -> dict[str, Any] | None:
     """Why a person should look at a submission; signs of cheating first."""
-    signs = result.get("review", [])
-    reasons = [
-        *signs,
-        *(
-            f"{verdict['id']}: {plain(verdict['class'])}"
-            for verdict in result["exercises"]
-            if verdict["class"] in SUSPECT
-        ),
-        *(f"{v['id']}: not read yet" for v in result["exercises"] if feedback.is_unread(v)),
-        *result["remarks"],
-    ]
+    signs, verdicts = result.get("review", []), result["exercises"]
+    odd = [f"{v['id']}: {plain(v['class'])}" for v in verdicts if v["class"] in feedback.LIMITS]
+    unread = [f"{v['id']}: not read yet" for v in verdicts if feedback.is_unread(v)]
+    reasons = [*signs, *odd, *unread, *result["remarks"]]
     found = {"student": result["student"], "reasons": reasons, "cheating": bool(signs)}
     return found if reasons else None
 

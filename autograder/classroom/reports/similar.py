@@ -234,33 +234,23 @@ def told(found: Likeness) -> Iterator[str]:
         f"Two that differ share {level[50]:.0%} in the middle; "
         f"one pair in a hundred shares {level[99]:.0%} or more."
     )
-    for kind in (_equal(found), _pairs(found), _same(found), _published(found)):
-        lines = [*kind]
-        yield from lines[:TOLD]
+    for lines in (
+        [f"{x.student}: the same functions ({', '.join(x.functions)})" for x in found.equal],
+        [f"{_named(pair)} ({', '.join(pair.exercises)})" for pair in found.pairs],
+        [f"{x.exercise} is the same{_how(x)}: {'; '.join(x.students)}" for x in found.same],
+        [_named(pair) for pair in found.reference],
+    ):
+        yield from (f"    {line}" for line in lines[:TOLD])
         if len(lines) > TOLD:
             yield f"    and {len(lines) - TOLD} more of these: see the page"
 
 
-def _equal(found: Likeness) -> Iterator[str]:
-    for each in found.equal:
-        yield f"    {each.student}: the same functions ({', '.join(each.functions)})"
+def _named(pair: Pair) -> str:
+    return f"{pair.first} and {pair.second}: {pair.share:.0%}"
 
 
-def _pairs(found: Likeness) -> Iterator[str]:
-    for pair in found.pairs:
-        names = f"{pair.first} and {pair.second}"
-        yield f"    {names}: {pair.share:.0%} ({', '.join(pair.exercises)})"
-
-
-def _same(found: Likeness) -> Iterator[str]:
-    for each in found.same:
-        published = ", as published" if each.published else ""
-        yield f"    {each.exercise} is the same{published}: {'; '.join(each.students)}"
-
-
-def _published(found: Likeness) -> Iterator[str]:
-    for pair in found.reference:
-        yield f"    {pair.first} and {REFERENCE}: {pair.share:.0%}"
+def _how(same: Same) -> str:
+    return ", as published" if same.published else ""
 
 
 # ------------------------------------------------------------------------------------------

@@ -11,11 +11,9 @@ import secrets
 import signal
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import NoReturn
 
 from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment
@@ -23,7 +21,6 @@ from autograder.classroom.intake import files, own_base
 from autograder.classroom.run.display import display
 from autograder.classroom.run.presenting import Submission
 from autograder.classroom.run.run import Executor, Finished, equal, graded, is_known, recall
-from autograder.classroom.run.store import Store
 from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Base, Edition, Task
@@ -60,10 +57,11 @@ def grade_folder(
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with result_files.locked(out):
         before = _known(out, lesson, {student for student, _, _ in handed_in})
-        chosen = _Editions(lesson, level, _seed(out, seed, before), assignment)
+        edition = _editions(lesson, level, _seed(out, seed, before))
         bases = own_base.bases(submissions, lesson) if on_own else None
-        work = [chosen.submission(*each, bases) for each in handed_in if not _stays(each, before)]
-        store = Store(out / STORE)
+        open_ = [each for each in handed_in if not _stays(each, before)]
+        work = [_submission(each, lesson, assignment, edition, bases) for each in open_]
+        store = out / STORE
         known = recall(work, store)
         done = len(handed_in) - sum(not is_known(each, known) for each in work)
         _say_how_many(len(handed_in), done, work)
@@ -89,42 +87,42 @@ def _say_how_many(total: int, done: int, work: Sequence[Submission]) -> None:
 STORE = ".verdicts"  # in the folder of results
 
 
-@dataclass
-class _Editions:
-    """What each student's tests go by: one edition for all, or one for each variant."""
+def _editions(lesson: Lesson, level: str, seed: int) -> Callable[[int], Edition]:
+    """What the tests of a variant go by; 0 stands for all students."""
+    plain = manifest.load().get(lesson.id, lesson)  # without this course's points
+    return functools.cache(lambda variant: Edition(plain, level, variants.seed_of(seed, variant)))
 
-    lesson: Lesson  # with this course's points
-    level: str
-    seed: int
-    assignment: Assignment | None
 
-    def submission(
-        self, student: str, source: bytes | None, reason: str, bases: Mapping[str, Base] | None
-    ) -> Submission:
-        """What is to be graded of a student."""
-        variant = self.assignment.variant(student) if self.assignment else 0
-        credit = Task(self._edition(variant), source)
-        own = credit if bases is None else replace(credit, base=bases.get(student, {}))
-        beside = None if bases is None else credit
-        return Submission(student, self.lesson, own, reason, beside, variant)
-
-    def _edition(self, variant: int) -> Edition:
-        if variant not in self._made:
-            plain = manifest.load().get(self.lesson.id, self.lesson)
-            seed = variants.seed_of(self.seed, variant)
-            self._made[variant] = Edition(plain, self.level, seed)
-        return self._made[variant]
-
-    _made: dict[int, Edition] = field(default_factory=dict)
+def _submission(
+    handed_in: HandedIn,
+    lesson: Lesson,
+    assignment: Assignment | None,
+    edition: Callable[[int], Edition],
+    bases: Mapping[str, Base] | None,
+) -> Submission:
+    """What is to be graded of a student."""
+    student, source, reason = handed_in
+    variant = assignment.variant(student) if assignment else 0
+    credit = Task(edition(variant), source)
+    own = credit if bases is None else replace(credit, base=bases.get(student, {}))
+    beside = None if bases is None else credit
+    return Submission(student, lesson, own, reason, beside, variant)
 
 
 def _executor(lesson: Lesson, jobs: int | None, scheduler: str | None, out: Path) -> Executor:
     """What grades: a cluster, or processes here, which keep generated programs in `out`."""
     if scheduler and lesson.folder.parent != places.COURSE / "lessons":
         raise Problem(f"The cluster does not have {lesson.id}. Grade it here, without --scheduler.")
-    if scheduler:
-        return functools.partial(_cluster().grade_many, address=scheduler)
-    return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")
+    if not scheduler:
+        return functools.partial(pool.grade_many, workers=jobs, programs=out / "programs")
+    try:
+        from autograder.classroom.run import cluster
+    except ImportError as error:
+        raise Problem(
+            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
+            "the command by ./jaxprentice, which installs what is missing."
+        ) from None
+    return functools.partial(cluster.grade_many, address=scheduler)
 
 
 def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
@@ -136,17 +134,6 @@ def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
     seed = drawn if given is None else given
     result_files.write_text(path, f"{seed}\n")
     return seed
-
-
-def _cluster() -> ModuleType:
-    try:
-        from autograder.classroom.run import cluster
-    except ImportError as error:
-        raise Problem(
-            f"Grading on a cluster needs a package that is not installed ({error.name}). Start "
-            "the command by ./jaxprentice, which installs what is missing."
-        ) from None
-    return cluster
 
 
 def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) -> None:
@@ -176,11 +163,6 @@ def _name_the_absent(out: Path, students: Sequence[str]) -> None:
         print(f"{len(students)} have a result in {out} and no submission; they stay: {names}.")
 
 
-def shown(name: str) -> str:
-    """A student's name without characters that would play with the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in name)
-
-
 def _fit(folder: Path, handed_in: list[HandedIn]) -> tuple[list[HandedIn], dict[str, str]]:
     """The submissions that can be graded under their names; and of the others why they cannot.
 
@@ -206,8 +188,7 @@ def _folded(student: str) -> str:
 
 
 def _about_unfit(unfit: Mapping[str, str]) -> str:
-    shortened = [(shown(name)[:60], why) for name, why in unfit.items()]
-    names = "; ".join(f"{name!r} {why}" for name, why in shortened[:10])
+    names = "; ".join(f"{name[:60]!r} {why}" for name, why in [*unfit.items()][:10])
     more = f"; and {len(unfit) - 10} more" if len(unfit) > 10 else ""
     return (
         f"Not graded for their names: {names}{more}. Rename them, and run the same command again."
@@ -273,13 +254,9 @@ def _signals_interrupt() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in wanted}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as `nohup` asks
-            signal.signal(number, _interrupt)
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -3,20 +3,31 @@
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from pathlib import Path
 
 from autograder.classroom.run.presenting import Submission, presented
-from autograder.classroom.run.store import Store
-from autograder.grading.result import Result
+from autograder.grading import result_files
+from autograder.grading.result import Result, is_graded
 from autograder.grading.task import Task, Verdicts
+from autograder.lessons.problem import Problem
 
 Finished = Generator[tuple[Submission, Result], None, None]
 Executor = Callable[[Sequence[Task]], Verdicts]  # gives verdicts as they finish
 
 
-def recall(work: Sequence[Submission], store: Store) -> dict[str, Result]:
-    """The verdicts that these submissions need and the store has, by key."""
+def recall(work: Sequence[Submission], store: Path) -> dict[str, Result]:
+    """The verdicts that these submissions need and the store, a folder, has by key."""
     keys = {task.key for each in work for task in each.tasks}
-    return {key: verdict for key in sorted(keys) if (verdict := store.get(key))}
+    return {key: verdict for key in sorted(keys) if (verdict := _kept(store / f"{key}.json"))}
+
+
+def _kept(path: Path) -> Result | None:
+    """A verdict; one that is damaged, or says nothing about its module, is not there."""
+    try:
+        verdict = result_files.read(path)
+    except Problem:  # there is none, or it is of an older form
+        return None
+    return verdict if is_graded(verdict) else None
 
 
 def is_known(each: Submission, known: Collection[str]) -> bool:
@@ -32,7 +43,7 @@ def equal(work: Sequence[Submission]) -> str:
 
 
 def graded(
-    work: Sequence[Submission], known: Mapping[str, Result], store: Store, execute: Executor
+    work: Sequence[Submission], known: Mapping[str, Result], store: Path, execute: Executor
 ) -> Finished:
     """Each submission with its result: first those whose verdicts are known, then as they finish.
 
@@ -50,7 +61,7 @@ def graded(
             yield each, presented(each, found)
     with contextlib.closing(execute(list(missing.values()))) as made:
         for task, verdict in made:
-            store.put(task.key, verdict)
+            result_files.write({**verdict, "student": task.key}, store)
             found[task.key] = verdict
             ready = [each for each in waiting[task.key] if is_known(each, found)]
             yield from ((each, presented(each, found)) for each in ready)

@@ -68,17 +68,14 @@ def give_back(
 
     assignment = _assignment(folder, name)
     name, place = assignment.name, collected or folder / "submitted"
-    graded = _reported(reported, assignment) if reported else _with_feedback(folder, name)
+    has_pages = sorted(x.parent.name for x in (folder / "feedback").glob(f"*/{name}"))
+    graded = _reported(reported, assignment) if reported else has_pages
     others = [x for x in graded if x not in names(place, name) and pages(x)]
     where = reported / "students" if reported else f"feedback/STUDENT/{name}"
     packed = _pack(place, name, pages, out)
     many = "1 page" if packed == 1 else f"{packed} pages"
     said = [f"{out} holds {many}, named as the submissions were."]
     return [*said, *([by_hand(others, where)] if others else [])]
-
-
-def _with_feedback(folder: Path, name: str) -> list[str]:
-    return sorted(page.parent.name for page in (folder / "feedback").glob(f"*/{name}"))
 
 
 def _reported(folder: Path, assignment: Assignment) -> list[str]:

@@ -16,16 +16,8 @@ from pathlib import Path
 from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import CHECKS, FULL, Course
 from autograder.classroom.intake.downloads import Download, Entry
-from autograder.classroom.systems.system import (
-    Claim,
-    Collects,
-    Exports,
-    Reader,
-    Readings,
-    System,
-    place,
-    place_of,
-)
+from autograder.classroom.systems import system
+from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback
 from autograder.grading.result import Class, Result
 
@@ -116,7 +108,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     (folder / "classroom.yml").write_text(workflow, encoding="utf-8")
     for result in (result for class_results in found.values() for result in class_results):
         said = "\n".join(annotations(result, shows))
-        place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
+        system.place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
 
 
 def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
@@ -148,7 +140,7 @@ def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
         elif exercise["message"] and exercise["message"] not in faults:
             title = f"{exercise['id']}: {passed} of {len(exercise['tests'])} tests passed"
             text = exercise["message"] if shows == FULL else "Not all tests passed."
-            yield _command("error", {**place_of(exercise), "title": title}, text)
+            yield _command("error", {**system.place_of(exercise), "title": title}, text)
 
 
 def _command(name: str, about: dict[str, str], text: str) -> str:
@@ -164,7 +156,7 @@ def _escaped(text: str, more: str) -> str:
     return text
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "github",
     Collects(
         _reader,

@@ -191,11 +191,9 @@ def write_archive(
 
     Its generated tests are drawn from `seed`, its points are those of `course`, a course.toml.
     """
-    scripts = {"setup.sh": SETUP, "run_autograder": RUN.format(lesson=lesson.id, seed=seed)}
-    pack(
-        {**files(lesson, course, shows), **{name: text.encode() for name, text in scripts.items()}},
-        path,
-    )
+    start = RUN.format(lesson=lesson.id, seed=seed)
+    scripts = {"setup.sh": SETUP.encode(), "run_autograder": start.encode()}
+    pack(files(lesson, course, shows) | scripts, path)
 
 
 def pack(content: Mapping[str, bytes], path: Path) -> None:
@@ -215,17 +213,10 @@ def files(lesson: Lesson, course: str, shows: str = FULL) -> dict[str, bytes]:
     held["autograder/grading/result.json"] = result_files.SCHEMA
     for name in ("grader.txt", "install.sh", "lock.txt", "uv.txt", "without.txt"):
         held[f"requirements/{name}"] = places.ROOT / "requirements" / name
-    hidden = (
-        {}
-        if shows == CHECKS
-        else {
-            "suites": places.suite(f"{lesson.id}.py"),
-            "answers": places.answers(f"{lesson.id}.py"),
-        }
-    )
-    held |= {
-        f"autograder/hidden/{x}/{file.name}": file for x, file in hidden.items() if file.exists()
-    }
+    for room, of in (("suites", places.suite), ("answers", places.answers)):
+        file = of(f"{lesson.id}.py")
+        if shows != CHECKS and file.exists():
+            held[f"autograder/hidden/{room}/{file.name}"] = file
     for part in assemble.prefix(lesson):
         facts = part.folder / "lesson.toml"
         held[f"course/lessons/{part.folder.name}/lesson.toml"] = facts

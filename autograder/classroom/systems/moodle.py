@@ -16,15 +16,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import Course
 from autograder.classroom.intake.downloads import Download, Entry
 from autograder.classroom.systems import tables
-from autograder.classroom.systems.system import (
-    Called,
-    Claim,
-    Collects,
-    Exports,
-    Reader,
-    Readings,
-    System,
-)
+from autograder.classroom.systems.system import Claim, Collects, Exports, Reader, Readings, System
 from autograder.grading import result_files
 from autograder.grading.result import Class
 
@@ -42,7 +34,7 @@ def _reader(download: Download, assignment: str) -> Reader:
         person, who, number = found["person"], found["who"], found["number"]
         as_it_is = found["kind"] == "file" and not entry.is_file
         name = entry.name if as_it_is else f"{person}_assignsubmission_file"
-        called: Called = (*_names(who), (number, ("participant",)))
+        called = (*_names(who), (number, ("participant",)))
         return [[Claim(person, called, name, found["file"] or "", participant=number)]]
 
     return read

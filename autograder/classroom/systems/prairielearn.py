@@ -72,9 +72,7 @@ def write_image(
 
     Its points are those of `course`, a course.toml.
     """
-    gradescope.pack(
-        {**gradescope.files(lesson, course, shows), **_own(lesson, seed, per_day)}, path
-    )
+    gradescope.pack(gradescope.files(lesson, course, shows) | _own(lesson, seed, per_day), path)
 
 
 def _own(lesson: Lesson, seed: int, per_day: int) -> dict[str, bytes]:

@@ -80,10 +80,7 @@ class System:
 
 def place(folder: Path, result: Result, suffix: str) -> Path:
     """Where the file of one submission goes: `folder/<lesson>/<student>.<suffix>`."""
-    lesson, student = (
-        result_files.file_name(result["lesson"]),
-        result_files.file_name(result["student"]),
-    )
+    lesson, student = (result_files.file_name(x) for x in (result["lesson"], result["student"]))
     path = folder / lesson / f"{student}.{suffix}"
     path.parent.mkdir(exist_ok=True)
     return path
