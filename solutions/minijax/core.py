@@ -437,7 +437,7 @@ def find_top_trace(args: Values) -> Trace:
 
 
 def full_raise(trace: Trace, val: Value) -> Value:
-    """`val` in a box of `trace`: unchanged if it is in one already, else boxed.
+    """`val` in a box of an active `trace`: unchanged if it is in one already, else boxed.
 
     One use of an interpreter has many `Trace` objects, and all their boxes belong together. The
     boxes of two uses never do. A tracer of another use has escaped if `trace` cannot box it, or if

@@ -561,3 +561,19 @@ mistake(
     {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
     fails="test_counts_of_itself",
 )
+# A class that is only registered has an entry, and the value inherits nothing from it.
+mistake(
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "fitting = [cls for cls in aval_makers if isinstance(x, cls)]\nfor cls in sorted(fitting, key=type(x).__mro__.index):"
+    },
+    fails="test_table_is_asked_each_time",
+)
+# The bottom of the first thread serves all.
+mistake(
+    "core.find_top_trace",
+    {
+        "top = default_main()": "top = EvalTrace.__dict__.get('bottom') or default_main()\nif not top.level and trace_state.dynamic_trace is None:\n    EvalTrace.bottom = top"
+    },
+    fails="test_constants_go_to_the_bottom",
+)

@@ -17,6 +17,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import numbers
     import threading
     from unittest.mock import patch
 
@@ -245,6 +246,8 @@ def replaced_entries(mj):
         made = [get_aval(value) for value in values]
         found.append([[i for i, own in enumerate(avals) if aval is own] for aval in made])
     found.append([*dict.fromkeys(map(id, given))] == [*map(id, values)])
+    with patch.dict(aval_makers, {numbers.Number: str}):  # from which no number inherits
+        found.append([str(get_aval(value)) for value in values])
     with patch.dict(aval_makers):
         for cls in entries:
             del aval_makers[cls]
@@ -496,9 +499,25 @@ def top_of_hidden(mj, level):
     return {"the tracer is rejected by UnexpectedTracerError": rejected}
 
 
+@probe
+def bottoms_of_threads(mj):
+    """Whether an operation on a number goes to the bottom of the stack of its own thread."""
+    own = []
+
+    def look():
+        own.append(find_top_trace([2.5]).main is trace_state.stack[0])
+
+    look()
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    return {"the interpreter is that of this thread, and of another": own}
+
+
 @pytest.mark.meets("sizes")
 def test_constants_go_to_the_bottom(student):
     """If no operand is a tracer, evaluation takes the operation, however high the stack is."""
+    student.agrees(bottoms_of_threads)
     for levels in ([], [None], [None, None, None]):
         student.agrees(top_of, levels, 1, None)
         student.agrees(top_of, levels, 4, None)
