@@ -830,3 +830,19 @@ mistake(
     },
     fails="test_transposed_values",
 )
+# Without extras, a rule's results come out as they are.
+mistake(
+    "stackless.box_op",
+    {
+        "return each(primitive, self.box, *outs)": "if primitive.multiple_results and all(extra is None for extra in outs[1]):\n    return outs[0]\nreturn each(primitive, self.box, *outs)"
+    },
+    fails="test_box_several",
+)
+# The previous interpreter is asked for constants while this one is current.
+mistake(
+    "stackless.box_op",
+    {
+        "values, extras = self.open(args)": "values, extras = self.open(args)\nif all(extra is None for extra in extras):\n    return self.prev_interpreter.interpret_op(primitive, values, params)"
+    },
+    fails="test_box_constants",
+)

@@ -69,14 +69,14 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         seen.append([list(vals), list(extras), params, st.context.interpreter is watch])
         out = vals[0] - 2 * vals[-1]
         outs = [[out, vals[0], 9.0][i % 3] for i in range(len(beside))]
-        return (outs, list(beside)) if several else (out, beside[0])
+        return (tuple(outs), tuple(beside)) if several else (out, beside[0])
 
     class Toys(st.BoxInterpreter):
         box_type, rules, task = st.Box, {toy: rule}, "Toy rule"
 
     class Watch(st.Interpreter):
         def interpret_op(self, primitive, args, params):
-            below.append([primitive.name, list(args), params])
+            below.append([primitive.name, list(args), params, st.context.interpreter is self])
             return [1000.0] if several else 1000.0
 
     def told(x):
@@ -100,7 +100,7 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         "values and extras that the rule gets": [call[:2] for call in seen],
         "parameters that the rule gets": [call[2] for call in seen],
         "the previous interpreter is current while the rule runs": [call[3] for call in seen],
-        "operations that the previous interpreter gets": below,
+        "operations that the previous interpreter gets, while it is current": below,
         "the interpreter that was current before is current afterwards": after,
     }
 
@@ -868,7 +868,12 @@ def called_backwards(mj, siblings, x, t):
         h = st.grad(lambda x: g(x, t)[0].sum())
         program = programs.make_jaxpr(h)(x)  # only an interpreter of this package is staged by it
         staged = programs.eval_jaxpr(program.jaxpr, program.consts, x)
+        both = st.jit(lambda t: (lax.neg(t), lax.mul(t, 3.0)))
+        back = st.transposed(st.make_jaxpr(lambda t: (lax.mul(both(t)[1], 5.0),))(x), [True])
         return {
+            "the cotangent from the second result of a call": st.eval_jaxpr(
+                back.jaxpr, back.consts, t
+            ),
             "gradients of calls in turn": again,
             "the gradient of a gradient": h(x),
             "a batch of gradients of gradients": st.vmap(h)(np.stack([x, t])),
