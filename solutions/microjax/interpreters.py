@@ -135,8 +135,9 @@ def set_interpreter(new_interpreter: Interpreter) -> Iterator[None]:
 def bind(op: Op, *args: Any) -> Any:
     """The current interpreter's answer to `op`, applied to these operands.
 
-    It is asked once, with all operands in one tuple, and it stays current meanwhile. Operands,
-    answers and exceptions of any kind pass through unchanged. Counterpart: `Primitive.bind` in JAX.
+    Its `interpret_op` is called once, with all operands in one tuple, while it stays current.
+    Operands, answers and exceptions of any kind pass through unchanged. Counterpart:
+    `Primitive.bind` in JAX.
 
     >>> class Tell(Interpreter):
     ...     def interpret_op(self, op, args):
@@ -175,7 +176,7 @@ class IntervalInterpreter(Interpreter):
     """Computes with intervals: pairs of bounds, between which a number lies."""
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> tuple[float, float]:
-        """The smallest interval that holds the result for every choice of operands.
+        """The smallest interval that contains the result for every choice of operands.
 
         An operand is a float, which is known exactly, or an interval: the pair `(low, high)` of
         finite floats. The operands are independent, even if both are the same object.

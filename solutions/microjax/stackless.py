@@ -114,7 +114,7 @@ class BoxInterpreter(Interpreter):
 
         Operations on constants alone, and those that a rule binds, go to the previous interpreter.
         A primitive without a rule raises `NotImplementedError`. With `multiple_results`, the result
-        is a list, each item in a box of its own, or none.
+        is a list, each item in a box of its own or in none.
 
         >>> interpreter = JVPInterpreter()
         >>> x = interpreter.box(np.array(3.0), np.array(1.0))
@@ -237,7 +237,7 @@ def linearize_flat(f: Fun, primals: Any, in_moves: Any) -> tuple[ClosedJaxpr, li
     """The derivative of `f` at `primals` as a program, and the list of results of `f`.
 
     The program's inputs are tangents of the primals that `in_moves` marks. Its outputs are tangents
-    of float results: zeros of its type for one that does not move. It has only operations on
+    of float results: zeros of its type for a result that does not move. It has only operations on
     tangents, and `f` is called once.
 
     >>> program, values = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])

@@ -78,8 +78,8 @@ def build_jaxpr(f: Callable[..., Any], num_args: int) -> Jaxpr:
 
     On any arguments, the program applies the operations that `f` applies, in order, and returns
     what `f` returns. Its variables are `v_1`, `v_2` and so on, the parameters first. `f` runs once,
-    here. The interpreter that was current is asked nothing, and is current again afterwards, even
-    if `f` raises.
+    here. The interpreter that was current is not asked anything, and is current again afterwards,
+    even if `f` raises.
 
     >>> from microjax.interpreters import add, mul
     >>> print(build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1))

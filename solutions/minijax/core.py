@@ -402,7 +402,7 @@ def bind(primitive: Primitive, *args: Value, **params: Any) -> Value:
 
 
 def main_of(tracer: Tracer) -> MainTrace:
-    """The `MainTrace` of `tracer`; `UnexpectedTracerError` if that use has ended."""
+    """The `MainTrace` of `tracer`; `UnexpectedTracerError` if its use has ended."""
     main, stack = tracer._trace.main, trace_state.stack
     if main.level < len(stack) and stack[main.level] is main:
         return main
@@ -421,7 +421,7 @@ def default_main() -> MainTrace:
 def find_top_trace(args: Values) -> Trace:
     """A trace of the interpreter that takes an operation on `args`.
 
-    It is the lowest interpreter that can box all of `args` (see `Trace`), but none below
+    It is the lowest interpreter that can box all of `args` (see `Trace`), but never one below
     `default_main()`. If the interpreter of any tracer in `args` has ended, raises
     `UnexpectedTracerError`.
 
@@ -672,9 +672,10 @@ class CountTracer(Tracer):
 def counted(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, int]]:
     """A function that returns `f(x)` and the number of operations that depended on `x`, as a pair.
 
-    `f` takes one array or number and returns one, whose value comes first, out of its box. Each
-    call counts the operations that depend on its own `x`. An operation with several results counts
-    once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on `f`.
+    `f` takes one array or number and returns one. The pair begins with its value, out of its box.
+    Each call counts the operations that depend on its own `x`. An operation with several results
+    counts once. Inside `f`, Python's `if` may look at `x`, and `counted` may be used again, even on
+    `f`.
 
     >>> def f(x):
     ...     return sub_p.bind(mul_p.bind(x, x), cos_p.bind(0.0))

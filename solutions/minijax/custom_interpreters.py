@@ -154,7 +154,7 @@ def stop(error: type[Exception], eqn: Equation, number: int, why: str) -> NoRetu
 def inverse_chain(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The inverse of a function that does one thing after another to one array.
 
-    `f` returns the type that it takes; each call of its inverse traces it once. Going backwards,
+    `f` returns the type that it takes; each call to the inverse traces `f` once. Going backwards,
     the first equation with several operands (`ValueError`) or no rule (`NotImplementedError`) stops
     it, with a message that says `stops at equation N`. Errors of rules pass through.
 
@@ -246,10 +246,10 @@ def inverse_jaxpr(
 ) -> list[Any]:
     """The values of a program's inputs; None for one that cannot be found.
 
-    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown.
-    Everything is found that can be computed or undone from what is known, one equation after
-    another. If an equation whose results are known still cannot be undone then, `inverse_jaxpr`
-    raises its error, with its number, counted from 1.
+    `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. It
+    finds everything that can be computed or undone from what is known, one equation after another.
+    If an equation whose results are known cannot be undone even then, `inverse_jaxpr` raises its
+    error, with its number, counted from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
     >>> print(*inverse_jaxpr(jaxpr, [], [None, None], [1.0, 4.0]))

@@ -322,7 +322,7 @@ def without_consts(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def jit_impl(*args: Value, name: str, jaxpr: ClosedJaxpr) -> list[Value]:
-    """The results of a program, as arrays on the device, of the types that the program says.
+    """The results of a program, as arrays on the device, with the types that the program states.
 
     The program is compiled at the first call. Of `args` (arrays or Python numbers), only those not
     on the device are copied to it; an array of our own is copied only once. Nothing is copied back.
@@ -407,7 +407,7 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
     """The program that computes values and tangents: the same object each time for `moves`.
 
     It takes the inputs, then a tangent for each that `moves` marks. It returns the outputs, then a
-    tangent for each float among them, even if zero. Nothing is computed for inputs that stay. The
+    tangent for each float among them, even if zero. Nothing is computed for the other inputs. The
     program is freed when `jaxpr` is.
 
     >>> f64 = ShapedArray((), np.dtype("float64"))

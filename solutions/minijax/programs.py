@@ -307,7 +307,7 @@ def without_empty_calls(program: ClosedJaxpr) -> ClosedJaxpr:
 def agreed(
     transform: Callable[[ClosedJaxpr, Marks], tuple[Any, Marks]], branches: Sequence[ClosedJaxpr]
 ) -> tuple[list[Any], Marks]:
-    """All branches transformed; what holds for a result of one must hold for all of them."""
+    """All branches transformed; a mark of one branch's result is a mark of every branch's."""
     alone = [transform(branch, ()) for branch in branches]
     marks: Marks = functools.reduce(either, (own for _, own in alone))
     programs = [

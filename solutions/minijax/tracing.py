@@ -226,8 +226,8 @@ def trace_with(
     input is known. It returns a list of tracers, arrays and numbers, which is not changed; any
     other element raises `TypeError`, and a tracer whose interpreter has ended
     `UnexpectedTracerError`. `f` runs once, and every operation in it is recorded, even one without
-    a tracer. It may trace other functions. When it has ended, even by an exception, the
-    interpreters are the same as before.
+    a tracer. It may trace other functions. After `f` has returned or raised, the interpreters are
+    the same as before.
 
     >>> from minijax.core import mul_p
     >>> vector = ShapedArray((3,), np.dtype(float))

@@ -281,8 +281,8 @@ def flatten_up_to(treedef: PyTreeDef, tree: Any) -> list[Any]:
     """What `tree` has where `treedef` has leaves: leaves, or subtrees.
 
     The result is a list. If `tree` lacks a container of `treedef`, at the same position, with the
-    same class, equal data and as many children, raises `ValueError`. Nothing below its leaves is
-    examined. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
+    same class, equal data and the same number of children, raises `ValueError`. Nothing below its
+    leaves is examined. Counterpart: JAX's `PyTreeDef.flatten_up_to`.
 
     >>> flatten_up_to(PyTreeDef(tuple, None, (leaf, leaf)), (1.0, [2.0, 3.0]))
     [1.0, [2.0, 3.0]]

@@ -995,7 +995,9 @@ def counts_of_itself(mj, siblings, depth):
 
 
 @pytest.mark.meets("weak_type", "float32", "order", "keys", "again", "some_results")
-@pytest.mark.keeps("as a pair", "whose value comes first")
+@pytest.mark.keeps(
+    "as a pair", "takes one array or number and returns one", "begins with its value"
+)
 @pytest.mark.parametrize("program", ["chain", "constant operand", "params", "repeated", "not used"])
 def test_count(student, program):
     """The value is the function's own, and every operation on what depends on the input counts."""
@@ -1010,7 +1012,7 @@ def test_constants_do_not_count(student):
     student.agrees(count_of, OPERATING, "constant operation", np.array([2.5, 3.5]))
 
 
-@pytest.mark.keeps("whose value comes first")
+@pytest.mark.keeps("takes one array or number and returns one", "begins with its value")
 def test_results_that_need_no_operation(student):
     """A function may return its input, or a constant."""
     for program in ("input", "constant", "constant result"):

@@ -184,7 +184,7 @@ ERRORS = (*BUILTIN, "StopIteration", "ZeroDivisionError", "AttributeError")
 
 
 @pytest.mark.meets("float32", "again", "caching")
-@pytest.mark.keeps("traces it once")
+@pytest.mark.keeps("traces `f` once")
 def test_chain_of_each_type(student):
     """The function is traced for the type of the result, at each call."""
     student.agrees(chain_of_shape, [2.0, ROW, F32(2.0), -ROW.astype(F32), 3.0])
@@ -230,7 +230,7 @@ def test_chain_is_no_chain(student):
 
 
 @pytest.mark.meets("again")
-@pytest.mark.keeps("traces it once")
+@pytest.mark.keeps("traces `f` once")
 def test_chain_traces_once(student):
     """The function is run once for each call of its inverse, and not before."""
     student.agrees(chain_runs, [3.0, 2.0])

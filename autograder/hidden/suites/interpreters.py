@@ -158,7 +158,7 @@ def formula(mj, x):
 
 
 @pytest.mark.meets("sizes")
-@pytest.mark.keeps("interpreter's answer to `op`", "is asked once")
+@pytest.mark.keeps("interpreter's answer to `op`", "is called once")
 def test_the_question(student):
     """The current interpreter is asked once, for the operation, with all operands in one tuple."""
     student.agrees(asked, "add", [2.5, 4.0])

@@ -845,7 +845,7 @@ def test_impl_values(student):
     student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
-@pytest.mark.keeps("of the types that the program says")
+@pytest.mark.keeps("with the types that the program states")
 def test_impl_dtypes(student):
     """Results have the dtypes that the program states."""
     student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
@@ -884,7 +884,7 @@ def test_impl_committed(student):
 
 
 @pytest.mark.meets("weak_type")
-@pytest.mark.keeps("of the types that the program says")
+@pytest.mark.keeps("with the types that the program states")
 def test_impl_weak_types(student):
     """Results are weakly typed if the program says so."""
     student.agrees(of_python_numbers, -4.0, 3)
@@ -972,7 +972,7 @@ def test_jvp_order(student):
 
 
 @pytest.mark.meets("some_results")
-@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for the other inputs")
 def test_jvp_first_still(student):
     """An input that does not move has no tangent among the inputs, here the first one."""
     student.agrees(tangent_program, "two", [False, True], [ROW, ROW + 1.0], [ROW * 3.0])
@@ -980,7 +980,7 @@ def test_jvp_first_still(student):
 
 
 @pytest.mark.meets("some_results")
-@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for inputs that stay")
+@pytest.mark.keeps("then a tangent for each that", "Nothing is computed for the other inputs")
 def test_jvp_second_still(student):
     """If the second input does not move, it has no tangent among the inputs."""
     student.agrees(tangent_program, "two", [True, False], [ROW, ROW + 1.0], [ROW * 3.0])

@@ -654,7 +654,7 @@ def test_leaf_in_place_of_a_container(student):
 
 
 @pytest.mark.meets("more_than_two")
-@pytest.mark.keeps("as many children")
+@pytest.mark.keeps("the same number of children")
 def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(

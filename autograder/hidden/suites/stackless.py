@@ -386,7 +386,7 @@ def test_linearize_moving_inputs(student):
 
 
 @pytest.mark.meets("float32", "sizes", "none", "zeros")
-@pytest.mark.keeps("zeros of its type for one")
+@pytest.mark.keeps("zeros of its type for a result")
 def test_linearize_unmoved_results(student):
     """The tangent of a float that does not move is zero, and no other result has one."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [False, False], [])

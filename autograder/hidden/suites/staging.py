@@ -247,7 +247,7 @@ def test_the_program_of_a_function(student):
 
 
 @pytest.mark.meets("zeros")
-@pytest.mark.keeps("On any arguments", "is asked nothing")
+@pytest.mark.keeps("On any arguments", "is not asked anything")
 def test_nothing_is_computed(student):
     """An operation on constants is written down like any other, and not applied."""
     student.agrees(built, 0, [["add", 2.0, 4.5]], 0)

@@ -851,7 +851,7 @@ def test_trace_nested(student):
 
 
 @pytest.mark.meets("exception", "moment")
-@pytest.mark.keeps("even by an exception")
+@pytest.mark.keeps("After `f` has returned or raised")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
     for error in ("", "TypeError", "StopIteration", "KeyboardInterrupt"):
