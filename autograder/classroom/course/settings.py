@@ -74,9 +74,9 @@ class Assignment:
 class Late:
     """What late work costs."""
 
-    percent_per_day: float = 0.0  # of the assignment's points, for each day begun
+    percent_per_day: float = 0.0  # of the assignment's points, for each day or part of a day
     most_percent: float = 100.0
-    days: int = 0  # that a student may be late in the whole course, and lose nothing
+    days: int = 0  # that each student may be late without penalty, over the whole course
     grace_minutes: int = 0
 
 
@@ -184,21 +184,21 @@ partial = "thirds"  # an exercise keeps at most 2/3 of its points if a test fail
 # timezone = "Europe/Berlin"  # of due dates without one, and of times in messages; else UTC
 
 [students]
-hints = 3  # of the three to each exercise; its toolbox, a hint too, always comes
+hints = 3  # of the three for each exercise; its toolbox, also a hint, is always there
 way = "contract"  # how much help the module gives: "guided" has toolboxes, "blank" no stubs
 
 [feedback]
 expected = false  # true: feedback shows the values that hidden tests expect
-hints = 1  # of the three to a known mistake
+hints = 1  # of the three for a known mistake
 
 [at_once]  # what Gradescope, PrairieLearn and GitHub show as soon as something is submitted
 shows = "full"  # "counts": points, and how many hidden tests passed; "checks": visible checks alone
-per_day = 0  # submissions of a student that are tested a day, where the system can; 0: all
+per_day = 0  # submissions tested per student and day, if the system can limit them; 0: no limit
 
 [late]
-percent_per_day = 0  # of an assignment's points, for each day begun
+percent_per_day = 0  # of an assignment's points, for each day or part of a day
 most_percent = 100
-days = 0  # that a student may be late in the whole course, and lose nothing
+days = 0  # that each student may be late without penalty, over the whole course
 grace_minutes = 0
 
 # An assignment may hold several lessons, and a lesson may be in several assignments. Besides `due`

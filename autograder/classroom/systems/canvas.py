@@ -76,18 +76,19 @@ SYSTEM = System(
         example="byronada_12345_678_core.py",
         download="*Download Submissions*: the ZIP archive",
         note=(
-            "the first number is the user's, which the roster has as `canvas id`; of `core.py` and "
-            "`core-1.py` the second counts; a name that can be read in two ways is left out"
+            "the first number is the user's, which the roster has as `canvas id`; if there are "
+            "both `core.py` and `core-1.py`, the second counts; a name that can be read in two "
+            "ways is left out"
         ),
         feedback=_feedback,
     ),
     Exports(
         _write,
-        holds="`canvas.csv`: the same for Canvas",
+        holds="`canvas.csv`: the grades, as Canvas imports them",
         use=(
             "Gradebook, *Import*. Students' ids count as their SIS login, and the "
             "[roster](term.md#roster) adds names, sections and Canvas's own ids; Canvas asks which "
-            "assignment is meant where a title is new to it"
+            "assignment is meant if it does not know a title"
         ),
     ),
 )

@@ -163,10 +163,11 @@ SYSTEM = system.System(
         example="ps1-adab/minijax/core.py",
         download="`gh classroom clone student-repos`: the folder `ps1-submissions`",
         note=(
-            "a repository is named by the assignment and the login, which the roster has as "
-            "`github`. The folder says what GitHub calls the assignment; in one with another name "
-            "it has to be the name in `course.toml`. The time is that of the last commit, and "
-            "**its author chooses it**: where it matters, look at the pushes (*Activity*) on GitHub"
+            "a repository's name is the assignment's name and the login, which the roster has as "
+            "`github`. The folder says what GitHub calls the assignment; if the folder has a "
+            "different name, GitHub's must be the name in `course.toml`. The time is that of the "
+            "last commit, and **its author chooses it**: where it matters, look at the pushes "
+            "(*Activity*) on GitHub"
         ),
         caution=(
             "Times are those of the last commits, as given by the students themselves. Where a "

@@ -66,10 +66,10 @@ SYSTEM = System(
         download="*Download all submissions*, in folders or flat",
         note=(
             "students are found by their full names, in either order, which they must not be able "
-            "to change; the name of a team and a hyphen may be before it. The number is the "
-            "participant's in this assignment: if the roster has it as `participant`, it is "
-            "enough. It tells two people with the same name apart, who are left out and named "
-            "without it, and it is all that there is [with blind marking](#blind)"
+            "to change; the name of a team and a hyphen may come before the name. The number is "
+            "the participant's in this assignment: if the roster has it as `participant`, it is "
+            "enough. Without it, two people with the same name are left out, and named; "
+            "[with blind marking](#blind) it is all that there is"
         ),
         unknown=(
             "If Moodle hides the names (blind marking), give the grading worksheet as --roster: it "

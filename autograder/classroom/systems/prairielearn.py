@@ -119,8 +119,8 @@ SYSTEM = System(
     exports=Exports(
         _write,
         holds=(
-            "`LESSON-grader.zip`, from which Docker builds an external grader with the course's "
-            "points, with a question; and a `results.json` for each submission"
+            "`LESSON-grader.zip`: a question, and an external grader that Docker builds, with the "
+            "course's points; and a `results.json` for each submission"
         ),
         use=(
             "build and push the image, name it in the question's `info.json`. Inside the container "

@@ -66,7 +66,7 @@ mistake(
 mistake(
     "linearize.stage_out",
     {"for pval in pvals])": "for pval in pvals[:1]] * len(pvals))"},
-    name="All results have one variable",
+    name="All results share one variable",
     hints=[
         "An operation has two results. How does a later equation say which of them it uses?",
         "`[Var(aval)] * n` is a list that holds the same object n times.",
@@ -197,7 +197,7 @@ mistake(
     {"list(outs)[::-1]": "outs"},
     name="The argument `outs` is used up",
     hints=[
-        "Print `outs` before and after a call of your function.",
+        "Print `outs` before and after a call to your function.",
         "A list is an object, and `stack = outs` is a second name for it, not a second list. What is popped is gone from both.",
         "Begin with a copy: `stack = list(outs)`.",
     ],

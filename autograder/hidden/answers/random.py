@@ -32,7 +32,7 @@ def threefry_2x32(words, x0, x1):
 mistake(
     "random.threefry",
     {"add(schedule[(j + 1) % 3], np.uint32(j))": "schedule[(j + 1) % 3]"},
-    name="The number of the addition is not added",
+    name="The addition's number is not added",
     hints=[
         "With a key of zeros, what does the addition of the key change in your function?",
         "The second word gets a word of the key and also the number `j` of the addition, from 0 to 5.",
@@ -188,7 +188,7 @@ mistake(
 mistake(
     "random.truncated",
     {"erf(div(lower, root)), erf(div(upper, root))": "erf(lower), erf(upper)"},
-    name="The bounds are those of numbers with half the variance",
+    name="The bounds lack the factor of the square root of 2",
     hints=[
         "Between which bounds are your numbers before you clip them, if they should be between 1 and 2?",
         "A uniform `u` becomes `sqrt(2) * erf_inv(u)`. Which `u` becomes `lower`?",

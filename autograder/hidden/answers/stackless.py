@@ -96,7 +96,7 @@ mistake(
     },
     name="An operation on constants goes to the rule",
     hints=[
-        "What is there to do for this interpreter if no operand is in one of its boxes?",
+        "What does this interpreter have to do if no operand is in one of its boxes?",
         "If no value has anything with it, no rule is needed: the operation is passed on unchanged, and its result is a constant too.",
         "Ask `all(extra is None for extra in extras)` first, and `bind` the primitive on the values in that case.",
     ],

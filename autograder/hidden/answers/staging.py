@@ -470,7 +470,7 @@ mistake(
         "needed.update": "needed.extend",
         "if equation.var in needed": "for _ in range(needed.count(equation.var))",
     },
-    name="An equation that is used twice stays twice",
+    name="An equation that is used twice is kept twice",
     hints=[
         "Clean a program in which one sum is used by two products that are both needed. How many sums are left?",
         "You follow each *use* back to its equation. Two uses lead to the same equation, and it is written twice.",
