@@ -183,7 +183,7 @@ def _faults(
     for one, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(sent)):
         case = by_name[one.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
-        if case.kind in ("known mistake", "wrong answer"):
+        if case.fails:
             own = [e["message"] for e in result["exercises"] if e["id"] == case.exercise]
             told += [not _VAGUE.search(message) for message in own if message]
         if refused is not None:
@@ -227,6 +227,8 @@ def grade(sent: Sent) -> tuple[Result, set[str] | None]:
     enough = functools.partial(_has_failed, sent.fails) if sent.fails else None
     task = Task.of(lesson, source, sent.level)
     result = submission.grade(task, shrink=False, only=sent.only, enough=enough)
+    if sent.fails and any(_VAGUE.search(e["message"] or "") for e in result["exercises"]):
+        result = submission.grade(task, only=sent.only, enough=enough)  # as a student reads it
     full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
     own = full.intersection(sent.answers)
     return result, refused(lesson, sent.source, sent.answers) & own if own else None
