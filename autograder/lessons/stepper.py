@@ -229,6 +229,8 @@ body {{ color: #1d2329; font: 16px/1.5 system-ui, sans-serif; margin: 1em auto; 
   padding: 0 1em; }}
 code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
 pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
+.stepper summary {{ list-style: none; position: relative; }}
+.stepper summary::before {{ position: absolute; }}
 details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
 .md-typeset .stepper pre > code {{ background: none; display: block; }}
 </style>
