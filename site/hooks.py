@@ -40,7 +40,7 @@ from autograder.lessons import examples, manifest, notebook, nothing, pictures, 
 from autograder.lessons.page import check, complete, expand, expanded, fenced, parts, shown  # noqa: E402
 from autograder.lessons.places import SOLUTIONS  # noqa: E402
 from autograder.lessons.problem import Problem  # noqa: E402
-from autograder.upkeep import api, pyodide, routes  # noqa: E402
+from autograder.upkeep import api, pyodide, routes, site  # noqa: E402
 
 _LESSONS: dict[str, list[str]] = {"Lessons": []}  # where mkdocs.yml wants the parts in the menu
 
@@ -92,8 +92,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "assets/exercises.js", content=_exercises()))
     if _has_reference():
         _add_reference(files, config)
-    style = "".join(file.read_text("utf-8") for file in sorted((ROOT / "site/styles").iterdir()))
-    files.append(File.generated(config, "assets/course.css", content=style))
+    files.append(File.generated(config, "assets/course.css", content=site.style()))
     files.append(File.generated(config, "assets/hero.js", content=(HERO / "hero.js").read_text()))
     if not config.extra["offline"]:  # a page from a folder may start no Python
         for path, content in pyodide.assets().items():

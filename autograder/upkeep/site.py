@@ -37,6 +37,12 @@ def build(to: Path | None = None, offline: bool = False) -> Path:
     return to
 
 
+def style() -> str:
+    """The style sheet of all pages, of its chapters in their order."""
+    chapters = sorted((places.SITE / "styles").iterdir())
+    return "".join(file.read_text(encoding="utf-8") for file in chapters)
+
+
 def serve(address: str = "127.0.0.1:8000") -> None:
     """Serve the site until Ctrl-C; pages are built anew when their text changes.
 

@@ -8,14 +8,13 @@ import threading
 
 import pytest
 
-from autograder.lessons import places
 from autograder.upkeep import site
 
 
 @pytest.fixture(scope="session")
 def style():
     """The course's style sheet."""
-    return "".join(file.read_text() for file in sorted((places.SITE / "styles").iterdir()))
+    return site.style()
 
 
 @pytest.fixture(scope="session")
