@@ -26,11 +26,13 @@ class Failure(BaseException):
 
 
 class Failing:
-    """Functions that raise an error when their work is done; `called` says whether one was."""
+    """Functions that raise `error` when their work is done; `called` says whether one was."""
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.error: BaseException = Failure()
         self.called = False
+        self.known: dict[int, tuple[Any, Any]] = {}  # rules and the failing ones, by identity
 
     def operand(self, value: Any) -> Any:
         """A function that fails; anything else as it is."""
@@ -47,20 +49,31 @@ class Failing:
 
         return fails
 
-    @contextlib.contextmanager
-    def rules(self, package: str) -> Iterator[None]:
-        """Have every rule in the tables of a package fail."""
-        tables = {
+    def rule(self, rule: Any) -> Any:
+        """A rule that fails, made once: there are a hundred, and each call needs all of them."""
+        if id(rule) not in self.known:
+            self.known[id(rule)] = rule, self.function(rule)
+        return self.known[id(rule)][1]
+
+    @functools.cached_property
+    def tables(self) -> list[dict[Any, Any]]:
+        """The tables of rules in the package."""
+        modules = [x for name, x in sys.modules.items() if name.split(".")[0] == self.package]
+        found = {
             id(table): table
-            for name, module in list(sys.modules.items())
-            if name.split(".")[0] == package
+            for module in modules
             for key, table in vars(module).items()
             if key.endswith(("_rules", "_lowerings")) and isinstance(table, dict)
         }
-        kept = [(table, dict(table)) for table in tables.values()]
+        return [*found.values()]
+
+    @contextlib.contextmanager
+    def rules(self) -> Iterator[None]:
+        """Have every rule in the tables of the package fail."""
+        kept = [(table, dict(table)) for table in self.tables]
         try:
             for table, rules in kept:
-                table.update({key: self.function(rule) for key, rule in rules.items()})
+                table.update({key: self.rule(rule) for key, rule in rules.items()})
             yield
         finally:
             for table, rules in kept:
@@ -167,8 +180,10 @@ class Repeated:
 
     raised = (KeyError, TypeError, NotImplementedError, Failure)
 
-    def __init__(self, function: Callable[..., Any], own: int, seen: Seen) -> None:
-        self.function, self.own, self.seen = function, own, seen
+    seen: Seen  # of the calls from now on
+
+    def __init__(self, function: Callable[..., Any], own: int, failing: Failing) -> None:
+        self.function, self.own, self.failing = function, own, failing
         self.busy = False
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
@@ -177,12 +192,11 @@ class Repeated:
             return self.function(*args, **kw)
         self.busy = True
         try:
-            for error in self.raised:
-                self.fail_functions(Failing(error("again")), args, kw)
+            self.fail_functions(args, kw)
             with contextlib.suppress(Exception):
                 self.once(self.changed(otherwise, args), kw)
-            for error in self.raised:
-                self.fail_rules(Failing(error("again")), args, kw)
+            with self.failing.rules():
+                self.errors(args, kw, "rule")
             with contextlib.suppress(Exception):
                 self.once(args, kw)
             out = self.once(args, kw)
@@ -200,28 +214,30 @@ class Repeated:
         """The operands, but for the function's own, after a change."""
         return [*args[: self.own], *map(change, args[self.own :])]
 
-    def fail_functions(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
-        """A call with functions that raise an error, if it is given any."""
-        given = self.changed(failing.operand, args)
+    def fail_functions(self, args: Sequence[Any], kw: dict[str, Any]) -> None:
+        """Calls with functions that raise an error, if it is given any."""
+        given = self.changed(self.failing.operand, args)
         if any(x is not y for x, y in zip(given, args, strict=True)):
-            self.errors(failing, given, kw, "function")
+            self.errors(given, kw, "function")
 
-    def fail_rules(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any]) -> None:
-        """A call with rules that raise an error."""
-        with failing.rules(self.seen.package):
-            self.errors(failing, args, kw, "rule")
+    def errors(self, args: Sequence[Any], kw: dict[str, Any], what: str) -> None:
+        """Note what becomes of each kind of error, if it is raised."""
+        for kind in self.raised:
+            error = self.failing.error = kind("again")
+            self.failing.called = False
+            came = self.became(error, args, kw, what)
+            if self.failing.called and came:
+                self.seen.errors.add(f"{what}: {came}")
 
-    def errors(self, failing: Failing, args: Sequence[Any], kw: dict[str, Any], what: str) -> None:
-        """Note what becomes of an error, if it was raised."""
+    def became(self, error: BaseException, args: Sequence[Any], kw: Any, what: str) -> str:
+        """What comes out of a call in which this error is raised: "" if it does itself."""
         try:
             self.once(args, kw)
-            came = "nothing"
-        except BaseException as error:
+        except BaseException as found:
             # Around a rule, an error of the same class may be raised that says more.
-            same = type(error) is type(failing.error) if what == "rule" else error is failing.error
-            came = "" if same else "another"
-        if failing.called and came:
-            self.seen.errors.add(f"{what}: {came}")
+            same = type(found) is type(error) if what == "rule" else found is error
+            return "" if same else "another"
+        return "nothing"
 
     def followed(self, out: Any, promised: str) -> Any:
         """What the function returns, with functions of its module that do the same."""
@@ -232,9 +248,10 @@ class Repeated:
         own = getattr(self.function, "__globals__", None)
         if not isinstance(out, types.FunctionType) or out.__globals__ is not own:
             return out
-        seen = Seen(self.seen.package, inner[-1] if inner else "Any")
-        seen.kinds = self.seen.kinds
-        return plain_function(Repeated(out, 0, seen))
+        returned = Repeated(out, 0, self.failing)
+        returned.seen = Seen(self.seen.package, inner[-1] if inner else "Any")
+        returned.seen.kinds = self.seen.kinds
+        return plain_function(returned)
 
 
 def plain_function(repeated: Repeated) -> Callable[..., Any]:
@@ -248,16 +265,16 @@ def plain_function(repeated: Repeated) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def repeating(module: str, target: str, promised: str) -> Iterator[Seen]:
-    """Have each call of a function made again, and get what is seen of it."""
+def repeating(module: str, target: str) -> Iterator[Repeated]:
+    """Have each call of a function made again."""
     home = importlib.import_module(module)  # a probe may be what imports it first
     *owner, name = target.split(".")
     place = functools.reduce(lambda found, part: vars(found)[part], owner, home)
-    function, seen = vars(place)[name], Seen(home.__name__.split(".")[0], promised)
-    new = plain_function(Repeated(function, len(owner), seen))
+    function, failing = vars(place)[name], Failing(home.__name__.split(".")[0])
+    repeated = Repeated(function, len(owner), failing)
     with contextlib.ExitStack() as undo:
-        replace(home, {id(function): (function, new)}, undo)
-        yield seen
+        replace(home, {id(function): (function, plain_function(repeated))}, undo)
+        yield repeated
 
 
 @probe(uses=[repeating, error_name, plain])
@@ -267,10 +284,11 @@ def answers(mj: Any, module: str, target: str, promised: str, questions: list[An
     The name and source of a probe come with its arguments.
     """
     found: list[Any] = []
-    for name, source, args in questions:
-        space: dict[str, Any] = {"np": np, "__name__": "probe"}
-        exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
-        with repeating(module, target, promised) as seen:
+    with repeating(module, target) as repeated:
+        for name, source, args in questions:
+            space: dict[str, Any] = {"np": np, "__name__": "probe"}
+            exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
+            seen = repeated.seen = Seen(mj.__name__, promised)
             try:
                 found.append(("value", [plain(space[name](mj, *args)), *seen.facts()]))
             except BaseException as error:

@@ -83,7 +83,7 @@ def xla_flags() -> str:
 
     A flag that XLA does not know ends the process, and one of these was there in 0.10 only.
     """
-    flags = "--xla_backend_optimization_level=0"
+    flags = "--xla_backend_optimization_level=0 --xla_cpu_parallel_codegen_split_count=1"
     emitters = " --xla_cpu_use_fusion_emitters=false"
     return flags + emitters * metadata.version("jaxlib").startswith("0.10.")
 

@@ -56,9 +56,27 @@ def warm_xla() -> None:
     """Have minijax's client, and compile a program: the first one reads /dev/urandom, once."""
     importlib.import_module("ml_dtypes")  # jaxlib imports it when it needs it
     xla: Any = importlib.import_module("jaxlib.xla_client")
-    client = xla.minijax_client = xla.make_cpu_client()
+    client = xla.minijax_client = _Client(xla.make_cpu_client())
     devices = xla.DeviceList(tuple(client.local_devices()[:1]))
     client.compile_and_load(_PROGRAM, devices, xla.CompileOptions())
+
+
+class _Client:
+    """XLA's client, which compiles a program once: the same one is asked for again and again."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._compiled: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def compile_and_load(self, text: str, devices: Any, options: Any) -> Any:
+        """The program, made anew if it is another text, on other devices, or with other options."""
+        key = text, *(device.id for device in devices), options.SerializeAsString()
+        if key not in self._compiled:
+            self._compiled[key] = self._client.compile_and_load(text, devices, options)
+        return self._compiled[key]
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

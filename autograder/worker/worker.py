@@ -11,6 +11,7 @@ Nothing here holds a secret: it is mounted into the sandbox, and the submission 
 all of it. What it replies is only ever compared with something on the other side.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -115,6 +116,7 @@ class Server:
         if "jaxlib" in sys.modules:
             ahead.warm_xla()
         sys.meta_path.insert(0, tree)
+        gc.freeze()  # what is there now stays: a collection need not go through it
         try:
             confine.seal() if self.to_be_sealed else None
         except confine.Unavailable as error:
