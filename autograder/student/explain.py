@@ -234,16 +234,15 @@ def broken(report: Report, remedy: str = "") -> list[str]:
     assert error
     if error.type == checks.REFUSED:
         return [error.message]
-    if error.type == "ImportError" and (
-        name := re.match("cannot import name '(.*?)'", error.message)
-    ):
+    in_module = [frame for frame in error.frames if frame.file in report.files]
+    name = re.match("cannot import name '(.*?)'", error.message)
+    if error.type == "ImportError" and name and not in_module:
         return [
             f"{lesson.module} has no {name[1]}, which the checks use. Was it renamed or removed?",
             remedy or f"`./jaxprentice reset {lesson.id}` {RESET}",
         ]
     what = f"{error.type}: {cut(error.message)}" if error.type == "SyntaxError" else raised(error)
     what = what[:1].upper() + what[1:]
-    in_module = [frame for frame in error.frames if frame.file in report.files]
     return [what, *places((in_module or list(error.frames))[-1:], error.frames, report)]
 
 

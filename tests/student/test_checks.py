@@ -378,6 +378,13 @@ def test_a_module_opens_no_file(lesson, text):
     assert place.startswith("toy/hello.py, line 44")
 
 
+def test_a_name_that_the_module_asks_for_in_vain_is_not_one_of_the_checks(lesson):
+    source = f"from collections import Boxes\n{small_course.HELLO}"
+    what, place, *_ = explain.broken(checks.run(lesson, {lesson.module: source.encode()}))
+    assert what.startswith("It raises ImportError: cannot import name 'Boxes'")
+    assert place.startswith("toy/hello.py, line 1")
+
+
 def test_a_name_of_given_code_that_is_gone_is_named(lesson):
     text = "\n".join(explain.broken(run(lesson, ("class Box", "class Boxes"))))
     assert "toy/hello.py has no Box, which the checks use. Was it renamed or removed?" in text
