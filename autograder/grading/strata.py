@@ -46,4 +46,5 @@ def _kinds_of_step(program: Program, step: Step) -> Iterator[object]:
     yield from (x.dtype.name for x in operands)
     yield len({x.shape for x in operands}), len(set(step.operands))
     yield params.get("symbol")
-    yield type(params.get("value")).__name__
+    # What a number makes of an array depends on the types of both.
+    yield type(params.get("value")).__name__, *(x.dtype.name for x in operands)
