@@ -471,7 +471,7 @@ def test_operands_decide(student):
 @pytest.mark.meets("order", "more_than_two", "twice", "closure", "nested", "length")
 @pytest.mark.keeps("A trace of the interpreter", "It is the lowest interpreter")
 def test_highest_level(student):
-    """Of several tracers the one with the highest level decides, in any place, even above nine."""
+    """Of several tracers the one with the highest level decides, in any place and on any level."""
     for levels in ([3, 1, 2], [1, 3, 2], [2, 1, 3], [1, None, 3, 3, 2]):
         student.agrees(top_of, levels, 5, None)
     student.agrees(top_of, [9, 11, 10], 13, None)
