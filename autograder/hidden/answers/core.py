@@ -64,8 +64,7 @@ mistake(
 )
 # Of a class, `mro` is a method without its argument.
 mistake("core.get_aval", {"type(x).__mro__": "type(x).mro()"}, fails="test_no_arrays")
-# Abstract values of numbers are remembered, by equality.
-mistake(
+mistake(  # Abstract values of numbers are remembered, by equality.
     "core.get_aval",
     {
         "x: Value": "x: Value, known={}",
@@ -73,55 +72,66 @@ mistake(
     },
     fails="test_equal_values",
 )
-# A generator turns a maker's StopIteration into a RuntimeError.
-mistake(
+mistake(  # A generator turns a maker's StopIteration into a RuntimeError.
     "core.get_aval",
     {"return aval_makers[cls](x)": "return next(aval_makers[c](x) for c in (cls,))"},
     fails="test_makers_may_refuse",
 )
-# Of a tracer only shape and type: a known value gets lost.
-mistake(
+mistake(  # Of a tracer only shape and type: a known value gets lost.
     "core.get_aval",
     {"return x.aval": "return ShapedArray(x.shape, x.dtype, x.weak_type)"},
     fails="test_tracer_answers_for_itself",
 )
-# The maker of each type is noted, and never looked for again.
-mistake(
+mistake(  # The maker of each type is noted, and never looked for again.
     "core.get_aval",
     {"return aval_makers[cls](x)": "return aval_makers.setdefault(type(x), aval_makers[cls])(x)"},
     fails="test_table_is_asked_each_time",
 )
-# `object` is never asked for.
-mistake(
+mistake(  # `object` is never asked for.
     "core.get_aval",
     {"type(x).__mro__": "type(x).__mro__[:-1]"},
     fails="test_table_is_asked_each_time",
 )
-# Of several entries the class with the longest list of base classes counts.
-mistake(
+mistake(  # Of several entries the class with the longest list of base classes counts.
     "core.get_aval",
-    {
-        "for cls in type(x).__mro__:": "for cls in sorted(type(x).__mro__, key=lambda cls: -len(cls.__mro__)):"
-    },
+    {"in type(x).__mro__:": "in sorted(type(x).__mro__, key=lambda cls: -len(cls.__mro__)):"},
     fails="test_registered_classes",
 )
-# Whatever has an `aval` is taken for a tracer.
-mistake(
+mistake(  # Whatever has an `aval` is taken for a tracer.
     "core.get_aval",
     {"isinstance(x, Tracer)": 'hasattr(type(x), "aval")'},
     fails="test_registered_classes",
 )
-
-
-@right("core.find_top_trace")
-def find_top_trace(args):
-    top = trace_state.stack[0]
-    for arg in args:
-        if isinstance(arg, Tracer) and main_of(arg).level >= top.level:
-            top = arg._trace.main
-    if trace_state.dynamic_trace and trace_state.dynamic_trace.level > top.level:
-        top = trace_state.dynamic_trace
-    return top.trace_type(top)
+mistake(  # Python's floats are known without the table.
+    "core.get_aval",
+    {
+        "if isinstance(x, Tracer):": "if type(x) is float:\n    return scalar_aval(x)\nif isinstance(x, Tracer):"
+    },
+    fails="test_table_is_asked_each_time",
+)
+mistake(  # The first base class and all of its own, then the next.
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "def bases(cls):\n    return [cls, *(c for base in cls.__bases__ for c in bases(base))]\n\nfor cls in bases(type(x)):"
+    },
+    fails="test_registered_classes",
+)
+mistake(  # The error has the maker's class and words, but is a new one.
+    "core.get_aval",
+    {
+        "return aval_makers[cls](x)": "try:\n    return aval_makers[cls](x)\nexcept Exception as error:\n    raise type(error)(*error.args) from None"
+    },
+    fails="test_makers_may_refuse",
+)
+# An error that does not say what the value was.
+mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
+mistake(  # A class that is only registered has an entry, and the value inherits nothing from it.
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": "fitting = [cls for cls in aval_makers if isinstance(x, cls)]\nfor cls in sorted(fitting, key=type(x).__mro__.index):"
+    },
+    fails="test_table_is_asked_each_time",
+)
 
 
 @right("core.find_top_trace", style="a sorted list of candidates, the last one wins")
@@ -180,41 +190,57 @@ mistake(
         "Begin with `default_main()`. Only an operand of a higher level takes the operation away from it.",
     ],
 )
-# The dynamic trace counts only where no operand is a tracer.
-mistake(
+mistake(  # The dynamic trace counts only where no operand is a tracer.
     "core.find_top_trace",
     {
         "top = default_main()": "traced = any(isinstance(x, Tracer) for x in args)\ntop = trace_state.stack[0] if traced else default_main()"
     },
     fails="test_dynamic_trace_above_tracers",
 )
-# The dynamic trace always wins.
-mistake(
+mistake(  # The dynamic trace always wins.
     "core.find_top_trace",
     {
         "return top.trace_type(top)": "top = trace_state.dynamic_trace or top\nreturn top.trace_type(top)"
     },
     fails="test_lower_dynamic_trace",
 )
-# A tracer that does not decide is not asked whether it is still active.
-mistake(
+mistake(  # A tracer that does not decide is not asked whether it is still active.
     "core.find_top_trace",
-    {
-        "main = main_of(x)": "main = main_of(x) if x._trace.main.level > top.level else x._trace.main"
-    },
+    {"= main_of(x)": "= main_of(x) if x._trace.main.level > top.level else x._trace.main"},
     fails="test_escaped_tracers",
 )
-# A tracer whose box adds nothing counts as what is in it.
-mistake(
+mistake(  # A tracer whose box adds nothing counts as what is in it.
     "core.find_top_trace",
     {"for x in args": "for x in map(full_lower, args)"},
     fails="test_escaped_tracers",
 )
-# The first two tracers only are compared.
-mistake(
+mistake(  # The first two tracers only are compared.
     "core.find_top_trace",
     {"in args:": "in [x for x in args if isinstance(x, Tracer)][:2]:"},
     fails="test_highest_level",
+)
+mistake(  # A trace is remembered by its level and its class, and returned to the next use.
+    "core.find_top_trace",
+    {
+        "args: Values": "args, known={}",
+        "return top.trace_type(top)": "return known.setdefault((top.level, top.trace_type), top.trace_type(top))",
+    },
+    fails="test_highest_level",
+)
+mistake(  # A tracer at the level that decides is not asked whether it is still active.
+    "core.find_top_trace",
+    {"main = main_of": "main = x._trace.main if x._trace.main.level == top.level else main_of"},
+    fails="test_escaped_tracers",
+)
+mistake(  # A sum of lists, which `bind` does not send.
+    "core.find_top_trace", {"in args:": "in args + []:"}, fails="test_one_tracer_among_constants"
+)
+mistake(  # The bottom of the first thread serves all.
+    "core.find_top_trace",
+    {
+        "top = default_main()": "top = EvalTrace.__dict__.get('bottom') or default_main()\nif not top.level and trace_state.dynamic_trace is None:\n    EvalTrace.bottom = top"
+    },
+    fails="test_constants_go_to_the_bottom",
 )
 
 
@@ -281,29 +307,55 @@ mistake(
         "`val._trace.main is trace.main` asks for the same use of an interpreter. Equal levels are not enough.",
     ],
 )
-# The Trace objects are compared.
-mistake(
+mistake(  # The Trace objects are compared.
     "core.full_raise",
     {"main is trace.main": "val._trace is trace"},
     fails="test_own_tracer_is_left_alone",
 )
-# A lower level alone is enough, even if its interpreter has ended.
-mistake(
+mistake(  # A lower level alone is enough, even if its interpreter has ended.
     "core.full_raise",
     {"main_of(val).level": "main.level"},
     fails="test_tracer_from_below_has_escaped",
 )
-# Evaluation needs no boxes, so nothing is looked at.
-mistake(
+mistake(  # Evaluation needs no boxes, so nothing is looked at.
     "core.full_raise",
     {
         "if not isinstance(val, Tracer):": "if trace.main.level == 0:\n    return val\nif not isinstance(val, Tracer):"
     },
     fails="test_tracer_from_above_has_escaped",
 )
+mistake(  # Interpreters with the same data count as one.
+    "core.full_raise",
+    {"is trace.main": "is trace.main or None is not main.global_data is trace.main.global_data"},
+    fails="test_another_use_at_the_same_level",
+)
+mistake(  # A box that the trace refuses to make is left out.
+    "core.full_raise",
+    {
+        "return trace.pure(val)": "try:\n    return trace.pure(val)\nexcept TypeError:\n    return val"
+    },
+    fails="test_constants_are_pure",
+)
+mistake(  # A box is remembered by what is in it, whichever trace made it.
+    "core.full_raise",
+    {
+        "val: Value": "val: Value, known={}",
+        "return trace.pure(val)": "return known.setdefault(id(val), (val, trace.pure(val)))[1]",
+    },
+    fails="test_constants_are_pure",
+)
+mistake(  # A tracer's own box is opened if it adds nothing.
+    "core.full_raise",
+    {"return val": "return val if val.full_lower() is val else trace.pure(val.full_lower())"},
+    fails="test_own_tracer_is_left_alone",
+)
+mistake(  # At the bottom, a tracer is left as it is.
+    "core.full_raise",
+    {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
+    fails="test_tracer_from_above_has_escaped",
+)
 
 
-# calls the rule itself
 @right("core.counted")
 def counted(f):
     def counted_f(x):
@@ -423,16 +475,14 @@ mistake(
         "Append to `self.main.global_data` once, before `primitive.bind`; box the results, one or several, without counting.",
     ],
 )
-# The box of any CountTracer that f returns is opened.
-mistake(
+mistake(  # The box of any CountTracer that f returns is opened.
     "core.counted",
     {
         "out = full_raise(trace, f(trace.pure(x)))": "out = f(trace.pure(x))\nout = out if isinstance(out, CountTracer) else trace.pure(out)"
     },
     fails="test_counts_within_counts",
 )
-# A list for each level, which all threads share.
-mistake(
+mistake(  # A list for each level, which all threads share.
     "core.counted",
     {
         "f: Callable[[Any], Any]": "f, lists={}",
@@ -440,8 +490,7 @@ mistake(
     },
     fails="test_branches_count_for_themselves",
 )
-# One list for the function, emptied when a call begins: a call inside a call empties it, too.
-mistake(
+mistake(  # One list for the function, emptied when a call begins: a call inside a call empties it, too.
     "core.counted",
     {
         "class CountTrace(Trace):": "operations = []\n\nclass CountTrace(Trace):",
@@ -451,129 +500,25 @@ mistake(
 )
 # The value stays in its box.
 mistake("core.counted", {"return out.value,": "return out,"}, fails="test_count")
-# A whole number becomes a float.
-mistake(
+mistake(  # A whole number becomes a float.
     "core.counted",
     {"f(trace.pure(x))": "f(trace.pure(float(x) if isinstance(x, int) else x))"},
     fails="test_results_that_need_no_operation",
 )
-# A trace is remembered by its level and its class, and returned to the next use.
-mistake(
-    "core.find_top_trace",
-    {
-        "args: Values": "args, known={}",
-        "return top.trace_type(top)": "return known.setdefault((top.level, top.trace_type), top.trace_type(top))",
-    },
-    fails="test_highest_level",
-)
-# A tracer at the level that decides is not asked whether it is still active.
-mistake(
-    "core.find_top_trace",
-    {
-        "main = main_of(x)": "main = x._trace.main if x._trace.main.level == top.level else main_of(x)"
-    },
-    fails="test_escaped_tracers",
-)
-# A sum of lists, which `bind` does not send.
-mistake(
-    "core.find_top_trace", {"in args:": "in args + []:"}, fails="test_one_tracer_among_constants"
-)
-# Interpreters with the same data count as one.
-mistake(
-    "core.full_raise",
-    {
-        "main is trace.main": "main is trace.main or None is not main.global_data is trace.main.global_data"
-    },
-    fails="test_another_use_at_the_same_level",
-)
-# A box that the trace refuses to make is left out.
-mistake(
-    "core.full_raise",
-    {
-        "return trace.pure(val)": "try:\n    return trace.pure(val)\nexcept TypeError:\n    return val"
-    },
-    fails="test_constants_are_pure",
-)
-# A box is remembered by what is in it, whichever trace made it.
-mistake(
-    "core.full_raise",
-    {
-        "val: Value": "val: Value, known={}",
-        "return trace.pure(val)": "return known.setdefault(id(val), (val, trace.pure(val)))[1]",
-    },
-    fails="test_constants_are_pure",
-)
-# A tracer's own box is opened if it adds nothing.
-mistake(
-    "core.full_raise",
-    {"return val": "return val if val.full_lower() is val else trace.pure(val.full_lower())"},
-    fails="test_own_tracer_is_left_alone",
-)
-# At the bottom, a tracer is left as it is.
-mistake(
-    "core.full_raise",
-    {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
-    fails="test_tracer_from_above_has_escaped",
-)
-# Python's floats are known without the table.
-mistake(
-    "core.get_aval",
-    {
-        "if isinstance(x, Tracer):": "if type(x) is float:\n    return scalar_aval(x)\nif isinstance(x, Tracer):"
-    },
-    fails="test_table_is_asked_each_time",
-)
-# The first base class and all of its own, then the next.
-mistake(
-    "core.get_aval",
-    {
-        "for cls in type(x).__mro__:": "def bases(cls):\n    return [cls, *(c for base in cls.__bases__ for c in bases(base))]\n\nfor cls in bases(type(x)):"
-    },
-    fails="test_registered_classes",
-)
-# The error has the maker's class and words, but is a new one.
-mistake(
-    "core.get_aval",
-    {
-        "return aval_makers[cls](x)": "try:\n    return aval_makers[cls](x)\nexcept Exception as error:\n    raise type(error)(*error.args) from None"
-    },
-    fails="test_makers_may_refuse",
-)
-# An error that does not say what the value was.
-mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
-# An operation without results is not counted.
-mistake(
+mistake(  # An operation without results is not counted.
     "core.counted",
     {
         "if primitive.multiple_results:": "if not outs and primitive.multiple_results:\n    self.main.global_data.pop()\nif primitive.multiple_results:"
     },
     fails="test_several_results_count_once",
 )
-# The argument becomes NumPy's, and loses its weak type.
-mistake(
+mistake(  # The argument becomes NumPy's, and loses its weak type.
     "core.counted",
     {"f(trace.pure(x))": "f(trace.pure(np.asarray(x) if type(x) is ArrayImpl else x))"},
     fails="test_results_that_need_no_operation",
 )
-# A StopIteration of the function is taken for the end of its results.
-mistake(
+mistake(  # A StopIteration of the function is taken for the end of its results.
     "core.counted",
     {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
     fails="test_counts_of_itself",
-)
-# A class that is only registered has an entry, and the value inherits nothing from it.
-mistake(
-    "core.get_aval",
-    {
-        "for cls in type(x).__mro__:": "fitting = [cls for cls in aval_makers if isinstance(x, cls)]\nfor cls in sorted(fitting, key=type(x).__mro__.index):"
-    },
-    fails="test_table_is_asked_each_time",
-)
-# The bottom of the first thread serves all.
-mistake(
-    "core.find_top_trace",
-    {
-        "top = default_main()": "top = EvalTrace.__dict__.get('bottom') or default_main()\nif not top.level and trace_state.dynamic_trace is None:\n    EvalTrace.bottom = top"
-    },
-    fails="test_constants_go_to_the_bottom",
 )

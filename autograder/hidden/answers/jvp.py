@@ -4,7 +4,6 @@ This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
 
-# one and the same tangent, or both None
 @right("jvp.process_primitive")
 def process_primitive(self, primitive, tracers, params):
     values, moves = [t.primal for t in tracers], [t.tangent for t in tracers]
@@ -39,16 +38,6 @@ def process_primitive(self, primitive, tracers, params):
     return boxes if primitive.multiple_results else boxes[0]
 
 
-# An error inside a rule is taken for a missing rule.
-mistake(
-    "jvp.process_primitive",
-    {
-        "    primal_out, tangent_out = rule(primals, tangents, **params)": "    try:\n        primal_out, tangent_out = rule(primals, tangents, **params)\n    except KeyError:\n        raise NotImplementedError(f'no rule of {primitive}') from None"
-    },
-    fails="test_a_primitive_with_a_rule",
-)
-
-
 @right("jvp.process_primitive", style="a rule for constants, made on the spot, and map to box")
 def process_primitive(self, primitive, tracers, params):
     def constant_rule(primals, tangents, **params):
@@ -71,14 +60,6 @@ def process_primitive(self, primitive, tracers, params):
     )
 
 
-# a result that the rule says does not move has no box
-mistake(
-    "jvp.process_primitive",
-    {
-        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif tangent_out is None:\n    return primal_out"
-    },
-    fails="test_what_the_rule_gets",
-)
 mistake(
     "jvp.process_primitive",
     {"all": "any", ": Any": "", ", strict=True": ""},
@@ -123,6 +104,20 @@ tangents = [t"""
         "Take `tracer.primal` and `tracer.tangent` as they are, and do not look into them.",
     ],
 )
+mistake(  # An error inside a rule is taken for a missing rule.
+    "jvp.process_primitive",
+    {
+        "    primal_out, tangent_out = rule(primals, tangents, **params)": "    try:\n        primal_out, tangent_out = rule(primals, tangents, **params)\n    except KeyError:\n        raise NotImplementedError(f'no rule of {primitive}') from None"
+    },
+    fails="test_some_operands_constant",
+)
+mistake(  # a result that the rule says does not move has no box
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif tangent_out is None:\n    return primal_out"
+    },
+    fails="test_what_the_rule_gets",
+)
 mistake(
     "jvp.process_primitive",
     {"[None] * len(primal_out) if primitive.multiple_results else None": "None"},
@@ -141,14 +136,47 @@ mistake(
     },
     fails="test_several_results",
 )
-# If the first tangent is None, all are: the primitive gives constants.
-mistake(
+mistake(  # If the first tangent is None, all are: the primitive gives constants.
     "jvp.process_primitive",
     {
         "return [JVPTracer": """if tangent_out[0] is None:
     tangent_out = [None] * len(primal_out)
 return [JVPTracer"""
     },
+    fails="test_several_results",
+)
+mistake(  # Where nothing moves, a rule that is there is asked for the value.
+    "jvp.process_primitive",
+    {
+        "primal_out = primitive.bind(*primals, **params)": "several = primitive.multiple_results\nif primitive in jvp_rules and not several:\n    primal_out, _ = jvp_rules[primitive](primals, tangents, **params)\nelse:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_nothing_moves",
+)
+mistake(  # a tangent that happens to be zero
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif isinstance(tangent_out, float) and not tangent_out:\n    tangent_out = None"
+    },
+    fails="test_what_the_rule_gets",
+)
+mistake(
+    "jvp.process_primitive",
+    {
+        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif primitive.multiple_results:\n    primal_out = primitive.bind(*primals, **params)"
+    },
+    fails="test_several_results",
+)
+mistake("jvp.process_primitive", {"in tangents)": "in tangents[:2])"}, fails="test_several_results")
+mistake(
+    "jvp.process_primitive",
+    {
+        "rule = get_rule(": "if primitive.multiple_results and primitive not in jvp_rules:\n    return [JVPTracer(self, x, None) for x in primitive.bind(*primals, **params)]\nrule = get_rule("
+    },
+    fails="test_missing_rule",
+)
+mistake(  # Among several results, a rule gets zeros for what does not move.
+    "jvp.process_primitive",
+    {"tangents,": "[0.0 if t is None and primitive.multiple_results else t for t in tangents],"},
     fails="test_several_results",
 )
 
@@ -189,8 +217,11 @@ def bilinear_jvp(primitive, primals, tangents, **params):
     return product(x, y), slope
 
 
-@mistake(
+mistake(
     "jvp.mul_rule",
+    {
+        "from_x = ": "if x_dot is None or y_dot is None:\n    return z, None\nreturn z, primitive.bind(x_dot, y_dot, **params)\nfrom_x = "
+    },
     name="The two tangents are multiplied by each other",
     hints=[
         "Let y be the constant 5. Then x * y moves by 5 for each unit of x. What does your rule return when the second tangent is `None`?",
@@ -198,14 +229,6 @@ def bilinear_jvp(primitive, primals, tangents, **params):
         "Multiply each tangent by the *other value*: `x_dot * y` and `x * y_dot`, each only if its tangent is not `None`, and add them.",
     ],
 )
-def bilinear_jvp(primitive, primals, tangents, **params):
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = primitive.bind(x, y, **params)
-    if x_dot is None or y_dot is None:
-        return z, None
-    return z, primitive.bind(x_dot, y_dot, **params)
-
-
 mistake(
     "jvp.mul_rule",
     {"primitive.bind(x, t, **params)": "primitive.bind(t, x, **params)"},
@@ -236,11 +259,10 @@ z = primitive"""
     },
     fails="test_mul_as_a_function",
 )
-# a square
-mistake(
+mistake(  # a square
     "jvp.mul_rule",
     {
-        "z = primitive.bind(x, y, **params)": "z = primitive.bind(x, y, **params)\nif x is y and x_dot is not None:\n    half = primitive.bind(x, x_dot, **params)\n    return z, add(half, half)",
+        "z = primitive.bind(x, y, **params)": "z = primitive.bind(x, y, **params)\nif x is y and x_dot is not None:\n    half = primitive.bind(x, x_dot, **params)\n    return z, add(half, half)"
     },
     fails="test_mul_of_one_value_twice",
 )
@@ -253,10 +275,22 @@ mistake(
 )
 mistake(
     "jvp.mul_rule",
-    {
-        "primitive.bind(x, t, **params)": "primitive.bind(x, t, **(params if primitive is dot_general_p else {}))"
-    },
+    {"(x, t, **params)": "(x, t, **(params if primitive is dot_general_p else {}))"},
     fails="test_product_with_parameters",
+)
+mistake(  # Primitives that the lesson does not know get zeros.
+    "jvp.mul_rule",
+    {
+        "return z, add": "if x_dot is None and primitive not in (mul_p, dot_general_p):\n    from_x = primitive.bind(zeros_like_aval(get_aval(x)), y, **params)\nreturn z, add"
+    },
+    fails="test_mul_work",
+)
+mistake(  # A scalar counts as a constant factor of an array.
+    "jvp.mul_rule",
+    {
+        "z = primitive": "if x_dot is not None and get_aval(x).shape and not get_aval(y).shape:\n    y_dot = None\nz = primitive"
+    },
+    fails="test_mul_shapes",
 )
 
 
@@ -319,50 +353,44 @@ def sum_jvp(primitive, primals, tangents):
     return primitive.bind(*primals), primitive.bind(*moves)
 
 
-# the tangents are always added
-mistake(
+mistake(  # the tangents are always added
     "jvp.sum_rule",
     {"primitive.bind(x_dot, y_dot)": "add_tangents(x_dot, y_dot)"},
     fails="test_sum_both_move",
 )
-# x - x does not move
-mistake(
+mistake(  # x - x does not move
     "jvp.sum_rule",
     {
         "if x_dot is None": "if x is y and x_dot is y_dot and primitive is sub_p:\n    return z, None\nif x_dot is None"
     },
     fails="test_sum_as_a_function",
 )
-# Arrays of one element may have different shapes.
-mistake(
+mistake(  # Arrays of one element may have different shapes.
     "jvp.sum_rule",
     {
         "return z, stretch_like(x_dot": "if y_dot is None and np.size(x_dot) == np.size(z):\n    return z, x_dot\nreturn z, stretch_like(x_dot"
     },
     fails="test_sum_shapes_of_one_that_moves",
 )
-
-
-@mistake("jvp.sum_rule", fails="test_sum_shapes_of_one_that_moves")
-def sum_jvp(primitive, primals, tangents):
-    # stretches scalars only
-    (x, y), (x_dot, y_dot) = primals, tangents
-    z = primitive.bind(x, y)
-    t = x_dot if y_dot is None else y_dot
-    if x_dot is not None and y_dot is not None:
-        return z, primitive.bind(x_dot, y_dot)
-    if x_dot is None and primitive is sub_p:
-        t = neg(t)
-    return z, t if get_aval(t).shape else stretch_like(t, z)
-
-
-@right("jvp.flat")
-def jvp_flat(f, primals, tangents):
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, x, drop_float0(t)) for x, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*boxes)]
-        return [x.primal for x in outs], [instantiate(x.tangent, get_aval(x.primal)) for x in outs]
+mistake(  # stretches scalars only
+    "jvp.sum_rule",
+    {
+        "z = primitive": "from minijax.jvp import stretch_like as stretch\nstretch_like = lambda t, like: t if get_aval(t).shape else stretch(t, like)\nz = primitive"
+    },
+    fails="test_sum_shapes_of_one_that_moves",
+)
+mistake(
+    "jvp.sum_rule",
+    {"primitive is sub_p else": "primitive is sub_p and get_aval(y).shape else"},
+    fails="test_sum_second_moves",
+)
+mistake(  # x - x does not move, even if only one of them does
+    "jvp.sum_rule",
+    {
+        "z = primitive.bind(x, y)": "z = primitive.bind(x, y)\nif x is y and y_dot is None and primitive is sub_p:\n    return z, zeros_like_aval(get_aval(z))"
+    },
+    fails="test_sum_as_a_function",
+)
 
 
 @right("jvp.flat", style="an ExitStack; loops; the zeros are made after the block")
@@ -430,8 +458,7 @@ mistake(
         "Pass every result through `full_raise(trace, out)` before you take it apart.",
     ],
 )
-# To NumPy a boolean is no integer, so its tangent stays what it is.
-mistake(
+mistake(  # To NumPy a boolean is no integer, so its tangent stays what it is.
     "jvp.flat",
     {
         "drop_float0(t)": "None if np.issubdtype(get_aval(x).dtype, np.integer) else t",
@@ -439,16 +466,12 @@ mistake(
     },
     fails="test_flat_boolean_inputs",
 )
-# Constants are boxed without a look at their interpreter, which may have ended.
-mistake(
+mistake(  # Constants are boxed without a look at their interpreter, which may have ended.
     "jvp.flat",
-    {
-        "full_raise(trace, out) for": "full_raise(trace, out) if isinstance(out, JVPTracer) else trace.pure(out) for"
-    },
+    {"(trace, out) for": "(trace, out) if isinstance(out, JVPTracer) else trace.pure(out) for"},
     fails="test_flat_escaped_output",
 )
-# The boxes take the places of the results in the list of f.
-mistake(
+mistake(  # The boxes take the places of the results in the list of f.
     "jvp.flat",
     {
         "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "tracers_out = f(*tracers_in)\ntracers_out[:] = [full_raise(trace, out) for out in tracers_out]"
@@ -474,84 +497,13 @@ tangents = [t if np.any(v) else None for t, v in zip(tangents, vals)]"""
     },
     fails="test_flat_as_a_function",
 )
-
-
-# zeros are kept by their type: if they were made while a program was recorded, they are its tracers
-@mistake("jvp.flat", fails="test_flat_instantiates_zeros")
-def jvp_flat(f, primals, tangents, kept={}):
-    def zeros(aval):
-        key = aval.shape, aval.dtype, aval.weak_type
-        if key not in kept:
-            kept[key] = zeros_like_aval(aval)
-        return kept[key]
-
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        ins = [JVPTracer(trace, p, drop_float0(t)) for p, t in zip(primals, tangents)]
-        outs = [full_raise(trace, out) for out in f(*ins)]
-        slopes = [zeros(o.aval) if o.tangent is None else o.tangent for o in outs]
-    return [o.primal for o in outs], slopes
-
-
-# Where nothing moves, a rule that is there is asked for the value.
-mistake(
-    "jvp.process_primitive",
+mistake(  # zeros are kept by their type: if they were made while a program was recorded, they are its tracers
+    "jvp.flat",
     {
-        "primal_out = primitive.bind(*primals, **params)": "several = primitive.multiple_results\nif primitive in jvp_rules and not several:\n    primal_out, _ = jvp_rules[primitive](primals, tangents, **params)\nelse:\n    primal_out = primitive.bind(*primals, **params)"
+        "tangents: Sequence[Tangent]": "tangents, kept={}",
+        "instantiate(t.tangent, get_aval(t.primal))": "kept.setdefault((t.aval.str_short(), t.weak_type), zeros_like_aval(t.aval)) if t.tangent is None else t.tangent",
     },
-    fails="test_nothing_moves",
-)
-# a tangent that happens to be zero
-mistake(
-    "jvp.process_primitive",
-    {
-        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif isinstance(tangent_out, float) and not tangent_out:\n    tangent_out = None"
-    },
-    fails="test_what_the_rule_gets",
-)
-mistake(
-    "jvp.process_primitive",
-    {
-        "= rule(primals, tangents, **params)": "= rule(primals, tangents, **params)\nif primitive.multiple_results:\n    primal_out = primitive.bind(*primals, **params)"
-    },
-    fails="test_several_results",
-)
-mistake("jvp.process_primitive", {"in tangents)": "in tangents[:2])"}, fails="test_several_results")
-mistake(
-    "jvp.process_primitive",
-    {
-        "rule = get_rule(": "if primitive.multiple_results and primitive not in jvp_rules:\n    return [JVPTracer(self, x, None) for x in primitive.bind(*primals, **params)]\nrule = get_rule("
-    },
-    fails="test_missing_rule",
-)
-# Primitives that the lesson does not know get zeros.
-mistake(
-    "jvp.mul_rule",
-    {
-        "return z, add": "if x_dot is None and primitive not in (mul_p, dot_general_p):\n    from_x = primitive.bind(zeros_like_aval(get_aval(x)), y, **params)\nreturn z, add"
-    },
-    fails="test_mul_work",
-)
-# A scalar counts as a constant factor of an array.
-mistake(
-    "jvp.mul_rule",
-    {
-        "z = primitive": "if x_dot is not None and get_aval(x).shape and not get_aval(y).shape:\n    y_dot = None\nz = primitive"
-    },
-    fails="test_mul_shapes",
-)
-mistake(
-    "jvp.sum_rule",
-    {"primitive is sub_p else": "primitive is sub_p and get_aval(y).shape else"},
-    fails="test_sum_second_moves",
-)
-# x - x does not move, even if only one of them does
-mistake(
-    "jvp.sum_rule",
-    {
-        "z = primitive.bind(x, y)": "z = primitive.bind(x, y)\nif x is y and y_dot is None and primitive is sub_p:\n    return z, zeros_like_aval(get_aval(z))"
-    },
-    fails="test_sum_as_a_function",
+    fails="test_flat_instantiates_zeros",
 )
 mistake(
     "jvp.flat",
@@ -577,19 +529,10 @@ mistake(
     {"drop_float0(t)": "drop_float0(t) if isinstance(t, np.ndarray) else t"},
     fails="test_flat_integer_inputs",
 )
-# A list without a box is used up.
-mistake(
+mistake(  # A list without a box is used up.
     "jvp.flat",
     {
         "tracers_out = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\ntracers_out = [full_raise(trace, out) for out in outs]\nif not any(isinstance(out, Tracer) for out in outs):\n    outs.clear()"
     },
     fails="test_flat_constant_outputs",
-)
-# Among several results, a rule gets zeros for what does not move.
-mistake(
-    "jvp.process_primitive",
-    {
-        "= rule(primals, tangents, **params)": "= rule(primals, [0.0 if t is None and primitive.multiple_results else t for t in tangents], **params)"
-    },
-    fails="test_several_results",
 )

@@ -17,19 +17,6 @@ def constant(self, val):
     return known.var
 
 
-@right("tracing.constant")
-def constant(self, val):
-    atom = literal_of(val)
-    if atom is None:
-        if id(val) in self.consts:
-            atom = self.consts[id(val)].var
-        else:
-            atom = Var(raise_to_shaped(get_aval(val)))
-            copied = np.copy(val) if isinstance(val, np.ndarray) else val
-            self.consts.update({id(val): Constant(var=atom, value=val, kept=copied)})
-    return atom
-
-
 @right("tracing.constant", style="setdefault, the copy by a table of classes")
 def constant(self, val):
     if literal := literal_of(val):
@@ -94,8 +81,7 @@ mistake(
         "The second field of `Constant` is `val` itself, not the copy. As long as it is kept there, no other object has its `id`.",
     ],
 )
-# The variable of an array is the same one in all programs.
-mistake(
+mistake(  # The variable of an array is the same one in all programs.
     "tracing.constant",
     {
         "val: Value": "val: Value, known={}",
@@ -103,22 +89,53 @@ mistake(
     },
     fails="test_constant_in_two_programs",
 )
-# A tracer's type is taken as it is, and may hold a value.
-mistake(
+mistake(  # A tracer's type is taken as it is, and may hold a value.
     "tracing.constant",
     {"Var(raise": "Var(get_aval(val) if isinstance(val, Tracer) else raise"},
     fails="test_constant_tracers",
 )
-# Exact class: arrays of a subclass are not copied.
-mistake(
+mistake(  # Exact class: arrays of a subclass are not copied.
     "tracing.constant",
     {"isinstance(val, np.ndarray)": "type(val) is np.ndarray"},
-    fails="test_constant_is_a_copy_of_integers",
+    fails="test_constant_is_a_copy",
 )
-# Weak types are lost.
-mistake(
+mistake(  # Weak types are lost.
     "tracing.constant",
     {"raise_to_shaped(get_aval(val))": "ShapedArray(val.shape, val.dtype)"},
+    fails="test_constant_other_arrays",
+)
+mistake(  # An array without axes keeps its first literal.
+    "tracing.constant",
+    {
+        "val: Value": "val: Value, known={}",
+        "return literal": "return known.setdefault(id(val), (val, literal))[1]",
+    },
+    fails="test_constant_is_a_copy",
+)
+mistake(  # Objects with the same memory are one.
+    "tracing.constant",
+    {
+        "if id(val) not in self.consts:": "for const in self.consts.values():\n    if isinstance(val, np.ndarray) and isinstance(const.value, np.ndarray) and np.shares_memory(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
+    },
+    fails="test_constant_equal_arrays",
+)
+mistake(  # An array with one element becomes a literal.
+    "tracing.constant",
+    {
+        "literal_of(val)": "literal_of(val.reshape(()) if isinstance(val, np.ndarray) and val.size == 1 else val)"
+    },
+    fails="test_constant_arrays",
+)
+mistake(  # A complex number loses half of itself.
+    "tracing.constant",
+    {"literal_of(val)": "literal_of(val.real if isinstance(val, complex) else val)"},
+    fails="test_constant_other_arrays",
+)
+mistake(  # A tracer whose box adds nothing counts as what is in it.
+    "tracing.constant",
+    {
+        "literal = literal_of(val)": "val = val.full_lower() if isinstance(val, Tracer) else val\nliteral = literal_of(val)"
+    },
     fails="test_constant_other_arrays",
 )
 
@@ -189,21 +206,6 @@ mistake(
         "While `f` runs, `trace_state.dynamic_trace` is the `MainTrace` of your interpreter.",
     ],
 )
-# After a traced function, no interpreter takes all operations.
-mistake(
-    "tracing.trace_with",
-    {"trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None"},
-    fails="test_trace_nested",
-)
-# An exception leaves the interpreter in charge.
-mistake(
-    "tracing.trace_with",
-    {
-        "try:": "if True:",
-        "finally:": "if True:",
-    },
-    fails="test_trace_afterwards",
-)
 mistake(
     "tracing.trace_with",
     {
@@ -216,62 +218,63 @@ mistake(
         "The inputs are the variables of all boxes that you made, in order.",
     ],
 )
-# A TypeError is taken to mean that f wants its arguments in a list.
-mistake(
+mistake(  # After a traced function, no interpreter takes all operations.
+    "tracing.trace_with",
+    {"trace_state.dynamic_trace = previous": "trace_state.dynamic_trace = None"},
+    fails="test_trace_nested",
+)
+mistake(  # An exception leaves the interpreter in charge.
+    "tracing.trace_with",
+    {"try:": "if True:", "finally:": "if True:"},
+    fails="test_trace_afterwards",
+)
+mistake(  # A TypeError is taken to mean that f wants its arguments in a list.
     "tracing.trace_with",
     {
         "outs = [full_raise(trace, out) for out in f(*tracers)]": "try:\n    outs = f(*tracers)\nexcept TypeError:\n    outs = f(tracers)\nouts = [full_raise(trace, out) for out in outs]"
     },
     fails="test_trace_errors",
 )
-# A box that has escaped becomes a constant.
-mistake(
+mistake(  # A box that has escaped becomes a constant.
     "tracing.trace_with",
     {
         "full_raise(trace, out) for out": "out if isinstance(out, JaxprTracer) and out._trace.main is main else trace.pure(out) for out"
     },
     fails="test_trace_escaped",
 )
-# An input keeps the value that its type may have.
-mistake(
+mistake(  # An input keeps the value that its type may have.
     "tracing.trace_with",
     {"trace.new_arg(aval)": "JaxprTracer(trace, Var(aval))"},
     fails="test_trace_evaluates_nothing",
 )
-# The list that f returns, which may be the user's, is filled with boxes.
-mistake(
+mistake(  # The list that f returns, which may be the user's, is filled with boxes.
     "tracing.trace_with",
     {
         "outs = [full_raise(trace, out) for out in f(*tracers)]": "outs = f(*tracers)\nfor i, out in enumerate(outs):\n    outs[i] = full_raise(trace, out)"
     },
     fails="test_trace_plain_outputs",
 )
-# A result that is not an array is dropped without a word.
-mistake(
+mistake(  # A result that is not an array is dropped without a word.
     "tracing.trace_with",
     {"in f(*tracers)": "in f(*tracers) if out is not None"},
     fails="test_trace_errors",
 )
-# The program is recorded into another builder.
-mistake(
+mistake(  # The program is recorded into another builder.
     "tracing.trace_with",
     {"with new": "builder = JaxprBuilder()\nwith new"},
     fails="test_trace_operations",
 )
-# A result that is a whole number becomes a float.
-mistake(
+mistake(  # A result that is a whole number becomes a float.
     "tracing.trace_with",
     {"full_raise(trace, out)": "full_raise(trace, float(out) if isinstance(out, int) else out)"},
     fails="test_trace_plain_outputs",
 )
-# A builder begins anew.
-mistake(
+mistake(  # A builder begins anew.
     "tracing.trace_with",
     {"with new": "builder.consts.clear()\nwith new"},
     fails="test_trace_operations",
 )
-# What a function was found to do is remembered by the function.
-mistake(
+mistake(  # What a function was found to do is remembered by the function.
     "tracing.trace_with",
     {
         "avals: Sequence[ShapedArray]": "avals, known={}",
@@ -279,88 +282,43 @@ mistake(
     },
     fails="test_trace_operations",
 )
-# Nothing is recorded for a function without results.
-mistake(
+mistake(  # Nothing is recorded for a function without results.
     "tracing.trace_with",
     {"invars: list": "if not outs:\n    builder.eqns.clear()\ninvars: list"},
     fails="test_trace_no_inputs",
 )
-# An array of our own without axes becomes a literal.
-mistake(
+mistake(  # An array of our own without axes becomes a literal.
     "tracing.trace_with",
     {
         "full_raise(trace, out)": "full_raise(trace, np.asarray(out) if hasattr(out, 'weak_type') and not isinstance(out, Tracer) else out)"
     },
     fails="test_trace_plain_outputs",
 )
-# Whatever NumPy can convert is a result.
-mistake(
+mistake(  # Whatever NumPy can convert is a result.
     "tracing.trace_with",
     {
         "full_raise(trace, out)": "full_raise(trace, getattr(out, '__array__', lambda: out)() if not hasattr(out, 'shape') else out)"
     },
     fails="test_trace_errors",
 )
-# A box belongs to all programs of its builder.
-mistake(
+mistake(  # A box belongs to all programs of its builder.
     "tracing.trace_with",
     {
         "full_raise(trace, out)": "out if isinstance(out, JaxprTracer) and out._trace.main.global_data is builder else full_raise(trace, out)"
     },
     fails="test_trace_escaped",
 )
-# The interpreter in charge before is guessed from the stack.
-mistake(
+mistake(  # The interpreter in charge before is guessed from the stack.
     "tracing.trace_with",
     {
         "trace_state.dynamic_trace = previous": "below = [m for m in trace_state.stack[:-1] if m.trace_type is JaxprTrace]\ntrace_state.dynamic_trace = below[-1] if below else None"
     },
     fails="test_trace_afterwards",
 )
-# A StopIteration of the function is taken for the end of its results.
-mistake(
+mistake(  # A StopIteration of the function is taken for the end of its results.
     "tracing.trace_with",
     {
         "outs = [full_raise(trace, out) for out in f(*tracers)]": "outs = [full_raise(trace, out) for outs in map(f, *([t] for t in tracers)) for out in outs] if tracers else [full_raise(trace, out) for out in f()]"
     },
     fails="test_trace_afterwards",
-)
-# An array without axes keeps its first literal.
-mistake(
-    "tracing.constant",
-    {
-        "val: Value": "val: Value, known={}",
-        "return literal": "return known.setdefault(id(val), (val, literal))[1]",
-    },
-    fails="test_constant_is_a_copy_of_integers",
-)
-# Objects with the same memory are one.
-mistake(
-    "tracing.constant",
-    {
-        "if id(val) not in self.consts:": "for const in self.consts.values():\n    if isinstance(val, np.ndarray) and isinstance(const.value, np.ndarray) and np.shares_memory(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
-    },
-    fails="test_constant_equal_floats",
-)
-# An array with one element becomes a literal.
-mistake(
-    "tracing.constant",
-    {
-        "literal_of(val)": "literal_of(val.reshape(()) if isinstance(val, np.ndarray) and val.size == 1 else val)"
-    },
-    fails="test_constant_arrays",
-)
-# A complex number loses half of itself.
-mistake(
-    "tracing.constant",
-    {"literal_of(val)": "literal_of(val.real if isinstance(val, complex) else val)"},
-    fails="test_constant_other_arrays",
-)
-# A tracer whose box adds nothing counts as what is in it.
-mistake(
-    "tracing.constant",
-    {
-        "literal = literal_of(val)": "val = val.full_lower() if isinstance(val, Tracer) else val\nliteral = literal_of(val)"
-    },
-    fails="test_constant_other_arrays",
 )
