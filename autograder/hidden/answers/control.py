@@ -858,16 +858,11 @@ mistake(
 )
 mistake(
     "control.scan_steps",
-    {
-        "np.int64(0)": "np.int8(0)",
-        "np.int64(loop.length)": "np.int8(min(loop.length, 127))",
-    },
+    {"np.int64(0)": "np.int8(0)", "np.int64(loop.length)": "np.int8(min(loop.length, 127))"},
     fails="test_scan_given",
 )
 mistake(
-    "control.scan_steps",
-    {"number + 1": "number + loop.unroll"},
-    fails="test_scan_carry_and_ys",
+    "control.scan_steps", {"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys"
 )
 
 

@@ -285,10 +285,7 @@ mistake(
 )
 mistake(
     "custom.inverse_jaxpr",
-    {
-        "env: Env = {}": "pass",
-        "outs: Sequence[Any]": "outs: Sequence[Any], env: Env = {}",
-    },
+    {"env: Env = {}": "pass", "outs: Sequence[Any]": "outs: Sequence[Any], env: Env = {}"},
     fails="test_sweep_calls",
 )
 mistake(
@@ -661,11 +658,7 @@ mistake(
 )
 
 
-mistake(
-    "custom.dce_call",
-    {"{**eqn.params,": "{**given_params(eqn),"},
-    fails="test_call_params",
-)
+mistake("custom.dce_call", {"{**eqn.params,": "{**given_params(eqn),"}, fails="test_call_params")
 
 
 # Only operands that are variables are counted.

@@ -137,16 +137,14 @@ mistake(
 # A dict is never a leaf.
 mistake(
     "pytrees.flatten",
-    {
-        "is_leaf(tree)": "is_leaf(tree) and type(tree) is not dict",
-    },
+    {"is_leaf(tree)": "is_leaf(tree) and type(tree) is not dict"},
     fails="test_leaves_by_choice",
 )
 # An error in the children is taken for a wrong answer of the class.
 mistake(
     "pytrees.flatten",
     {
-        "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]",
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]"
     },
     fails="test_errors_when_taken_apart",
 )
@@ -154,7 +152,7 @@ mistake(
 mistake(
     "pytrees.flatten",
     {
-        "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:",
+        "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:"
     },
     fails="test_leaves_by_choice",
 )
@@ -314,9 +312,7 @@ mistake(
 # An empty container is made by its class alone, without its data.
 mistake(
     "pytrees.unflatten",
-    {
-        "children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = [",
-    },
+    {"children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = ["},
     fails="test_other_classes_come_back",
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
@@ -441,7 +437,7 @@ kind =""",
 mistake(
     "pytrees.flatten_up_to",
     {
-        "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:",
+        "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:"
     },
     fails="test_containers_of_another_class",
 )
@@ -474,9 +470,7 @@ mistake(
 # What an empty container keeps is not compared.
 mistake(
     "pytrees.flatten_up_to",
-    {
-        "data != treedef.data or": "children and data != treedef.data or",
-    },
+    {"data != treedef.data or": "children and data != treedef.data or"},
     fails="test_data_at_every_depth",
 )
 
@@ -584,9 +578,7 @@ except (TypeError, AttributeError) as error:
 # Without leaves, the other trees are not looked at.
 mistake(
     "pytrees.map",
-    {
-        "columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,",
-    },
+    {"columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,"},
     fails="test_map_of_trees_that_differ",
 )
 
@@ -739,16 +731,14 @@ def flatten_fun(f, in_tree):
 # A call that fails loses the structure of the last result.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_leaves, structure =": "out_trees.clear()\nout_leaves, structure =",
-    },
+    {"out_leaves, structure =": "out_trees.clear()\nout_leaves, structure ="},
     fails="test_several_calls",
 )
 # Two wrappers of one function share a structure.
 mistake(
     "pytrees.flatten_fun",
     {
-        "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])",
+        "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])"
     },
     fails="test_wrappers_side_by_side",
 )

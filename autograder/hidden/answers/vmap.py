@@ -222,7 +222,7 @@ mistake(
 mistake(
     "vmap.align_operand",
     {
-        "if dim is not_mapped and not get_aval(x).shape:": "if dim is not_mapped and math.prod(get_aval(x).shape) == 1:",
+        "if dim is not_mapped and not get_aval(x).shape:": "if dim is not_mapped and math.prod(get_aval(x).shape) == 1:"
     },
     fails="test_arrays_that_are_not_mapped",
 )
@@ -436,9 +436,7 @@ mistake(
 # If both are mapped, the dtype that is asked for is lost.
 mistake(
     "vmap.dot_general_rule",
-    {
-        "out_dim = 0": "out_dim, preferred_element_type = 0, None",
-    },
+    {"out_dim = 0": "out_dim, preferred_element_type = 0, None"},
     fails="test_element_type",
 )
 
@@ -526,7 +524,7 @@ mistake(
 mistake(
     "vmap.jacobian",
     {
-        "for axis in range": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in range",
+        "for axis in range": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in range"
     },
     fails="test_jacobian_keeps_the_dtype",
 )

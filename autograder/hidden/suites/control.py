@@ -1067,7 +1067,7 @@ def slopes_of_loops(mj, x, t):
         return {
             "the values, the tangents and the operations of two loops": [
                 (mj.jvp(f, (x,), (t,)), operations(mj, f, x)) for f in (late, counted)
-            ],
+            ]
         }
 
 

@@ -151,9 +151,7 @@ def chain_of_shape(mj, ys):
         return mj.lax.neg(y) if x.dtype == np.float32 else y
 
     back = inverse_chain(f)
-    return {
-        "the values for each shape": [back(y) for y in ys],
-    }
+    return {"the values for each shape": [back(y) for y in ys]}
 
 
 @probe

@@ -15,10 +15,7 @@ from autograder.grading.suite import exercise, probe, siblings
 if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax import core
     from minijax import numpy as jnp
-    from minijax.core import (
-        not_mapped,
-        trace_state,
-    )
+    from minijax.core import not_mapped, trace_state
 
 F32 = np.float32
 
@@ -212,10 +209,7 @@ def combined(mj, siblings, name, axis_size, vals, dims):
     with in_place("minijax.vmap", siblings) as vmap:
         dims = [core.not_mapped if dim is None else dim for dim in dims]
         out, dim = vmap.binary_batch(getattr(core, name), axis_size, vals, dims)
-    return {
-        "the values": out,
-        "the batch axis": dim,
-    }
+    return {"the values": out, "the batch axis": dim}
 
 
 @pytest.mark.meets("float32", "axes")
@@ -763,10 +757,7 @@ def places(mj, x, y):
         ({"x": 1, "y": 0}, None),
         {"s": -1, "c": None, "y": (1, None)},
     )
-    return {
-        "the results for each choice of axes": outs,
-        "the results in containers": f(d, 3.0),
-    }
+    return {"the results for each choice of axes": outs, "the results in containers": f(d, 3.0)}
 
 
 @probe
@@ -839,10 +830,7 @@ def again_and_again(mj, x):
 def types_of_results(mj, x):
     """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
-    return {
-        "the results": out,
-        "the results times a float32": beside_single(out),
-    }
+    return {"the results": out, "the results times a float32": beside_single(out)}
 
 
 @probe
@@ -874,10 +862,7 @@ def test_whole_one_example(student):
     student.agrees(shapes_inside, CUBE[:, :, :2], GRID[0, :2])
 
 
-@pytest.mark.meets(
-    nested="move_batch_axis align_operand reduce_sum_rule",
-    closure="align_operand",
-)
+@pytest.mark.meets(nested="move_batch_axis align_operand reduce_sum_rule", closure="align_operand")
 def test_whole_nested(student):
     """In a vmap within a vmap, each result has the batch axes that it depends on."""
     student.agrees(outer_and_inner, GRID, ROW)
