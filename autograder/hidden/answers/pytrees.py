@@ -95,7 +95,7 @@ mistake(
     return [], PyTreeDef(type(None), None, ())
 kind = node_type"""
     },
-    fails="test_none_as_a_leaf_by_choice",
+    fails="test_what_is_leaf_gives",
 )
 mistake(
     "pytrees.flatten", {"take_apart": "to_children"}, fails="test_containers_taken_apart_wrongly"
@@ -105,7 +105,7 @@ mistake(
 )
 
 
-@mistake("pytrees.flatten", fails="test_one_container_twice")
+@mistake("pytrees.flatten", fails="test_nested_containers")
 def tree_flatten(tree, is_leaf=None):
     met = set()
 
@@ -172,21 +172,6 @@ def tree_unflatten(treedef, leaves):
     return node_type(treedef.node_class).from_children(treedef.data, children)
 
 
-@right("pytrees.unflatten", style="slices by the number of leaves of each child")
-def tree_unflatten(treedef, leaves):
-    leaves = tuple(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError(f"{len(leaves)} leaves for {treedef}")
-    if treedef.node_class is None:
-        return leaves[0]
-    children, start = [], 0
-    for child in treedef.child_treedefs:
-        end = start + child.num_leaves
-        children.append(tree_unflatten(child, leaves[start:end]))
-        start = end
-    return node_type(treedef.node_class).from_children(treedef.data, children)
-
-
 @right("pytrees.unflatten", style="from right to left, with a stack of leaves that are left")
 def tree_unflatten(treedef, leaves):
     stock = [*leaves]
@@ -232,8 +217,11 @@ mistake(
 )
 
 
-@mistake(
+mistake(
     "pytrees.unflatten",
+    {
+        "children = [": "mine = iter(leaves)\nchildren = [next(mine) if child.node_class is None else "
+    },
     name="Every child begins with the first leaf again",
     hints=[
         "Build `((1, 2), (3, 4))` from its leaves. Where do the leaves of the second pair come from?",
@@ -241,25 +229,6 @@ mistake(
         "Make the iterator once, outside the recursion, and let every leaf take `next` from it.",
     ],
 )
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("wrong number of leaves")
-
-    def build(part, leaves):
-        if part.node_class is None:
-            return next(leaves)
-        if not part.child_treedefs:
-            return node_type(part.node_class).from_children(part.data, [])
-        given = list(leaves)
-        if all(child.node_class is None for child in part.child_treedefs):
-            children = given[: len(part.child_treedefs)]
-        else:
-            children = [build(child, iter(given)) for child in part.child_treedefs]
-        return node_type(part.node_class).from_children(part.data, children)
-
-    return build(treedef, iter(leaves))
-
 
 mistake(
     "pytrees.unflatten",
@@ -549,21 +518,14 @@ mistake(
 )
 
 
-@mistake("pytrees.map", fails="test_calls_for_equal_leaves")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-    remembered = functools.cache(f)
-    new = []
-    for xs in zip(*columns):
-        try:
-            hash(xs)
-        except TypeError:
-            new.append(f(*xs))
-        else:
-            new.append(remembered(*xs))
-    return tree_unflatten(structure, new)
-
+mistake(
+    "pytrees.map",
+    {
+        "leaves, treedef =": "known = {}\nleaves, treedef =",
+        "f(*xs) for": "known[str(xs)] if str(xs) in known else known.setdefault(str(xs), f(*xs)) for",
+    },
+    fails="test_calls_for_equal_leaves",
+)
 
 mistake(
     "pytrees.map",
@@ -700,34 +662,15 @@ out_leaves, structure = tree_flatten(result)"""
 )
 
 
-@mistake("pytrees.flatten_fun", fails="test_equal_arguments_again")
-def flatten_fun(f, in_tree):
-    known, kept = {}, []
-
-    def flat_f(*leaves):
-        try:
-            known_already = leaves in known
-        except TypeError:
-            known_already = False
-        if known_already:
-            out, structure = known[leaves]
-        else:
-            out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-            try:
-                known[leaves] = out, structure
-            except TypeError:
-                pass
-        kept[:] = [structure]
-        return list(out)
-
-    def out_tree():
-        if not kept:
-            raise RuntimeError("asked too early")
-        return kept[0]
-
-    return flat_f, out_tree
-
-
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "] = []": "] = []\nknown = {}",
+        "tree_flatten(f(*tree_unflatten(in_tree, leaves)))": "known[str(leaves)] if str(leaves) in known else known.setdefault(str(leaves), tree_flatten(f(*tree_unflatten(in_tree, leaves))))",
+        "return out_leaves": "return list(out_leaves)",
+    },
+    fails="test_runs_of_the_function",
+)
 # A call that fails loses the structure of the last result.
 mistake(
     "pytrees.flatten_fun",
