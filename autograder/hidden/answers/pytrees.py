@@ -90,11 +90,7 @@ mistake(
 )
 mistake(
     "pytrees.flatten",
-    {
-        "kind = node_type": """if tree is None:
-    return [], PyTreeDef(type(None), None, ())
-kind = node_type"""
-    },
+    {"kind = ": "if tree is None:\n    return [], PyTreeDef(type(None), None, ())\nkind = "},
     fails="test_what_is_leaf_gives",
 )
 mistake(
@@ -193,11 +189,7 @@ def tree_unflatten(treedef, leaves):
 
 mistake(
     "pytrees.unflatten",
-    {
-        "kind = cast": """if part.node_class in (tuple, list):
-    return tuple(children)
-kind = cast"""
-    },
+    {"kind = ": "if part.node_class in (tuple, list):\n    return tuple(children)\nkind = "},
     name="Lists come back as tuples",
     hints=[
         "Take `[1.0, 2.0]` apart and build it again. Is the result equal to what you began with?",
@@ -215,8 +207,6 @@ mistake(
         "Compare `len(leaves)` with `treedef.num_leaves` before you build anything, after `leaves = list(leaves)`.",
     ],
 )
-
-
 mistake(
     "pytrees.unflatten",
     {
@@ -229,13 +219,9 @@ mistake(
         "Make the iterator once, outside the recursion, and let every leaf take `next` from it.",
     ],
 )
-
 mistake(
     "pytrees.unflatten",
-    {
-        "leaves = list(leaves)": "leaves = leaves if isinstance(leaves, list) else list(leaves)",
-        "next(remaining)": "leaves.pop(0)",
-    },
+    {"= list": "= leaves if isinstance(leaves, list) else list", "next(remaining": "leaves.pop(0"},
     name="The leaves are taken out of the caller's list",
     hints=[
         "Build a tree from a list of leaves, and look at the list afterwards.",
@@ -285,11 +271,7 @@ mistake(
     fails="test_other_classes_come_back",
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
-mistake(
-    "pytrees.unflatten",
-    {"if part.node_class is None:": "if part is leaf:"},
-    fails="test_structure_of_a_leaf",
-)
+mistake("pytrees.unflatten", {".node_class is None": " is leaf"}, fails="test_structure_of_a_leaf")
 
 
 @right("pytrees.flatten_up_to")
@@ -438,9 +420,7 @@ mistake(
 )
 # What an empty container keeps is not compared.
 mistake(
-    "pytrees.flatten_up_to",
-    {"data != treedef.data or": "children and data != treedef.data or"},
-    fails="test_data_at_every_depth",
+    "pytrees.flatten_up_to", {"data != ": "children and data != "}, fails="test_data_at_every_depth"
 )
 
 
@@ -516,8 +496,6 @@ mistake(
     {"f(*xs) for": "xs[0] if (y := f(*xs)) is None else y for"},
     fails="test_results_that_are_containers",
 )
-
-
 mistake(
     "pytrees.map",
     {
@@ -526,7 +504,6 @@ mistake(
     },
     fails="test_calls_for_equal_leaves",
 )
-
 mistake(
     "pytrees.map",
     {
@@ -660,8 +637,6 @@ out_leaves, structure = tree_flatten(result)"""
     },
     fails="test_errors_in_the_function",
 )
-
-
 mistake(
     "pytrees.flatten_fun",
     {
@@ -680,13 +655,9 @@ mistake(
 # Two wrappers of one function share a structure.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])"
-    },
+    {": list[PyTreeDef] = []": " = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])"},
     fails="test_wrappers_side_by_side",
 )
-
-
 # Children that are all leaves are the leaves of a list: the caller's list itself.
 mistake(
     "pytrees.flatten",
@@ -696,16 +667,10 @@ mistake(
     fails="test_argument_is_left_alone",
 )
 # from right to left
+mistake("pytrees.flatten", {"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
 mistake(
     "pytrees.flatten",
-    {"for xs, _ in flat for": "for xs, _ in reversed(flat) for"},
-    fails="test_nested_containers",
-)
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = kind.take_apart(tree)"
-    },
+    {"children, data = ": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = "},
     fails="test_each_container_once",
 )
 # data that cannot be hashed
@@ -748,9 +713,7 @@ mistake(
 )
 mistake(
     "pytrees.unflatten",
-    {
-        "remaining = iter(leaves)": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = iter(leaves)"
-    },
+    {"remaining = ": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = "},
     fails="test_classes_of_containers",
 )
 # No data, no comparison.
@@ -779,16 +742,12 @@ mistake(
 # A result without leaves leaves the last structure.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_trees[:] = [structure]": "if out_leaves or not out_trees:\n    out_trees[:] = [structure]"
-    },
+    {"out_trees[:] = [structure": "if out_leaves or not out_trees:\n    out_trees[:] = [structure"},
     fails="test_several_calls",
 )
 mistake(
     "pytrees.flatten_fun",
-    {
-        "f(*tree_unflatten(in_tree, leaves))": "f(*tree_unflatten(in_tree, leaves if in_tree.num_leaves else ()))"
-    },
+    {"(in_tree, leaves))": "(in_tree, leaves if in_tree.num_leaves else ()))"},
     fails="test_wrong_number_of_flat_arguments",
 )
 # The arguments in a list are one argument.
@@ -816,8 +775,6 @@ mistake(
 # What needs no arguments runs once.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_leaves, structure = tree_flatten(": "if not leaves and out_trees:\n    return []\nout_leaves, structure = tree_flatten("
-    },
+    {"out_leaves, structure": "if not leaves and out_trees:\n    return []\nout_leaves, structure"},
     fails="test_runs_of_the_function",
 )

@@ -76,9 +76,7 @@ mistake(
         "Put `axis_size` in the shape at `dst`: `(*shape[:dst], axis_size, *shape[dst:])`; the axes of `x` become all axes but `dst`.",
     ],
 )
-mistake(
-    "vmap.move_batch_axis", {"i != dst": "i != (dst and len(shape))"}, fails="test_move_is_apart"
-)
+mistake("vmap.move_batch_axis", {" != dst": " != (dst and len(shape))"}, fails="test_move_is_apart")
 mistake(
     "vmap.move_batch_axis",
     {
@@ -98,11 +96,7 @@ mistake(
     {"order = [": "if type(x) is np.ndarray:\n    return np.moveaxis(x, src, dst)\norder = ["},
     fails="test_move_is_apart",
 )
-mistake(
-    "vmap.move_batch_axis",
-    {"order.insert(dst, src)": "order.insert(dst and len(shape), src)"},
-    fails="test_to_any_place",
-)
+mistake("vmap.move_batch_axis", {"dst, src": "dst and len(shape), src"}, fails="test_to_any_place")
 # A value is repeated along a leading axis, which moves afterwards.
 mistake(
     "vmap.move_batch_axis",
@@ -221,9 +215,7 @@ mistake(
 # An array of one entry is taken for a number.
 mistake(
     "vmap.align_operand",
-    {
-        "if dim is not_mapped and not get_aval(x).shape:": "if dim is not_mapped and math.prod(get_aval(x).shape) == 1:"
-    },
+    {"not_mapped and not get_aval(x).shape:": "not_mapped and math.prod(get_aval(x).shape) == 1:"},
     fails="test_arrays_that_are_not_mapped",
 )
 
@@ -294,15 +286,9 @@ mistake(
     fails="test_axes_in_any_order",
 )
 mistake(
-    "vmap.reduce_sum_rule",
-    {"axes_behind(dim, axes)": "axes_behind(dim, axes or range(x.ndim - 1))"},
-    fails="test_all_axes_or_none",
+    "vmap.reduce_sum_rule", {" axes)": " axes or range(x.ndim - 1))"}, fails="test_all_axes_or_none"
 )
-mistake(
-    "vmap.reduce_sum_rule",
-    {"reduce_sum(x, axes_out)": "x.sum(axes_out)"},
-    fails="test_sum_keeps_the_dtype",
-)
+mistake("vmap.reduce_sum_rule", {"reduce_sum(x, ": "x.sum("}, fails="test_sum_keeps_the_dtype")
 mistake(
     "vmap.reduce_sum_rule",
     {
@@ -416,9 +402,7 @@ mistake(
     fails="test_products_with_batch_axes",
 )
 mistake(
-    "vmap.dot_general_rule",
-    {"*axes) for": "*axes[:1]) for"},
-    fails="test_products_with_several_batch_axes",
+    "vmap.dot_general_rule", {"*axes)": "*axes[:1])"}, fails="test_products_with_several_batch_axes"
 )
 mistake(
     "vmap.dot_general_rule",
@@ -512,9 +496,7 @@ mistake(
         "`out_axes=(None, -1)`: the axis of the directions comes after those of the result.",
     ],
 )
-mistake(
-    "vmap.jacobian", {"in_axes=axis": "in_axes=min(axis, 1)"}, fails="test_jacobian_of_a_matrix"
-)
+mistake("vmap.jacobian", {"=axis": "=min(axis, 1)"}, fails="test_jacobian_of_a_matrix")
 mistake(
     "vmap.jacobian",
     {"(get_aval(xs[i]))": "(ShapedArray(get_aval(xs[i]).shape, get_aval(xs[i]).dtype))"},
@@ -523,13 +505,9 @@ mistake(
 # A number moves by a Python float, whatever its dtype.
 mistake(
     "vmap.jacobian",
-    {
-        "for axis in range": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in range"
-    },
+    {"for axis in ": "if not get_aval(xs[i]).shape:\n    return push_forward(1.0)\nfor axis in "},
     fails="test_jacobian_keeps_the_dtype",
 )
-
-
 # Weak arrays, unlike numbers, lose their weak type.
 mistake(
     "vmap.move_batch_axis",
@@ -540,9 +518,7 @@ mistake(
 )
 mistake(
     "vmap.move_batch_axis",
-    {
-        "return transpose(x, order)": "return transpose(x, order) if dst else transpose_p.bind(x, permutation=tuple(order))"
-    },
+    {"(x, order)": "(x, order) if dst else transpose_p.bind(x, permutation=tuple(order))"},
     fails="test_work_of_a_move",
 )
 mistake(
@@ -554,9 +530,7 @@ mistake(
 )
 mistake(
     "vmap.align_operand",
-    {
-        "not get_aval(x).shape:": "not get_aval(x).shape:\n    x = float(x) if isinstance(x, int) else x"
-    },
+    {" get_aval(x).shape:": " get_aval(x).shape:\n    x = float(x) if isinstance(x, int) else x"},
     fails="test_numbers_that_are_not_mapped",
 )
 # One axis at most is put in.
@@ -605,9 +579,7 @@ mistake(
 # The axes of a square are taken for each other.
 mistake(
     "vmap.jacobian",
-    {
-        "vmap(push_forward, in_axes=axis,": "vmap(push_forward, in_axes=axis if len(set(get_aval(xs[i]).shape)) > 1 else 0,"
-    },
+    {", in_axes=axis,": ", in_axes=axis if len(set(get_aval(xs[i]).shape)) > 1 else 0,"},
     fails="test_jacobian_of_a_matrix",
 )
 mistake(
@@ -635,9 +607,7 @@ mistake(
 # what moves outside is lost
 mistake(
     "vmap.jacobian",
-    {
-        "return push_forward(basis": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward(basis"
-    },
+    {"return push_forward(": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward("},
     fails="test_jacobian_of_one_input_twice",
 )
 # An array of one entry stretches along the axis that it has.
