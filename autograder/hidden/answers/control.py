@@ -32,22 +32,6 @@ def cond_jvp(primals, tangents, *, branches):
     return outs[:results], out_tangents
 
 
-@right("control.cond_jvp", style="a named inner function, iterators over the results")
-def cond_jvp(primals, tangents, *, branches):
-    index, *operands = primals
-    _, *changes = tangents
-    marks = tuple(change is not None for change in changes)
-
-    def with_tangents(branch, need):
-        return jvp_program(branch, marks, need)
-
-    programs, out_marks = agreed(with_tangents, list(branches))
-    inputs = operands + [change for change in changes if change is not None]
-    outs = iter(bind_cond(index, programs, inputs))
-    values = [next(outs) for _ in branches[0].out_avals]
-    return values, [next(outs) if mark else None for mark in out_marks]
-
-
 @right("control.cond_jvp", style="the branches agree by a union made here; slices")
 def cond_jvp(primals, tangents, *, branches):
     moves = moving(tangents)[1:]
@@ -98,6 +82,29 @@ mistake(
     },
     fails="test_jvp_of_choice",
 )
+# With one branch there is nothing to choose.
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])": "inputs = [*operands, *chosen(tangents[1:], moves)]\nouts = bind_cond(index, programs, inputs) if branches[1:] else jaxpr_as_fun(programs[0])(*inputs)"
+    },
+    fails="test_jvp_of_one_branch",
+)
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(": "if operands and not any(moves):\n    return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)\nouts = bind_cond("
+    },
+    fails="test_jvp_operands_that_stay",
+)
+# The programs of branches are kept, whichever of as many operands move.
+mistake(
+    "control.cond_jvp",
+    {
+        "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "kept = branches[0].jaxpr.cache\nif ('mine', sum(moves)) not in kept:\n    kept['mine', sum(moves)] = agreed(lambda b, need: jvp_program(b, moves, need), branches)\nprograms, out_moves = kept['mine', sum(moves)]"
+    },
+    fails="test_jvp_of_choice",
+)
 
 
 @right("control.select")
@@ -112,24 +119,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
         outs.append(jaxpr_as_fun(batched_program(branch, axis_size, *marks)[0])(*given))
     columns = [[out[k] for out in outs] for k in range(results)]
     return [select_n(stretch(indices, c[0]), *c) for c in columns], [0] * results
-
-
-@right("control.select")
-def select_branches(axis_size, indices, operands, dims, branches):
-    batches = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(operands, dims, strict=True)]
-    marks = [True] * len(batches)
-    out_marks = [True] * len(branches[0].out_avals)
-    best = None
-    for number, branch in enumerate(branches):
-        own = eq(indices, np.array(number, np.int32))
-        inputs = [select(stretch(own, x), x, stop_gradient(x)) for x in batches]
-        f, _ = batched_program(branch, axis_size, tuple(marks), tuple(out_marks))
-        outs = jaxpr_as_fun(f)(*inputs)
-        if best is None:
-            best = outs
-        else:
-            best = [select(stretch(own, x), x, y) for x, y in zip(outs, best, strict=True)]
-    return best, [0 for _ in best]
 
 
 @right("control.select", style="one branch after the other is put over what there is, no select_n")
@@ -150,25 +139,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
         else:
             answer = [select(stretch(mine, new), new, old) for new, old in zip(outs, answer)]
     return list(answer), [0] * len(answer)
-
-
-@right("control.select", style="a closure for each branch, columns by zip, select_n at the end")
-def select_branches(axis_size, indices, operands, dims, branches):
-    operand_marks = tuple(True for _ in operands)
-    result_marks = tuple(True for _ in branches[0].out_avals)
-    fronts = to_front(axis_size, operands, dims, operand_marks)
-
-    def results(item):
-        number, branch = item
-        chosen_here = eq(indices, np.int32(number))
-        program, _ = batched_program(branch, axis_size, operand_marks, result_marks)
-        guarded = (select(stretch(chosen_here, x), x, stop_gradient(x)) for x in fronts)
-        return jaxpr_as_fun(program)(*guarded)
-
-    table = [results(item) for item in enumerate(branches)]
-    columns = [[row[k] for row in table] for k in range(len(result_marks))]
-    outs = [select_n(stretch(indices, column[0]), *column) for column in columns]
-    return outs, [0 for _ in outs]
 
 
 mistake(
@@ -236,6 +206,28 @@ mistake(
     {"(branch, axis_size, every": "(branch, get_aval(operands[0]).shape[0], every"},
     fails="test_select_without_operands",
 )
+mistake(
+    "control.select",
+    {
+        "results = []": "if len(branches) == 1:\n    out = jaxpr_as_fun(branches[0])(*[x[0] for x in operands])\n    return out, [not_mapped] * len(out)\nresults = []"
+    },
+    fails="test_select_of_one",
+)
+# Operands are cut off if there are several examples, and if their branches are known.
+mistake("control.select", {"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
+mistake(
+    "control.select",
+    {"x)) for x in operands]": "x)) if isinstance(indices, np.ndarray) else x for x in operands]"},
+    fails="test_select_gradients",
+)
+# If the branches of the examples are known, each result is computed by a run of its own.
+mistake(
+    "control.select",
+    {
+        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if isinstance(indices, np.ndarray) else run(*safe)\n)"
+    },
+    fails="test_select_traced",
+)
 
 
 @right("control.settled")
@@ -255,15 +247,6 @@ def settled(transform, carry):
         step, marks = transform(before)
         carry = tuple(marks[:n])
     return step, carry, tuple(marks[n:])
-
-
-@right("control.settled", style="recursion")
-def settled(transform, carry):
-    step, out = transform(tuple(carry))
-    again, others = tuple(out[: len(carry)]), tuple(out[len(carry) :])
-    if again == tuple(carry):
-        return step, again, others
-    return settled(transform, again)
 
 
 @right("control.settled", style="counts the marks, unites them, an endless loop")
@@ -289,10 +272,6 @@ def settled(transform, carry):
     return step, carry, tuple(out[len(carry) :])
 
 
-# After the last step it asks once more.
-mistake(
-    "control.settled", {"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once"
-)
 mistake(
     "control.settled",
     {"if carry_out == carry:": "if True:", "step, carry, others": "step, carry_out, others"},
@@ -302,6 +281,10 @@ mistake(
         "The step that you have takes a carry with the old marks, and returns one with the new marks. So it cannot be repeated.",
         "Transform again with the marks that came out, for as long as they differ from those that went in.",
     ],
+)
+# After the last step it asks once more.
+mistake(
+    "control.settled", {"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once"
 )
 # Of a carry without marks, each value may be marked in a round of its own.
 mistake(
@@ -326,6 +309,18 @@ mistake(
     {"if carry_out == carry:": "if carry_out == carry or all(carry_out):", "carry,": "carry_out,"},
     fails="test_settled_in_several_rounds",
 )
+mistake(
+    "control.settled",
+    {"while True:": "for left in range(8)[::-1]:", " == carry:": " == carry or not left:"},
+    fails="test_settled_in_several_rounds",
+)
+mistake(
+    "control.settled",
+    {
+        "carry_out, others = groups(out_marks, len(carry))": "others, carry_out = groups(out_marks, len(out_marks) - len(carry))"
+    },
+    fails="test_settled_later",
+)
 
 
 @right("control.finished")
@@ -340,25 +335,6 @@ def where_condition_holds(body, condition, body_nconsts):
         return [select(stretch(runs, x), x, y) for x, y in zip(new, carry)]
 
     return trace_to_jaxpr(step, condition.in_avals[:first] + body.in_avals)
-
-
-@right("control.finished")
-@kept_beside
-def where_condition_holds(body, condition, body_nconsts):
-    n_carry = len(body.out_avals)
-    n_cond = len(condition.in_avals) - n_carry
-
-    def f(*args):
-        args = list(args)
-        old = args[len(args) - n_carry :]
-        go_on = jaxpr_as_fun(condition)(*args[:n_cond], *old)[0]
-        outs = []
-        for x, y in zip(jaxpr_as_fun(body)(*args[n_cond:]), old, strict=True):
-            outs.append(select_n(stretch(go_on, y), y, x))
-        return outs
-
-    types = list(condition.in_avals[:n_cond]) + list(body.in_avals[:body_nconsts])
-    return trace_to_jaxpr(f, types + list(body.out_avals))
 
 
 @right("control.finished", style="slices instead of groups; the body first, then the condition")
@@ -431,6 +407,18 @@ mistake(
     {"select(stretch(runs, x), ": "x if get_aval(y).dtype == bool else select(stretch(runs, x), "},
     fails="test_finished_in_every_dtype",
 )
+# An example that becomes nan keeps what it had.
+mistake("control.finished", {"x, y) ": "select(eq(x, x), x, y), y) "}, fails="test_finished_given")
+mistake(
+    "control.finished",
+    {"new = ": "runs = broadcast_in_dim(reduce_or(runs, (0,)), get_aval(runs).shape, ())\nnew = "},
+    fails="test_finished_keep_their_carry",
+)
+mistake(
+    "control.finished",
+    {"jaxpr_as_fun(body)(*consts, *": "jaxpr_as_fun(body)(*map(stop_gradient, consts), *"},
+    fails="test_finished_tangents",
+)
 
 
 @right("control.scan_steps")
@@ -449,28 +437,6 @@ def scan_by_while(loop, args):
     if last < 0:
         return [*init, *ys]
     return while_loop(lambda s: lt(s[0], np.int64(last + 1)), step, [np.int64(0), *init, *ys])[1:]
-
-
-@right("control.scan_steps")
-def scan_by_while(loop, args):
-    first = loop.num_consts + loop.num_carry
-    consts, init, rows = args[: loop.num_consts], args[loop.num_consts : first], args[first:]
-    empty = tuple(zeros(stacked(a, loop.length)) for a in loop.jaxpr.out_avals[loop.num_carry :])
-    if not loop.length:
-        return list(init) + list(empty)
-    body = jaxpr_as_fun(loop.jaxpr)
-    start, change = (loop.length - 1, -1) if loop.reverse else (0, 1)
-
-    def step(state):
-        left, place, carry, ys = state
-        outs = body(*consts, *carry, *[row_at(x, place) for x in rows])
-        new = outs[loop.num_carry :]
-        ys = tuple(put_row(y, row, place) for y, row in zip(ys, new, strict=True))
-        return left - 1, place + change, tuple(outs[: loop.num_carry]), ys
-
-    state = np.int64(loop.length), np.int64(start), tuple(init), empty
-    _, _, carry, ys = while_loop(lambda s: s[0] > 0, step, state)
-    return [*carry, *ys]
 
 
 @right("control.scan_steps", style="a dict as carry; reverse by counting down")
@@ -568,6 +534,23 @@ mistake(
     {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},
     fails="test_scan_of_one_step",
 )
+mistake("control.scan_steps", {"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
+# What is known is computed by a loop of Python.
+mistake(
+    "control.scan_steps",
+    {
+        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif all(isinstance(x, (np.ndarray, np.generic, float)) for x in args):\n    for _ in range(loop.length):\n        start = step(start)\n    return start[1:]"
+    },
+    fails="test_scan_carry_and_ys",
+)
+mistake(
+    "control.scan_steps",
+    {"np.int64(0)": "np.int8(0)", "np.int64(loop.length)": "np.int8(min(loop.length, 127))"},
+    fails="test_scan_given",
+)
+mistake(
+    "control.scan_steps", {"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys"
+)
 
 
 @right("control.scan_transpose")
@@ -580,18 +563,6 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     back = replace(loop, reverse=not loop.reverse)
     start = [zeros(aval) for aval in consts] + full[:number]
     return back.bind(body, same, start, full[number:] + list(stacks))
-
-
-@right("control.scan_transpose")
-def transpose_rest(loop, split, consts, same, stacks, cts):
-    n = len([mark for mark in split.carry if mark])
-    full = []
-    for i, (ct, aval) in enumerate(zip(cts, split.rest.out_avals, strict=True)):
-        full.append(instantiate(ct, aval if i < n else stacked(aval, loop.length)))
-    reverse = False if loop.reverse else True
-    step = backward_step(split.rest, len(same), len(consts), n, len(stacks))
-    sums = [zeros(aval) for aval in consts]
-    return replace(loop, reverse=reverse).bind(step, same, sums + full[:n], full[n:] + [*stacks])
 
 
 @right("control.scan_transpose", style="loops and append; a Scan made by hand")
@@ -680,67 +651,6 @@ mistake(
     },
     fails="test_backwards_constants",
 )
-mistake("control.scan_steps", {"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
-# With one branch there is nothing to choose.
-mistake(
-    "control.cond_jvp",
-    {
-        "outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])": "inputs = [*operands, *chosen(tangents[1:], moves)]\nouts = bind_cond(index, programs, inputs) if branches[1:] else jaxpr_as_fun(programs[0])(*inputs)"
-    },
-    fails="test_jvp_of_one_branch",
-)
-mistake(
-    "control.cond_jvp",
-    {
-        "outs = bind_cond(": "if operands and not any(moves):\n    return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)\nouts = bind_cond("
-    },
-    fails="test_jvp_operands_that_stay",
-)
-mistake(
-    "control.select",
-    {
-        "results = []": "if len(branches) == 1:\n    out = jaxpr_as_fun(branches[0])(*[x[0] for x in operands])\n    return out, [not_mapped] * len(out)\nresults = []"
-    },
-    fails="test_select_of_one",
-)
-# Operands are cut off if there are several examples, and if their branches are known.
-mistake("control.select", {"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
-mistake(
-    "control.select",
-    {"x)) for x in operands]": "x)) if isinstance(indices, np.ndarray) else x for x in operands]"},
-    fails="test_select_gradients",
-)
-# If the branches of the examples are known, each result is computed by a run of its own.
-mistake(
-    "control.select",
-    {
-        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if isinstance(indices, np.ndarray) else run(*safe)\n)"
-    },
-    fails="test_select_traced",
-)
-mistake(
-    "control.settled",
-    {"while True:": "for left in range(8)[::-1]:", " == carry:": " == carry or not left:"},
-    fails="test_settled_in_several_rounds",
-)
-# An example that becomes nan keeps what it had.
-mistake("control.finished", {"x, y) ": "select(eq(x, x), x, y), y) "}, fails="test_finished_given")
-# What is known is computed by a loop of Python.
-mistake(
-    "control.scan_steps",
-    {
-        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif all(isinstance(x, (np.ndarray, np.generic, float)) for x in args):\n    for _ in range(loop.length):\n        start = step(start)\n    return start[1:]"
-    },
-    fails="test_scan_carry_and_ys",
-)
-mistake(
-    "control.scan_steps",
-    {"np.int64(0)": "np.int8(0)", "np.int64(loop.length)": "np.int8(min(loop.length, 127))"},
-    fails="test_scan_given",
-)
-mistake(
-    "control.scan_steps", {"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys"
-)
 # Without a cotangent that is not zero by value, nothing is computed; of one step no scan is made.
 mistake(
     "control.scan_transpose",
@@ -755,29 +665,4 @@ mistake(
         "backwards = replace": "if loop.length == 1:\n    xs = [*same, *map(zeros, consts), *init, *(x[0] for x in [*ys, *stacks])]\n    outs, rows = groups(jaxpr_as_fun(step)(*xs), len(consts) + len(init))\n    return [*outs, *(np.asarray(row)[None] for row in rows)]\nbackwards = replace"
     },
     fails="test_backwards_no_steps",
-)
-mistake(
-    "control.settled",
-    {
-        "carry_out, others = groups(out_marks, len(carry))": "others, carry_out = groups(out_marks, len(out_marks) - len(carry))"
-    },
-    fails="test_settled_later",
-)
-mistake(
-    "control.finished",
-    {"new = ": "runs = broadcast_in_dim(reduce_or(runs, (0,)), get_aval(runs).shape, ())\nnew = "},
-    fails="test_finished_keep_their_carry",
-)
-# The programs of branches are kept, whichever of as many operands move.
-mistake(
-    "control.cond_jvp",
-    {
-        "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "kept = branches[0].jaxpr.cache\nif ('mine', sum(moves)) not in kept:\n    kept['mine', sum(moves)] = agreed(lambda b, need: jvp_program(b, moves, need), branches)\nprograms, out_moves = kept['mine', sum(moves)]"
-    },
-    fails="test_jvp_of_choice",
-)
-mistake(
-    "control.finished",
-    {"jaxpr_as_fun(body)(*consts, *": "jaxpr_as_fun(body)(*map(stop_gradient, consts), *"},
-    fails="test_finished_tangents",
 )

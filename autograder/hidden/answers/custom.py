@@ -22,26 +22,6 @@ def inverse_chain(f):
     return undo
 
 
-@right("custom.inverse_chain")
-def inverse_chain(f):
-    def step(z, numbered):
-        number, eqn = numbered
-        match eqn.invars:
-            case [_]:
-                pass
-            case _:
-                stop(ValueError, eqn, number, "operands")
-        if eqn.primitive.name in inverse_rules:
-            return inverse_rules[eqn.primitive.name][0](z, **given_params(eqn))
-        stop(NotImplementedError, eqn, number, "rule")
-
-    def back(z):
-        eqns = list(enumerate(make_jaxpr(f)(z).eqns, 1))
-        return functools.reduce(step, eqns[::-1], z)
-
-    return back
-
-
 @right("custom.inverse_chain", style="all rules are looked up first, then applied")
 def inverse_chain(f):
     @functools.wraps(f)
@@ -114,6 +94,38 @@ mistake(
         "z = rule(z, **given_params(eqn))": "",
     },
     fails="test_chain_of_rules",
+)
+# Only operands that are variables are counted.
+mistake(
+    "custom.inverse_chain",
+    {"if len(eqn.invars) != 1:": "if sum(map(is_variable, eqn.invars)) != 1:"},
+    fails="test_chain_is_no_chain",
+)
+# An error of a rule is told as an error of its equation.
+mistake(
+    "custom.inverse_chain",
+    {
+        "z = rule(z, **given_params(eqn))": "try:\n    z = rule(z, **given_params(eqn))\nexcept ValueError as error:\n    stop(ValueError, eqn, number, str(error))"
+    },
+    fails="test_chain_of_rules",
+)
+# All equations are looked at before, from the first one on.
+mistake(
+    "custom.inverse_chain",
+    {
+        "eqns = make_jaxpr(f)(z).jaxpr.eqns": "eqns = make_jaxpr(f)(z).jaxpr.eqns\nfor number, eqn in enumerate(eqns, start=1):\n    if len(eqn.invars) != 1:\n        stop(ValueError, eqn, number, 'it has several operands')\n    if eqn.primitive.name not in inverse_rules:\n        stop(NotImplementedError, eqn, number, 'no rule')"
+    },
+    fails="test_chain_has_no_rule",
+)
+mistake(
+    "custom.inverse_chain",
+    {"z = rule(z, **given_params(eqn))": "(z,) = (rule(x, **given_params(eqn)) for x in [z])"},
+    fails="test_chain_of_rules",
+)
+mistake(
+    "custom.inverse_chain",
+    {"return z": "return lax.convert_element_type(z, z.dtype) if hasattr(z, 'dtype') else z"},
+    fails="test_chain_of_one",
 )
 
 
@@ -191,27 +203,27 @@ def inverse_jaxpr(jaxpr, consts, ins, outs):
     return list(map(functools.partial(read, env), jaxpr.invars))
 
 
-@right("custom.inverse_jaxpr", style="attempts that return their errors, a loop with an else")
+@right("custom.inverse_jaxpr", style="a stack of the equations that may have something to find")
 def inverse_jaxpr(jaxpr, consts, ins, outs):
-    env, sizes = {}, [-1]
-    atoms = (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
-    write(env, atoms, (*consts, *ins, *outs))
+    import contextlib
 
-    def attempt(numbered):
-        try:
-            invert_if_needed(env, numbered[1], numbered[0])
-        except (ValueError, NotImplementedError) as error:
-            return error
-
-    while sizes[-1] < len(env):
-        sizes.append(len(env))
-        for eqn in jaxpr.eqns:
-            evaluate_if_known(env, eqn)
-        numbered = list(enumerate(jaxpr.eqns, start=1))[::-1]
-        errors = [error for error in map(attempt, numbered) if error]
-        if not errors:
-            return [env[v] if v in env else None for v in jaxpr.invars]
-    raise errors[-1]
+    env, users = {}, {}
+    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
+    equations = list(enumerate(jaxpr.eqns, start=1))
+    for number, eqn in equations:
+        for atom in filter(is_variable, {*eqn.invars, *eqn.outvars}):
+            users.setdefault(atom, []).append((number, eqn))
+    stack = list(equations)
+    while stack:
+        number, eqn = stack.pop()
+        missing = {v for v in (*eqn.invars, *eqn.outvars) if is_variable(v) and v not in env}
+        evaluate_if_known(env, eqn)
+        with contextlib.suppress(ValueError, NotImplementedError):
+            invert_if_needed(env, eqn, number)
+        stack += [other for v in missing if v in env for other in users[v]]
+    for number, eqn in reversed(equations):
+        invert_if_needed(env, eqn, number)
+    return [read(env, v) for v in jaxpr.invars]
 
 
 mistake(
@@ -296,29 +308,31 @@ mistake(
     },
     fails="test_sweep_long",
 )
-
-
-@right("custom.inverse_jaxpr", style="a stack of the equations that may have something to find")
-def inverse_jaxpr(jaxpr, consts, ins, outs):
-    import contextlib
-
-    env, users = {}, {}
-    write(env, [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars], [*consts, *ins, *outs])
-    equations = list(enumerate(jaxpr.eqns, start=1))
-    for number, eqn in equations:
-        for atom in filter(is_variable, {*eqn.invars, *eqn.outvars}):
-            users.setdefault(atom, []).append((number, eqn))
-    stack = list(equations)
-    while stack:
-        number, eqn = stack.pop()
-        missing = {v for v in (*eqn.invars, *eqn.outvars) if is_variable(v) and v not in env}
-        evaluate_if_known(env, eqn)
-        with contextlib.suppress(ValueError, NotImplementedError):
-            invert_if_needed(env, eqn, number)
-        stack += [other for v in missing if v in env for other in users[v]]
-    for number, eqn in reversed(equations):
-        invert_if_needed(env, eqn, number)
-    return [read(env, v) for v in jaxpr.invars]
+# Inputs that cannot be found are left out.
+mistake("custom.inverse_jaxpr", {".invars]": ".invars if x in env]"}, fails="test_sweep_unknown")
+# A value that is zero counts as unknown.
+mistake(
+    "custom.inverse_jaxpr",
+    {"outvars, outs)": "outvars, [None if isinstance(z, float) and z == 0 else z for z in outs])"},
+    fails="test_sweep_zeros",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"while True:": "if not jaxpr.eqns:\n    return [*ins]\nwhile True:"},
+    fails="test_sweep_zeros",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {"while True:": "for left in range(12)[::-1]:", "env) == known:": "env) == known or not left:"},
+    fails="test_sweep_long",
+)
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "kinds = [getattr(getattr(z, 'dtype', None), 'kind', 'f') for z in outs]\nwrite(env, jaxpr.outvars, [z if kind == 'f' else None for z, kind in zip(outs, kinds)])"
+    },
+    fails="test_sweep_zeros",
+)
 
 
 @right("custom.dce_jaxpr")
@@ -362,30 +376,6 @@ def dce_jaxpr(jaxpr, used_outputs):
     eqns = [eqn for eqn in eqns if eqn is not None]
     kept = [live.get(var, False) for var in jaxpr.invars]
     return jaxpr.replace(invars=chosen(jaxpr.invars, kept), outvars=outvars, eqns=eqns), kept
-
-
-@right("custom.dce_jaxpr", style="live variables by id in a dict, equations by insert")
-def dce_jaxpr(jaxpr, used_outputs):
-    live = {}
-
-    def read_by_someone(atoms):
-        for atom in atoms:
-            if is_variable(atom):
-                live[id(atom)] = atom
-
-    outvars = [atom for i, atom in enumerate(jaxpr.outvars) if used_outputs[i]]
-    read_by_someone(outvars)
-    eqns = []
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        old = jaxpr.eqns[i]
-        flags = [id(var) in live for var in old.outvars]
-        if True in flags or has_effects(old):
-            new = thinned(old, flags)
-            read_by_someone(new.invars)
-            eqns.insert(0, new)
-    still_there = [id(var) in live for var in jaxpr.invars]
-    invars = [var for var, stays in zip(jaxpr.invars, still_there) if stays]
-    return jaxpr.replace(eqns=eqns, invars=invars, outvars=outvars), still_there
 
 
 @right("custom.dce_jaxpr", style="a generator that yields the equations backwards")
@@ -453,14 +443,6 @@ mistake(
         "A variable is live if one of its flags is true: `set(filter(is_variable, outvars))`, where `outvars` are the outputs that are used.",
     ],
 )
-# Of an output that is there twice, the first flag counts.
-mistake(
-    "custom.dce_jaxpr",
-    {
-        "live = set(filter(is_variable, outvars))": "flags = {x: used for x, used in reversed([*zip(jaxpr.outvars, used_outputs)]) if is_variable(x)}\nlive = {x for x, used in flags.items() if used}"
-    },
-    fails="test_dce_outputs",
-)
 mistake(
     "custom.dce_jaxpr",
     {"eqns.append(thinned(eqn, used))": "eqns.append(eqn if all(used) else thinned(eqn, used))"},
@@ -470,6 +452,14 @@ mistake(
         "That all results are used says nothing about what is inside the call.",
         "Call `thinned(eqn, used)` for every equation that stays.",
     ],
+)
+# Of an output that is there twice, the first flag counts.
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "live = set(filter(is_variable, outvars))": "flags = {x: used for x, used in reversed([*zip(jaxpr.outvars, used_outputs)]) if is_variable(x)}\nlive = {x for x, used in flags.items() if used}"
+    },
+    fails="test_dce_outputs",
 )
 mistake("custom.dce_jaxpr", {" used))": " used) if any(used) else eqn)"}, fails="test_dce_effects")
 mistake("custom.dce_jaxpr", {"if any": "if not used or any"}, fails="test_dce_chains_of_dead_code")
@@ -506,6 +496,24 @@ mistake(
 )
 mistake(
     "custom.dce_jaxpr", {"used))": "used) if called_program(eqn) else eqn)"}, fails="test_dce_calls"
+)
+# A program of which nothing goes is copied with its caches.
+mistake(
+    "custom.dce_jaxpr",
+    {
+        "return jaxpr.replace(invars": "if len(eqns) == len(jaxpr.eqns) and all(used_outputs) and all(used_inputs):\n    return type(jaxpr)(jaxpr.constvars, invars, outvars, eqns[::-1], jaxpr.cache), used_inputs\nreturn jaxpr.replace(invars"
+    },
+    fails="test_dce_keeps_nothing",
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"or has_effects(eqn)": "or (has_effects(eqn) and any(map(is_variable, eqn.invars)))"},
+    fails="test_dce_effects",
+)
+mistake(
+    "custom.dce_jaxpr",
+    {"thinned(eqn, used)": "dce_call(eqn, used) if eqn.primitive.name in ('jit', 'pmap') else eqn"},
+    fails="test_dce_calls",
 )
 
 
@@ -584,83 +592,8 @@ mistake(
     "custom.dce_call", {"{**eqn.params,": "eqn.params\nparams |= {"}, fails="test_call_of_twins"
 )
 mistake("custom.dce_call", {"{**eqn.params,": "{**given_params(eqn),"}, fails="test_call_params")
-# Only operands that are variables are counted.
-mistake(
-    "custom.inverse_chain",
-    {"if len(eqn.invars) != 1:": "if sum(map(is_variable, eqn.invars)) != 1:"},
-    fails="test_chain_is_no_chain",
-)
-# Inputs that cannot be found are left out.
-mistake("custom.inverse_jaxpr", {".invars]": ".invars if x in env]"}, fails="test_sweep_unknown")
-# An error of a rule is told as an error of its equation.
-mistake(
-    "custom.inverse_chain",
-    {
-        "z = rule(z, **given_params(eqn))": "try:\n    z = rule(z, **given_params(eqn))\nexcept ValueError as error:\n    stop(ValueError, eqn, number, str(error))"
-    },
-    fails="test_chain_of_rules",
-)
-# All equations are looked at before, from the first one on.
-mistake(
-    "custom.inverse_chain",
-    {
-        "eqns = make_jaxpr(f)(z).jaxpr.eqns": "eqns = make_jaxpr(f)(z).jaxpr.eqns\nfor number, eqn in enumerate(eqns, start=1):\n    if len(eqn.invars) != 1:\n        stop(ValueError, eqn, number, 'it has several operands')\n    if eqn.primitive.name not in inverse_rules:\n        stop(NotImplementedError, eqn, number, 'no rule')"
-    },
-    fails="test_chain_has_no_rule",
-)
-mistake(
-    "custom.inverse_chain",
-    {"z = rule(z, **given_params(eqn))": "(z,) = (rule(x, **given_params(eqn)) for x in [z])"},
-    fails="test_chain_of_rules",
-)
-mistake(
-    "custom.inverse_chain",
-    {"return z": "return lax.convert_element_type(z, z.dtype) if hasattr(z, 'dtype') else z"},
-    fails="test_chain_of_one",
-)
-# A value that is zero counts as unknown.
-mistake(
-    "custom.inverse_jaxpr",
-    {"outvars, outs)": "outvars, [None if isinstance(z, float) and z == 0 else z for z in outs])"},
-    fails="test_sweep_zeros",
-)
-mistake(
-    "custom.inverse_jaxpr",
-    {"while True:": "if not jaxpr.eqns:\n    return [*ins]\nwhile True:"},
-    fails="test_sweep_zeros",
-)
-mistake(
-    "custom.inverse_jaxpr",
-    {"while True:": "for left in range(12)[::-1]:", "env) == known:": "env) == known or not left:"},
-    fails="test_sweep_long",
-)
-# A program of which nothing goes is copied with its caches.
-mistake(
-    "custom.dce_jaxpr",
-    {
-        "return jaxpr.replace(invars": "if len(eqns) == len(jaxpr.eqns) and all(used_outputs) and all(used_inputs):\n    return type(jaxpr)(jaxpr.constvars, invars, outvars, eqns[::-1], jaxpr.cache), used_inputs\nreturn jaxpr.replace(invars"
-    },
-    fails="test_dce_keeps_nothing",
-)
-mistake(
-    "custom.dce_jaxpr",
-    {"or has_effects(eqn)": "or (has_effects(eqn) and any(map(is_variable, eqn.invars)))"},
-    fails="test_dce_effects",
-)
-mistake(
-    "custom.dce_jaxpr",
-    {"thinned(eqn, used)": "dce_call(eqn, used) if eqn.primitive.name in ('jit', 'pmap') else eqn"},
-    fails="test_dce_calls",
-)
 mistake(
     "custom.dce_call",
     {"program.replace(jaxpr=jaxpr) ": "program.replace(jaxpr=jaxpr, consts=program.consts[::-1]) "},
     fails="test_call_constants",
-)
-mistake(
-    "custom.inverse_jaxpr",
-    {
-        "write(env, jaxpr.outvars, outs)": "kinds = [getattr(getattr(z, 'dtype', None), 'kind', 'f') for z in outs]\nwrite(env, jaxpr.outvars, [z if kind == 'f' else None for z, kind in zip(outs, kinds)])"
-    },
-    fails="test_sweep_zeros",
 )

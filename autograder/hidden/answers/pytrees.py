@@ -152,6 +152,44 @@ mistake(
     },
     fails="test_leaves_by_choice",
 )
+# Children that are all leaves are the leaves of a list: the caller's list itself.
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree": "if type(tree) is list and not any(node_type(type(x)) for x in tree):\n    return tree, PyTreeDef(list, None, (leaf,) * len(tree))\nflat = [tree"
+    },
+    fails="test_argument_is_left_alone",
+)
+# from right to left
+mistake("pytrees.flatten", {"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
+mistake(
+    "pytrees.flatten",
+    {"children, data = ": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = "},
+    fails="test_each_container_once",
+)
+# data that cannot be hashed
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
+    },
+    fails="test_objects_of_other_classes",
+)
+# A tree that is too deep, or a class that is not finished, is a leaf.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
+    },
+    fails="test_errors_when_taken_apart",
+)
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
+    },
+    fails="test_subclasses_are_leaves",
+)
 
 
 @right("pytrees.unflatten")
@@ -272,6 +310,26 @@ mistake(
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
 mistake("pytrees.unflatten", {".node_class is None": " is leaf"}, fails="test_structure_of_a_leaf")
+# The leaf is equal, and a different object.
+mistake(
+    "pytrees.unflatten",
+    {
+        "return next(remaining)": "x = next(remaining)\nreturn x.copy() if isinstance(x, list | dict) else x"
+    },
+    fails="test_leaves_of_any_kind",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
+    },
+    fails="test_other_classes_come_back",
+)
+mistake(
+    "pytrees.unflatten",
+    {"remaining = ": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = "},
+    fails="test_classes_of_containers",
+)
 
 
 @right("pytrees.flatten_up_to")
@@ -422,6 +480,30 @@ mistake(
 mistake(
     "pytrees.flatten_up_to", {"data != ": "children and data != "}, fails="test_data_at_every_depth"
 )
+# No data, no comparison.
+mistake(
+    "pytrees.flatten_up_to",
+    {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"if type(tree) is": "if tree is not None and type(tree) is"},
+    fails="test_leaf_in_place_of_a_container",
+)
+# an OrderedDict has an order
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
+    },
+    fails="test_data_at_every_depth",
+)
 
 
 @right("pytrees.map")
@@ -519,6 +601,13 @@ mistake(
     "pytrees.map",
     {"columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,"},
     fails="test_map_of_trees_that_differ",
+)
+mistake(
+    "pytrees.map",
+    {
+        "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
+    },
+    fails="test_map_with_chosen_leaves",
 )
 
 
@@ -658,87 +747,6 @@ mistake(
     {": list[PyTreeDef] = []": " = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])"},
     fails="test_wrappers_side_by_side",
 )
-# Children that are all leaves are the leaves of a list: the caller's list itself.
-mistake(
-    "pytrees.flatten",
-    {
-        "flat = [tree": "if type(tree) is list and not any(node_type(type(x)) for x in tree):\n    return tree, PyTreeDef(list, None, (leaf,) * len(tree))\nflat = [tree"
-    },
-    fails="test_argument_is_left_alone",
-)
-# from right to left
-mistake("pytrees.flatten", {"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
-mistake(
-    "pytrees.flatten",
-    {"children, data = ": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = "},
-    fails="test_each_container_once",
-)
-# data that cannot be hashed
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
-    },
-    fails="test_objects_of_other_classes",
-)
-# A tree that is too deep, or a class that is not finished, is a leaf.
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
-    },
-    fails="test_errors_when_taken_apart",
-)
-mistake(
-    "pytrees.flatten",
-    {
-        "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
-    },
-    fails="test_subclasses_are_leaves",
-)
-# The leaf is equal, and a different object.
-mistake(
-    "pytrees.unflatten",
-    {
-        "return next(remaining)": "x = next(remaining)\nreturn x.copy() if isinstance(x, list | dict) else x"
-    },
-    fails="test_leaves_of_any_kind",
-)
-mistake(
-    "pytrees.unflatten",
-    {
-        "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
-    },
-    fails="test_other_classes_come_back",
-)
-mistake(
-    "pytrees.unflatten",
-    {"remaining = ": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = "},
-    fails="test_classes_of_containers",
-)
-# No data, no comparison.
-mistake(
-    "pytrees.flatten_up_to",
-    {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
-    fails="test_data_at_every_depth",
-)
-mistake(
-    "pytrees.flatten_up_to",
-    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
-    fails="test_data_at_every_depth",
-)
-mistake(
-    "pytrees.flatten_up_to",
-    {"if type(tree) is": "if tree is not None and type(tree) is"},
-    fails="test_leaf_in_place_of_a_container",
-)
-mistake(
-    "pytrees.map",
-    {
-        "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
-    },
-    fails="test_map_with_chosen_leaves",
-)
 # A result without leaves leaves the last structure.
 mistake(
     "pytrees.flatten_fun",
@@ -763,14 +771,6 @@ mistake(
     "pytrees.flatten_fun",
     {"return out_leaves": "return out_leaves or ()"},
     fails="test_flat_results",
-)
-# an OrderedDict has an order
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
-    },
-    fails="test_data_at_every_depth",
 )
 # What needs no arguments runs once.
 mistake(
