@@ -204,14 +204,14 @@ mistake(
 mistake(
     "control.select",
     {"(branch, axis_size, every": "(branch, get_aval(operands[0]).shape[0], every"},
-    fails="test_select_without_operands",
+    fails="test_select_sizes",
 )
 mistake(
     "control.select",
     {
         "results = []": "if len(branches) == 1:\n    out = jaxpr_as_fun(branches[0])(*[x[0] for x in operands])\n    return out, [not_mapped] * len(out)\nresults = []"
     },
-    fails="test_select_of_one",
+    fails="test_select_sizes",
 )
 # Operands are cut off if there are several examples, and if their branches are known.
 mistake("control.select", {"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
@@ -399,7 +399,7 @@ mistake(
 mistake(
     "control.finished",
     {"len(condition.in_avals) - len(body.out_avals)": "body_nconsts"},
-    fails="test_finished_with_other_numbers_of_constants",
+    fails="test_finished_with_constants",
 )
 mistake("control.finished", {"), x, y)": "), x, stop_gradient(y))"}, fails="test_finished_tangents")
 mistake(
@@ -528,11 +528,11 @@ mistake(
 )
 # The first carry is taken for a list.
 mistake("control.scan_steps", {"0), *init, *ys]": "0)] + init + ys"}, fails="test_scan_is_one_loop")
-mistake("control.scan_steps", {"reverse else": "reverse and rows else"}, fails="test_scan_reversed")
+mistake("control.scan_steps", {"reverse else": "reverse and rows else"}, fails="test_scan_carry_and_ys")
 mistake(
     "control.scan_steps",
     {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},
-    fails="test_scan_of_one_step",
+    fails="test_scan_of_parts",
 )
 mistake("control.scan_steps", {"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
 # What is known is computed by a loop of Python.
@@ -636,7 +636,7 @@ mistake(
 mistake(
     "control.scan_transpose",
     {"map(zeros, consts)": "map(zeros, consts[:1] * len(consts))"},
-    fails="test_backwards_constants_of_several_shapes",
+    fails="test_backwards_constants",
 )
 # Beside a cotangent of the last y, zeros are those of one step.
 mistake(
