@@ -528,7 +528,9 @@ mistake(
 )
 # The first carry is taken for a list.
 mistake("control.scan_steps", {"0), *init, *ys]": "0)] + init + ys"}, fails="test_scan_is_one_loop")
-mistake("control.scan_steps", {"reverse else": "reverse and rows else"}, fails="test_scan_carry_and_ys")
+mistake(
+    "control.scan_steps", {"reverse else": "reverse and rows else"}, fails="test_scan_carry_and_ys"
+)
 mistake(
     "control.scan_steps",
     {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},

@@ -62,14 +62,10 @@ class Opaque:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __eq__(self, other):
+    def __eq__(self, *other):
         raise AssertionError
 
-    def __bool__(self):
-        raise AssertionError
-
-    def __iter__(self):
-        raise AssertionError
+    __bool__ = __iter__ = __eq__
 
 
 def short_names():
@@ -438,14 +434,9 @@ def refusals(student, *calls):
 
 
 @pytest.mark.keeps("too few or too many")
-def test_too_few_leaves(student):
-    """Fewer leaves than the structure has are rejected with ValueError."""
+def test_number_of_leaves(student):
+    """Fewer leaves than the structure has, or more, are rejected with ValueError."""
     refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
-
-
-@pytest.mark.keeps("too few or too many")
-def test_too_many_leaves(student):
-    """More leaves than the structure has are rejected with ValueError."""
     refusals(student, "tup(leaf, leaf), [1, 2, 3]", "tup(leaf, leaf), iter([1, 2, 3])")
     refusals(student, "dic(a=lst(leaf), b=leaf), [1, 2, 3, 4]")
 
@@ -476,7 +467,7 @@ def along(student, *calls):
 @pytest.mark.meets("order", "sizes")
 @pytest.mark.keeps("where `treedef` has leaves", "is a list")
 def test_tree_of_the_same_structure(student):
-    """Along its own structure, or one that equals it, a tree yields its leaves."""
+    """Along its own structure, or one that equals it, a tree of any classes yields its leaves."""
     along(
         student,
         "lst(leaf, tup(leaf, leaf), none), [1, (2, 3), None]",
@@ -485,6 +476,9 @@ def test_tree_of_the_same_structure(student):
         "tup(PyTreeDef(None, None, ()), leaf), (1, [2])",
         "none, None",
         "dic(), {}",
+        "PyTreeDef(Pair, 'p', (tup(leaf, leaf), leaf)), Pair((1, [2]), 3, 'p')",
+        "named(Point, leaf, named(Empty)), Point([1, 2], Empty())",
+        "lst(PyTreeDef(Pair, 'p', (leaf, leaf)), leaf), [Pair(1, 2, 'p'), 3]",
     )
 
 
@@ -571,16 +565,6 @@ def test_data_at_every_depth(student):
         "lst(leaf, PyTreeDef(Pair, 'p', (leaf, leaf))), [1, Pair(2, 3, 'P')]",
         "lst(PyTreeDef(defaultdict, (int, ()), ())), [defaultdict(list)]",
         "PyTreeDef(OrderedDict, ('a', 'b'), (leaf, leaf)), OrderedDict(b=1, a=2)",
-    )
-
-
-def test_objects_along_a_structure(student):
-    """Namedtuples and registered classes are walked through, by any iterable of children."""
-    along(
-        student,
-        "PyTreeDef(Pair, 'p', (tup(leaf, leaf), leaf)), Pair((1, [2]), 3, 'p')",
-        "named(Point, leaf, named(Empty)), Point([1, 2], Empty())",
-        "lst(PyTreeDef(Pair, 'p', (leaf, leaf)), leaf), [Pair(1, 2, 'p'), 3]",
     )
 
 
