@@ -806,10 +806,10 @@ def calls_opened(mj, program, args):
 
     slopes = mj.make_jaxpr(lambda *xs: mj.jvp(opened, xs, xs)[1])(*args)
     flat = mj.make_jaxpr(opened)(*args)
-    thin, _ = dce_jaxpr(flat.jaxpr, [True] * len(flat.jaxpr.outvars))
+    short, _ = dce_jaxpr(flat.jaxpr, [True] * len(flat.jaxpr.outvars))
     return {
         "the text of the program without calls": str(flat),
-        "the text of the program without dead code": str(thin),
+        "the text of the program without dead code": str(short),
         "the text of the derivative's program": str(slopes),
         "the value": opened(*args),
     }
@@ -854,8 +854,8 @@ def thinned_out(mj, program, args, used):
     found = []
     for whole, wanted in ((closed, used), (slopes, [False] * len(used) + used)):
         jaxpr, kept, left = lean(whole, args, wanted)
-        results = eval_jaxpr(jaxpr, whole.consts, left)
-        found += [{"the text of the program": str(jaxpr), "an input is kept": [*kept]}, results]
+        told = {"the text of the program": str(jaxpr), "an input is kept": [*kept]}
+        found.append({**told, "the results": eval_jaxpr(jaxpr, whole.consts, left)})
     return found
 
 
