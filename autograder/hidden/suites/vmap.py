@@ -383,7 +383,7 @@ def test_one_mapped(student, first):
     """If one operand alone is a batch, each of its examples meets the same other one."""
 
     def one(x, y, dim, numbers):
-        vals = (stack(x, 4, dim, 3), y) if first else (x, stack(y, 4, dim, 4))
+        vals = (stack(x, 5, dim, 3), y) if first else (x, stack(y, 5, dim, 4))
         product(student, vals, (dim, None) if first else (None, dim), numbers)
 
     for dim in range(3):
