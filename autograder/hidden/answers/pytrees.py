@@ -90,12 +90,8 @@ mistake(
 )
 mistake(
     "pytrees.flatten",
-    {
-        "kind = node_type": """if tree is None:
-    return [], PyTreeDef(type(None), None, ())
-kind = node_type"""
-    },
-    fails="test_none_as_a_leaf_by_choice",
+    {"kind = ": "if tree is None:\n    return [], PyTreeDef(type(None), None, ())\nkind = "},
+    fails="test_what_is_leaf_gives",
 )
 mistake(
     "pytrees.flatten", {"take_apart": "to_children"}, fails="test_containers_taken_apart_wrongly"
@@ -105,7 +101,7 @@ mistake(
 )
 
 
-@mistake("pytrees.flatten", fails="test_one_container_twice")
+@mistake("pytrees.flatten", fails="test_nested_containers")
 def tree_flatten(tree, is_leaf=None):
     met = set()
 
@@ -137,16 +133,14 @@ mistake(
 # A dict is never a leaf.
 mistake(
     "pytrees.flatten",
-    {
-        "is_leaf(tree)": "is_leaf(tree) and type(tree) is not dict",
-    },
+    {"is_leaf(tree)": "is_leaf(tree) and type(tree) is not dict"},
     fails="test_leaves_by_choice",
 )
 # An error in the children is taken for a wrong answer of the class.
 mistake(
     "pytrees.flatten",
     {
-        "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]",
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]"
     },
     fails="test_errors_when_taken_apart",
 )
@@ -154,9 +148,47 @@ mistake(
 mistake(
     "pytrees.flatten",
     {
-        "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:",
+        "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:"
     },
     fails="test_leaves_by_choice",
+)
+# Children that are all leaves are the leaves of a list: the caller's list itself.
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree": "if type(tree) is list and not any(node_type(type(x)) for x in tree):\n    return tree, PyTreeDef(list, None, (leaf,) * len(tree))\nflat = [tree"
+    },
+    fails="test_argument_is_left_alone",
+)
+# from right to left
+mistake("pytrees.flatten", {"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
+mistake(
+    "pytrees.flatten",
+    {"children, data = ": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = "},
+    fails="test_each_container_once",
+)
+# data that cannot be hashed
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
+    },
+    fails="test_objects_of_other_classes",
+)
+# A tree that is too deep, or a class that is not finished, is a leaf.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
+    },
+    fails="test_errors_when_taken_apart",
+)
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
+    },
+    fails="test_subclasses_are_leaves",
 )
 
 
@@ -171,21 +203,6 @@ def tree_unflatten(treedef, leaves):
     for child in treedef.child_treedefs:
         children.append(tree_unflatten(child, leaves[start : start + child.num_leaves]))
         start += child.num_leaves
-    return node_type(treedef.node_class).from_children(treedef.data, children)
-
-
-@right("pytrees.unflatten", style="slices by the number of leaves of each child")
-def tree_unflatten(treedef, leaves):
-    leaves = tuple(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError(f"{len(leaves)} leaves for {treedef}")
-    if treedef.node_class is None:
-        return leaves[0]
-    children, start = [], 0
-    for child in treedef.child_treedefs:
-        end = start + child.num_leaves
-        children.append(tree_unflatten(child, leaves[start:end]))
-        start = end
     return node_type(treedef.node_class).from_children(treedef.data, children)
 
 
@@ -210,11 +227,7 @@ def tree_unflatten(treedef, leaves):
 
 mistake(
     "pytrees.unflatten",
-    {
-        "kind = cast": """if part.node_class in (tuple, list):
-    return tuple(children)
-kind = cast"""
-    },
+    {"kind = ": "if part.node_class in (tuple, list):\n    return tuple(children)\nkind = "},
     name="Lists come back as tuples",
     hints=[
         "Take `[1.0, 2.0]` apart and build it again. Is the result equal to what you began with?",
@@ -232,10 +245,11 @@ mistake(
         "Compare `len(leaves)` with `treedef.num_leaves` before you build anything, after `leaves = list(leaves)`.",
     ],
 )
-
-
-@mistake(
+mistake(
     "pytrees.unflatten",
+    {
+        "children = [": "mine = iter(leaves)\nchildren = [next(mine) if child.node_class is None else "
+    },
     name="Every child begins with the first leaf again",
     hints=[
         "Build `((1, 2), (3, 4))` from its leaves. Where do the leaves of the second pair come from?",
@@ -243,32 +257,9 @@ mistake(
         "Make the iterator once, outside the recursion, and let every leaf take `next` from it.",
     ],
 )
-def tree_unflatten(treedef, leaves):
-    leaves = list(leaves)
-    if len(leaves) != treedef.num_leaves:
-        raise ValueError("wrong number of leaves")
-
-    def build(part, leaves):
-        if part.node_class is None:
-            return next(leaves)
-        if not part.child_treedefs:
-            return node_type(part.node_class).from_children(part.data, [])
-        given = list(leaves)
-        if all(child.node_class is None for child in part.child_treedefs):
-            children = given[: len(part.child_treedefs)]
-        else:
-            children = [build(child, iter(given)) for child in part.child_treedefs]
-        return node_type(part.node_class).from_children(part.data, children)
-
-    return build(treedef, iter(leaves))
-
-
 mistake(
     "pytrees.unflatten",
-    {
-        "leaves = list(leaves)": "leaves = leaves if isinstance(leaves, list) else list(leaves)",
-        "next(remaining)": "leaves.pop(0)",
-    },
+    {"= list": "= leaves if isinstance(leaves, list) else list", "next(remaining": "leaves.pop(0"},
     name="The leaves are taken out of the caller's list",
     hints=[
         "Build a tree from a list of leaves, and look at the list afterwards.",
@@ -314,16 +305,30 @@ mistake(
 # An empty container is made by its class alone, without its data.
 mistake(
     "pytrees.unflatten",
-    {
-        "children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = [",
-    },
+    {"children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = ["},
     fails="test_other_classes_come_back",
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
+mistake("pytrees.unflatten", {".node_class is None": " is leaf"}, fails="test_structure_of_a_leaf")
+# The leaf is equal, and a different object.
 mistake(
     "pytrees.unflatten",
-    {"if part.node_class is None:": "if part is leaf:"},
-    fails="test_structure_of_a_leaf",
+    {
+        "return next(remaining)": "x = next(remaining)\nreturn x.copy() if isinstance(x, list | dict) else x"
+    },
+    fails="test_leaves_of_any_kind",
+)
+mistake(
+    "pytrees.unflatten",
+    {
+        "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
+    },
+    fails="test_other_classes_come_back",
+)
+mistake(
+    "pytrees.unflatten",
+    {"remaining = ": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = "},
+    fails="test_classes_of_containers",
 )
 
 
@@ -441,7 +446,7 @@ kind =""",
 mistake(
     "pytrees.flatten_up_to",
     {
-        "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:",
+        "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:"
     },
     fails="test_containers_of_another_class",
 )
@@ -473,9 +478,29 @@ mistake(
 )
 # What an empty container keeps is not compared.
 mistake(
+    "pytrees.flatten_up_to", {"data != ": "children and data != "}, fails="test_data_at_every_depth"
+)
+# No data, no comparison.
+mistake(
+    "pytrees.flatten_up_to",
+    {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
+    fails="test_data_at_every_depth",
+)
+mistake(
+    "pytrees.flatten_up_to",
+    {"if type(tree) is": "if tree is not None and type(tree) is"},
+    fails="test_leaf_in_place_of_a_container",
+)
+# an OrderedDict has an order
+mistake(
     "pytrees.flatten_up_to",
     {
-        "data != treedef.data or": "children and data != treedef.data or",
+        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
     },
     fails="test_data_at_every_depth",
 )
@@ -553,24 +578,14 @@ mistake(
     {"f(*xs) for": "xs[0] if (y := f(*xs)) is None else y for"},
     fails="test_results_that_are_containers",
 )
-
-
-@mistake("pytrees.map", fails="test_calls_for_equal_leaves")
-def tree_map(f, tree, *rest, is_leaf=None):
-    leaves, structure = tree_flatten(tree, is_leaf)
-    columns = [leaves, *(flatten_up_to(structure, other) for other in rest)]
-    remembered = functools.cache(f)
-    new = []
-    for xs in zip(*columns):
-        try:
-            hash(xs)
-        except TypeError:
-            new.append(f(*xs))
-        else:
-            new.append(remembered(*xs))
-    return tree_unflatten(structure, new)
-
-
+mistake(
+    "pytrees.map",
+    {
+        "leaves, treedef =": "known = {}\nleaves, treedef =",
+        "f(*xs) for": "known[str(xs)] if str(xs) in known else known.setdefault(str(xs), f(*xs)) for",
+    },
+    fails="test_calls_for_equal_leaves",
+)
 mistake(
     "pytrees.map",
     {
@@ -584,10 +599,15 @@ except (TypeError, AttributeError) as error:
 # Without leaves, the other trees are not looked at.
 mistake(
     "pytrees.map",
-    {
-        "columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,",
-    },
+    {"columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,"},
     fails="test_map_of_trees_that_differ",
+)
+mistake(
+    "pytrees.map",
+    {
+        "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
+    },
+    fails="test_map_with_chosen_leaves",
 )
 
 
@@ -706,156 +726,36 @@ out_leaves, structure = tree_flatten(result)"""
     },
     fails="test_errors_in_the_function",
 )
-
-
-@mistake("pytrees.flatten_fun", fails="test_equal_arguments_again")
-def flatten_fun(f, in_tree):
-    known, kept = {}, []
-
-    def flat_f(*leaves):
-        try:
-            known_already = leaves in known
-        except TypeError:
-            known_already = False
-        if known_already:
-            out, structure = known[leaves]
-        else:
-            out, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
-            try:
-                known[leaves] = out, structure
-            except TypeError:
-                pass
-        kept[:] = [structure]
-        return list(out)
-
-    def out_tree():
-        if not kept:
-            raise RuntimeError("asked too early")
-        return kept[0]
-
-    return flat_f, out_tree
-
-
-# A call that fails loses the structure of the last result.
 mistake(
     "pytrees.flatten_fun",
     {
-        "out_leaves, structure =": "out_trees.clear()\nout_leaves, structure =",
+        "] = []": "] = []\nknown = {}",
+        "tree_flatten(f(*tree_unflatten(in_tree, leaves)))": "known[str(leaves)] if str(leaves) in known else known.setdefault(str(leaves), tree_flatten(f(*tree_unflatten(in_tree, leaves))))",
+        "return out_leaves": "return list(out_leaves)",
     },
+    fails="test_runs_of_the_function",
+)
+# A call that fails loses the structure of the last result.
+mistake(
+    "pytrees.flatten_fun",
+    {"out_leaves, structure =": "out_trees.clear()\nout_leaves, structure ="},
     fails="test_several_calls",
 )
 # Two wrappers of one function share a structure.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_trees: list[PyTreeDef] = []": "out_trees = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])",
-    },
+    {": list[PyTreeDef] = []": " = vars(flatten_fun).setdefault('kept', {}).setdefault(f, [])"},
     fails="test_wrappers_side_by_side",
-)
-
-
-# Children that are all leaves are the leaves of a list: the caller's list itself.
-mistake(
-    "pytrees.flatten",
-    {
-        "flat = [tree": "if type(tree) is list and not any(node_type(type(x)) for x in tree):\n    return tree, PyTreeDef(list, None, (leaf,) * len(tree))\nflat = [tree"
-    },
-    fails="test_argument_is_left_alone",
-)
-# from right to left
-mistake(
-    "pytrees.flatten",
-    {"for xs, _ in flat for": "for xs, _ in reversed(flat) for"},
-    fails="test_nested_containers",
-)
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = kind.take_apart(tree)"
-    },
-    fails="test_each_container_once",
-)
-# data that cannot be hashed
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
-    },
-    fails="test_objects_of_other_classes",
-)
-# A tree that is too deep, or a class that is not finished, is a leaf.
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
-    },
-    fails="test_errors_when_taken_apart",
-)
-mistake(
-    "pytrees.flatten",
-    {
-        "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
-    },
-    fails="test_subclasses_are_leaves",
-)
-# The leaf is equal, and a different object.
-mistake(
-    "pytrees.unflatten",
-    {
-        "return next(remaining)": "x = next(remaining)\nreturn x.copy() if isinstance(x, list | dict) else x"
-    },
-    fails="test_leaves_of_any_kind",
-)
-mistake(
-    "pytrees.unflatten",
-    {
-        "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
-    },
-    fails="test_other_classes_come_back",
-)
-mistake(
-    "pytrees.unflatten",
-    {
-        "remaining = iter(leaves)": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = iter(leaves)"
-    },
-    fails="test_classes_of_containers",
-)
-# No data, no comparison.
-mistake(
-    "pytrees.flatten_up_to",
-    {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
-    fails="test_data_at_every_depth",
-)
-mistake(
-    "pytrees.flatten_up_to",
-    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
-    fails="test_data_at_every_depth",
-)
-mistake(
-    "pytrees.flatten_up_to",
-    {"if type(tree) is": "if tree is not None and type(tree) is"},
-    fails="test_leaf_in_place_of_a_container",
-)
-mistake(
-    "pytrees.map",
-    {
-        "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
-    },
-    fails="test_map_with_chosen_leaves",
 )
 # A result without leaves leaves the last structure.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_trees[:] = [structure]": "if out_leaves or not out_trees:\n    out_trees[:] = [structure]"
-    },
+    {"out_trees[:] = [structure": "if out_leaves or not out_trees:\n    out_trees[:] = [structure"},
     fails="test_several_calls",
 )
 mistake(
     "pytrees.flatten_fun",
-    {
-        "f(*tree_unflatten(in_tree, leaves))": "f(*tree_unflatten(in_tree, leaves if in_tree.num_leaves else ()))"
-    },
+    {"(in_tree, leaves))": "(in_tree, leaves if in_tree.num_leaves else ()))"},
     fails="test_wrong_number_of_flat_arguments",
 )
 # The arguments in a list are one argument.
@@ -872,19 +772,9 @@ mistake(
     {"return out_leaves": "return out_leaves or ()"},
     fails="test_flat_results",
 )
-# an OrderedDict has an order
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
-    },
-    fails="test_data_at_every_depth",
-)
 # What needs no arguments runs once.
 mistake(
     "pytrees.flatten_fun",
-    {
-        "out_leaves, structure = tree_flatten(": "if not leaves and out_trees:\n    return []\nout_leaves, structure = tree_flatten("
-    },
+    {"out_leaves, structure": "if not leaves and out_trees:\n    return []\nout_leaves, structure"},
     fails="test_runs_of_the_function",
 )

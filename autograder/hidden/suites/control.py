@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax import control_flow as module
     from minijax.control_flow import select_branches, settled, where_condition_holds
     from minijax.core import impl_rules, not_mapped
-    from minijax.jaxpr import eval_jaxpr, jaxpr_as_fun
+    from minijax.jaxpr import jaxpr_as_fun
     from minijax.jit import jit_p
     from minijax.programs import jvp_program, types_of
     from minijax.tracing import trace_to_jaxpr
@@ -33,17 +33,32 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 THREE = ("lambda x, y: [x - y, x]", "lambda x, y: [y, x * y]", "lambda x, y: [sin(x) * y, y - x]")
 
 
+def traced(mj, texts, examples):
+    """The programs of functions, which travel as texts."""
+    scope = {**vars(mj.lax), "np": np}
+    return tuple(trace_to_jaxpr(eval(text, scope), types_of(examples)) for text in texts)
+
+
+def shown(avals):
+    """Types as text."""
+    return [aval.str_short() for aval in avals]
+
+
+def take(index, *args, branches):
+    """A choice, evaluated at once."""
+    return jaxpr_as_fun(branches[int(index)])(*args)
+
+
 exercise("control.cond_jvp")
 
 
-@probe
+@probe(uses=[traced, shown, take])
 def moved(mj, branches, index, operands, tangents, known=False):
     """Values and tangents of a choice; how many operations the rule binds; what moves.
 
     The index is a tracer, as all operands are, if it is not `known`.
     """
-    scope = {**vars(mj.lax), "np": np}
-    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+    programs = traced(mj, branches, operands)
     moving, kinds = [t for t in tangents if t is not None], []
 
     def f(index, *args):
@@ -53,33 +68,27 @@ def moved(mj, branches, index, operands, tangents, known=False):
         kinds.extend([len(values), [t is not None for t in changes]])
         return [*values, *(t for t in changes if t is not None)]
 
-    def run(index, *args, branches):
-        taken = branches[int(index)]
-        return eval_jaxpr(taken.jaxpr, taken.consts, *args)
-
     args = [np.array(index, np.int32), *operands, *moving]
     closed = trace_to_jaxpr(lambda *xs: f(args[0] if known else xs[0], *xs[1:]), types_of(args))
-    with patch.dict(impl_rules, {module.cond_p: run}):
-        outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
+    with patch.dict(impl_rules, {module.cond_p: take}):
+        outs = jaxpr_as_fun(closed)(*args)
     names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
     return {
         "the values and tangents": outs,
-        "the types of the results": [aval.str_short() for aval in closed.out_avals],
+        "the types of the results": shown(closed.out_avals),
         "which results move": kinds,
         "the operations that are bound": names,
     }
 
 
-@probe
+@probe(uses=[traced, take])
 def moved_at_once(mj, branches, index, operands, tangents):
     """Values and tangents of a choice whose index, operands and tangents are all known."""
-    scope, bound = {**vars(mj.lax), "np": np}, []
-    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(operands)) for f in branches)
+    programs, bound = traced(mj, branches, operands), []
 
     def run(index, *args, branches):
         bound.append(len(branches))
-        taken = branches[int(index)]
-        return eval_jaxpr(taken.jaxpr, taken.consts, *args)
+        return take(index, *args, branches=branches)
 
     with patch.dict(impl_rules, {module.cond_p: run}):
         primals, tangents = [np.array(index, np.int32), *operands], [None, *tangents]
@@ -106,29 +115,26 @@ CAPTURED = (
 )
 
 
-@pytest.mark.meets("nested")
+@pytest.mark.meets("nested", "again")
 @pytest.mark.keeps("results of a choice", "maybe a tracer", "as many branches")
 def test_jvp_of_choice(student):
     """Values and tangents are those of the branch that the index names."""
     student.agrees(moved, SMOOTH, 0, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [1.0, 10.0])
-    student.agrees(moved_at_once, SMOOTH, 1, [ROW, OTHER], [OTHER, ROW])
-
-
-@pytest.mark.meets("again")
-def test_jvp_of_other_branches(student):
-    """Each branch that the index may name has its values and tangents."""
     student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
+    student.agrees(moved_at_once, SMOOTH, 1, [ROW, OTHER], [OTHER, ROW])
 
 
 @pytest.mark.meets("order", "none")
 @pytest.mark.keeps("move in no branch")
 def test_jvp_operands_that_stay(student):
-    """An operand that does not move has no tangent; what depends on others alone has none."""
+    """An operand that stays, as integers do, has no tangent; nor has what depends on it alone."""
     student.agrees(moved, PARTLY, 0, [ROW, OTHER], [GRID[0], None])
     student.agrees(moved, SMOOTH, 2, [0.5, 2.0], [None, 1.0])
     student.agrees(moved, SMOOTH, 1, [0.5, 2.0], [None, None])
+    student.agrees(moved, COUNTS, 1, [3, 2.0], [None, 1.0])
+    student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
 
 
 @pytest.mark.meets("twice", "zeros")
@@ -171,12 +177,6 @@ def test_jvp_of_one_branch(student):
     student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], True)
 
 
-def test_jvp_of_integers(student):
-    """Integers do not move, before and after the choice."""
-    student.agrees(moved, COUNTS, 1, [3, 2.0], [None, 1.0])
-    student.agrees(moved, COUNTS, 0, [np.array([3, 4]), ROW], [None, OTHER])
-
-
 @pytest.mark.meets("closure")
 def test_jvp_of_captured_arrays(student):
     """Arrays that a branch has captured are in the new branches."""
@@ -187,13 +187,11 @@ def test_jvp_of_captured_arrays(student):
 exercise("control.select")
 
 
-@probe
+@probe(uses=[traced])
 def each_its_own(mj, branches, indices, operands, axes, examples):
     """The results for a batch, and their batch axes; None is the axis of what is not mapped."""
-    scope = {**vars(mj.lax), "np": np}
-    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
     dims = [not_mapped if axis is None else axis for axis in axes]
-    indices = np.array(indices, np.int32)
+    programs, indices = traced(mj, branches, examples), np.array(indices, np.int32)
     outs, out_dims = select_branches(len(indices), indices, operands, dims, programs)
     return {
         "the results": [np.asarray(out) for out in outs],
@@ -201,15 +199,13 @@ def each_its_own(mj, branches, indices, operands, axes, examples):
     }
 
 
-@probe
+@probe(uses=[traced])
 def within_a_program(mj, branches, indices, operands, examples):
     """The names of the equations, if all is traced and if the indices are known; the results."""
-    scope = {**vars(mj.lax), "np": np}
-    programs = tuple(trace_to_jaxpr(eval(f, scope), types_of(examples)) for f in branches)
-    indices = np.array(indices, np.int32)
-    dims = [0] * len(operands)
+    programs, indices = traced(mj, branches, examples), np.array(indices, np.int32)
 
     def f(indices, *args):
+        dims = [0] * len(operands)
         return select_branches(len(operands[0]), indices, args, dims, programs)[0]
 
     closed = trace_to_jaxpr(f, types_of([indices, *operands]))
@@ -220,21 +216,19 @@ def within_a_program(mj, branches, indices, operands, examples):
         "how often each operation is in the program": [
             {name: names.count(name) for name in counted} for names in bound
         ],
-        "the results": eval_jaxpr(closed.jaxpr, closed.consts, indices, *operands),
+        "the results": jaxpr_as_fun(closed)(indices, *operands),
     }
 
 
-@probe
+@probe(uses=[traced])
 def pulled_back(mj, branches, indices, xs, ct, axes=None):
     """Values of a choice for each example, and the cotangents of the operands.
 
     `axes` are the operands' batch axes, None for an operand that all examples share.
     """
-    scope = {**vars(mj.lax), "np": np}
     dims = [not_mapped if axis is None else axis for axis in axes or [0] * len(xs)]
-    examples = types_of([x if dim is not_mapped else x[0] for x, dim in zip(xs, dims, strict=True)])
-    programs = tuple(trace_to_jaxpr(eval(f, scope), examples) for f in branches)
-    indices = np.array(indices, np.int32)
+    examples = [x if dim is not_mapped else x[0] for x, dim in zip(xs, dims, strict=True)]
+    programs, indices = traced(mj, branches, examples), np.array(indices, np.int32)
 
     def pulled(indices, *xs):
         f = lambda *xs: select_branches(len(ct), indices, xs, dims, programs)[0][0]  # noqa: E731
@@ -251,23 +245,23 @@ def pulled_back(mj, branches, indices, xs, ct, axes=None):
 @pytest.mark.meets("order", "more_than_two")
 @pytest.mark.keeps("their own branches")
 def test_select_own_branch(student):
-    """Each example has the results of its own branch."""
-    student.agrees(each_its_own, THREE, [2, 0, 1], [ROW, OTHER], [0, 0], [0.0, 0.0])
-    student.agrees(each_its_own, THREE, [1, 2, 2], [OTHER, ROW], [0, 0], [0.0, 0.0])
-
-
-def test_select_of_two(student):
-    """Two branches, as for a condition; the first example does not speak for the others."""
-    student.agrees(each_its_own, THREE[:2], [0, 1, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
-    student.agrees(each_its_own, THREE[:2], [1, 0, 0], [ROW, OTHER], [0, 0], [0.0, 0.0])
+    """Each example has the results of its own branch; the first does not speak for the others."""
+    for indices in ([2, 0, 1], [1, 2, 2]):
+        student.agrees(each_its_own, THREE, indices, [ROW, OTHER], [0, 0], [0.0, 0.0])
+    for indices in ([0, 1, 0], [1, 0, 0]):
+        student.agrees(each_its_own, THREE[:2], indices, [ROW, OTHER], [0, 0], [0.0, 0.0])
 
 
 @pytest.mark.meets("sizes")
 @pytest.mark.keeps("has shape (axis_size,)")
-def test_select_of_one(student):
-    """There may be one branch, and one example."""
+def test_select_sizes(student):
+    """There may be one branch, one example or none, no operands, or no results."""
     student.agrees(each_its_own, THREE[:1], [0, 0, 0], [ROW, OTHER], [0, None], [0.0, OTHER])
     student.agrees(each_its_own, THREE, [2], [ROW[:1], OTHER[:1]], [0, 0], [0.0, 0.0])
+    numbers = "lambda: [1.0, np.array([2, 3])]", "lambda: [4.0, np.array([5, 6])]"
+    student.agrees(each_its_own, numbers, [1, 0, 1], [], [], [])
+    student.agrees(each_its_own, ("lambda x: []",) * 2, [1, 0, 1], [ROW], [0], [0.0])
+    student.agrees(each_its_own, THREE, [], [ROW[:0], OTHER[:0]], [0, 0], [0.0, 0.0])
 
 
 @pytest.mark.meets("axes")
@@ -278,16 +272,6 @@ def test_select_axes(student):
     student.agrees(each_its_own, two, [1, 0, 1], [GRID, OTHER[:2]], [1, None], [ROW[:2], ROW[:2]])
     student.agrees(each_its_own, two, [0, 1], [2.0, GRID], [None, 0], [2.0, ROW])
     student.agrees(each_its_own, two, [1, 0, 1], [2.0, 5.0], [None, None], [2.0, 5.0])
-
-
-@pytest.mark.meets("sizes")
-@pytest.mark.keeps("has shape (axis_size,)")
-def test_select_without_operands(student):
-    """Branches may have no operands, or no results, and a batch no examples."""
-    numbers = "lambda: [1.0, np.array([2, 3])]", "lambda: [4.0, np.array([5, 6])]"
-    student.agrees(each_its_own, numbers, [1, 0, 1], [], [], [])
-    student.agrees(each_its_own, ("lambda x: []",) * 2, [1, 0, 1], [ROW], [0], [0.0])
-    student.agrees(each_its_own, THREE, [], [ROW[:0], OTHER[:0]], [0, 0], [0.0, 0.0])
 
 
 @pytest.mark.meets("twice", "some_results")
@@ -329,22 +313,15 @@ def test_select_gradients(student):
         student.agrees(pulled_back, two, [0, 1, 0, 0], [x.astype(dtype)], ct.astype(dtype))
 
 
-def test_select_other_gradients(student):
-    """Whichever branch is chosen, for rows as well, the others do not spoil the gradient."""
-    two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
-    student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
-    student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
-
-
 @pytest.mark.meets("more_than_two", "extremes")
 @pytest.mark.keeps("others are infinite")
 def test_select_gradients_of_each_operand(student):
-    """No branch that is not chosen spoils the gradient of the second or third operand."""
-    three = (
-        "lambda x, y, z: [x * y * z]",
-        "lambda x, y, z: [div(x, y)]",
-        "lambda x, y, z: [y * log(z)]",
-    )
+    """No branch that is not chosen spoils the gradient of any operand, for rows as well."""
+    two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
+    student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
+    student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])
+    operands = "lambda x, y, z: "
+    three = [operands + x for x in ("[x * y * z]", "[div(x, y)]", "[y * log(z)]")]
     xs = [ROW, np.array([0.0, 2.0, 4.0]), np.array([3.0, 0.0, 5.0])]
     student.agrees(pulled_back, three, [0, 1, 2], xs, OTHER)
     student.agrees(pulled_back, three, [0, 0, 1], xs, OTHER)
@@ -387,10 +364,10 @@ def fixed_point(mj, carry, sources, further=()):
     }
 
 
-@probe
+@probe(uses=[traced, shown])
 def derivative_of_step(mj, step, types, carry):
     """The same for the derivative of a step: which inputs and results it has in the end."""
-    body = trace_to_jaxpr(eval(step, {**vars(mj.lax), "np": np}), types_of(types))
+    (body,) = traced(mj, [step], types)
     more = (False,) * (len(types) - len(carry))
     program, marks, others = settled(
         lambda marks: jvp_program(body, (*marks, *more), marks), tuple(carry)
@@ -398,8 +375,8 @@ def derivative_of_step(mj, step, types, carry):
     return {
         "a value of the carry is marked": marks,
         "another result is marked": others,
-        "the types of the program's inputs": [aval.str_short() for aval in program.in_avals],
-        "the types of the program's results": [aval.str_short() for aval in program.out_avals],
+        "the types of the program's inputs": shown(program.in_avals),
+        "the types of the program's results": shown(program.out_avals),
     }
 
 
@@ -413,11 +390,14 @@ def test_settled_at_once(student):
     student.agrees(fixed_point, (False, False, False), CHAIN[:3], [(0,)])
 
 
-@pytest.mark.keeps("first the carry's")
+@pytest.mark.meets("order", "twice")
+@pytest.mark.keeps("first the carry's", "marks of its other")
 def test_settled_later(student):
-    """A value that is marked after the first step is marked before the next one."""
+    """A value that is marked after a step is marked before the one that comes back."""
     student.agrees(fixed_point, (True, False), [(0,), (0, 1)])
     student.agrees(fixed_point, (False, True, False), [(0, 1), (1,), (2,)], [(2,), (0,)])
+    student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
+    student.agrees(fixed_point, (True, False, False), CHAIN[:3], [(2,), (1,)])
 
 
 @pytest.mark.meets("more_than_two", "again")
@@ -430,14 +410,6 @@ def test_settled_in_several_rounds(student):
     student.agrees(fixed_point, (False,), [None], [(0,)])
     long = [(0,), *((i, i + 1) for i in range(11))]
     student.agrees(fixed_point, (True, *(False,) * 11), long, [(11,)])
-
-
-@pytest.mark.meets("order", "twice")
-@pytest.mark.keeps("marks of its other")
-def test_settled_step(student):
-    """The step that comes back belongs to the marks that come back."""
-    student.agrees(fixed_point, (False, False, True), [(0, 1), (1, 2), (2,)], [(0,), (2,), (0,)])
-    student.agrees(fixed_point, (True, False, False), CHAIN[:3], [(2,), (1,)])
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -460,21 +432,20 @@ def test_settled_derivatives(student):
 exercise("control.finished")
 
 
-@probe
+@probe(uses=[traced, shown])
 def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
     """The carry after so many steps; types; how often each operation is in the program."""
-    scope = {**vars(mj.lax), "np": np}
-    asked = trace_to_jaxpr(eval(condition, scope), types_of([*cond_consts, *carry]))
-    done = trace_to_jaxpr(eval(body, scope), types_of([*consts, *carry]))
+    (asked,) = traced(mj, [condition], [*cond_consts, *carry])
+    (done,) = traced(mj, [body], [*consts, *carry])
     step = where_condition_holds(done, asked, len(consts))
     again = where_condition_holds(done, asked, len(consts)) is step
     for _ in range(steps):
-        carry = eval_jaxpr(step.jaxpr, step.consts, *cond_consts, *consts, *carry)
+        carry = jaxpr_as_fun(step)(*cond_consts, *consts, *carry)
     names = [eqn.primitive.name for eqn in step.eqns]
     counts = {name: names.count(name) for name in ("sin", "exp", "lt", "gt", "while", "cond")}
     return {
         "the carry": list(carry),
-        "the types of the step's inputs": [aval.str_short() for aval in step.in_avals],
+        "the types of the step's inputs": shown(step.in_avals),
         "how often each operation is in the program": counts,
         "the carry of a second run": again,
     }
@@ -500,11 +471,16 @@ TWO_OF_EACH = (
 )
 
 
-@pytest.mark.keeps("a boolean for each example", "never change")
+@pytest.mark.keeps("a boolean for each example", "never change", "as it would alone")
 def test_finished_keep_their_carry(student):
-    """An example whose condition does not hold comes out of a step as it went in."""
-    student.agrees(after_steps, SMALL, "lambda x: [x * 2.0]", [], [], [np.array([3.0, 9.0, 8.0])])
-    student.agrees(after_steps, SMALL, "lambda x: [x - 1.0]", [], [], [np.array([30.0, 7.0, 9.0])])
+    """An example whose carry does not meet the condition before a step keeps it in that step."""
+    for body, carry in [
+        ("lambda x: [x * 2.0]", [3.0, 9.0, 8.0]),
+        ("lambda x: [x - 1.0]", [30.0, 7.0, 9.0]),
+        ("lambda x: [x * 10.0]", [1.0, 0.5, 20.0]),
+        ("lambda x: [x - 9.0]", [12.0, 7.0, 8.5]),
+    ]:
+        student.agrees(after_steps, SMALL, body, [], [], [np.array(carry)])
 
 
 @pytest.mark.meets("again")
@@ -516,25 +492,19 @@ def test_finished_for_good(student):
     student.agrees(after_steps, SMALL, "lambda x: [x + exp(x)]", [], [], [ROW], 4)
 
 
-@pytest.mark.meets("order")
+@pytest.mark.meets("order", "keys", "sizes")
 @pytest.mark.keeps("of the two programs once")
 def test_finished_with_constants(student):
-    """Constants of the condition come first, then those of the body, then the carry."""
+    """Constants of the condition, any number, come first, then the body's, and then the carry."""
     student.agrees(after_steps, *TWO_OF_EACH)
     student.agrees(after_steps, *TWO_OF_EACH, 3)
-
-
-@pytest.mark.meets("keys", "sizes")
-@pytest.mark.keeps("of the two programs once")
-def test_finished_with_other_numbers_of_constants(student):
-    """The condition and the body may have different numbers of constants, or none."""
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
-    once = "lambda limit, x: [x < limit]"
-    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit], [], [ROW], 3)
-    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW], 2)
+    once, more = "lambda limit, x: [x < limit]", "lambda x: [x + 3.0]"
+    student.agrees(after_steps, once, more, [limit], [], [ROW], 3)
+    student.agrees(after_steps, once, more, [2.5], [], [ROW], 2)
     student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
-    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [limit[:1]], [], [ROW[:1]], 2)
-    student.agrees(after_steps, once, "lambda x: [x + 3.0]", [2.5], [], [ROW[:0]])
+    student.agrees(after_steps, once, more, [limit[:1]], [], [ROW[:1]], 2)
+    student.agrees(after_steps, once, more, [2.5], [], [ROW[:0]])
 
 
 @pytest.mark.meets("twice")
@@ -549,30 +519,22 @@ def test_finished_given(student):
     student.agrees(after_steps, SMALL, "lambda x: [log(x)]", [], [], [ROW], 2)
 
 
-@pytest.mark.keeps("as it would alone")
-def test_finished_old_carry(student):
-    """The condition is asked about the carry before the step, not about the new one."""
-    grow = "lambda x: [x * 10.0]"
-    student.agrees(after_steps, SMALL, grow, [], [], [np.array([1.0, 0.5, 20.0])])
-    student.agrees(after_steps, SMALL, "lambda x: [x - 9.0]", [], [], [np.array([12.0, 7.0, 8.5])])
-
-
 @pytest.mark.meets("float32", "more_than_two", "extremes")
-@pytest.mark.keeps("never change")
+@pytest.mark.keeps("a boolean for each example", "never change")
 def test_finished_in_every_dtype(student):
-    """An example that is done keeps all of its carry: booleans, whole numbers, infinities."""
-    body = "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]"
-    once = "lambda x, b, n, y: [x < 8.0]"
-    carry = [
-        np.array([1.0, 6.0, 9.0]),
-        np.array([True] * 3),
-        np.arange(3),
-        np.array([1.0, 1.0, 0.0], "float16"),
-    ]
-    student.agrees(after_steps, once, body, [], [], carry)
-    student.agrees(
-        after_steps, once, body, [], [], [x.astype(F32) for x in carry[:1]] + carry[1:], 4
+    """An example that is done keeps all of its carry: matrices, booleans, integers, infinities."""
+    once, body = (
+        "lambda x, b, n, y: [x < 8.0]",
+        "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]",
     )
+    first = np.array([1.0, 6.0, 9.0])
+    others = [np.array([True] * 3), np.arange(3), np.array([1.0, 1.0, 0.0], "float16")]
+    student.agrees(after_steps, once, body, [], [], [first, *others])
+    student.agrees(after_steps, once, body, [], [], [first.astype(F32), *others], 4)
+    carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
+    body = "lambda x, b, n: [x - 1.0, b & (n > 6), n - 1]"
+    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry)
+    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry, 3)
 
 
 @pytest.mark.meets("extremes")
@@ -584,36 +546,29 @@ def test_finished_tangents(student):
     student.agrees(moved_by_step, [x.astype(F32) for x in carry], [x.astype(F32) for x in tangents])
 
 
-@pytest.mark.keeps("a boolean for each example")
-def test_finished_arrays(student):
-    """The carry may hold matrices and values of other dtypes."""
-    carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
-    body = "lambda x, b, n: [x - 1.0, b & (n > 6), n - 1]"
-    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry)
-    student.agrees(after_steps, "lambda x, b, n: [b]", body, [], [], carry, 3)
-
-
 exercise("control.scan_steps")
 
 
-@probe
-def scanned(mj, body, sizes, args, length, reverse=False):
-    """The last carry and the ys; `sizes` are the numbers of constants and of the carry."""
-    num_consts, num_carry = sizes
+def scan_of(mj, body, sizes, args, length, reverse):
+    """A scan; `sizes` are the numbers of constants and of the carry."""
     rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
-    types = types_of([*args[: sum(sizes)], *rows])
-    jaxpr = trace_to_jaxpr(eval(body, {**vars(mj.lax), "np": np}), types)
-    loop = module.Scan(jaxpr, length, num_carry, num_consts, reverse, 2)
-    steps = []
+    (jaxpr,) = traced(mj, [body], [*args[: sum(sizes)], *rows])
+    return module.Scan(jaxpr, length, sizes[1], sizes[0], reverse, 2)
+
+
+@probe(uses=[scan_of])
+def scanned(mj, body, sizes, args, length, reverse=False):
+    """The last carry and the ys."""
+    loop, steps = scan_of(mj, body, sizes, args, length, reverse), []
 
     def run(*xs, cond_nconsts, cond_jaxpr, body_nconsts, body_jaxpr):
         asked, xs = xs[:cond_nconsts], xs[cond_nconsts:]
         consts, carry = xs[:body_nconsts], xs[body_nconsts:]
         steps.append(length)
         for _ in range(length + 5):
-            if not eval_jaxpr(cond_jaxpr.jaxpr, cond_jaxpr.consts, *asked, *carry)[0]:
+            if not jaxpr_as_fun(cond_jaxpr)(*asked, *carry)[0]:
                 break
-            carry = eval_jaxpr(body_jaxpr.jaxpr, body_jaxpr.consts, *consts, *carry)
+            carry = jaxpr_as_fun(body_jaxpr)(*consts, *carry)
         return list(carry)
 
     with patch.dict(impl_rules, {module.while_p: run}):
@@ -623,14 +578,10 @@ def scanned(mj, body, sizes, args, length, reverse=False):
         }
 
 
-@probe
+@probe(uses=[scan_of, shown])
 def loops_in(mj, body, sizes, args, length):
     """How many loops and other operations there are in the program for a scan."""
-    num_consts, num_carry = sizes
-    rows = [np.zeros(np.shape(x)[1:], x.dtype) for x in args[sum(sizes) :]]
-    types = types_of([*args[: sum(sizes)], *rows])
-    jaxpr = trace_to_jaxpr(eval(body, {**vars(mj.lax), "np": np}), types)
-    loop = module.Scan(jaxpr, length, num_carry, num_consts, False, 1)
+    loop = scan_of(mj, body, sizes, args, length, False)
     closed = trace_to_jaxpr(lambda *xs: module.scan_by_while(loop, xs), types_of(args))
     names = [eqn.primitive.name for eqn in closed.eqns]
     whiles = [eqn for eqn in closed.eqns if eqn.primitive.name == "while"]
@@ -638,7 +589,7 @@ def loops_in(mj, body, sizes, args, length):
     counted = {name: [names.count(name), inner.count(name)] for name in ("sin", "while", "scan")}
     return {
         "how many loops and other operations the program has": counted,
-        "the types of the results": [aval.str_short() for aval in closed.out_avals],
+        "the types of the results": shown(closed.out_avals),
     }
 
 
@@ -647,35 +598,23 @@ FULL = "lambda k, m, a, b, x, y: [a * k + x, b - y * m, a - b, x * y, k * x]"
 FULL_ARGS = [2.0, 0.5, 1.0, np.array([3.0, 5.0]), ROW, np.arange(6.0).reshape(3, 2)]
 
 
-@pytest.mark.keeps("in one list")
-def test_scan_carry_and_ys(student):
-    """The last carry comes first, then one row for each step."""
-    student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3)
-    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2)
+@pytest.mark.meets("again")
+@pytest.mark.keeps("in one list", "row that the step reads")
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan_carry_and_ys(student, reverse):
+    """The last carry comes first, then the ys, each at the place of its row, reversed or not."""
+    student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, reverse)
+    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, reverse)
+    student.agrees(scanned, "lambda c: [c * 3.0, c]", (0, 1), [2.0], 4, reverse)  # without rows
 
 
 @pytest.mark.meets("order", "more_than_two")
-@pytest.mark.keeps("in one list")
-def test_scan_of_several(student):
+@pytest.mark.keeps("in one list", "row that the step reads")
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan_of_several(student, reverse):
     """Several constants, carries, arrays of rows and ys keep their order."""
-    student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3)
-    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3)
-
-
-@pytest.mark.meets("again")
-@pytest.mark.keeps("row that the step reads")
-def test_scan_reversed(student):
-    """In a reversed scan the last row comes first, and each y is at the place of its row."""
-    student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, True)
-    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, True)
-    student.agrees(scanned, "lambda c: [c * 3.0, c]", (0, 1), [2.0], 4, True)  # without rows
-
-
-@pytest.mark.keeps("row that the step reads")
-def test_scan_of_several_reversed(student):
-    """A reversed scan of several arrays has each y at the place of its row."""
-    student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, True)
-    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, True)
+    student.agrees(scanned, FULL, (2, 2), FULL_ARGS, 3, reverse)
+    student.agrees(scanned, FULL, (2, 2), [3.0, *FULL_ARGS[1:]], 3, reverse)
 
 
 @pytest.mark.meets("sizes")
@@ -694,19 +633,13 @@ def test_scan_of_no_steps(student):
     student.agrees(loops_in, kinds, (1, 1), args, 0)
 
 
-@pytest.mark.meets("float32")
-def test_scan_of_one_step(student):
-    """A scan may have one step, any dtypes, and arrays in its body."""
+@pytest.mark.meets("float32", "keys", "sizes")
+def test_scan_of_parts(student):
+    """There may be one step, no carry, no ys, no rows, any dtypes, and arrays in the body."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
     student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
     student.agrees(scanned, "lambda c: [c * np.array([2.0, 3.0])]", (0, 1), [ROW[:2]], 2)
-
-
-@pytest.mark.meets("keys", "sizes")
-def test_scan_of_parts(student):
-    """There may be no carry, no ys, or no rows."""
     student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
-    student.agrees(scanned, "lambda c: [c * 2.0]", (0, 1), [ROW], 4)
     student.agrees(scanned, "lambda a, b: [b, a + b, a]", (0, 2), [0.0, 1.0], 6)
 
 
@@ -731,7 +664,7 @@ def test_scan_is_one_loop(student):
 exercise("control.scan_transpose")
 
 
-@probe
+@probe(uses=[traced])
 def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     """Cotangents of linear constants, carry and rows; how many steps each scan had.
 
@@ -740,7 +673,7 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
     """
     num_same, num_consts, num_carry, num_stacks = sizes
     avals, steps = types_of(types), []
-    program = trace_to_jaxpr(eval(rest, {**vars(mj.lax), "np": np}), avals)
+    (program,) = traced(mj, [rest], types)
     carry = (False, *(True,) * num_carry, False)  # others are carried along that are not linear
     marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
     split = module.SplitScan(program, program, program, *marks)
@@ -772,45 +705,37 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3):
 
 # same s, linear constant w | carry c | row x, residual r -> c, y
 LINE = "lambda s, w, c, x, r: [c * r + w * s, c - x * r]"
-NUMBERS, ONE_EACH = [0.0] * 5, (1, 1, 1, 1)
-STACK = np.array([2.0, 3.0, 5.0])
+ONE_EACH = (1, 1, 1, 1)
+STACK, YS = np.array([2.0, 3.0, 5.0]), np.array([7.0, 11.0, 13.0])
 
 
-@pytest.mark.keeps("One list of cotangents", "steps is bound")
-def test_backwards_from_the_last_step(student):
-    """The steps are undone from the last one to the first."""
-    given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given)
-    chain = "lambda c, r: [c * r, c]"
-    student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]))
+def line(student, cts, *more, same=10.0, stack=STACK):
+    """Compare what comes of undoing LINE."""
+    types = [np.zeros((), stack.dtype)] * 5
+    student.agrees(backwards, LINE, types, ONE_EACH, ([same], [stack], cts), *more)
 
 
 @pytest.mark.meets("again")
-def test_backwards_of_reversed(student):
-    """A reversed scan is undone from its first row to its last."""
-    given = ([10.0], [STACK], [1.0, np.array([7.0, 11.0, 13.0])])
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, True)
-    chain = "lambda c, r: [c * r, c]"
-    student.agrees(backwards, chain, NUMBERS[:2], (0, 0, 1, 1), ([], [STACK], [1.0, ROW]), True)
-
-
-@pytest.mark.keeps("linear part of a step")
-def test_backwards_constants(student):
-    """The cotangents of a constant are added up over all steps, unless the step itself holds it."""
-    student.agrees(
-        backwards, "lambda c: [c * np.arange(3.0)]", [ROW], (0, 0, 1, 0), ([], [], [ROW])
-    )
-    two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
-    cts = [np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)]
-    student.agrees(backwards, two, [ROW[:2]] * 4, (0, 2, 1, 0), ([], [], cts))
-    given = ([], [STACK], [np.array([7.0, 11.0, 13.0])])
-    student.agrees(backwards, "lambda w, r: [w * r]", NUMBERS[:2], (0, 1, 0, 1), given)
+@pytest.mark.keeps("One list of cotangents", "steps is bound")
+@pytest.mark.parametrize("reverse", [False, True])
+def test_backwards_from_the_last_step(student, reverse):
+    """The steps are undone from the last one to the first, which is row 0 or the last one."""
+    line(student, [1.0, YS], reverse)
+    given = ([], [STACK], [1.0, ROW])
+    student.agrees(backwards, "lambda c, r: [c * r, c]", [0.0] * 2, (0, 0, 1, 1), given, reverse)
 
 
 @pytest.mark.meets("more_than_two")
 @pytest.mark.keeps("linear part of a step")
-def test_backwards_constants_of_several_shapes(student):
-    """Each constant has a sum of its own shape and dtype."""
+def test_backwards_constants(student):
+    """The cotangents of each constant are added up over all steps, in its own shape and dtype."""
+    held = "lambda c: [c * np.arange(3.0)]"  # a constant that the step itself holds
+    student.agrees(backwards, held, [ROW], (0, 0, 1, 0), ([], [], [ROW]))
+    two = "lambda a, b, c, x: [c + a * 2.0 + x, b - c]"
+    cts = [np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)]
+    student.agrees(backwards, two, [ROW[:2]] * 4, (0, 2, 1, 0), ([], [], cts))
+    given = ([], [STACK], [YS])
+    student.agrees(backwards, "lambda w, r: [w * r]", [0.0] * 2, (0, 1, 0, 1), given)
     types = [GRID, 0.0, np.float32(1.0), GRID, GRID]
     rest = "lambda a, b, d, c, x: [c + a * 2.0 + x * 1.5 + b, d * np.float32(2.0)]"
     cts = [GRID + 1.0, np.array([1.0, 2.0, 4.0], F32)]
@@ -821,14 +746,11 @@ def test_backwards_constants_of_several_shapes(student):
 @pytest.mark.meets("float32")
 def test_backwards_single_precision(student):
     """In a float32 program, sums and zeros are float32."""
-    small = [F32(0.0)] * 5
-    given = ([F32(10.0)], [STACK.astype(F32)], [None, np.array([7.0, 11.0, 13.0], F32)])
-    student.agrees(backwards, LINE, small, ONE_EACH, given)
-    given = ([F32(10.0)], [STACK.astype(F32)], [F32(2.0), None])
-    student.agrees(backwards, LINE, small, ONE_EACH, given, True)
-    half = [x.astype("float16") for x in (STACK, ROW)]
-    given = ([half[0][0]], half[:1], [None, half[1]])
-    student.agrees(backwards, LINE, [half[0][0]] * 5, ONE_EACH, given)
+    single = STACK.astype(F32)
+    line(student, [None, YS.astype(F32)], same=F32(10.0), stack=single)
+    line(student, [F32(2.0), None], True, same=F32(10.0), stack=single)
+    half = STACK.astype("float16")
+    line(student, [None, ROW.astype("float16")], same=half[0], stack=half)
 
 
 @pytest.mark.meets("more_than_two", "some_results")
@@ -847,10 +769,8 @@ def test_backwards_some_results(student):
 @pytest.mark.keeps("None for zero")
 def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
-    given = ([10.0], [STACK], [None, np.array([7.0, 11.0, 13.0])])
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given)
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [2.0, None]))
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [STACK], [None, None]))
+    for cts in ([None, YS], [2.0, None], [None, None]):
+        line(student, cts)
 
 
 @pytest.mark.meets("extremes", "zeros")
@@ -859,7 +779,7 @@ def test_backwards_cotangents_of_value_zero(student):
     """A cotangent that is zero by value is one: with an infinite residual it becomes nan."""
     infinite = np.array([2.0, np.inf, 5.0])
     for cts in ([0.0, None], [None, np.zeros(3)], [np.zeros(()), np.array([0.0, 1.0, 0.0])]):
-        student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([10.0], [infinite], cts))
+        line(student, cts, stack=infinite)
 
 
 @pytest.mark.meets("order")
@@ -878,11 +798,9 @@ def test_backwards_several(student):
 @pytest.mark.keeps("steps is bound")
 def test_backwards_no_steps(student):
     """A scan of no steps hands the carry's cotangent on, and adds up nothing."""
-    given = ([10.0], [np.zeros(0)], [4.0, np.zeros(0)])
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, False, 0)
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, ([5.0], [np.zeros(0)], [3.0, None]), True, 0)
-    given = ([5.0], [STACK[:1]], [3.0, ROW[:1]])
-    student.agrees(backwards, LINE, NUMBERS, ONE_EACH, given, False, 1)
+    line(student, [4.0, np.zeros(0)], False, 0, stack=np.zeros(0))
+    line(student, [3.0, None], True, 0, same=5.0, stack=np.zeros(0))
+    line(student, [3.0, ROW[:1]], False, 1, same=5.0, stack=STACK[:1])
 
 
 @pytest.mark.meets("sizes")
@@ -893,7 +811,7 @@ def test_backwards_parts(student):
     student.agrees(backwards, "lambda x, r: [x * r]", [0.0, 0], (0, 0, 0, 1), given)
     student.agrees(backwards, "lambda x: [x * 2.0]", [0.0], (0, 0, 0, 0), ([], [], [None]))
     given = ([], [STACK], [2.0])
-    student.agrees(backwards, "lambda c, r: [c * r]", NUMBERS[:2], (0, 0, 1, 1), given)
+    student.agrees(backwards, "lambda c, r: [c * r]", [0.0] * 2, (0, 0, 1, 1), given)
     empty, rows = np.zeros((0, 2)), np.zeros((3, 0, 2))
     student.agrees(
         backwards, "lambda c, x: [c + x, x]", [empty] * 2, (0, 0, 1, 0), ([], [], [empty, rows])
@@ -1067,7 +985,7 @@ def slopes_of_loops(mj, x, t):
         return {
             "the values, the tangents and the operations of two loops": [
                 (mj.jvp(f, (x,), (t,)), operations(mj, f, x)) for f in (late, counted)
-            ],
+            ]
         }
 
 
