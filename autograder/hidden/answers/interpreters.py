@@ -15,14 +15,6 @@ def bind(op, *args):
     return interpreter.interpret_op(op=op, args=args)
 
 
-@right("interpreters.bind", style="the bound method is taken out of the context first")
-def bind(op, *args):
-    ask = getattr(context.interpreter, "interpret_op")
-    operands = tuple(arg for arg in args)
-    answer = ask(op, operands)
-    return answer
-
-
 @right("interpreters.bind", style="a closure, and the method called through the class")
 def bind(op, *args):
     def asking(interpreter):

@@ -24,19 +24,6 @@ def eval_jaxpr(jaxpr, consts, *args):
     return look_up(jaxpr.outvars)
 
 
-@right("jaxprs.eval_jaxpr")
-def eval_jaxpr(jaxpr, consts, *args):
-    env = dict(zip(jaxpr.constvars, consts, strict=True))
-    env |= zip(jaxpr.invars, args, strict=True)
-    for eqn in jaxpr.eqns:
-        operands = [read(env, atom) for atom in eqn.invars]
-        outs = eqn.primitive.bind(*operands, **eqn.params)
-        if not eqn.primitive.multiple_results:
-            outs = [outs]
-        env |= zip(eqn.outvars, outs, strict=True)
-    return [read(env, atom) for atom in jaxpr.outvars]
-
-
 @right("jaxprs.eval_jaxpr", style="forgets values after their last use, as JAX does")
 def eval_jaxpr(jaxpr, consts, *args):
     if len(consts) != len(jaxpr.constvars):
@@ -167,25 +154,15 @@ mistake(
         "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
     ],
 )
-
-
-@mistake("jaxprs.eval_jaxpr", fails="test_eval_binds")
-def eval_jaxpr(jaxpr, consts, *args):
-    # What has no box is evaluated at once, even if an interpreter is in charge of all operations.
-    from minijax.core import EvalTrace, Tracer, trace_state
-
-    env = dict(zip(jaxpr.constvars, consts, strict=True))
-    env.update(zip(jaxpr.invars, args, strict=True))
-    for eqn in jaxpr.eqns:
-        operands = [read(env, atom) for atom in eqn.invars]
-        if any(isinstance(x, Tracer) for x in operands):
-            outs = apply_equation(eqn, operands)
-        else:
-            bottom = EvalTrace(trace_state.stack[0])
-            outs = bottom.process_primitive(eqn.primitive, operands, eqn.params)
-            outs = outs if eqn.primitive.multiple_results else [outs]
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(env, atom) for atom in jaxpr.outvars]
+# What has no box is evaluated at once, even if an interpreter is in charge of all operations.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(": "from minijax.core import EvalTrace, Tracer, trace_state\n\nenv = dict(",
+        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "xs = [read(env, atom) for atom in eqn.invars]\nif any(isinstance(x, Tracer) for x in xs):\n    outs = apply_equation(eqn, xs)\nelse:\n    outs = EvalTrace(trace_state.stack[0]).process_primitive(eqn.primitive, xs, eqn.params)\n    outs = outs if eqn.primitive.multiple_results else [outs]",
+    },
+    fails="test_eval_binds",
+)
 
 
 @mistake("jaxprs.eval_jaxpr", fails="test_eval_equal_values")
@@ -356,35 +333,6 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     )
 
 
-@right(
-    "jaxprs.dot_general_type",
-    style="asks NumPy: the product of arrays of the shapes without memory",
-)
-def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    check_axes(x, (*x_contract, *x_batch))
-    check_axes(y, (*y_contract, *y_batch))
-
-    def sizes(aval, axes):
-        return list(map(aval.shape.__getitem__, axes))
-
-    for xs, ys in ((x_contract, y_contract), (x_batch, y_batch)):
-        if sizes(x, xs) != sizes(y, ys):
-            raise TypeError(f"{sizes(x, xs)} and {sizes(y, ys)} do not go together")
-    if not preferred_element_type and x.dtype != y.dtype:
-        raise TypeError("the operands have two dtypes")
-
-    def rest(aval, gone):
-        return [n for i, n in enumerate(aval.shape) if gone.count(i) == 0]
-
-    shape = sizes(y, y_batch)
-    shape += rest(x, (*x_contract, *x_batch))
-    shape += rest(y, (*y_batch, *y_contract))
-    return ShapedArray(
-        tuple(shape), np.dtype(preferred_element_type or y.dtype), x.weak_type and y.weak_type
-    )
-
-
 mistake(
     "jaxprs.dot_general_type",
     {
@@ -519,17 +467,6 @@ def check_equation(self, eqn):
             self.fail("{} does not get what it says", var)
     if types:
         self.fail("some results are left over")
-    self.bind(eqn.outvars)
-
-
-@right("jaxprs.check_equation", style="all comparisons in lists of pairs, programs inside first")
-def check_equation(self, eqn):
-    self.check_inner(eqn)
-    [self.check_atom(x) for x in eqn.invars]
-    is_ = [(t.shape, t.dtype) for t in self.result_types(eqn)]
-    says = [(v.aval.shape, v.aval.dtype) for v in eqn.outvars]
-    if is_ != says:
-        self.fail("the results are {} and not {}", str(is_), str(says))
     self.bind(eqn.outvars)
 
 

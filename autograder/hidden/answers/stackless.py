@@ -18,27 +18,6 @@ def interpret_op(self, primitive, args, params):
     return boxes if primitive.multiple_results else boxes[0]
 
 
-@right("stackless.box_op")
-def interpret_op(self, primitive, args, params):
-    values, extras = self.open(args)
-    moving = any(extra is not None for extra in extras)
-
-    def below():
-        if not moving:
-            return bind(primitive, *values, **params), None
-        return get_rule(self.rules, primitive, self.task)(list(values), list(extras), **params)
-
-    with set_interpreter(self.prev_interpreter):
-        out, extra = below()
-    match moving, primitive.multiple_results:
-        case False, _:
-            return out
-        case True, True:
-            return [self.box(x, e) for x, e in zip(out, extra)]
-        case _:
-            return self.box(out, extra)
-
-
 @right("stackless.box_op", style="boxes by hand in a comprehension; an ExitStack for the block")
 def interpret_op(self, primitive, args, params):
     from contextlib import ExitStack
@@ -101,22 +80,16 @@ mistake(
         "Ask `all(extra is None for extra in extras)` first, and `bind` the primitive on the values in that case.",
     ],
 )
-
-
-@mistake("stackless.box_op", fails="test_box_missing_rule")
-def interpret_op(self, primitive, args, params):
-    # puts the interpreter back by hand: not after an error in a rule
-    values, extras = self.open(args)
-    before, context.interpreter = context.interpreter, self.prev_interpreter
-    if all(extra is None for extra in extras):
-        out = bind(primitive, *values, **params)
-        context.interpreter = before
-        return out
-    out, extra = get_rule(self.rules, primitive, self.task)(values, extras, **params)
-    context.interpreter = before
-    return each(primitive, self.box, out, extra)
-
-
+# Puts the interpreter back by hand: not after an error in a rule.
+mistake(
+    "stackless.box_op",
+    {
+        "with set_interpreter(self.prev_interpreter):": "before, context.interpreter = context.interpreter, self.prev_interpreter\nif True:",
+        "return bind(primitive, *values, **params)": "out = bind(primitive, *values, **params)\ncontext.interpreter = before\nreturn out",
+        "return each(": "context.interpreter = before\nreturn each(",
+    },
+    fails="test_box_missing_rule",
+)
 # Rules are kept by primitive: those of differentiation serve for batches then.
 mistake(
     "stackless.box_op",
@@ -208,23 +181,6 @@ def linearize_flat(f, primals, in_moves):
         return [t for y, t in pairs if dtypes.is_float(get_aval(y).dtype)], outs
 
     return LinearInterpreter().run(g, types_of(moving))
-
-
-@right("stackless.linearize_flat")
-def linearize_flat(f, primals, in_moves):
-    outs = []
-
-    def g(*moving):
-        values, tangents = JVPInterpreter().run(f, primals, merge(in_moves, moving))
-        outs.extend(values)
-        floats = []
-        for aval, tangent in zip(types_of(values), instantiate(tangents, types_of(values))):
-            if are_floats([aval])[0]:
-                floats.append(tangent)
-        return floats, None
-
-    program, _ = LinearInterpreter().run(g, types_of(compress(primals, in_moves)))
-    return program, outs
 
 
 @right(
@@ -358,30 +314,6 @@ def backward_pass(program, cotangents):
             rule = get_rule(transpose_rules, eqn.primitive, "transpose rule")
             arrived = list(zip(eqn.invars, rule(cts, *operands, **eqn.params)))
     return [instantiate([found.get(var)], [var.aval])[0] for var in jaxpr.invars]
-
-
-@right("stackless.backward_pass")
-def backward_pass(program, cotangents):
-    known = dict(zip(program.jaxpr.constvars, program.consts))
-    table = {}
-
-    def give(atom, ct):
-        if isinstance(atom, Var) and atom not in known:
-            table.setdefault(atom, []).append(ct)
-
-    for atom, ct in zip(program.jaxpr.outvars, cotangents):
-        give(atom, ct)
-    for eqn in program.jaxpr.eqns[::-1]:
-        cts = [add_up(table.get(var, [])) for var in eqn.outvars]
-        if all(ct is None for ct in cts):
-            continue
-        operands = [value_of(atom, known) for atom in eqn.invars]
-        rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")
-        given = cts if eqn.primitive.multiple_results else cts[0]
-        for atom, ct in zip(eqn.invars, rule(given, *operands, **eqn.params)):
-            give(atom, ct)
-    totals = [add_up(table.get(var, [])) for var in program.jaxpr.invars]
-    return instantiate(totals, [var.aval for var in program.jaxpr.invars])
 
 
 @right("stackless.backward_pass", style="lists of contributions, added up when they are needed")
@@ -671,22 +603,6 @@ def transposed(program, linear):
     known_avals = [aval for aval, flag in zip(program.in_avals, linear) if not flag]
     new, _ = StagingInterpreter().run(backwards, known_avals + list(program.out_avals))
     return new
-
-
-@right("stackless.transposed", style="linearized at zero: the same linear program")
-def transposed(program, linear):
-    known_avals = [aval for aval, flag in zip(program.in_avals, linear, strict=True) if not flag]
-
-    def run(*inputs):
-        known = inputs[: len(known_avals)]
-        call = functools.partial(eval_jaxpr, program.jaxpr, program.consts)
-        recorded, _ = LinearInterpreter().run(
-            lambda *ts: (call(*merge(linear, ts, known)), "nothing"),
-            [aval for aval, flag in zip(program.in_avals, linear, strict=True) if flag],
-        )
-        return backward_pass(recorded, inputs[len(known_avals) :]), None
-
-    return StagingInterpreter().run(run, (*known_avals, *program.out_avals))[0]
 
 
 mistake(

@@ -42,27 +42,6 @@ def build_jaxpr(f, num_args):
     return Jaxpr(return_val=result, equations=tuple(lines), parameters=parameters)
 
 
-@right("staging.build_jaxpr", style="an interpreter that is a context manager and holds the Jaxpr")
-def build_jaxpr(f, num_args):
-    class Program(Interpreter):
-        jaxpr = Jaxpr((), (), None)
-        made = ()
-
-        def variable(self):
-            self.made = (*self.made, Var(f"v_{len(self.made) + 1}"))
-            return self.made[-1]
-
-        def interpret_op(self, op, args):
-            line = Equation(self.variable(), op, args)
-            self.jaxpr = Jaxpr((), self.jaxpr.equations + (line,), None)
-            return line.var
-
-    with set_interpreter(program := Program()):
-        inputs = tuple(map(lambda _: program.variable(), range(num_args)))
-        output = f(*inputs)
-    return Jaxpr(inputs, program.jaxpr.equations, output)
-
-
 mistake(
     "staging.build_jaxpr",
     {
@@ -533,20 +512,6 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
-@right("staging.dce_jaxpr", style="recursion from the result up: mark what is reached, then filter")
-def dce_jaxpr(jaxpr):
-    made_by = {equation.var: equation for equation in jaxpr.equations}
-    alive, pending = set(), [jaxpr.return_val]
-    while pending:
-        atom = pending.pop()
-        if not isinstance(atom, Var) or atom not in made_by or atom in alive:
-            continue
-        alive.add(atom)
-        pending.extend(made_by[atom].args)
-    kept = tuple(equation for equation in jaxpr.equations if equation.var in alive)
-    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
 @right("staging.dce_jaxpr", style="flags by index, ids of variables, dataclasses.replace, compress")
 def dce_jaxpr(jaxpr):
     from dataclasses import replace
@@ -708,14 +673,13 @@ mistake(
     {"{jaxpr.return_val}": "{jaxpr.return_val, *(line.var for line in jaxpr.equations[-1:])}"},
     fails="test_what_only_useless_equations_use_goes",
 )
-
-
-@mistake("staging.dce_jaxpr", fails="test_what_is_not_used_goes")
-def dce_jaxpr(jaxpr):
-    # in the order of a set: mostly that of its numbers
-    needed, kept = {jaxpr.return_val}, set()
-    for i, equation in reversed([*enumerate(jaxpr.equations)]):
-        if equation.var in needed:
-            needed.update(equation.args)
-            kept.add(i)
-    return Jaxpr(jaxpr.parameters, tuple(jaxpr.equations[i] for i in kept), jaxpr.return_val)
+# in the order of a set: mostly that of its numbers
+mistake(
+    "staging.dce_jaxpr",
+    {
+        "kept = []": "kept = set()",
+        "kept.append(equation)": "kept.add(jaxpr.equations.index(equation))",
+        "reversed(kept)": "jaxpr.equations[i] for i in kept",
+    },
+    fails="test_what_is_not_used_goes",
+)
