@@ -29,6 +29,13 @@ GRID = np.array([[1.5, -2.0, 0.75], [4.0, 0.5, -3.0]])
 
 FORWARD = siblings("stackless.box_op")
 WITHOUT_CALL = siblings("stackless.box_op", "stackless.linearize_flat")
+BACKWARDS = siblings("stackless.backward_pass")
+WITHOUT_BACK = siblings(
+    "stackless.box_op",
+    "stackless.linearize_flat",
+    "stackless.backward_pass",
+    "stackless.linearized_program",
+)
 
 
 exercise("stackless.box_op")
@@ -188,6 +195,36 @@ def going_on(mj, x, error_class):
     return {"errors that reach the function": caught, "values and tangents after them": found}
 
 
+@probe
+def tables_of_rules(mj, x):
+    """The same operations under interpreters that have different rules, and a rule that changes."""
+
+    def f(x):
+        return st.lax.sin(x) * x
+
+    answers = [st.jvp(f, (x,), (x,)), st.vmap(f)(x), st.jvp(f, (x,), (x,))]
+    with patch.dict(st.jvp_rules, {core.sin_p: lambda xs, ts: (xs[0], ts[0])}):
+        answers.append(st.jvp(f, (x,), (x,)))
+    return {"answers under several tables of rules": [*answers, st.jvp(f, (x,), (x,))]}
+
+
+@probe
+def zeros_that_move(mj, x):
+    """Tangents that are zero by value: nan and infinite values come through."""
+    seen = []
+
+    def f(x):
+        seen.append(isinstance(x, Tracer))
+        return x * float("inf")
+
+    zeros = [0.0, -0.0, np.zeros(()), np.float32(0)]
+    xs = [x, x, np.asarray(x), np.float32(x)]
+    return {
+        "values and tangents": [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)],
+        "the function gets tracers": seen,
+    }
+
+
 @pytest.mark.meets("twice")
 @pytest.mark.keeps("in a box unless")
 def test_box_values(student):
@@ -251,36 +288,6 @@ def test_box_missing_rule(student):
     student.agrees(without_rule, [None, True], True, "BatchInterpreter")
     student.agrees(going_on, 3.0, "KeyError")
     student.agrees(going_on, 3.0, "KeyboardInterrupt")
-
-
-@probe
-def tables_of_rules(mj, x):
-    """The same operations under interpreters that have different rules, and a rule that changes."""
-
-    def f(x):
-        return st.lax.sin(x) * x
-
-    answers = [st.jvp(f, (x,), (x,)), st.vmap(f)(x), st.jvp(f, (x,), (x,))]
-    with patch.dict(st.jvp_rules, {core.sin_p: lambda xs, ts: (xs[0], ts[0])}):
-        answers.append(st.jvp(f, (x,), (x,)))
-    return {"answers under several tables of rules": [*answers, st.jvp(f, (x,), (x,))]}
-
-
-@probe
-def zeros_that_move(mj, x):
-    """Tangents that are zero by value: nan and infinite values come through."""
-    seen = []
-
-    def f(x):
-        seen.append(isinstance(x, Tracer))
-        return x * float("inf")
-
-    zeros = [0.0, -0.0, np.zeros(()), np.float32(0)]
-    xs = [x, x, np.asarray(x), np.float32(x)]
-    return {
-        "values and tangents": [jvp(f, (y,), (t,)) for y, t in zip(xs, zeros, strict=True)],
-        "the function gets tracers": seen,
-    }
 
 
 @pytest.mark.meets("keys", "again", "caching")
@@ -356,6 +363,33 @@ def linearized_inside(mj, siblings, x):
         }
 
 
+@probe(uses=[in_place])
+def kept_by_function(mj, siblings, x):
+    """Whether a tracer of the function is rejected once the function has returned, or raised."""
+    kept, caught, rejected = [], [], []
+
+    def f(x):
+        kept.append(x)
+        return [x] if len(kept) == 1 else {}["out"]
+
+    with in_place("microjax.stackless", siblings):
+        for _ in range(2):
+            try:
+                st.linearize_flat(f, [x], [True])
+            except KeyError as error:
+                caught.append(error.args[0])
+        for y in kept:
+            try:
+                jvp(lambda x, y=y: y, (x,), (x,))
+                rejected.append(False)
+            except UnexpectedTracerError:
+                rejected.append(True)
+    return {
+        "the error of a function that raises": caught,
+        "a tracer that was kept is rejected by UnexpectedTracerError": rejected,
+    }
+
+
 @pytest.mark.meets("twice", "sizes", "moment")
 @pytest.mark.keeps("list of results of `f`", "only operations on tangents")
 def test_linearize_program(student):
@@ -393,33 +427,6 @@ def test_linearize_integers(student):
     """Results that are not floats are returned as values, and have no tangents."""
     student.agrees(linearized, FORWARD, "integers", [ROW, np.arange(3)], [True, False], [STEP])
     student.agrees(linearized, FORWARD, "conversion", [ROW, 2.0], [True, True], [STEP, 0.5])
-
-
-@probe(uses=[in_place])
-def kept_by_function(mj, siblings, x):
-    """Whether a tracer of the function is rejected once the function has returned, or raised."""
-    kept, caught, rejected = [], [], []
-
-    def f(x):
-        kept.append(x)
-        return [x] if len(kept) == 1 else {}["out"]
-
-    with in_place("microjax.stackless", siblings):
-        for _ in range(2):
-            try:
-                st.linearize_flat(f, [x], [True])
-            except KeyError as error:
-                caught.append(error.args[0])
-        for y in kept:
-            try:
-                jvp(lambda x, y=y: y, (x,), (x,))
-                rejected.append(False)
-            except UnexpectedTracerError:
-                rejected.append(True)
-    return {
-        "the error of a function that raises": caught,
-        "a tracer that was kept is rejected by UnexpectedTracerError": rejected,
-    }
 
 
 @pytest.mark.meets("another_box", "nested", "closure")
@@ -541,31 +548,6 @@ def passes(mj, x):
     }
 
 
-@pytest.mark.meets("again", "mutation", "exception")
-def test_backward_given_arrays(student):
-    """The cotangents that are given stay as they are; each pass begins anew."""
-    student.agrees(passes, ROW)
-
-
-@probe
-def backwards_through_many(mj, length):
-    """The cotangent through a long program in which each result is used twice."""
-
-    def f(t):
-        for _ in range(length):
-            t = lax.neg(lax.add(t, t))
-        return [t]
-
-    return st.backward_pass(st.make_jaxpr(f)(1.5), [2.0 ** (1 - length)])
-
-
-@pytest.mark.meets("length")
-def test_backward_long(student):
-    """Programs may be long, and use each result twice."""
-    student.agrees(backwards_through_many, 3)
-    student.agrees(backwards_through_many, 550)
-
-
 @probe
 def backwards_staged(mj, x):
     """The program that a backward pass writes, the derivative of one, and its values."""
@@ -581,6 +563,18 @@ def backwards_staged(mj, x):
         "constants of the staged pass": program.consts,
         "the number of the linear program's equations afterwards": len(linear.eqns),
     }
+
+
+@probe
+def backwards_through_many(mj, length):
+    """The cotangent through a long program in which each result is used twice."""
+
+    def f(t):
+        for _ in range(length):
+            t = lax.neg(lax.add(t, t))
+        return [t]
+
+    return st.backward_pass(st.make_jaxpr(f)(1.5), [2.0 ** (1 - length)])
 
 
 @pytest.mark.meets("order")
@@ -640,6 +634,19 @@ def test_backward_lists(student):
     """A primitive with `multiple_results` has a list of cotangents, even if it has one."""
     student.agrees(a_list_of_one, 3.0)
     student.agrees(a_list_of_one, np.array([1.0, 2.0]))
+
+
+@pytest.mark.meets("again", "mutation", "exception")
+def test_backward_given_arrays(student):
+    """The cotangents that are given stay as they are; each pass begins anew."""
+    student.agrees(passes, ROW)
+
+
+@pytest.mark.meets("length")
+def test_backward_long(student):
+    """Programs may be long, and use each result twice."""
+    student.agrees(backwards_through_many, 3)
+    student.agrees(backwards_through_many, 550)
 
 
 @pytest.mark.meets("nested", "moment", "mutation")
@@ -862,15 +869,6 @@ def called_backwards(mj, siblings, x, t):
             "a compiled gradient of a gradient": st.jit(h)(x),
             "a staged gradient of a gradient": staged,
         }
-
-
-BACKWARDS = siblings("stackless.backward_pass")
-WITHOUT_BACK = siblings(
-    "stackless.box_op",
-    "stackless.linearize_flat",
-    "stackless.backward_pass",
-    "stackless.linearized_program",
-)
 
 
 @pytest.mark.meets("order", "again")
