@@ -15,14 +15,6 @@ def bind(op, *args):
     return interpreter.interpret_op(op=op, args=args)
 
 
-@right("interpreters.bind", style="the bound method is taken out of the context first")
-def bind(op, *args):
-    ask = getattr(context.interpreter, "interpret_op")
-    operands = tuple(arg for arg in args)
-    answer = ask(op, operands)
-    return answer
-
-
 @right("interpreters.bind", style="a closure, and the method called through the class")
 def bind(op, *args):
     def asking(interpreter):
@@ -90,6 +82,255 @@ mistake(
     "interpreters.bind",
     {"(op, args)": "(op, tuple(float(x) if isinstance(x, float) else x for x in args))"},
     fails="test_operands_of_any_kind",
+)
+# an interpreter that is false, as one of length 0 is, counts as none
+mistake(
+    "interpreters.bind",
+    {"current_interpreter()": "(current_interpreter() or EvalInterpreter())"},
+    fails="test_the_question",
+)
+# every subclass of the interpreter that evaluates is taken for it
+mistake(
+    "interpreters.bind",
+    {
+        "return current": "if isinstance(current_interpreter(), EvalInterpreter):\n    return EvalInterpreter().interpret_op(op, args)\nreturn current"
+    },
+    fails="test_the_question",
+)
+# the error says something more when it comes out
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept Exception as error:\n    error.add_note(f'in {op}')\n    raise"
+    },
+    fails="test_answers_of_any_kind",
+)
+# a list is returned as a new one
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "answer = current_interpreter().interpret_op(op, args)\nreturn [*answer] if isinstance(answer, list) else answer"
+    },
+    fails="test_operands_of_any_kind",
+)
+
+
+@right("interpreters.interval")
+def interpret_op(self, op, args):
+    pairs = [x if isinstance(x, tuple) else (x, x) for x in args]
+    if op is Op.add:
+        return tuple(map(sum, zip(*pairs)))
+    products = sorted(x * y for x in pairs[0] for y in pairs[1])
+    return products[0], products[-1]
+
+
+@right("interpreters.interval", style="all corners for both operations")
+def interpret_op(self, op, args):
+    from itertools import product
+    from operator import add, mul
+
+    join = {Op.add: add, Op.mul: mul}[op]
+    corners = [join(*corner) for corner in product(*map(as_interval, args))]
+    return min(corners), max(corners)
+
+
+mistake(
+    "interpreters.interval",
+    {
+        "for a in (low, high) for b": "for a, b",
+        "in (other_low, other_high)": "in zip((low, high), (other_low, other_high))",
+    },
+    name="Only two products are considered: of both lower bounds, and of both upper bounds",
+    hints=[
+        "`x` is between 1 and 2, and `y` between -3 and 5. Can `x * y` be -6?",
+        "If one of the bounds is negative, the smallest product may be that of a lower and an upper bound.",
+        "There are four candidates: `[a * c, a * d, b * c, b * d]`.",
+    ],
+)
+mistake(
+    "interpreters.interval",
+    {"min(corners), max(corners)": "low * other_low, high * other_high"},
+    name="The bounds of a product are not sorted",
+    hints=[
+        "What does your interpreter return for (-2.0, -1.0) times (3.0, 4.0)? Is the first bound the lower one?",
+        "A product of lower bounds is not a lower bound if one of them is negative.",
+        "Take `min` and `max` of all four products.",
+    ],
+)
+# one object twice is taken for one number: a square is not negative
+mistake(
+    "interpreters.interval",
+    {"min(corners)": "max(min(corners), 0.0 if args[0] is args[1] else min(corners))"},
+    fails="test_interval_independent",
+)
+# a constant is a float and nothing more
+mistake(
+    "interpreters.interval",
+    {"map(as_interval, args)": "((x, x) if type(x) is float else x for x in args)"},
+    fails="test_interval_constants",
+)
+# a sum by the lower bound and the widths, which rounds
+mistake(
+    "interpreters.interval",
+    {"high + other_high": "(low + other_low) + (high - low) + (other_high - other_low)"},
+    fails="test_interval_sums",
+)
+# asks the current interpreter, which is this one
+mistake(
+    "interpreters.interval",
+    {"low + other_low, high + other_high": "add(low, other_low), add(high, other_high)"},
+    fails="test_interval_sums",
+)
+# whether there is a zero in it, from a product of the bounds, which may be too small for a float
+mistake(
+    "interpreters.interval",
+    {
+        "corners = [a": "if low * high >= 0 and other_low >= 0:\n    return (low * other_low, high * other_high) if low >= 0 else (low * other_high, high * other_low)\ncorners = [a"
+    },
+    fails="test_interval_products",
+)
+# rounded
+mistake(
+    "interpreters.interval",
+    {
+        "low + other_low, high + other_high": "round(low + other_low, 9), round(high + other_high, 9)"
+    },
+    fails="test_interval_sums",
+)
+# integers where they will do
+mistake(
+    "interpreters.interval",
+    {
+        "return min(corners), max(corners)": "return tuple(int(x) if x.is_integer() else x for x in (min(corners), max(corners)))"
+    },
+    fails="test_interval_products",
+)
+
+
+@right("interpreters.remember")
+def interpret_op(self, op, args):
+    for operands, result in self.known.get(op, []):
+        if len(operands) == len(args) and all(x is y for x, y in zip(operands, args)):
+            return result
+    result = self.prev_interpreter.interpret_op(op, args)
+    self.known.setdefault(op, []).append((args, result))
+    return result
+
+
+@right("interpreters.remember", style="try, and a second table that keeps the operands")
+def interpret_op(self, op, args):
+    key = op.name, tuple(id(arg) for arg in args)
+    try:
+        return self.known[key]
+    except KeyError:
+        pass
+    answer = self.prev_interpreter.interpret_op(op, args)
+    self.known["kept", len(self.known)] = args
+    self.known[key] = answer
+    return answer
+
+
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*(str(arg) if isinstance(arg, list) else arg for arg in args)"},
+    name="Equal operands are treated as the same",
+    hints=[
+        "What does your interpreter return for `add(True, x)` after `add(1.0, x)`?",
+        "A dict finds keys that are equal. Two operands are the same only if they are the same object.",
+        "Put `id(arg)` of each operand into the key.",
+    ],
+)
+mistake(
+    "interpreters.remember",
+    {"= args, self": "= None, self"},
+    name="Remembered operands may no longer exist",
+    hints=[
+        "Ask for sums of two new lists, many times. Is each answer the sum of its own lists?",
+        "When an object is gone, Python may put a new one in its place, with the same `id`.",
+        "Keep the operands: store the tuple `args` with the answer.",
+    ],
+)
+mistake(
+    "interpreters.remember",
+    {"key = (op, *map(id, args))": "key = tuple(map(id, args))"},
+    name="The operation is not part of the question",
+    hints=[
+        "What does your interpreter return for `mul(x, y)` after `add(x, y)`?",
+        "The same operands may have a sum and a product.",
+        "`key = (op, *map(id, args))`.",
+    ],
+)
+mistake(
+    "interpreters.remember", {"map(id, args": "sorted(map(id, args)"}, fails="test_other_questions"
+)
+# operands in a list
+mistake(
+    "interpreters.remember",
+    {"interpret_op(op, args)": "interpret_op(op, [*args])"},
+    fails="test_remembered_answers_of_any_kind",
+)
+# forgets everything now and then
+mistake(
+    "interpreters.remember",
+    {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
+    fails="test_the_same_question",
+)
+# looks at the first two operands only
+mistake("interpreters.remember", {"map(id, args": "map(id, args[:2]"}, fails="test_other_questions")
+# keeps what all have asked in one table
+mistake(
+    "interpreters.remember",
+    {"[Any, ...])": "[Any, ...], all_known={})", "key =": "self.known = all_known\nkey ="},
+    fails="test_several_that_remember",
+)
+# of operands that cannot change, equal ones are the same
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*(arg if isinstance(arg, str | tuple) else id(arg) for arg in args)"},
+    fails="test_equal_operands",
+)
+# a list that has changed is a different operand
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*((id(arg), repr(arg)) for arg in args)"},
+    fails="test_remembered_answers_of_any_kind",
+)
+# the question is kept where the next one, asked meanwhile, overwrites it
+mistake(
+    "interpreters.remember",
+    {
+        "key = (": "self.key = key = (",
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "answer = self.prev_interpreter.interpret_op(op, args)\nself.known[self.key] = args, answer",
+    },
+    fails="test_several_that_remember",
+)
+# without operands it asks again
+mistake("interpreters.remember", {".known:": ".known or not args:"}, fails="test_other_questions")
+# an interpreter that is false counts as none
+mistake(
+    "interpreters.remember",
+    {"self.prev_interpreter.": "(self.prev_interpreter or EvalInterpreter())."},
+    fails="test_other_operations",
+)
+# asks again if it was told an error
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "ask = self.prev_interpreter.interpret_op\ntry:\n    self.known[key] = args, ask(op, args)\nexcept Exception:\n    self.known[key] = args, ask(op, args)"
+    },
+    fails="test_a_question_without_answer",
+)
+# forgets all when it is told an error
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "try:\n    self.known[key] = args, self.prev_interpreter.interpret_op(op, args)\nexcept BaseException:\n    self.known.clear()\n    raise"
+    },
+    fails="test_a_question_without_answer",
+)
+# asks again if a different interpreter is current
+mistake(
+    "interpreters.remember", {"= (": "= (context.interpreter, "}, fails="test_several_that_remember"
 )
 
 
@@ -196,11 +437,7 @@ mistake(
     fails="test_counting_inside_counting",
 )
 # operands in a list
-mistake(
-    "interpreters.count_ops",
-    {"before.interpret_op(op, args)": "before.interpret_op(op, [*args])"},
-    fails="test_operations_that_fail",
-)
+mistake("interpreters.count_ops", {"op, args)": "op, [*args])"}, fails="test_operations_that_fail")
 # an exception of f is not passed on
 mistake(
     "interpreters.count_ops",
@@ -226,262 +463,10 @@ def count_ops(f, *args, counters={}):
         return f(*args), counter.count
 
 
-@right("interpreters.interval")
-def interpret_op(self, op, args):
-    pairs = [x if isinstance(x, tuple) else (x, x) for x in args]
-    if op is Op.add:
-        return tuple(map(sum, zip(*pairs)))
-    products = sorted(x * y for x in pairs[0] for y in pairs[1])
-    return products[0], products[-1]
-
-
-@right("interpreters.interval", style="all corners for both operations")
-def interpret_op(self, op, args):
-    from itertools import product
-    from operator import add, mul
-
-    join = {Op.add: add, Op.mul: mul}[op]
-    corners = [join(*corner) for corner in product(*map(as_interval, args))]
-    return min(corners), max(corners)
-
-
-mistake(
-    "interpreters.interval",
-    {
-        "for a in (low, high) for b": "for a, b",
-        "in (other_low, other_high)": "in zip((low, high), (other_low, other_high))",
-    },
-    name="Only two products are considered: of both lower bounds, and of both upper bounds",
-    hints=[
-        "`x` is between 1 and 2, and `y` between -3 and 5. Can `x * y` be -6?",
-        "If one of the bounds is negative, the smallest product may be that of a lower and an upper bound.",
-        "There are four candidates: `[a * c, a * d, b * c, b * d]`.",
-    ],
-)
-mistake(
-    "interpreters.interval",
-    {"min(corners), max(corners)": "low * other_low, high * other_high"},
-    name="The bounds of a product are not sorted",
-    hints=[
-        "What does your interpreter return for (-2.0, -1.0) times (3.0, 4.0)? Is the first bound the lower one?",
-        "A product of lower bounds is not a lower bound if one of them is negative.",
-        "Take `min` and `max` of all four products.",
-    ],
-)
-# one object twice is taken for one number: a square is not negative
-mistake(
-    "interpreters.interval",
-    {"min(corners)": "max(min(corners), 0.0 if args[0] is args[1] else min(corners))"},
-    fails="test_interval_independent",
-)
-# a constant is a float and nothing more
-mistake(
-    "interpreters.interval",
-    {"map(as_interval, args)": "((x, x) if type(x) is float else x for x in args)"},
-    fails="test_interval_constants",
-)
-# a sum by the lower bound and the widths, which rounds
-mistake(
-    "interpreters.interval",
-    {"high + other_high": "(low + other_low) + (high - low) + (other_high - other_low)"},
-    fails="test_interval_sums",
-)
-# asks the current interpreter, which is this one
-mistake(
-    "interpreters.interval",
-    {"low + other_low, high + other_high": "add(low, other_low), add(high, other_high)"},
-    fails="test_interval_sums",
-)
-# whether there is a zero in it, from a product of the bounds, which may be too small for a float
-mistake(
-    "interpreters.interval",
-    {
-        "corners = [a": "if low * high >= 0 and other_low >= 0:\n    return (low * other_low, high * other_high) if low >= 0 else (low * other_high, high * other_low)\ncorners = [a"
-    },
-    fails="test_interval_products",
-)
-
-
-@right("interpreters.remember")
-def interpret_op(self, op, args):
-    for operands, result in self.known.get(op, []):
-        if len(operands) == len(args) and all(x is y for x, y in zip(operands, args)):
-            return result
-    result = self.prev_interpreter.interpret_op(op, args)
-    self.known.setdefault(op, []).append((args, result))
-    return result
-
-
-@right("interpreters.remember", style="try, and a second table that keeps the operands")
-def interpret_op(self, op, args):
-    key = op.name, tuple(id(arg) for arg in args)
-    try:
-        return self.known[key]
-    except KeyError:
-        pass
-    answer = self.prev_interpreter.interpret_op(op, args)
-    self.known["kept", len(self.known)] = args
-    self.known[key] = answer
-    return answer
-
-
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*(str(arg) if isinstance(arg, list) else arg for arg in args)"},
-    name="Equal operands are treated as the same",
-    hints=[
-        "What does your interpreter return for `add(True, x)` after `add(1.0, x)`?",
-        "A dict finds keys that are equal. Two operands are the same only if they are the same object.",
-        "Put `id(arg)` of each operand into the key.",
-    ],
-)
-mistake(
-    "interpreters.remember",
-    {"= args, self": "= None, self"},
-    name="Remembered operands may no longer exist",
-    hints=[
-        "Ask for sums of two new lists, many times. Is each answer the sum of its own lists?",
-        "When an object is gone, Python may put a new one in its place, with the same `id`.",
-        "Keep the operands: store the tuple `args` with the answer.",
-    ],
-)
-mistake(
-    "interpreters.remember",
-    {"key = (op, *map(id, args))": "key = tuple(map(id, args))"},
-    name="The operation is not part of the question",
-    hints=[
-        "What does your interpreter return for `mul(x, y)` after `add(x, y)`?",
-        "The same operands may have a sum and a product.",
-        "`key = (op, *map(id, args))`.",
-    ],
-)
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*sorted(map(id, args))"},
-    fails="test_other_questions",
-)
-# operands in a list
-mistake(
-    "interpreters.remember",
-    {"interpret_op(op, args)": "interpret_op(op, [*args])"},
-    fails="test_remembered_answers_of_any_kind",
-)
-# forgets everything now and then
-mistake(
-    "interpreters.remember",
-    {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
-    fails="test_the_same_question",
-)
-# looks at the first two operands only
-mistake(
-    "interpreters.remember",
-    {"map(id, args)": "map(id, args[:2])"},
-    fails="test_other_questions",
-)
-# keeps what all have asked in one table
-mistake(
-    "interpreters.remember",
-    {
-        "[Any, ...])": "[Any, ...], all_known={})",
-        "key =": "self.known = all_known\nkey =",
-    },
-    fails="test_several_that_remember",
-)
-
-
-# an interpreter that is false, as one of length 0 is, counts as none
-mistake(
-    "interpreters.bind",
-    {"current_interpreter()": "(current_interpreter() or EvalInterpreter())"},
-    fails="test_the_question",
-)
-# every subclass of the interpreter that evaluates is taken for it
-mistake(
-    "interpreters.bind",
-    {
-        "return current": "if isinstance(current_interpreter(), EvalInterpreter):\n    return EvalInterpreter().interpret_op(op, args)\nreturn current"
-    },
-    fails="test_the_question",
-)
-# the error says something more when it comes out
-mistake(
-    "interpreters.bind",
-    {
-        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept Exception as error:\n    error.add_note(f'in {op}')\n    raise"
-    },
-    fails="test_answers_of_any_kind",
-)
-# a list is returned as a new one
-mistake(
-    "interpreters.bind",
-    {
-        "return current_interpreter().interpret_op(op, args)": "answer = current_interpreter().interpret_op(op, args)\nreturn [*answer] if isinstance(answer, list) else answer"
-    },
-    fails="test_operands_of_any_kind",
-)
-# rounded
-mistake(
-    "interpreters.interval",
-    {
-        "low + other_low, high + other_high": "round(low + other_low, 9), round(high + other_high, 9)"
-    },
-    fails="test_interval_sums",
-)
-# integers where they will do
-mistake(
-    "interpreters.interval",
-    {
-        "return min(corners), max(corners)": "return tuple(int(x) if x.is_integer() else x for x in (min(corners), max(corners)))"
-    },
-    fails="test_interval_products",
-)
-# of operands that cannot change, equal ones are the same
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*(arg if isinstance(arg, str | tuple) else id(arg) for arg in args)"},
-    fails="test_equal_operands",
-)
-# a list that has changed is a different operand
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*((id(arg), repr(arg)) for arg in args)"},
-    fails="test_remembered_answers_of_any_kind",
-)
-# the question is kept where the next one, asked meanwhile, overwrites it
-mistake(
-    "interpreters.remember",
-    {
-        "key = (": "self.key = key = (",
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "answer = self.prev_interpreter.interpret_op(op, args)\nself.known[self.key] = args, answer",
-    },
-    fails="test_several_that_remember",
-)
-# without operands it asks again
-mistake(
-    "interpreters.remember",
-    {"if key not in self.known:": "if key not in self.known or not args:"},
-    fails="test_other_questions",
-)
-# an interpreter that is false counts as none
-mistake(
-    "interpreters.remember",
-    {"self.prev_interpreter.": "(self.prev_interpreter or EvalInterpreter())."},
-    fails="test_other_operations",
-)
-# asks again if it was told an error
-mistake(
-    "interpreters.remember",
-    {
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "ask = self.prev_interpreter.interpret_op\ntry:\n    self.known[key] = args, ask(op, args)\nexcept Exception:\n    self.known[key] = args, ask(op, args)"
-    },
-    fails="test_a_question_without_answer",
-)
 # every subclass of the interpreter that evaluates is taken for it
 mistake(
     "interpreters.count_ops",
-    {
-        "class Counting": "if isinstance(before, EvalInterpreter):\n    before = EvalInterpreter()\n\nclass Counting"
-    },
+    {"class ": "if isinstance(before, EvalInterpreter):\n    before = EvalInterpreter()\n\nclass "},
     fails="test_result_and_number",
 )
 # the same operation on the same operands counts once
@@ -495,9 +480,7 @@ mistake(
 )
 # only functions with a name
 mistake(
-    "interpreters.count_ops",
-    {"class Counting": "f.__name__\n\nclass Counting"},
-    fails="test_the_function_runs_once",
+    "interpreters.count_ops", {"class": "f.__name__\n\nclass"}, fails="test_the_function_runs_once"
 )
 # puts the interpreter back only if its own is still there
 mistake(
@@ -524,18 +507,4 @@ mistake(
         "return before.interpret_op(op, args)": "context.interpreter = before\ntry:\n    return before.interpret_op(op, args)\nfinally:\n    context.interpreter = self"
     },
     fails="test_counting_inside_counting",
-)
-# forgets all when it is told an error
-mistake(
-    "interpreters.remember",
-    {
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "try:\n    self.known[key] = args, self.prev_interpreter.interpret_op(op, args)\nexcept BaseException:\n    self.known.clear()\n    raise"
-    },
-    fails="test_a_question_without_answer",
-)
-# asks again if a different interpreter is current
-mistake(
-    "interpreters.remember",
-    {"key = (op,": "key = (context.interpreter, op,"},
-    fails="test_several_that_remember",
 )

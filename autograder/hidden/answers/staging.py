@@ -42,27 +42,6 @@ def build_jaxpr(f, num_args):
     return Jaxpr(return_val=result, equations=tuple(lines), parameters=parameters)
 
 
-@right("staging.build_jaxpr", style="an interpreter that is a context manager and holds the Jaxpr")
-def build_jaxpr(f, num_args):
-    class Program(Interpreter):
-        jaxpr = Jaxpr((), (), None)
-        made = ()
-
-        def variable(self):
-            self.made = (*self.made, Var(f"v_{len(self.made) + 1}"))
-            return self.made[-1]
-
-        def interpret_op(self, op, args):
-            line = Equation(self.variable(), op, args)
-            self.jaxpr = Jaxpr((), self.jaxpr.equations + (line,), None)
-            return line.var
-
-    with set_interpreter(program := Program()):
-        inputs = tuple(map(lambda _: program.variable(), range(num_args)))
-        output = f(*inputs)
-    return Jaxpr(inputs, program.jaxpr.equations, output)
-
-
 mistake(
     "staging.build_jaxpr",
     {
@@ -167,6 +146,88 @@ mistake(
     {"(num_args)": "(num_args or 1)", "(*parameters)": "(*parameters[:num_args])"},
     fails="test_several_parameters",
 )
+# a function that fails is tried again
+mistake(
+    "staging.build_jaxpr",
+    {
+        "result = f(*parameters)": "try:\n    result = f(*parameters)\nexcept Exception:\n    equations.clear()\n    result = f(*parameters)"
+    },
+    fails="test_a_function_that_fails",
+)
+# the equations are kept on the function: those of a program around it get in
+mistake(
+    "staging.build_jaxpr",
+    {
+        "names = (f": "saved, build_jaxpr.lines = getattr(build_jaxpr, 'lines', None), []\nnames = (f",
+        "equations.append(": "build_jaxpr.lines.append(",
+        "result = f(*parameters)": "try:\n    result, equations = f(*parameters), build_jaxpr.lines\nfinally:\n    build_jaxpr.lines = saved",
+    },
+    fails="test_a_function_that_fails",
+)
+# puts the interpreter back only if its own is still there
+mistake(
+    "staging.build_jaxpr",
+    {
+        "with set_interpreter(StagingInterpreter()):": "from microjax.interpreters import context\n\nbefore, context.interpreter = context.interpreter, StagingInterpreter()\ntry:",
+        "return Jaxpr(": "finally:\n    if isinstance(context.interpreter, StagingInterpreter):\n        context.interpreter = before\nreturn Jaxpr(",
+    },
+    fails="test_a_function_that_fails",
+)
+# one variable for each name: those of a program inside are those of the one outside
+mistake(
+    "staging.build_jaxpr",
+    {
+        "num_args: int)": "num_args: int, known={})",
+        "var = Var(next(names))": "var = Var(next(names))\nvar = known.setdefault(var.name, var)",
+    },
+    fails="test_programs_inside_programs",
+)
+# recursion over the equations
+mistake(
+    "staging.build_jaxpr",
+    {
+        "names = (f": "def all_from(lines):\n    return (lines[0], *all_from(lines[1:])) if lines else ()\n\nnames = (f",
+        "tuple(equations)": "all_from(equations)",
+    },
+    fails="test_operands_of_others_are_kept",
+)
+# an operation without a variable is left to the interpreter before
+mistake(
+    "staging.build_jaxpr",
+    {
+        "names = (f": "from microjax.interpreters import current_interpreter\n\nbefore = current_interpreter()\nnames = (f",
+        "var = Var(": "if all(isinstance(arg, str | int) for arg in args):\n    return before.interpret_op(op, args)\nvar = Var(",
+    },
+    fails="test_operands_of_others_are_kept",
+)
+# only functions with a name
+mistake(
+    "staging.build_jaxpr",
+    {"names = (f": "f.__name__\nnames = (f"},
+    fails="test_the_function_runs_each_time",
+)
+# parameters in the order of their names, where v_10 comes before v_2
+mistake(
+    "staging.build_jaxpr",
+    {"return Jaxpr(parameters": "return Jaxpr(tuple(sorted(parameters, key=str))"},
+    fails="test_several_parameters",
+)
+# the name of the operation
+mistake("staging.build_jaxpr", {"var, op": "var, op.name"}, fails="test_the_program_of_a_function")
+# a constant that is equal to a parameter is taken for it
+mistake(
+    "staging.build_jaxpr",
+    {"var, op, args)": "var, op, tuple(next((p for p in parameters if p == a), a) for a in args))"},
+    fails="test_operands_of_others_are_kept",
+)
+# is the current one after each operation, even if a different one was before
+mistake(
+    "staging.build_jaxpr",
+    {
+        "return var": "from microjax.interpreters import context\n\ncontext.interpreter = self\nreturn var"
+    },
+    fails="test_programs_inside_programs",
+)
 
 
 @right("staging.eval_jaxpr", style="the last uses are found from the end, before anything runs")
@@ -262,10 +323,7 @@ mistake(
 )
 mistake(
     "staging.eval_jaxpr",
-    {
-        "env.get(arg, arg)": "env[arg]",
-        "env.get(jaxpr.return_val, jaxpr.return_val)": "env[jaxpr.return_val]",
-    },
+    {".get(arg, arg)": "[arg]", ".get(jaxpr.return_val, jaxpr.return_val)": "[jaxpr.return_val]"},
     name="Constants are looked up as variables",
     hints=[
         "What does your environment hold for the atom `3.0`?",
@@ -341,11 +399,7 @@ mistake(
     fails="test_a_wrong_number_of_values",
 )
 # `or`: a value that is false counts as no value
-mistake(
-    "staging.eval_jaxpr",
-    {"env.get(arg, arg)": "env.get(arg) or arg"},
-    fails="test_zeros_are_values_like_others",
-)
+mistake("staging.eval_jaxpr", {", arg)": ") or arg"}, fails="test_zeros_are_values_like_others")
 # constants are in the environment, too, where those that are equal in Python are one
 mistake(
     "staging.eval_jaxpr",
@@ -372,11 +426,66 @@ mistake(
 # a ValueError is taken for that of zip, wherever it is from
 mistake(
     "staging.eval_jaxpr",
+    {".args))": ".args))\nexcept ValueError:\n    raise TypeError", "env[": "try:\n    env["},
+    fails="test_operations_that_fail",
+)
+# the last values stay on the function
+mistake(
+    "staging.eval_jaxpr",
+    {"last_use = {": "eval_jaxpr.env = env\nlast_use = {"},
+    fails="test_results_that_nothing_needs",
+)
+# recursion over the equations
+mistake(
+    "staging.eval_jaxpr",
     {
-        "in equation.args))": "in equation.args))\nexcept ValueError:\n    raise TypeError",
-        "env[equation.var] = bind": "try:\n    env[equation.var] = bind",
+        "env = dict(": "def all_from(i):\n    if i < len(jaxpr.equations):\n        yield i, jaxpr.equations[i]\n        yield from all_from(i + 1)\n\nenv = dict(",
+        "i, equation in enumerate(jaxpr.equations)": "i, equation in all_from(0)",
+    },
+    fails="test_results_that_were_needed",
+)
+# values must be hashable, too
+mistake(
+    "staging.eval_jaxpr",
+    {"last_use = {": "seen = {*args}\nlast_use = {"},
+    fails="test_constants_stand_for_themselves",
+)
+# a constant that is equal to a variable is taken for it
+mistake(
+    "staging.eval_jaxpr",
+    {"env.get(arg, arg) for": "next((env[var] for var in env if var == arg), arg) for"},
+    fails="test_constants_stand_for_themselves",
+)
+# one program for all that are equal, whose constants may be 1.0 and True
+mistake(
+    "staging.eval_jaxpr",
+    {"[Any])": "[Any], known={})", "if len(": "jaxpr = known.setdefault(jaxpr, jaxpr)\nif len("},
+    fails="test_constants_stand_for_themselves",
+)
+# an operand's value is looked up again if it is a variable
+mistake(
+    "staging.eval_jaxpr",
+    {".get(arg, arg) for": ".get(x, x) if isinstance(x := env.get(arg, arg), Var) else x for"},
+    fails="test_variables_of_a_program_outside",
+)
+# an operation that fails is applied again
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))": "values = [env.get(arg, arg) for arg in equation.args]\ntry:\n    env[equation.var] = bind(equation.op, *values)\nexcept Exception:\n    env[equation.var] = bind(equation.op, *values)"
     },
     fails="test_operations_that_fail",
+)
+# a value too few is noticed only where it is needed
+mistake("staging.eval_jaxpr", {" !=": " >", "True": "False"}, fails="test_a_wrong_number_of_values")
+# a string is the name of a variable
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "last_use = {": "names = {str(var): var for var in jaxpr.parameters}\nlast_use = {",
+        "env.get(arg, arg) for": "env.get(names.get(arg, arg), arg) for",
+    },
+    fails="test_constants_stand_for_themselves",
 )
 
 
@@ -400,20 +509,6 @@ def dce_jaxpr(jaxpr):
         if any(atom is equation.var for atom in used):
             used = [*used, *(a for a in equation.args if not any(a is u for u in used))]
             kept = (equation, *kept)
-    return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
-
-
-@right("staging.dce_jaxpr", style="recursion from the result up: mark what is reached, then filter")
-def dce_jaxpr(jaxpr):
-    made_by = {equation.var: equation for equation in jaxpr.equations}
-    alive, pending = set(), [jaxpr.return_val]
-    while pending:
-        atom = pending.pop()
-        if not isinstance(atom, Var) or atom not in made_by or atom in alive:
-            continue
-        alive.add(atom)
-        pending.extend(made_by[atom].args)
-    kept = tuple(equation for equation in jaxpr.equations if equation.var in alive)
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
@@ -500,9 +595,7 @@ mistake(
 # an operand is a variable or a float
 mistake(
     "staging.dce_jaxpr",
-    {
-        "kept.append": "if not {*map(type, equation.args)} <= {float, Var}:\n    raise TypeError\nkept.append"
-    },
+    {"kept.": "if not {*map(type, equation.args)} <= {float, Var}:\n    raise TypeError\nkept."},
     fails="test_constants_need_nothing",
 )
 
@@ -531,136 +624,6 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
-# a function that fails is tried again
-mistake(
-    "staging.build_jaxpr",
-    {
-        "result = f(*parameters)": "try:\n    result = f(*parameters)\nexcept Exception:\n    equations.clear()\n    result = f(*parameters)"
-    },
-    fails="test_a_function_that_fails",
-)
-# the equations are kept on the function: those of a program around it get in
-mistake(
-    "staging.build_jaxpr",
-    {
-        "names = (f": "saved, build_jaxpr.lines = getattr(build_jaxpr, 'lines', None), []\nnames = (f",
-        "equations.append(": "build_jaxpr.lines.append(",
-        "result = f(*parameters)": "try:\n    result, equations = f(*parameters), build_jaxpr.lines\nfinally:\n    build_jaxpr.lines = saved",
-    },
-    fails="test_a_function_that_fails",
-)
-# puts the interpreter back only if its own is still there
-mistake(
-    "staging.build_jaxpr",
-    {
-        "with set_interpreter(StagingInterpreter()):": "from microjax.interpreters import context\n\nbefore, context.interpreter = context.interpreter, StagingInterpreter()\ntry:",
-        "return Jaxpr(": "finally:\n    if isinstance(context.interpreter, StagingInterpreter):\n        context.interpreter = before\nreturn Jaxpr(",
-    },
-    fails="test_a_function_that_fails",
-)
-# one variable for each name: those of a program inside are those of the one outside
-mistake(
-    "staging.build_jaxpr",
-    {
-        "num_args: int)": "num_args: int, known={})",
-        "var = Var(next(names))": "var = Var(next(names))\nvar = known.setdefault(var.name, var)",
-    },
-    fails="test_programs_inside_programs",
-)
-# recursion over the equations
-mistake(
-    "staging.build_jaxpr",
-    {
-        "names = (f": "def all_from(lines):\n    return (lines[0], *all_from(lines[1:])) if lines else ()\n\nnames = (f",
-        "tuple(equations)": "all_from(equations)",
-    },
-    fails="test_operands_of_others_are_kept",
-)
-# an operation without a variable is left to the interpreter before
-mistake(
-    "staging.build_jaxpr",
-    {
-        "names = (f": "from microjax.interpreters import current_interpreter\n\nbefore = current_interpreter()\nnames = (f",
-        "var = Var(": "if all(isinstance(arg, str | int) for arg in args):\n    return before.interpret_op(op, args)\nvar = Var(",
-    },
-    fails="test_operands_of_others_are_kept",
-)
-# only functions with a name
-mistake(
-    "staging.build_jaxpr",
-    {"names = (f": "f.__name__\nnames = (f"},
-    fails="test_the_function_runs_each_time",
-)
-# parameters in the order of their names, where v_10 comes before v_2
-mistake(
-    "staging.build_jaxpr",
-    {"return Jaxpr(parameters": "return Jaxpr(tuple(sorted(parameters, key=str))"},
-    fails="test_several_parameters",
-)
-# the name of the operation
-mistake(
-    "staging.build_jaxpr",
-    {"Equation(var, op": "Equation(var, op.name"},
-    fails="test_the_program_of_a_function",
-)
-# the last values stay on the function
-mistake(
-    "staging.eval_jaxpr",
-    {"last_use = {": "eval_jaxpr.env = env\nlast_use = {"},
-    fails="test_results_that_nothing_needs",
-)
-# recursion over the equations
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "env = dict(": "def all_from(i):\n    if i < len(jaxpr.equations):\n        yield i, jaxpr.equations[i]\n        yield from all_from(i + 1)\n\nenv = dict(",
-        "i, equation in enumerate(jaxpr.equations)": "i, equation in all_from(0)",
-    },
-    fails="test_results_that_were_needed",
-)
-# values must be hashable, too
-mistake(
-    "staging.eval_jaxpr",
-    {"last_use = {": "seen = {*args}\nlast_use = {"},
-    fails="test_constants_stand_for_themselves",
-)
-# a constant that is equal to a variable is taken for it
-mistake(
-    "staging.eval_jaxpr",
-    {"env.get(arg, arg) for": "next((env[var] for var in env if var == arg), arg) for"},
-    fails="test_constants_stand_for_themselves",
-)
-# one program for all that are equal, whose constants may be 1.0 and True
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "args: Sequence[Any])": "args: Sequence[Any], known={})",
-        "if len(args)": "jaxpr = known.setdefault(jaxpr, jaxpr)\nif len(args)",
-    },
-    fails="test_constants_stand_for_themselves",
-)
-# an operand's value is looked up again if it is a variable
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "env.get(arg, arg) for": "env.get(x, x) if isinstance(x := env.get(arg, arg), Var) else x for"
-    },
-    fails="test_variables_of_a_program_outside",
-)
-# an operation that fails is applied again
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "env[equation.var] = bind(equation.op, *(env.get(arg, arg) for arg in equation.args))": "values = [env.get(arg, arg) for arg in equation.args]\ntry:\n    env[equation.var] = bind(equation.op, *values)\nexcept Exception:\n    env[equation.var] = bind(equation.op, *values)"
-    },
-    fails="test_operations_that_fail",
-)
-# a value too few is noticed only where it is needed
-mistake(
-    "staging.eval_jaxpr",
-    {"len(args) != len": "len(args) > len", "strict=True": "strict=False"},
-    fails="test_a_wrong_number_of_values",
-)
 # operands in a list
 mistake(
     "staging.dce_jaxpr",
@@ -698,29 +661,10 @@ mistake(
     },
     fails="test_constants_need_nothing",
 )
-# a constant that is equal to a parameter is taken for it
-mistake(
-    "staging.build_jaxpr",
-    {
-        "Equation(var, op, args)": "Equation(var, op, tuple(next((p for p in parameters if p == a), a) for a in args))"
-    },
-    fails="test_operands_of_others_are_kept",
-)
-# a string is the name of a variable
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "last_use = {": "names = {str(var): var for var in jaxpr.parameters}\nlast_use = {",
-        "env.get(arg, arg) for": "env.get(names.get(arg, arg), arg) for",
-    },
-    fails="test_constants_stand_for_themselves",
-)
 # an equation without a variable stays
 mistake(
     "staging.dce_jaxpr",
-    {
-        "if equation.var in needed": "if equation.var in needed or not any(isinstance(arg, Var) for arg in equation.args)"
-    },
+    {".var in needed": ".var in needed or not any(isinstance(arg, Var) for arg in equation.args)"},
     fails="test_what_is_not_used_goes",
 )
 # the last equation stays
@@ -729,24 +673,13 @@ mistake(
     {"{jaxpr.return_val}": "{jaxpr.return_val, *(line.var for line in jaxpr.equations[-1:])}"},
     fails="test_what_only_useless_equations_use_goes",
 )
-
-
-@mistake("staging.dce_jaxpr", fails="test_what_is_not_used_goes")
-def dce_jaxpr(jaxpr):
-    # in the order of a set: mostly that of its numbers
-    needed, kept = {jaxpr.return_val}, set()
-    for i, equation in reversed([*enumerate(jaxpr.equations)]):
-        if equation.var in needed:
-            needed.update(equation.args)
-            kept.add(i)
-    return Jaxpr(jaxpr.parameters, tuple(jaxpr.equations[i] for i in kept), jaxpr.return_val)
-
-
-# is the current one after each operation, even if a different one was before
+# in the order of a set: mostly that of its numbers
 mistake(
-    "staging.build_jaxpr",
+    "staging.dce_jaxpr",
     {
-        "return var": "from microjax.interpreters import context\n\ncontext.interpreter = self\nreturn var"
+        "kept = []": "kept = set()",
+        "kept.append(equation)": "kept.add(jaxpr.equations.index(equation))",
+        "reversed(kept)": "jaxpr.equations[i] for i in kept",
     },
-    fails="test_programs_inside_programs",
+    fails="test_what_is_not_used_goes",
 )

@@ -31,24 +31,39 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 INF = float("inf")
 
 
+def answering(answer, tricky=False):
+    """An interpreter that answers by a function.
+
+    A tricky one is derived from the one that evaluates, and is false until it is asked.
+    """
+
+    class Answering(EvalInterpreter if tricky else Interpreter):
+        asked = 0
+
+        def __bool__(self):
+            return self.asked > 0 or not tricky
+
+        def interpret_op(self, op, args):
+            self.asked += 1
+            return answer(op, args)
+
+    return Answering()
+
+
 exercise("interpreters.bind")
 
 
-@probe
+@probe(uses=[answering])
 def asked(mj, name, operands):
     """What the current interpreter is asked, and whether its answer comes back itself."""
     calls, current, answer = [], [], object()
 
-    class Ask(mj.EvalInterpreter):
-        def __len__(self):
-            return len(calls)
+    def tell(op, args):
+        calls.append((interpreter.asked, op is mj.Op[name], args))
+        current.append(context.interpreter is interpreter)
+        return answer
 
-        def interpret_op(self, op, args):
-            calls.append((self is asked, op is mj.Op[name], args))
-            current.append(context.interpreter is asked)
-            return answer
-
-    context.interpreter = asked = Ask()
+    context.interpreter = interpreter = answering(tell, tricky=True)
     out = bind(mj.Op[name], *operands)
     return {
         "calls of the current interpreter": calls,
@@ -57,40 +72,29 @@ def asked(mj, name, operands):
     }
 
 
-@probe
+@probe(uses=[answering])
 def asked_last(mj, number, name, operands):
     """Interpreters become current one after the other; the one that is current now is asked."""
-
-    class Tell(mj.Interpreter):
-        def __init__(self, number):
-            self.number = number
-
-        def interpret_op(self, op, args):
-            return f"{self.number}: {op} {args}"
-
     answers = []
     for i in range(number):
-        context.interpreter = Tell(i)
+        context.interpreter = answering(lambda op, args, i=i: f"{i}: {op} {args}")
         answers.append(bind(mj.Op[name], *operands))
-    return {
-        "which interpreter answers, and what": answers,
-    }
+    return {"which interpreter answers, and what": answers}
 
 
-@probe
+@probe(uses=[answering])
 def answers_of_any_kind(mj, answers):
     """What is returned if the interpreter gives these answers, or raises the errors named."""
 
-    class Answer(mj.Interpreter):
-        def interpret_op(self, op, args):
-            answer = answers[asked.pop()]
-            error = getattr(builtins, str(answer), None)
-            if isinstance(error, type):
-                raised.append(error("of the interpreter"))
-                raise raised[-1]
-            return answer
+    def give(op, args):
+        answer = answers[asked.pop()]
+        error = getattr(builtins, str(answer), None)
+        if isinstance(error, type):
+            raised.append(error("of the interpreter"))
+            raise raised[-1]
+        return answer
 
-    context.interpreter, asked, seen, raised, same = Answer(), [], [], [], []
+    context.interpreter, asked, seen, raised, same = answering(give), [], [], [], []
     for i in range(len(answers)):
         asked.append(i)
         try:
@@ -104,30 +108,9 @@ def answers_of_any_kind(mj, answers):
     }
 
 
-@probe(uses=[of_all_kinds])
-def any_operand_itself(mj):
-    """Whether operands of many kinds reach the interpreter, and come back, as they are."""
-
-    class First(mj.Interpreter):
-        def interpret_op(self, op, args):
-            return args[0]
-
-    context.interpreter = First()
-    return {
-        "operand and answer are the same object": [
-            bind(mj.Op.add, x, 1.5) is x
-            for x in (*of_all_kinds(), [], {}, iter(()), ValueError("text"), repr, mj.Op.add)
-        ],
-    }
-
-
-@probe
-def operand_itself(mj):
-    """Operands that are neither copied nor looked at."""
-
-    class Second(mj.Interpreter):
-        def interpret_op(self, op, args):
-            return args[1]
+@probe(uses=[answering, of_all_kinds])
+def operands_themselves(mj):
+    """Whether operands of many kinds, one of which no code may ask, come back as they are."""
 
     class Odd:
         __hash__ = None
@@ -138,22 +121,19 @@ def operand_itself(mj):
         def __bool__(self):
             raise AssertionError("looked at")
 
-    context.interpreter, x, y = Second(), Odd(), Odd()
+    context.interpreter = answering(lambda op, args: args[op is mj.Op.mul])
+    values = [*of_all_kinds(), [], {}, iter(()), ValueError("text"), repr, mj.Op.add, Odd()]
     return {
-        "the answer to add comes back itself": bind(mj.Op.add, x, y) is y,
-        "the answer to mul comes back itself": bind(mj.Op.mul, y, x) is x,
+        "the answer to add comes back itself": [bind(mj.Op.add, x, 1.5) is x for x in values],
+        "the answer to mul comes back itself": [bind(mj.Op.mul, 1.5, x) is x for x in values],
     }
 
 
-@probe
+@probe(uses=[answering])
 def formula(mj, x):
     """What a program is if operations make strings, through add and mul."""
-
-    class Text(mj.Interpreter):
-        def interpret_op(self, op, args):
-            return f"({args[0]} {'+' if op is mj.Op.add else '*'} {args[1]})"
-
-    context.interpreter = Text()
+    signs = {mj.Op.add: "+", mj.Op.mul: "*"}
+    context.interpreter = answering(lambda op, args: f"({args[0]} {signs[op]} {args[1]})")
     return {"the results of the programs": [mj.mul(x, mj.add(x, 3.0)), mj.add(mj.mul(2.0, x), x)]}
 
 
@@ -183,8 +163,7 @@ def test_who_is_asked(student):
 @pytest.mark.keeps("pass through unchanged")
 def test_operands_of_any_kind(student):
     """Operands reach the interpreter as they are, whatever they are."""
-    student.agrees(operand_itself)
-    student.agrees(any_operand_itself)
+    student.agrees(operands_themselves)
 
 
 @pytest.mark.meets("exception", "none", "zeros")
@@ -208,22 +187,17 @@ exercise("interpreters.interval")
 
 @probe
 def intervals(mj, name, pairs):
-    """The intervals of results, and their types, while it is current; a zero has no sign here."""
-    context.interpreter = IntervalInterpreter()
-    outs = [context.interpreter.interpret_op(Op[name], tuple(pair)) for pair in pairs]
+    """The intervals of results, and their types, while it is current; a zero has no sign here.
+
+    A pair of one is an object that is both operands.
+    """
+    context.interpreter = current = IntervalInterpreter()
+    outs = [current.interpret_op(Op[name], (pair[0], pair[-1])) for pair in pairs]
     return {
         "the intervals": [tuple(bound + 0.0 for bound in out) for out in outs],
         "their classes": [type(out).__name__ for out in outs],
         "their bounds are floats": all(isinstance(bound, float) for out in outs for bound in out),
     }
-
-
-@probe
-def interval_of_itself(mj, x):
-    """The intervals of a sum and a product whose operands are one object."""
-    interpreter = IntervalInterpreter()
-    outs = [interpreter.interpret_op(op, (x, x)) for op in (Op.add, Op.mul)]
-    return {"the intervals": [tuple(bound + 0.0 for bound in out) for out in outs]}
 
 
 @probe(uses=[of_all_kinds])
@@ -295,31 +269,15 @@ def test_interval_constants(student):
 @pytest.mark.keeps("are independent")
 def test_interval_independent(student):
     """The operands are independent, even if they are one object."""
-    for x in ((-2.0, 3.0), (-1.0, 0.5), (1.0, 2.0), (0.0, 0.0)):
-        student.agrees(interval_of_itself, x)
+    for name in ("add", "mul"):
+        itself = [[(-2.0, 3.0)], [(-1.0, 0.5)], [(1.0, 2.0)], [(0.0, 0.0)]]
+        student.agrees(intervals, name, itself)
 
 
 exercise("interpreters.remember")
 
 
-def telling_before():
-    """An interpreter whose answers are numbered, and which keeps what it was asked."""
-
-    class Tell(EvalInterpreter):
-        def __init__(self):
-            self.asked = []
-
-        def __len__(self):
-            return len(self.asked)
-
-        def interpret_op(self, op, args):
-            self.asked.append((op.name, len(args)))
-            return [f"answer {len(self.asked)}"]
-
-    return Tell()
-
-
-@probe(uses=[telling_before])
+@probe(uses=[answering])
 def remembered(mj, questions):
     """Answers to questions about some objects, whether they are the same ones, and who was asked.
 
@@ -336,8 +294,13 @@ def remembered(mj, questions):
     objects = [1.0, True, 0.0, -0.0, "x", float("nan"), [1.0], [1.0], None, 2.5, float("2.5")]
     for make in (Same, lambda: tuple(map(float, "12")), lambda: int("1000"), lambda: "".join("xy")):
         objects += make(), make()
-    before = telling_before()
-    interpreter, outs = RememberingInterpreter(before), []
+
+    def tell(op, args):
+        asked.append((op.name, len(args)))
+        return [f"answer {len(asked)}"]
+
+    asked, outs = [], []
+    interpreter = RememberingInterpreter(answering(tell, tricky=True))
     for name, *places in questions:
         args = tuple(objects[place] for place in places)
         outs.append(interpreter.interpret_op(Op[name], args))
@@ -345,64 +308,24 @@ def remembered(mj, questions):
     return {
         "the answers": outs,
         "which of the answers are one object": same,
-        "what the interpreter before is asked": before.asked,
+        "what the interpreter before is asked": asked,
     }
 
 
-@probe
-def passing_operands(mj, number):
-    """Results for operands that are kept nowhere else: Python may use their places again."""
-
-    class Add(Interpreter):
-        def interpret_op(self, op, args):
-            return args[0][0] + args[1][0]
-
-    interpreter = RememberingInterpreter(Add())
-    return [interpreter.interpret_op(Op.add, ([i], [2 * i])) for i in range(number)]
+@probe(uses=[answering])
+def passing(mj, kind, number):
+    """Results for operands kept nowhere else, beside one that stays: places may be used again."""
+    interpreter = RememberingInterpreter(answering(lambda op, args: [repr(x) for x in args]))
+    made = {"a list": lambda i: [i], "a float": lambda i: 0.5 + i}[kind]
+    stays = made(number)
+    first = [interpreter.interpret_op(Op.mul, (made(i), stays)) for i in range(number)]
+    return first, [interpreter.interpret_op(Op.mul, (stays, made(i))) for i in range(number)]
 
 
-@probe
-def passing_numbers(mj, number):
-    """The same for floats, one of which stays."""
-
-    class Pair(Interpreter):
-        def interpret_op(self, op, args):
-            return [repr(x) for x in args]
-
-    interpreter, two = RememberingInterpreter(Pair()), 2.0
-    first = [interpreter.interpret_op(Op.mul, (0.5 + i, two)) for i in range(number)]
-    return first, [interpreter.interpret_op(Op.mul, (two, 0.5 + i)) for i in range(number)]
-
-
-@probe
-def remembered_answers(mj, answers):
-    """Answers of any kind to two questions each, and how often the interpreter before is asked."""
-
-    class Answer(Interpreter):
-        asked = 0
-
-        def interpret_op(self, op, args):
-            self.asked += 1
-            return answers[args[0][0]]
-
-    before = Answer()
-    interpreter, operands = RememberingInterpreter(before), [[i] for i in range(len(answers))]
-    outs = [[interpreter.interpret_op(Op.add, (x, x)) for x in operands] for _ in range(2)]
-    return {"the answers, twice each": outs, "how often the one before is asked": before.asked}
-
-
-@probe
+@probe(uses=[answering])
 def remembered_many(mj, number):
     """Answers to many questions on each operation, to some once more, and how many were asked."""
-
-    class Count(Interpreter):
-        asked = 0
-
-        def interpret_op(self, op, args):
-            self.asked += 1
-            return self.asked
-
-    before = Count()
+    before = answering(lambda op, args: before.asked)
     interpreter, operands = RememberingInterpreter(before), [[i] for i in range(number)]
     outs = [
         [interpreter.interpret_op(op, (x, x)) for op in Op for x in asked]
@@ -414,19 +337,16 @@ def remembered_many(mj, number):
     }
 
 
-@probe(uses=[of_all_kinds])
+@probe(uses=[answering, of_all_kinds])
 def remembered_kinds(mj):
     """Whether operands of many kinds reach the interpreter before, and its answers come back."""
 
-    class First(Interpreter):
-        asked = 0
+    def first(op, args):
+        in_tuples.append(type(args) is tuple)
+        return args[0]
 
-        def interpret_op(self, op, args):
-            self.asked += 1
-            in_tuples.append(type(args) is tuple)
-            return args[0]
-
-    before, values, in_tuples = First(), [*of_all_kinds(), {}], []
+    before, in_tuples = answering(first), []
+    values = [*of_all_kinds(), {}, [], False, 0.0, ""]
     interpreter, second, same = RememberingInterpreter(before), [], []
     for _ in range(2):
         same.append([interpreter.interpret_op(Op.add, (x, second)) is x for x in values])
@@ -438,36 +358,33 @@ def remembered_kinds(mj):
     }
 
 
-@probe(uses=[telling_before])
+@probe(uses=[answering])
 def two_that_remember(mj):
     """Two interpreters, which know nothing of each other, and one above the other."""
     x, y = object(), object()
-    below = telling_before()
+    below = answering(lambda op, args: [op], tricky=True)
     first, second = RememberingInterpreter(below), RememberingInterpreter(below)
     upper = RememberingInterpreter(first)
     counts = []
     for interpreter in (first, first, second, first, upper, second, upper):
         interpreter.interpret_op(Op.mul, (x, y))
         upper.interpret_op(Op.mul, (y, y))
-        counts.append(len(below.asked))
+        counts.append(below.asked)
     return counts
 
 
-@probe
+@probe(uses=[answering])
 def remembered_after_errors(mj, errors):
     """An operation that fails at first, and then no longer, between questions that are known."""
 
-    class Fail(Interpreter):
-        asked = 0
+    def fail(op, args):
+        if op is Op.add and len(raised) < len(errors):
+            raised.append(getattr(builtins, errors[len(raised)])("out"))
+            raise raised[-1]
+        return before.asked
 
-        def interpret_op(self, op, args):
-            self.asked += 1
-            if op is Op.add and len(raised) < len(errors):
-                raised.append(getattr(builtins, errors[len(raised)])("out"))
-                raise raised[-1]
-            return self.asked
-
-    interpreter, outs, raised, x = RememberingInterpreter(Fail()), [], [], 2.5
+    before, outs, raised, x = answering(fail), [], [], 2.5
+    interpreter = RememberingInterpreter(before)
     for _ in [*errors, None, None]:
         outs.append(interpreter.interpret_op(Op.mul, (x, x)))
         try:
@@ -477,26 +394,22 @@ def remembered_after_errors(mj, errors):
     return outs
 
 
-@probe
+@probe(uses=[answering])
 def while_current(mj):
     """The interpreter before is asked, whichever is the current one, which it may ask itself."""
 
-    class Tell(Interpreter):
-        def __init__(self, name):
-            self.name = name
+    def tell(op, args):
+        asked.append(str(op))
+        if op is Op.mul:
+            args = [interpreter.interpret_op(Op.add, args)]
+        return f"{op} {args}"
 
-        def interpret_op(self, op, args):
-            asked.append(f"{self.name}: {op}")
-            if op is Op.mul:
-                args = [interpreter.interpret_op(Op.add, args)]
-            return f"{self.name}: {op} {args}"
-
-    asked, answers, before = [], [], Tell("before")
-    interpreter = RememberingInterpreter(before)
-    for current, x in ((interpreter, 1.5), (before, 2.5), (Tell("other"), 3.5)):
+    asked, answers, before = [], [], answering(tell)
+    interpreter, other = RememberingInterpreter(before), answering(lambda op, args: "other")
+    for current, x in ((interpreter, 1.5), (before, 2.5), (other, 3.5)):
         context.interpreter = current
         answers += [interpreter.interpret_op(Op.mul, pair) for pair in (("x", x), ("x", "y"))]
-    return {"who is asked for what": asked, "the answers": answers}
+    return {"what the interpreter before is asked": asked, "the answers": answers}
 
 
 @pytest.mark.meets("twice", "again")
@@ -512,7 +425,6 @@ def test_the_same_question(student):
 @pytest.mark.keeps("return that answer again", "of any kind and number")
 def test_remembered_answers_of_any_kind(student):
     """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
-    student.agrees(remembered_answers, [None, 0.0, False, "", [], (), (1.5,)])
     student.agrees(remembered_kinds)
 
 
@@ -553,12 +465,12 @@ def test_equal_lists(student):
 @pytest.mark.meets("length", "caching")
 def test_operands_that_pass(student):
     """Operands may be gone before the next ones come."""
-    student.agrees(passing_operands, 200)
+    student.agrees(passing, "a list", 200)
 
 
 def test_numbers_that_pass(student):
     """Numbers may be gone before the next ones come."""
-    student.agrees(passing_numbers, 200)
+    student.agrees(passing, "a float", 200)
 
 
 @pytest.mark.meets("nested", "another_box", "moment")
@@ -580,19 +492,8 @@ exercise("interpreters.count_ops")
 
 
 def texts():
-    """An interpreter that makes strings, and counts how often it was asked."""
-
-    class Text(EvalInterpreter):
-        asked = 0
-
-        def __len__(self):
-            return self.asked
-
-        def interpret_op(self, op, args):
-            self.asked += 1
-            return f"{op}({args[0]}, {args[1]})"
-
-    return Text()
+    """An interpreter that makes strings."""
+    return answering(lambda op, args: f"{op}({args[0]}, {args[1]})", tricky=True)
 
 
 def ask(name, *args):
@@ -652,7 +553,7 @@ def arguments(mj, args):
     }
 
 
-@probe(uses=[ask, texts])
+@probe(uses=[answering, ask, texts])
 def nested_counts(mj, inner, after):
     """A function that counts the operations of a second one, and applies some itself.
 
@@ -660,18 +561,16 @@ def nested_counts(mj, inner, after):
     """
     context.interpreter = text = texts()
 
-    class Passing(Interpreter):
-        def interpret_op(self, op, args):
-            passed.append(op.name)
-            return self.before.interpret_op(op, args)
-
     def many(number):
         def f(value):
-            passing = Passing()
-            passing.before, context.interpreter = context.interpreter, passing
+            def passing(op, args):
+                passed.append(op.name)
+                return before.interpret_op(op, args)
+
+            before, context.interpreter = context.interpreter, answering(passing)
             for _ in range(number):
                 value = ask("mul", value, 2.5)
-            context.interpreter = passing.before
+            context.interpreter = before
             return value
 
         return f
@@ -767,20 +666,16 @@ def failing(mj, errors):
     return {"runs, error, and is the interpreter before current again": came}
 
 
-@probe(uses=[ask, of_all_kinds])
+@probe(uses=[ask, answering, of_all_kinds])
 def counts_with_errors(mj, errors):
     """The count of a function that catches what its operations raise, and goes on with others."""
 
-    class Fail(Interpreter):
-        asked = 0
-
-        def interpret_op(self, op, args):
-            self.asked += 1
-            in_tuples.append(type(args) is tuple)
-            if type(args[0]) is str and hasattr(builtins, args[0]):
-                raised.append(getattr(builtins, args[0])("of the interpreter"))
-                raise raised[-1]
-            return args[1]
+    def second(op, args):
+        in_tuples.append(type(args) is tuple)
+        if type(args[0]) is str and hasattr(builtins, args[0]):
+            raised.append(getattr(builtins, args[0])("of the interpreter"))
+            raise raised[-1]
+        return args[1]
 
     def f(*errors):
         for name in errors:
@@ -790,16 +685,16 @@ def counts_with_errors(mj, errors):
                 same.append(error is raised[-1])
         return [ask("add", 1.5, x) is x for x in of_all_kinds()]
 
-    context.interpreter, raised, same, in_tuples = Fail(), [], [], []
-    fail = context.interpreter
+    context.interpreter = before = answering(second)
+    raised, same, in_tuples = [], [], []
     kept, count = count_ops(f, *errors)
     return {
         "the count": count,
-        "what the interpreter before is asked": fail.asked,
+        "what the interpreter before is asked": before.asked,
         "the operands reach the one before in a tuple": all(in_tuples),
         "the error of an operation itself comes out": same,
         "operand and answer are the same object": kept,
-        "the interpreter before is current again": context.interpreter is fail,
+        "the interpreter before is current again": context.interpreter is before,
     }
 
 
@@ -859,19 +754,15 @@ def test_operations_that_fail(student):
 exercise("interpreters.whole")
 
 
-def telling(mj, name=""):
+def telling(name=""):
     """An interpreter whose values are short texts that number the operations."""
 
-    class Tell(mj.Interpreter):
-        asked = 0
+    def tell(op, args):
+        operands = ", ".join(str(arg).partition(":")[0] for arg in args)
+        return f"{name}{teller.asked}:{op}({operands})"
 
-        def interpret_op(self, op, args):
-            self.asked += 1
-            return (
-                f"{name}{self.asked}:{op}({', '.join(str(arg).partition(':')[0] for arg in args)})"
-            )
-
-    return Tell()
+    teller = answering(tell)
+    return teller
 
 
 @probe(uses=[grown])
@@ -907,7 +798,7 @@ def refused_in_programs(mj, values):
 @probe(uses=[grown, telling])
 def told(mj, seeds, inputs):
     """Random programs as strings, one after the other, and who was asked; and all once more."""
-    tellers = [telling(mj) for _ in seeds]
+    tellers = [telling() for _ in seeds]
     outs, again = [], []
     for teller, seed in zip(tellers, seeds, strict=True):
         with mj.set_interpreter(teller):
@@ -924,7 +815,7 @@ def told(mj, seeds, inputs):
 @probe(uses=[grown, telling])
 def told_by_turns(mj, seeds):
     """Nested blocks, some of which fail; the program goes on around them, and is counted."""
-    first, second = telling(mj, "a"), telling(mj, "b")
+    first, second = telling("a"), telling("b")
     outs = []
 
     def nest(seeds):
@@ -986,7 +877,7 @@ def counted_texts(mj, seed, length):
         mj.mul(grown(mj, seed, [x], length), x)
         raise KeyError("out")
 
-    teller, errors = telling(mj), []
+    teller, errors = telling(), []
     with mj.set_interpreter(teller):
         for f in (fails, lambda x: count_ops(fails, mj.add(x, x))):
             try:
@@ -1003,63 +894,25 @@ def counted_texts(mj, seed, length):
     }
 
 
-class Turns:
-    """Operations of one of two threads, which apply one each by turns."""
-
-    def __init__(self, mj, mine, next_one):
-        self.mine, self.next_one = mine, next_one
-        self.add, self.mul = self.taken(mj.add), self.taken(mj.mul)
-
-    def taken(self, f):
-        """An operation that waits for its turn."""
-
-        def operation(x, y):
-            self.mine.acquire(timeout=5.0)
-            try:
-                return f(x, y)
-            finally:
-                self.next_one.release()
-
-        return operation
-
-
-def at_once(jobs):
-    """What functions return that run in threads of their own; each gets its `Turns`' semaphores."""
-    turns = [threading.Semaphore(1), threading.Semaphore(0)]
-    outs, errors = [None, None], []
-
-    def work(me):
-        try:
-            outs[me] = jobs[me](turns[me], turns[1 - me])
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            turns[1 - me].release(100)  # none waits for one that has ended
-
-    workers = [threading.Thread(target=work, args=(me,)) for me in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(5.0)
-    for error in errors:
-        raise error
-    return outs
-
-
-@probe(uses=[Turns, at_once, grown, telling])
+@probe(uses=[grown, telling])
 def threads(mj, seed):
-    """One thread counts, the other makes strings, by turns; what each of them gets."""
+    """A function that is counted, and a thread in its middle that evaluates, counts and tells."""
 
-    def count(*turns):
-        return repr(count_ops(lambda x: grown(Turns(mj, *turns), seed, [x]), 1.5))
+    def elsewhere():
+        outs["a value"] = repr(grown(mj, seed, [0.5], 3))
+        outs["a result and its count"] = repr(count_ops(lambda x: grown(mj, seed, [x]), 1.5))
+        with mj.set_interpreter(telling()):
+            outs["a text"] = grown(mj, seed, ["x"])
 
-    def tell(*turns):
-        with mj.set_interpreter(telling(mj)):
-            return grown(Turns(mj, *turns), seed, ["x"])
+    def f(x):
+        y = grown(mj, seed, [x])
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        return grown(mj, seed, [x, y])
 
-    return {
-        "what each thread gets": at_once([count, tell]),
-    }
+    outs = {}
+    return {"the result and count": repr(count_ops(f, 1.5)), "what the thread gets": outs}
 
 
 def test_whole_values(student):
@@ -1110,5 +963,5 @@ def test_whole_counts_of_texts(student):
 
 @pytest.mark.meets(nested="bind")
 def test_whole_threads(student):
-    """Two threads, one of which counts, do not see each other's operations."""
+    """A thread that a counted function starts has no part in its count, and counts for itself."""
     student.agrees(threads, 3)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from autograder.grading.in_worker import watching
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -19,8 +20,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from minijax.core import (
         Primitive,
         ShapedArray,
-        Trace,
-        Tracer,
         abstract_eval_rules,
         counted,
         div_p,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         impl_rules,
         mul_p,
         neg_p,
-        new_main,
         reduce_sum_p,
         sin_p,
         sub_p,
@@ -216,35 +214,20 @@ def what_ran(mj, x):
     }
 
 
-@probe
+@probe(uses=[watching])
 def seen_in_charge(mj, x):
     """What an interpreter sees that is in charge of all operations: one has a literal alone."""
-
-    class Box(Tracer):
-        def __init__(self, trace, value):
-            self._trace, self.value, self.aval = trace, value, get_aval(value)
-
-    class Log(Trace):
-        def pure(self, value):
-            return Box(self, value)
-
-        lift = pure
-
-        def process_primitive(self, primitive, boxes, params):
-            self.main.global_data.append(primitive.name)
-            return self.pure(impl_rules[primitive](*[box.value for box in boxes], **params))
-
     one = Literal(1.0, ShapedArray((), np.dtype(float)))
     a, b, c = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval))
     jaxpr = Jaxpr([], [a], [b, c], [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})])
-    with new_main(Log, []) as main:
-        trace_state.dynamic_trace = main
+    with watching() as (_, seen):
+        trace_state.dynamic_trace = trace_state.stack[-1]
         try:
             out = eval_jaxpr(jaxpr, [], x)
         finally:
             trace_state.dynamic_trace = None
     return {
-        "the operations that the interpreter sees": main.global_data,
+        "the operations that the interpreter sees": seen,
         "the classes of the outputs": [type(value).__name__ for value in out],
     }
 
@@ -421,11 +404,14 @@ def test_eval_long_programs(student):
 
 @probe
 def type_of_product(mj, x, y, numbers, preferred=None):
-    """The type of a product of two arrays, each given as shape and dtype, maybe weakly typed."""
-    x, y = (ShapedArray(shape, np.dtype(dtype), *weak) for shape, dtype, *weak in (x, y))
+    """The type of a product of two arrays: known, or of a shape and a dtype, maybe weakly typed."""
+    types = [
+        ShapedArray(z[0], np.dtype(z[1]), *z[2:]) if isinstance(z, tuple) else get_aval(z)
+        for z in (x, y)
+    ]
     preferred = preferred and np.dtype(preferred)
     try:
-        out = dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
+        out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
         return "TypeError"
     return {
@@ -433,17 +419,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         "the result's dtype is a NumPy dtype": isinstance(out.dtype, np.dtype),
         "the result's dtype": str(out.dtype),
         "the result is weakly typed": out.weak_type,
-    }
-
-
-@probe
-def type_of_known_product(mj, x, y, numbers):
-    """The type of a product of two arrays whose values are known."""
-    types = [get_aval(x), get_aval(y)]
-    out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=None)
-    return {
         "the result is a plain ShapedArray": type(out) is ShapedArray,
-        "the result": str(out),
         "the types of the operands, which stay": [str(aval) for aval in types],
     }
 
@@ -458,8 +434,8 @@ STACKS = (((1,), (1,)), ((0,), (0,)))
 @pytest.mark.keeps("The type of the product", "a plain `ShapedArray`")
 def test_product_of_matrices(student):
     """Matrices and vectors multiply: the contracted axes disappear, rows come before columns."""
-    student.agrees(type_of_known_product, GRID, np.ones((3, 2)), MATRICES)
-    student.agrees(type_of_known_product, ROW, ROW, VECTORS)
+    student.agrees(type_of_product, GRID, np.ones((3, 2)), MATRICES)
+    student.agrees(type_of_product, ROW, ROW, VECTORS)
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 5), "float64"), MATRICES)
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), VECTORS)
     student.agrees(type_of_product, ((0, 3), "float64"), ((3, 0), "float64"), MATRICES)
@@ -578,115 +554,61 @@ def test_product_dtype(student):
 exercise("jaxprs.check_equation")
 
 
-@probe
-def equation(mj, operands, results, types, bound=(), inner=None, key="jaxpr", after=False):
+def checked(eqn, variables, bound, number=1, after=False):
+    """What a checker that has come to this equation says, and which variables are bound then.
+
+    With `after`, it is asked what is bound after an error too.
+    """
+    checker = TypeChecker(Jaxpr([], [], [], [eqn]))
+    checker.bound, checker.eqn, checker.number = set(bound), eqn, number
+    out, error, named = None, "nothing", True
+    try:
+        out = checker.check_equation(eqn)
+    except TypeError as caught:
+        error, named = "TypeError", str(caught).startswith(f"In equation {number}, `")
+    in_bound = [var in checker.bound for var in variables]
+    return {
+        "error": error,
+        "the error names the equation": named,
+        "value": out,
+        "a variable is bound afterwards": in_bound if after or error == "nothing" else None,
+        "the types of the variables, which stay": [
+            (var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables
+        ],
+    }
+
+
+@probe(uses=[checked])
+def equation(mj, operands, results, types, bound=(), inner="", number=1, after=False):
     """Whether an equation holds, and what is bound then.
 
     `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
-    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type. With `after`, it
-    is asked what is bound after an error too.
+    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type, or its error.
+    `inner` is about the programs among the parameters.
     """
 
+    def rule(*avals, **params):
+        if isinstance(types, str):
+            raise getattr(builtins, types)("These operands do not fit.")
+        return [ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types]
+
     f = np.dtype(float)
-    inside = Var(ShapedArray((), f))
+    inside, outside = (Var(ShapedArray((), f)) for _ in range(2))
     variables = [Var(ShapedArray((2,), f)) for _ in range(5)]
-    bad = Literal(2, ShapedArray((), f))
     made_up_p = Primitive("made_up", multiple_results=True)
-    abstract_eval_rules[made_up_p] = lambda *avals, **params: [
-        ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types
-    ]
-    params = {}
-    if inner:
-        outvars = [inside if inner == "right" else Var(ShapedArray((), f))]
-        closed = ClosedJaxpr(Jaxpr([], [inside], outvars, []), [])
-        params = {key: closed if key == "jaxpr" else (closed,) * 3}
-    ins = [bad if i is None else variables[i] for i in operands]
-    eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params)
-    checker = TypeChecker(Jaxpr([], [], [], [eqn]))
-    checker.bound, checker.eqn, checker.number = {variables[i] for i in bound}, eqn, 1
-    try:
-        out = checker.check_equation(eqn)
-    except TypeError as error:
-        in_bound = [var in checker.bound for var in variables]
-        return {
-            "error": "TypeError",
-            "the error names the equation": str(error).startswith("In equation 1, `"),
-            **({"a variable is bound after the error": in_bound} if after else {}),
-        }
-    types = [(var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables]
-    return {
-        "value": out,
-        "a variable is bound afterwards": [var in checker.bound for var in variables],
-        "the types of the variables, which stay": types,
-    }
+    abstract_eval_rules[made_up_p] = rule
+    closed = ClosedJaxpr(Jaxpr([], [inside], [outside if "wrong" in inner else inside], []), [])
+    params = {"branches": (closed,) * 3} if "three" in inner else {"jaxpr": closed}
+    ins = [Literal(2, ShapedArray((), f)) if i is None else variables[i] for i in operands]
+    eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params if inner else {})
+    return checked(eqn, variables, [variables[i] for i in bound], number, after)
 
 
-@probe
+@probe(uses=[checked])
 def sine(mj, x, y):
     """Whether `y = sin x` holds for variables of these shapes and dtypes, maybe weakly typed."""
-
     a, b = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, y))
-    eqn = JaxprEqn([a], [b], sin_p, {})
-    checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
-    checker.bound = {a}
-    try:
-        out = checker.check_equation(eqn)
-    except TypeError:
-        return "TypeError"
-    return {
-        "value": out,
-        "the result is bound afterwards": b in checker.bound,
-    }
-
-
-@probe
-def complaint(mj):
-    """Where the complaint about a program's second equation is said to be; and its error."""
-    a, b = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
-    long = Var(ShapedArray((3,), np.dtype(float)))
-    eqns = [JaxprEqn([a], [b], neg_p, {}), JaxprEqn([a], [long], neg_p, {})]
-    checker = TypeChecker(Jaxpr([], [a], [b], eqns))
-    checker.bound, checker.eqn, checker.number = {a, b}, eqns[1], 2
-    try:
-        checker.check_equation(eqns[1])
-    except TypeError as error:
-        place = str(error).startswith("In equation 2, `")
-        return {"error": "TypeError", "the error names the equation": place}
-    return {"error": "nothing"}
-
-
-@probe
-def refused_by_rule(mj, name):
-    """What is said of an equation whose rule raises an error of this class."""
-
-    def rule(x):
-        raise getattr(builtins, name)("These operands do not fit.")
-
-    odd_p = Primitive("odd")
-    abstract_eval_rules[odd_p] = rule
-    a, b = (Var(ShapedArray((2,), np.dtype(float))) for _ in range(2))
-    eqn = JaxprEqn([a], [b], odd_p, {})
-    checker = TypeChecker(Jaxpr([], [a], [b], [eqn]))
-    checker.eqn, checker.number = eqn, 1
-    checker.bound = {a}
-    try:
-        checker.check_equation(eqn)
-    except TypeError as error:
-        place = str(error).startswith("In equation 1, `")
-        return {"error": "TypeError", "the error names the equation": place}
-    return {"error": "nothing"}
-
-
-@pytest.mark.meets("exception")
-@pytest.mark.keeps("says where")
-def test_equation_complaint(student):
-    """The complaint about results says where, even if there is a program among the parameters."""
-    student.agrees(complaint)
-    for types in ([], [VECTOR, VECTOR], [((3,), "float64", False)], [((2,), "int64", False)]):
-        student.agrees(equation, [0], [1], types, [0], "right")
-
-
-exercise("jaxprs.check_equation")
+    return checked(JaxprEqn([a], [b], sin_p, {}), [a, b], [a])
 
 
 @pytest.mark.meets("weak_type", "sizes", "mutation")
@@ -731,7 +653,7 @@ def test_equation_shapes(student):
     student.agrees(equation, [0], [1], [((3,), "float64", False)], [0])
     student.agrees(equation, [0], [1], [((), "float64", False)], [0])
     student.agrees(equation, [], [1], [((3,), "float64", False)])
-    student.agrees(equation, [0], [1], [((3,), "float64", False)], [0], "right", "branches")
+    student.agrees(equation, [0], [1], [((3,), "float64", False)], [0], "three right")
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2, 1), "float64", False)], [0])
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
@@ -745,9 +667,9 @@ def test_equation_binds_all_or_nothing(student, wrong):
     types = [VECTOR, VECTOR, VECTOR]
     student.agrees(equation, [0], [1, 2, 3], types, [0])
     types = [((3,), "float64", False) if i == wrong else VECTOR for i in range(3)]
-    student.agrees(equation, [0], [1, 2, 3], types, [0], None, "jaxpr", True)
-    student.agrees(equation, [0], [1, 2, 3], [VECTOR] * (1 + wrong), [0], None, "jaxpr", True)
-    student.agrees(equation, [0], [wrong], [VECTOR], [0], "wrong", "jaxpr", True)
+    student.agrees(equation, [0], [1, 2, 3], types, [0], "", 1, True)
+    student.agrees(equation, [0], [1, 2, 3], [VECTOR] * (1 + wrong), [0], "", 1, True)
+    student.agrees(equation, [0], [wrong], [VECTOR], [0], "wrong", 1, True)
 
 
 def test_equation_dtypes(student):
@@ -786,14 +708,22 @@ def test_equation_binds_once(student):
 @pytest.mark.meets("keys", "nested")
 @pytest.mark.keeps("programs in its parameters")
 def test_equation_inside(student):
-    """Programs among the parameters are checked too, and so are operands that the rule rejects."""
+    """Programs among the parameters are checked too."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
-    student.agrees(equation, [0], [1], [VECTOR], [0], "right", "branches")
-    student.agrees(equation, [0], [1], [VECTOR], [0], "wrong", "branches")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "three right")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "three wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
-    student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
+
+
+@pytest.mark.meets("exception")
+@pytest.mark.keeps("says where")
+def test_equation_complaint(student):
+    """The complaint about results says where, even if there is a program among the parameters."""
+    student.agrees(equation, [0], [2], [((3,), "float64", False)], [0, 1], "", 2)
+    for types in ([], [VECTOR, VECTOR], [((3,), "float64", False)], [((2,), "int64", False)]):
+        student.agrees(equation, [0], [1], types, [0], "right")
 
 
 @pytest.mark.meets("exception")
@@ -801,7 +731,8 @@ def test_equation_inside(student):
 def test_equation_refused_by_its_rule(student):
     """Whatever error the rule raises, the message says that the program is wrong, and where."""
     for error in ("TypeError", "ValueError", "IndexError"):
-        student.agrees(refused_by_rule, error)
+        student.agrees(equation, [0], [1], error, [0])
+    student.agrees(sine, ((3,), "int64"), ((3,), "int64"))
 
 
 @pytest.mark.meets("order", "sizes", "axes")
