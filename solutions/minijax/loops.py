@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minijax import dtypes
-from minijax.branches import BOOLEAN, Function, emit_end_of_region, result_names
+from minijax.branches import BOOLEAN, Function, emit_end_of_region
 from minijax.core import (
     ShapedArray,
     Value,
@@ -24,7 +24,7 @@ from minijax.core import (
 from minijax.jaxpr import ClosedJaxpr
 from minijax.jit import CallPrimitive
 from minijax.lax.basic import convert_element_type
-from minijax.lowering import Emitter, tensor_type
+from minijax.lowering import Emitter, result_names, tensor_type
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.programs import (
     Part,

@@ -27,7 +27,15 @@ from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import add, convert_element_type, lt
 from minijax.lax.choosing import select
-from minijax.lax.defining import full, hlo_operation, i64s, scalar, zeros_like
+from minijax.lax.defining import (
+    all_in_front,
+    full,
+    hlo_operation,
+    i64s,
+    moving_together,
+    scalar,
+    zeros_like,
+)
 from minijax.lax.dimension_numbers import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -166,7 +174,7 @@ def first_start(starts: Values) -> np.ndarray:
 
 def stacked_starts(axis_size: int, starts: Values, dims: Sequence[Any]) -> Value:
     """All starts of a batch as one array, with a row for each example."""
-    columns = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(starts, dims, strict=True)]
+    columns = all_in_front(axis_size, starts, dims)
     return concatenate([expand_dims(column, [1]) for column in columns], 1)
 
 
@@ -196,25 +204,13 @@ def dynamic_update_slice_impl(x: Value, update: Value, *starts: Value) -> Value:
     return out
 
 
-def dynamic_update_slice_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """Linear in operand and update together."""
-    x, update, *starts = primals
-    y = dynamic_update_slice_p.bind(x, update, *starts)
-    if tangents[0] is None and tangents[1] is None:
-        return y, None
-    moving = [
-        zeros_like(p) if t is None else t for p, t in zip((x, update), tangents[:2], strict=True)
-    ]
-    return y, dynamic_update_slice_p.bind(*moving, *starts)
-
-
 def dynamic_update_slice_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any]
 ) -> tuple[Any, int]:
     """Windows at different places are what `scatter` is for."""
     (x, update, *starts), (dim, update_dim, *start_dims) = vals, dims
     if all(d is not_mapped for d in start_dims):
-        moved = [move_batch_axis(axis_size, d, 0, v) for v, d in [(x, dim), (update, update_dim)]]
+        moved = all_in_front(axis_size, [x, update], [dim, update_dim])
         return dynamic_update_slice_p.bind(*moved, first_start(starts), *starts), 0
     axes = tuple(range(len(starts)))
     return scatter_batch(
@@ -246,7 +242,7 @@ def dynamic_update_slice_transpose(
 
 
 impl_rules[dynamic_update_slice_p] = dynamic_update_slice_impl
-jvp_rules[dynamic_update_slice_p] = dynamic_update_slice_jvp
+jvp_rules[dynamic_update_slice_p] = moving_together(dynamic_update_slice_p, slice(2))
 vmap_rules[dynamic_update_slice_p] = dynamic_update_slice_batch
 abstract_eval_rules[dynamic_update_slice_p] = lambda x, update, *starts: raise_to_shaped(x)
 transpose_rules[dynamic_update_slice_p] = dynamic_update_slice_transpose

@@ -29,16 +29,16 @@ from minijax.jaxpr import Literal, reduce_sum_type, unary_type
 from minijax.jvp import jvp_flat, linear_jvp
 from minijax.lax.basic import (
     add,
-    broadcast_in_dim,
     check_kind,
     convert_element_type,
     div,
+    keep_axes,
     mul,
     named,
     reduce_sum,
 )
 from minijax.lax.choosing import select
-from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s
+from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s, still
 from minijax.lax.elementwise import bitwise_or, eq, ne
 from minijax.lax.shapes import (
     axes_behind,
@@ -135,13 +135,6 @@ def define_reduction(
     return primitive
 
 
-def keep_axes(y: Value, shape: Sequence[int], axes: Sequence[int]) -> Value:
-    """A reduction's result with its axes back, of length 1."""
-    kept = [i for i in range(len(shape)) if i not in axes]
-    sizes = [1 if i in axes else n for i, n in enumerate(shape)]
-    return broadcast_in_dim(y, sizes, kept) if axes else y
-
-
 def chosen_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent], *, axes: tuple[int, ...]
 ) -> tuple[Any, Any]:
@@ -177,13 +170,6 @@ def reduce_prod_jvp(
     return reduce_prod(primals[0], axes), y_dot
 
 
-def still_jvp(
-    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
-) -> tuple[Any, Any]:
-    """The rule for operations that return integers or booleans."""
-    return primitive.bind(*primals, **params), None
-
-
 reduce_max_p = define_reduction("reduce_max", np.maximum, "maximum", lowest)
 reduce_min_p = define_reduction("reduce_min", np.minimum, "minimum", highest)
 reduce_prod_p = define_reduction("reduce_prod", np.multiply, "multiply", lambda dtype: 1)
@@ -195,8 +181,7 @@ reduce_or_p = define_reduction("reduce_or", np.bitwise_or, "or", lambda dtype: 0
 jvp_rules[reduce_max_p] = functools.partial(chosen_jvp, reduce_max_p)
 jvp_rules[reduce_min_p] = functools.partial(chosen_jvp, reduce_min_p)
 jvp_rules[reduce_prod_p] = reduce_prod_jvp
-jvp_rules[reduce_and_p] = functools.partial(still_jvp, reduce_and_p)
-jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
+jvp_rules[reduce_and_p], jvp_rules[reduce_or_p] = still(reduce_and_p), still(reduce_or_p)
 
 
 def reduction(primitive: Primitive, kinds: str, doc: str) -> Callable[[Any, Sequence[int]], Any]:
@@ -249,7 +234,7 @@ def define_arg(
     impl_rules[primitive] = lambda x, *, axes, index_dtype: evaluate(
         np.asarray(x), axis=axes[0]
     ).astype(index_dtype)
-    jvp_rules[primitive] = functools.partial(still_jvp, primitive)
+    jvp_rules[primitive] = still(primitive)
     vmap_rules[primitive] = functools.partial(reduction_batch, primitive)
     weak_operands[primitive] = slice(0, 0)
     abstract_eval_rules[primitive] = lambda x, *, axes, index_dtype: ShapedArray(
@@ -308,8 +293,9 @@ def cumsum_hlo(
     )
     region = emit_region(emitter, add, [start.dtype] * 2)
     ins = [avals[0], start]
-    text = emit_operation("reduce_window", [args[0], zero], attributes, region, ins, out_avals)
-    return [emitter.emit(text)]
+    return emit_operation(
+        emitter, "reduce_window", [args[0], zero], ins, out_avals, attributes, region
+    )
 
 
 impl_rules[cumsum_p] = cumsum_impl

@@ -33,7 +33,7 @@ from minijax.core import (
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import broadcast_in_dim, check_kind, reduce_sum, sub
 from minijax.lax.choosing import select
-from minijax.lax.defining import full_like, hlo_operation, i64s, zeros_like
+from minijax.lax.defining import batched_in_front, full_like, hlo_operation, i64s, moving_together
 from minijax.vmap import move_batch_axis
 
 __all__ = [
@@ -72,7 +72,7 @@ def axes_behind(dim: int, rank: int, axes: Sequence[int]) -> tuple[int, ...]:
 def normal_axis(axis: int, rank: int) -> int:
     """The axis counted from the front; `ValueError` where there is none."""
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of bounds for an array with {rank} axes.")
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
     return axis % rank
 
 
@@ -94,16 +94,11 @@ def reshape(operand: Value, new_sizes: Sequence[int]) -> Value:
     return operand if shape == new_sizes else reshape_p.bind(operand, new_sizes=new_sizes)
 
 
-def reshape_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, new_sizes: tuple[int, ...]
-) -> tuple[Any, int]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    return reshape(x, (axis_size, *new_sizes)), 0
-
-
 impl_rules[reshape_p] = lambda x, *, new_sizes: np.reshape(np.asarray(x), new_sizes)
 jvp_rules[reshape_p] = functools.partial(linear_jvp, reshape_p)
-vmap_rules[reshape_p] = reshape_batch
+vmap_rules[reshape_p] = batched_in_front(
+    reshape_p, lambda n, new_sizes: {"new_sizes": (n, *new_sizes)}
+)
 abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
     new_sizes, x.dtype, x.weak_type
 )
@@ -235,18 +230,14 @@ def slice_impl(x: Value, *, start_indices: Value, limit_indices: Any, strides: A
     return np.asarray(x)[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
 
 
-def slice_batch(
-    axis_size: int,
-    vals: Sequence[Any],
-    dims: Sequence[Any],
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
-) -> tuple[Any, int]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    steps = None if strides is None else (1, *strides)
-    return slice(x, (0, *start_indices), (axis_size, *limit_indices), steps), 0
+def slice_of_batch(
+    axis_size: int, start_indices: Any, limit_indices: Any, strides: Any
+) -> dict[str, Any]:
+    return {
+        "start_indices": (0, *start_indices),
+        "limit_indices": (axis_size, *limit_indices),
+        "strides": None if strides is None else (1, *strides),
+    }
 
 
 def slice_type(
@@ -292,7 +283,7 @@ def slice_attributes(
 
 impl_rules[slice_p] = slice_impl
 jvp_rules[slice_p] = functools.partial(linear_jvp, slice_p)
-vmap_rules[slice_p] = slice_batch
+vmap_rules[slice_p] = batched_in_front(slice_p, slice_of_batch)
 abstract_eval_rules[slice_p] = slice_type
 transpose_rules[slice_p] = slice_transpose
 hlo_lowerings[slice_p] = hlo_operation("slice", slice_attributes)
@@ -338,15 +329,6 @@ def pad_impl(x: Value, value: Value, *, padding_config: PaddingConfig) -> Value:
     return out
 
 
-def pad_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, padding_config: PaddingConfig
-) -> tuple[Any, Any]:
-    x_dot, value_dot = (
-        zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)
-    )
-    return pad(primals[0], primals[1], padding_config), pad(x_dot, value_dot, padding_config)
-
-
 def pad_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, padding_config: PaddingConfig
 ) -> tuple[Any, int]:
@@ -387,7 +369,7 @@ def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: Paddin
 
 
 impl_rules[pad_p] = pad_impl
-jvp_rules[pad_p] = pad_jvp
+jvp_rules[pad_p] = moving_together(pad_p)
 vmap_rules[pad_p] = pad_batch
 abstract_eval_rules[pad_p] = pad_type
 transpose_rules[pad_p] = pad_transpose
@@ -412,20 +394,6 @@ def concatenate(operands: Values, dimension: int) -> Value:
     return concatenate_p.bind(*operands, dimension=dimension)
 
 
-def concatenate_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, dimension: int
-) -> tuple[Any, Any]:
-    moving = [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
-    return concatenate(primals, dimension), concatenate(moving, dimension)
-
-
-def concatenate_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimension: int
-) -> tuple[Any, int]:
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
-    return concatenate(moved, dimension + 1), 0
-
-
 def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
     shape = list(avals[0].shape)
     shape[dimension] = sum(aval.shape[dimension] for aval in avals)
@@ -447,8 +415,10 @@ def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list
 impl_rules[concatenate_p] = lambda *xs, dimension: np.concatenate(
     [np.asarray(x) for x in xs], dimension
 )
-jvp_rules[concatenate_p] = concatenate_jvp
-vmap_rules[concatenate_p] = concatenate_batch
+jvp_rules[concatenate_p] = moving_together(concatenate_p)
+vmap_rules[concatenate_p] = batched_in_front(
+    concatenate_p, lambda n, dimension: {"dimension": dimension + 1}
+)
 abstract_eval_rules[concatenate_p] = concatenate_type
 transpose_rules[concatenate_p] = concatenate_transpose
 hlo_lowerings[concatenate_p] = hlo_operation(

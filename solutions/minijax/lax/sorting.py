@@ -22,7 +22,7 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import lt, sub
-from minijax.lax.defining import emit_operation, emit_region, full, hlo_of_all
+from minijax.lax.defining import batched_in_front, emit_operation, emit_region, full, hlo_of_all
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode
 from minijax.lax.elementwise import bitwise_and, bitwise_not, bitwise_or, eq, ne
 from minijax.lax.gathers import gather
@@ -34,7 +34,6 @@ from minijax.lax.shapes import (
     slice_in_dim,
 )
 from minijax.lowering import Emitter
-from minijax.vmap import move_batch_axis
 
 __all__ = ["sort", "sort_key_val", "sort_p", "top_k", "top_k_p"]
 
@@ -88,14 +87,6 @@ def along_axis(
     return gather(x, indices, numbers, (1,) * rank, mode=mode, fill_value=fill_value)
 
 
-def sort_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimension: int, **params: Any
-) -> tuple[list[Any], list[int]]:
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
-    outs = sort_p.bind(*moved, dimension=dimension + 1, **params)
-    return outs, [0] * len(outs)
-
-
 def comes_before(x: Value, y: Value) -> Value:
     """The order of `sort`, in which NaN is the last, and no NaN comes before another."""
     return bitwise_or(lt(x, y), bitwise_and(ne(y, y), eq(x, x)))
@@ -128,14 +119,14 @@ def sort_hlo(
     pairs = [aval.dtype for aval in avals for _ in range(2)]
     region = emit_region(emitter, lexicographic(num_keys), pairs)
     attributes = f"dimension = {dimension} : i64, is_stable = {str(is_stable).lower()}"
-    text = emit_operation("sort", args, attributes, region, avals, out_avals)
-    name = emitter.emit(text, len(args))
-    return [f"{name}#{i}" for i in range(len(args))] if len(args) > 1 else [name]
+    return emit_operation(emitter, "sort", args, avals, out_avals, attributes, region)
 
 
 impl_rules[sort_p] = sort_impl
 jvp_rules[sort_p] = sort_jvp
-vmap_rules[sort_p] = sort_batch
+vmap_rules[sort_p] = batched_in_front(
+    sort_p, lambda n, dimension, **params: {"dimension": dimension + 1, **params}
+)
 abstract_eval_rules[sort_p] = lambda *avals, **params: [raise_to_shaped(aval) for aval in avals]
 hlo_lowerings[sort_p] = sort_hlo
 
@@ -172,13 +163,6 @@ def top_k_jvp(
     return [found, places], [apply_linear(lambda t: along_axis(t, places, axis), tangents[0]), None]
 
 
-def top_k_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, k: int, axis: int
-) -> tuple[list[Any], list[int]]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    return top_k_p.bind(x, k=k, axis=axis + 1), [0, 0]
-
-
 def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     shape = tuple(k if i == axis else n for i, n in enumerate(x.shape))
     return [ShapedArray(shape, x.dtype), ShapedArray(shape, np.dtype(np.int32))]
@@ -186,6 +170,6 @@ def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
 
 impl_rules[top_k_p] = lambda x, **params: list(map(np.asarray, top_k_by_sort(x, **params)))
 jvp_rules[top_k_p] = top_k_jvp
-vmap_rules[top_k_p] = top_k_batch
+vmap_rules[top_k_p] = batched_in_front(top_k_p, lambda n, k, axis: {"k": k, "axis": axis + 1})
 abstract_eval_rules[top_k_p] = top_k_type
 hlo_lowerings[top_k_p] = hlo_of_all(top_k_by_sort)

@@ -182,7 +182,8 @@ def sum(
     def total(x: Value) -> Value:
         return started(add, initial, basic.reduce_sum(masked("sum", x, where, 0), axes))
 
-    return keep_axes(in_wider_float(total, a, dtype, widest), aval.shape, axes if keepdims else ())
+    summed = in_wider_float(total, a, dtype, widest)
+    return basic.keep_axes(summed, aval.shape, axes if keepdims else ())
 
 
 def widened(dtype: np.dtype) -> np.dtype:
@@ -230,16 +231,6 @@ def in_wider_float(reduce: Callable[[Any], Any], a: Value, asked: Any, dtype: An
         return reduce(basic.convert_element_type(a, dtype if asked is None else asked))
     wide = reduce(basic.convert_element_type(a, np.float32))
     return basic.convert_element_type(wide, np.float16)
-
-
-def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
-    """What was reduced over `axes`, with these axes back, of length 1."""
-    if not axes:
-        return reduced
-    kept = [i for i in range(len(shape)) if i not in axes]
-    return basic.broadcast_in_dim(
-        reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept
-    )
 
 
 def mean(

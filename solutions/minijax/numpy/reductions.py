@@ -11,7 +11,6 @@ from minijax.lax import basic, defining, elementwise, reductions, shapes
 from minijax.numpy.basic import (
     divide,
     in_wider_float,
-    keep_axes,
     masked,
     multiply,
     name_functions,
@@ -69,7 +68,7 @@ def extreme(
             raise ValueError(f"{name} of no elements, or with a mask, is what `initial` says.")
         strong = masked(name, basic.convert_element_type(a, dtype), where, identity(dtype))
         reduced = started(combine, initial, reduce(strong, axes))
-        return keep_axes(reduced, shape(a), axes if keepdims else ())
+        return basic.keep_axes(reduced, shape(a), axes if keepdims else ())
 
     return basic.named(function, name, doc)
 
@@ -112,7 +111,7 @@ def prod(
         return started(multiply, initial, reduced)
 
     whole = in_wider_float(product, a, dtype, widest)
-    return keep_axes(whole, aval.shape, axes if keepdims else ())
+    return basic.keep_axes(whole, aval.shape, axes if keepdims else ())
 
 
 def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Callable[..., Any]:
@@ -127,7 +126,7 @@ def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Ca
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         truths = masked(name, basic.convert_element_type(a, bool), where, identity)
-        return keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
+        return basic.keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
 
     function.__doc__ = (
         f"Whether {name} of the elements along `axis` are true; `where` says which ones count."
@@ -155,7 +154,7 @@ def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
             a, axis, axes = shapes.reshape(a, (size(a),)), 0, tuple(range(len(before)))
         else:
             axes = normal_axes(axis, len(before))
-        return keep_axes(find(a, axis, np.int64), before, axes if keepdims else ())
+        return basic.keep_axes(find(a, axis, np.int64), before, axes if keepdims else ())
 
     extreme = {"argmax": "greatest", "argmin": "least"}[find.__name__]
     function.__doc__ = (
