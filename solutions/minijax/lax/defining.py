@@ -16,7 +16,6 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
-    UndefPrimal,
     Value,
     Values,
     abstract_eval_rules,
@@ -124,7 +123,7 @@ def full(shape: Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
 
 def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
     """Like `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
-    aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
+    aval = get_aval(x)
     if isinstance(fill_value, Array):
         return full(aval.shape, fill_value, aval.dtype if dtype is None else dtype)
     value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)

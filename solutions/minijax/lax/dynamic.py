@@ -29,7 +29,6 @@ from minijax.lax.basic import add, convert_element_type, lt
 from minijax.lax.choosing import select
 from minijax.lax.defining import (
     all_in_front,
-    full,
     hlo_operation,
     i64s,
     moving_together,
@@ -231,13 +230,11 @@ def dynamic_update_slice_transpose(
     ct: Tangent, x: Value, update: Value, *starts: Value
 ) -> list[Value]:
     """The update gets its window of the cotangent; the operand gets the rest."""
-    aval = update.aval if isinstance(update, UndefPrimal) else get_aval(update)
     from_x, from_update = None, None
     if isinstance(x, UndefPrimal):
-        nothing = full(aval.shape, np.zeros((), aval.dtype))
-        from_x = dynamic_update_slice_p.bind(ct, nothing, *starts)
+        from_x = dynamic_update_slice_p.bind(ct, zeros_like(update), *starts)
     if isinstance(update, UndefPrimal):
-        from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=aval.shape)
+        from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=get_aval(update).shape)
     return [from_x, from_update, *(None for _ in starts)]
 
 

@@ -393,8 +393,7 @@ def gather_like(
     **params: Any,
 ) -> Value:
     """What stands now where the updates of a scatter go, or went."""
-    shape = (updates.aval if isinstance(updates, UndefPrimal) else get_aval(updates)).shape
-    sizes = window_sizes(len(get_aval(x).shape), shape, dimension_numbers)
+    sizes = window_sizes(len(get_aval(x).shape), get_aval(updates).shape, dimension_numbers)
     numbers = GatherDimensionNumbers(*fields(dimension_numbers))
     if params["mode"] is GatherScatterMode.PROMISE_IN_BOUNDS:  # a scatter drops even then
         params["mode"] = GatherScatterMode.FILL_OR_DROP
@@ -436,9 +435,7 @@ def scatter_transpose(
         raise NotImplementedError("scatter transpose is only implemented where unique_indices=True")
     from_x = None
     if isinstance(x, UndefPrimal):
-        aval = updates.aval if isinstance(updates, UndefPrimal) else get_aval(updates)
-        nothing = full(aval.shape, np.zeros((), aval.dtype))
-        from_x = scatter_p.bind(ct, indices, nothing, **params)
+        from_x = scatter_p.bind(ct, indices, zeros_like(updates), **params)
     return [from_x, *scatter_add_transpose(ct, x, indices, updates, **params)[1:]]
 
 

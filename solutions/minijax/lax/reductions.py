@@ -44,7 +44,6 @@ from minijax.lax.shapes import (
     axes_behind,
     broadcasted_iota,
     concatenate,
-    linear_in,
     normal_axis,
     pad,
     rev,
@@ -302,9 +301,7 @@ impl_rules[cumsum_p] = cumsum_impl
 jvp_rules[cumsum_p] = functools.partial(linear_jvp, cumsum_p)
 vmap_rules[cumsum_p] = cumsum_batch
 abstract_eval_rules[cumsum_p] = lambda x, **params: unary_type(x)
-transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: linear_in(
-    ct, x, lambda ct: cumsum(ct, axis, not reverse)
-)
+transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: [cumsum(ct, axis, not reverse)]
 hlo_lowerings[cumsum_p] = cumsum_hlo
 
 

@@ -5,6 +5,7 @@ All but `iota` are linear: the tangent moves as the value does, and the transpos
 
 import builtins
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -76,11 +77,6 @@ def normal_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def linear_in(ct: Tangent, x: Value, back: Any) -> list[Value]:
-    """The cotangents of a primitive with one operand."""
-    return [back(ct) if isinstance(x, UndefPrimal) else None]
-
-
 # reshape, squeeze, expand_dims, broadcast ---------------------------------------------------------
 
 reshape_p = Primitive("reshape")
@@ -102,9 +98,7 @@ vmap_rules[reshape_p] = batched_in_front(
 abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
     new_sizes, x.dtype, x.weak_type
 )
-transpose_rules[reshape_p] = lambda ct, x, *, new_sizes: linear_in(
-    ct, x, lambda ct: reshape(ct, x.aval.shape)
-)
+transpose_rules[reshape_p] = lambda ct, x, *, new_sizes: [reshape(ct, x.aval.shape)]
 hlo_lowerings[reshape_p] = hlo_operation("reshape")
 
 squeeze_p = Primitive("squeeze")
@@ -133,9 +127,7 @@ vmap_rules[squeeze_p] = squeeze_batch
 abstract_eval_rules[squeeze_p] = lambda x, *, dimensions: ShapedArray(
     without(x.shape, dimensions), x.dtype, x.weak_type
 )
-transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: linear_in(
-    ct, x, lambda ct: reshape(ct, x.aval.shape)
-)
+transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: [reshape(ct, x.aval.shape)]
 hlo_lowerings[squeeze_p] = hlo_operation("reshape")
 
 
@@ -180,9 +172,7 @@ impl_rules[rev_p] = lambda x, *, dimensions: np.flip(x, dimensions)
 jvp_rules[rev_p] = functools.partial(linear_jvp, rev_p)
 vmap_rules[rev_p] = rev_batch
 abstract_eval_rules[rev_p] = lambda x, *, dimensions: ShapedArray(x.shape, x.dtype, x.weak_type)
-transpose_rules[rev_p] = lambda ct, x, *, dimensions: linear_in(
-    ct, x, lambda ct: rev(ct, dimensions)
-)
+transpose_rules[rev_p] = lambda ct, x, *, dimensions: [rev(ct, dimensions)]
 hlo_lowerings[rev_p] = hlo_operation(
     "reverse", lambda x, *, dimensions: f"dimensions = {i64s(dimensions)}"
 )
@@ -254,18 +244,13 @@ def slice_transpose(
     ct: Tangent, x: Value, *, start_indices: Value, limit_indices: Any, strides: Any
 ) -> list[Value]:
     """Zeros around what was taken, and between."""
-
-    def back(ct: Tangent) -> Value:
-        steps = strides or (1,) * len(start_indices)
-        taken = get_aval(ct).shape
-        ends = [
-            start + (1 + step * (n - 1) if n else 0)
-            for start, step, n in zip(start_indices, steps, taken, strict=True)
-        ]
-        sides = zip(start_indices, x.aval.shape, ends, steps, strict=True)
-        return pad(ct, zero_of(ct), [(start, n - end, step - 1) for start, n, end, step in sides])
-
-    return linear_in(ct, x, back)
+    steps = strides or (1,) * len(start_indices)
+    ends = [
+        start + (1 + step * (n - 1) if n else 0)
+        for start, step, n in zip(start_indices, steps, get_aval(ct).shape, strict=True)
+    ]
+    sides = zip(start_indices, x.aval.shape, ends, steps, strict=True)
+    return [pad(ct, zero_of(ct), [(start, n - end, step - 1) for start, n, end, step in sides])]
 
 
 def zero_of(x: Value) -> np.ndarray:
@@ -402,13 +387,10 @@ def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
 
 def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list[Value]:
     """Each operand gets its part back."""
-    avals = [x.aval if isinstance(x, UndefPrimal) else get_aval(x) for x in operands]
-    ends = np.cumsum([aval.shape[dimension] for aval in avals])
+    sizes = [get_aval(x).shape[dimension] for x in operands]
     return [
-        slice_in_dim(ct, end - aval.shape[dimension], end, axis=dimension)
-        if isinstance(x, UndefPrimal)
-        else None
-        for x, aval, end in zip(operands, avals, map(int, ends), strict=True)
+        slice_in_dim(ct, end - size, end, axis=dimension) if isinstance(x, UndefPrimal) else None
+        for x, size, end in zip(operands, sizes, itertools.accumulate(sizes), strict=True)
     ]
 
 

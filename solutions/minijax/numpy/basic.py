@@ -159,31 +159,46 @@ def positive(x: Value, /) -> Value:
 # Reductions, shapes, contractions ---------------------------------------------------------------
 
 
-def sum(
-    a: Value,
-    axis: int | Sequence[int] | None = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Value = None,
-    where: Value = None,
-    promote_integers: bool = True,
-) -> Value:
+def accumulation(
+    name: str, reduce: Callable[..., Any], combine: Callable[..., Any], identity: int, doc: str
+) -> Callable[..., Any]:
+    """The function that adds up, or multiplies, along axes."""
+
+    def function(
+        a: Value,
+        axis: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Value = None,
+        where: Value = None,
+        promote_integers: bool = True,
+    ) -> Value:
+        refuse_out(name, out)
+        a = numeric(a)
+        aval, axes = get_aval(a), normal_axes(axis, ndim(a))
+        widest = widened(aval.dtype) if promote_integers else aval.dtype
+
+        def total(x: Value) -> Value:
+            return started(combine, initial, reduce(masked(name, x, where, identity), axes))
+
+        whole = in_wider_float(total, a, dtype, widest)
+        return basic.keep_axes(whole, aval.shape, axes if keepdims else ())
+
+    return basic.named(function, name, doc)
+
+
+sum = accumulation(
+    "sum",
+    basic.reduce_sum,
+    add,
+    0,
     """The sum over `axis`, over several axes, or over all of them.
 
     It starts at `initial`, and takes the elements for which the mask `where` is true. Small
     integers become int64, unless `promote_integers` is false.
-    """
-    refuse_out("sum", out)
-    a = numeric(a)
-    aval, axes = get_aval(a), normal_axes(axis, ndim(a))
-    widest = widened(aval.dtype) if promote_integers else aval.dtype
-
-    def total(x: Value) -> Value:
-        return started(add, initial, basic.reduce_sum(masked("sum", x, where, 0), axes))
-
-    summed = in_wider_float(total, a, dtype, widest)
-    return basic.keep_axes(summed, aval.shape, axes if keepdims else ())
+    """,
+)
 
 
 def widened(dtype: np.dtype) -> np.dtype:

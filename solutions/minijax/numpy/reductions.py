@@ -9,18 +9,17 @@ from minijax.array import array_methods
 from minijax.core import Value, get_aval
 from minijax.lax import basic, defining, elementwise, reductions, shapes
 from minijax.numpy.basic import (
+    accumulation,
     divide,
     in_wider_float,
     masked,
     multiply,
     name_functions,
     number_of,
-    numeric,
     refuse_out,
     started,
     static,
     sum,
-    widened,
 )
 from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
@@ -90,28 +89,13 @@ min = extreme(
 amax, amin = max, min
 
 
-def prod(
-    a: Value,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Value = None,
-    where: Value = None,
-    promote_integers: bool = True,
-) -> Value:
-    """The product over `axis`, or of all; the other parameters are as in `sum`."""
-    refuse_out("prod", out)
-    a = numeric(a)
-    axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
-    widest = widened(aval.dtype) if promote_integers else aval.dtype
-
-    def product(x: Value) -> Value:
-        reduced = reductions.reduce_prod(masked("prod", x, where, 1), axes)
-        return started(multiply, initial, reduced)
-
-    whole = in_wider_float(product, a, dtype, widest)
-    return basic.keep_axes(whole, aval.shape, axes if keepdims else ())
+prod = accumulation(
+    "prod",
+    reductions.reduce_prod,
+    multiply,
+    1,
+    "The product over `axis`, or of all; the other parameters are as in `sum`.",
+)
 
 
 def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Callable[..., Any]:

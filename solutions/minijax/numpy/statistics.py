@@ -38,6 +38,7 @@ from minijax.numpy.elementwise import (
 from minijax.numpy.lookups import sort
 from minijax.numpy.making import (
     broadcast_to,
+    in_dtype,
     ndim,
     normal_axes,
     promote_dtypes,
@@ -315,14 +316,9 @@ def quantile(
     )
     line = sort(where(isnan(line).any(-1, keepdims=True), np.nan, line), -1)
     parts = [at_part(line, part) for part in ravel(q)]
-    found = as_float(stack(parts), get_aval(a).dtype)
+    found = in_dtype(stack(parts), get_aval(a).dtype)
     found = reshape(found, (*shape(q), *shape(line)[:-1]))
     return reshape(found, (*shape(q), *kept)) if keepdims else found
-
-
-def as_float(x: Value, dtype: np.dtype) -> Value:
-    """`x` in this dtype; as weak as it is, if it has it already."""
-    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
 
 
 def at_part(line: Value, part: Value) -> Value:
