@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minijax import make_jaxpr
-from minijax.custom_interpreters import (
-    Atom,
-    Equation,
-    Jaxpr,
-    called_program,
-    is_variable,
-    opened,
-)
+from minijax.custom_interpreters import Atom, Equation, Jaxpr, called_program, is_variable, opened
 
 
 @dataclass(frozen=True)

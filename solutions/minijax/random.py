@@ -362,9 +362,7 @@ laplace = by_inverse(
 )
 logistic = by_inverse("logistic", lambda u: sub(log(u), log1p(neg(u))), lambda info: info.tiny)
 cauchy = by_inverse(
-    "cauchy",
-    lambda u: tan(mul(scalar(math.pi, u), sub(u, scalar(0.5, u)))),
-    lambda info: info.eps,
+    "cauchy", lambda u: tan(mul(scalar(math.pi, u), sub(u, scalar(0.5, u)))), lambda info: info.eps
 )
 
 

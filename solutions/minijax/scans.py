@@ -201,12 +201,7 @@ def repeat_scan(
 
 
 def fori_loop(
-    lower: Any,
-    upper: Any,
-    body_fun: Function,
-    init_val: Any,
-    *,
-    unroll: int | bool | None = None,
+    lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unroll: int | bool | None = None
 ) -> Any:
     """`val = body_fun(i, val)` for `i` from `lower` to below `upper`; the last `val`.
 

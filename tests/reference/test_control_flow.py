@@ -205,8 +205,7 @@ def test_custom_rules_for_reverse_mode_count_inside(program):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["cond that captures", "scan over containers", "cond in scan", "recurrent network"],
+    "name", ["cond that captures", "scan over containers", "cond in scan", "recurrent network"]
 )
 def test_second_derivatives(name):
     compare(BOTH_MODES[name], SECOND)

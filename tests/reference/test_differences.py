@@ -314,7 +314,7 @@ FUNCTIONS = programs_of(
             "jit": lambda lib, f: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0)),
             "scan": lambda lib, f: lib.lax.scan(lambda c, x: (f(c), x), 1.0, X),
         }.items()
-    },
+    }
 }
 
 

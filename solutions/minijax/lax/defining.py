@@ -28,10 +28,7 @@ from minijax.core import (
 from minijax.jaxpr import binary_type, raise_to_shaped, unary_type
 from minijax.jit import lower_body
 from minijax.jvp import add_tangents, apply_linear, stretch_like
-from minijax.lax.basic import (
-    broadcast_in_dim,
-    convert_element_type,
-)
+from minijax.lax.basic import broadcast_in_dim, convert_element_type
 from minijax.lowering import Emitter, elementwise_hlo, result_names, tensor_type
 from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import binary_batch, move_batch_axis, unary_batch

@@ -41,12 +41,7 @@ from minijax.lax.dimension_numbers import (
     ScatterDimensionNumbers,
 )
 from minijax.lax.gathers import gather_batch, gather_p, scatter_add_p, scatter_batch, scatter_p
-from minijax.lax.shapes import (
-    concatenate,
-    expand_dims,
-    normal_axis,
-    squeeze,
-)
+from minijax.lax.shapes import concatenate, expand_dims, normal_axis, squeeze
 from minijax.vmap import move_batch_axis
 
 __all__ = [

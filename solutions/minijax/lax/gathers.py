@@ -58,12 +58,7 @@ from minijax.lax.dimension_numbers import (
 )
 from minijax.lax.elementwise import bitwise_and, clamp, eq, ge, le
 from minijax.lax.reductions import highest, lowest, reduce_and
-from minijax.lax.shapes import (
-    concatenate,
-    iota,
-    reshape,
-    without,
-)
+from minijax.lax.shapes import concatenate, iota, reshape, without
 from minijax.lowering import Emitter
 from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import move_batch_axis

@@ -26,13 +26,7 @@ from minijax.lax.defining import batched_in_front, emit_operation, emit_region, 
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode
 from minijax.lax.elementwise import bitwise_and, bitwise_not, bitwise_or, eq, ne
 from minijax.lax.gathers import gather
-from minijax.lax.shapes import (
-    broadcasted_iota,
-    expand_dims,
-    normal_axis,
-    rev,
-    slice_in_dim,
-)
+from minijax.lax.shapes import broadcasted_iota, expand_dims, normal_axis, rev, slice_in_dim
 from minijax.lowering import Emitter
 
 __all__ = ["sort", "sort_key_val", "sort_p", "top_k", "top_k_p"]

@@ -13,10 +13,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods
-from minijax.core import (
-    Value,
-    get_aval,
-)
+from minijax.core import Value, get_aval
 from minijax.lax import basic
 from minijax.numpy.making import (
     asarray,

@@ -157,9 +157,7 @@ def log_ndtr(x: Value, series_order: int = 3) -> Value:
         series += factor / far ** (2 * i)
     low = -0.5 * far**2 - jnp.log(-far) - 0.5 * math.log(2 * math.pi) + jnp.log(series)
     return jnp.where(
-        jnp.greater(x, highest),
-        -ndtr(-x),
-        jnp.where(jnp.greater(x, lowest), middle, low),
+        jnp.greater(x, highest), -ndtr(-x), jnp.where(jnp.greater(x, lowest), middle, low)
     )
 
 
