@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from minijax.lax.elementwise import abs, log1p, sign
 from minijax.lax.shapes import normal_axis
 from minijax.lax.sorting import top_k
 from minijax.lax.special import tan
+from minijax.numpy.making import sizes_of
 from minijax.random_keys import PRNGKey, key, key_data, like, words_of, wrap_key_data
 from minijax.random_numbers import (
     drawn,
@@ -103,13 +103,7 @@ def fold_in(key: Value, data: Value) -> Any:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of numbers that are known; a number is the length of the only axis."""
-    shape = (shape,) if isinstance(shape, int) else shape
-    if any(isinstance(n, Tracer) for n in shape):
-        raise TypeError(f"Shapes must be known while a program is traced, got {shape}.")
-    sizes = tuple(operator.index(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise TypeError(f"A shape has no negative sizes, got {shape}.")
-    return sizes
+    return sizes_of((shape,) if isinstance(shape, int) else tuple(shape))
 
 
 def float_dtype(name: str, dtype: Any) -> np.dtype:

@@ -24,7 +24,6 @@ from minijax.core import (
     weak_operands,
 )
 from minijax.jaxpr import raise_to_shaped
-from minijax.jvp import apply_linear
 from minijax.lax.basic import add, convert_element_type, lt
 from minijax.lax.choosing import select
 from minijax.lax.defining import (
@@ -129,16 +128,6 @@ def dynamic_slice_impl(x: Value, *starts: Value, slice_sizes: tuple[int, ...]) -
     return x[window(x, starts, slice_sizes)]
 
 
-def dynamic_slice_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, slice_sizes: tuple[int, ...]
-) -> tuple[Any, Any]:
-    x, *starts = primals
-    y = dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
-    return y, apply_linear(
-        lambda t: dynamic_slice_p.bind(t, *starts, slice_sizes=slice_sizes), tangents[0]
-    )
-
-
 def dynamic_slice_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, slice_sizes: tuple[int, ...]
 ) -> tuple[Any, int]:
@@ -181,7 +170,7 @@ def dynamic_slice_transpose(
 
 
 impl_rules[dynamic_slice_p] = dynamic_slice_impl
-jvp_rules[dynamic_slice_p] = dynamic_slice_jvp
+jvp_rules[dynamic_slice_p] = moving_together(dynamic_slice_p, slice(1))
 vmap_rules[dynamic_slice_p] = dynamic_slice_batch
 abstract_eval_rules[dynamic_slice_p] = lambda x, *starts, slice_sizes: ShapedArray(
     slice_sizes, x.dtype, x.weak_type

@@ -146,12 +146,10 @@ def getitem(x: Value, index: Value) -> Value:
 def with_new_axes(x: Value, parts: Sequence[Any]) -> tuple[Value, list[Any]]:
     """For a single boolean a new axis, as NumPy has it: its one place is taken, or none."""
     before = [i for i, part in enumerate(parts) if isinstance(part, bool)]
-    missing = sum(part is None for part in parts)
     if not before:
         return x, list(parts)
     counted = [i for i, part in enumerate(parts) if part is not None]
     x = shapes.expand_dims(x, [counted.index(i) for i in before])
-    assert ndim(x) == len(parts) - missing
     chosen = {True: np.zeros(1, np.int64), False: np.zeros(0, np.int64)}
     return x, [chosen[part] if isinstance(part, bool) else part for part in parts]
 
@@ -217,12 +215,17 @@ def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
     return shapes.squeeze(dynamic.dynamic_slice(x, starts, sizes), single)
 
 
-def gathered_item(x: Value, parts: Sequence[Any]) -> Value:
+def gathered_item(
+    x: Value,
+    parts: Sequence[Any],
+    mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS,
+    fill_value: int | None = None,
+) -> Value:
     """By `gather`, after the slices have been taken."""
     indexer = make_indexer(shape(x), parts)
     x = sliced(x, indexer.ranges) if indexer.cuts else x
-    mode = GatherScatterMode.PROMISE_IN_BOUNDS
-    y = gathers.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
+    where = indexer.indices, indexer.numbers, indexer.sizes
+    y = gathers.gather(x, *where, mode=mode, fill_value=fill_value)
     return shapes.expand_dims(y, indexer.new_axes)
 
 
@@ -356,13 +359,7 @@ class IndexUpdateRef:
             found = static_item(x, parts)
             outside = not clips and is_outside([p for p in parts if p is not None], shape(x))
             return defining.full_like(found, -1) if outside else found
-        indexer = make_indexer(shape(x), parts)
-        x = sliced(x, indexer.ranges) if indexer.cuts else x
-        fill = GatherScatterMode.CLIP if clips else GatherScatterMode.FILL_OR_DROP
-        found = gathers.gather(
-            x, indexer.indices, indexer.numbers, indexer.sizes, mode=fill, fill_value=-1
-        )
-        return shapes.expand_dims(found, indexer.new_axes)
+        return gathered_item(x, parts, mode if clips else GatherScatterMode.FILL_OR_DROP, -1)
 
 
 def refuse_flags(flags: dict[str, bool]) -> None:
