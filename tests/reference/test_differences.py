@@ -73,32 +73,6 @@ CONTAINERS = {
         ),
     }.items()
 }
-TREES = programs_of(
-    globals(),
-    """
-    two orders are two structures: lib.tree.structure(OrderedDict(a=1, b=2))
-        == lib.tree.structure(OrderedDict(b=1, a=2))
-    a default factory survives: lib.tree.map(lambda x: x, defaultdict(int,
-        {"a": 1})).default_factory.__name__
-    unsorted keys in an OrderedDict: lib.tree.leaves(OrderedDict({1: 1, "a": 2}))
-    subclasses of dict and list are leaves: [len(lib.tree.leaves(cls([1, 2]))) for cls
-        in (type("L", (list,), {}),)]
-    trees are built without garbage: collected(lambda:
-        lib.tree.unflatten(lib.tree.structure((1, [2, {"a": 3}])), "abc"))
-    methods of a structure: (lib.tree.structure((1, [2, {"a": 3}])).num_nodes, list(map(str,
-        lib.tree.structure((1, [2, {"a": 3}])).children())),
-        lib.tree.structure((1, [2])).unflatten([3.0, 4.0]),
-        lib.tree.structure((1, [2])).flatten_up_to((3.0, [{"a": 4.0}])))
-    a leaf has no children: lib.tree.structure(1).children()
-    partial: lib.jit(lambda f: f(2.0))(lib.tree_util.Partial(lambda a, x, k: a * x + k, 3.0, k=1.0))
-    partial as a result: lib.jit(lambda a: lib.tree_util.Partial(jnp.multiply, a))(3.0)(2.0)
-    a partial within: [lib.tree.leaves(lib.tree_util.Partial(functools.partial(max, 1.0), 2.0)),
-        lib.tree.structure(lib.tree_util.Partial(SOME, 2.0))
-        == lib.tree.structure(lib.tree_util.Partial(SOME, 3.0)), SOME
-        == lib.tree_util.Partial(SOME, 2.0).func]
-    partial has leaves: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0)))
-""",
-)
 
 
 # Functions with rules of their own, which close over `c` in the function or in the rule
@@ -168,28 +142,6 @@ CUSTOM = {
     ]
     for f in functions
     for name, program in programs.items()
-} | {
-    "a tracer for an argument that is not differentiated": lambda lib: [
-        lib.grad(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
-        lib.jit(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
-        lib.vmap(lambda c: not_differentiated(lib)(c, 2.0))(X),
-    ],
-    "a partial": lambda lib: own_slope(lib, functools.partial(lambda a, x: a * x, 2.0)),
-    "a partial by name": lambda lib: own_slope(lib, functools.partial(lambda x, a: a * x, a=2.0)),
-    "an argument by name only": lambda lib: own_slope(lib, lambda x, *, a=2.0: a * x),
-    "None for a part of an argument": lambda lib: [
-        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, None)),
-        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, (None, ct))),
-        backwards(lib, (1.0, (2.0, None)), lambda ct: (ct, (None, None))),
-        backwards(lib, (1.0, None), lambda ct: (ct, None)),
-    ],
-    "one cotangent for a whole part": lambda lib: backwards(
-        lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct)
-    ),
-    "cotangents of another precision": lambda lib: [
-        backwards(lib, (1.0, 2.0), lambda ct: (np.float32(3.0), ct.astype("float16"))),
-        lib.jit(lambda p: backwards(lib, p, lambda ct: (ct.astype("float32"), ct)))((1.0, 2.0)),
-    ],
 }
 
 
@@ -243,15 +195,54 @@ def runs(program, lib):
     return counts
 
 
-FUNCTIONS = programs_of(
+ROWS = programs_of(
     globals(),
     """
-    log of a sum, moved at the ends: [(lib.grad(f, k)(a, b), lib.jvp(f, (a, b), (1.0, 0.0))) for f
-        in (jnp.logaddexp, jnp.logaddexp2) for k in (0, 1) for a in ENDS for b in ENDS]
+    # trees
+    two orders are two structures: lib.tree.structure(OrderedDict(a=1, b=2))
+        == lib.tree.structure(OrderedDict(b=1, a=2))
+    a default factory survives: lib.tree.map(lambda x: x, defaultdict(int,
+        {"a": 1})).default_factory.__name__
+    unsorted keys in an OrderedDict: lib.tree.leaves(OrderedDict({1: 1, "a": 2}))
+    subclasses of dict and list are leaves: [len(lib.tree.leaves(cls([1, 2])))
+        for cls in (type("L", (list,), {}),)]
+    trees are built without garbage: collected(lambda:
+        lib.tree.unflatten(lib.tree.structure((1, [2, {"a": 3}])), "abc"))
+    methods of a structure: (lib.tree.structure((1, [2, {"a": 3}])).num_nodes, list(map(str,
+        lib.tree.structure((1, [2, {"a": 3}])).children())),
+        lib.tree.structure((1, [2])).unflatten([3.0, 4.0]),
+        lib.tree.structure((1, [2])).flatten_up_to((3.0, [{"a": 4.0}])))
+    a leaf has no children: lib.tree.structure(1).children()
+    partial: lib.jit(lambda f: f(2.0))(lib.tree_util.Partial(lambda a, x, k: a * x + k, 3.0, k=1.0))
+    partial as a result: lib.jit(lambda a: lib.tree_util.Partial(jnp.multiply, a))(3.0)(2.0)
+    a partial within: [lib.tree.leaves(lib.tree_util.Partial(functools.partial(max, 1.0), 2.0)),
+        lib.tree.structure(lib.tree_util.Partial(SOME, 2.0))
+        == lib.tree.structure(lib.tree_util.Partial(SOME, 3.0)),
+        SOME == lib.tree_util.Partial(SOME, 2.0).func]
+    partial has leaves: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0)))
+    # rules of one's own
+    a tracer for an argument that is not differentiated: [
+        lib.grad(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.jit(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.vmap(lambda c: not_differentiated(lib)(c, 2.0))(X)]
+    a partial: own_slope(lib, functools.partial(lambda a, x: a * x, 2.0))
+    a partial by name: own_slope(lib, functools.partial(lambda x, a: a * x, a=2.0))
+    an argument by name only: own_slope(lib, lambda x, *, a=2.0: a * x)
+    None for a part of an argument: [backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, None)),
+        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, (None, ct))),
+        backwards(lib, (1.0, (2.0, None)), lambda ct: (ct, (None, None))),
+        backwards(lib, (1.0, None), lambda ct: (ct, None))]
+    one cotangent for a whole part: backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct))
+    cotangents of another precision: [backwards(lib, (1.0, 2.0), lambda ct: (np.float32(3.0),
+        ct.astype("float16"))), lib.jit(lambda p: backwards(lib, p,
+        lambda ct: (ct.astype("float32"), ct)))((1.0, 2.0))]
+    # what transformations take and return
+    log of a sum, moved at the ends: [(lib.grad(f, k)(a, b), lib.jvp(f, (a, b), (1.0, 0.0)))
+        for f in (jnp.logaddexp, jnp.logaddexp2) for k in (0, 1) for a in ENDS for b in ENDS]
     activations, moved at the ends: [(lib.grad(f)(x), lib.jacfwd(f)(x), lib.grad(lib.grad(f))(x))
         for f in (lib.nn.softplus, lib.nn.log_sigmoid, lib.nn.mish) for x in ENDS]
-    round to more digits than there are: [jnp.round(x.astype(dtype), digits) for dtype
-        in ("float16", "float32", "float64") for digits in (-2, 0, 3, 400)
+    round to more digits than there are: [jnp.round(x.astype(dtype), digits)
+        for dtype in ("float16", "float32", "float64") for digits in (-2, 0, 3, 400)
         for x in (np.array([1.25, 1234.0, 65000.0, -2.5]),)]
     initializers of vectors: [lib.nn.initializers.variance_scaling(1.0, "fan_in", "normal",
         **axes)(lib.random.key(0), (3,)) for axes in ({"in_axis": 0, "out_axis": []},
@@ -273,8 +264,8 @@ FUNCTIONS = programs_of(
         lib.vmap(lambda text, x: x + len(text), in_axes=(None, 0))("abc", X),
         lib.vmap(lambda d, x: d["f"](x), in_axes=({"f": None}, 0))({"f": jnp.cos}, X)]
     pullback from jit: lib.jit(lambda x: lib.vjp(lambda y: y * y, x)[1])(3.0)(2.0)
-    value and pullback from jit: [part if i == 0 else part(2.0) for i, part
-        in enumerate(lib.jit(lambda x: lib.vjp(jnp.sin, x))(3.0))]
+    value and pullback from jit: [part if i == 0 else part(2.0)
+        for i, part in enumerate(lib.jit(lambda x: lib.vjp(jnp.sin, x))(3.0))]
     pullback into jit: lib.jit(lambda pull_back, ct: pull_back(ct))(lib.vjp(jnp.sin, 3.0)[1], 2.0)
     pullbacks from vmap: lib.vmap(lambda pull_back, ct: pull_back(ct))(lib.vmap(lambda x:
         lib.vjp(lambda y: y * y, x)[1])(X), X)
@@ -287,34 +278,30 @@ FUNCTIONS = programs_of(
     the long name: lib.make_jaxpr(square).__qualname__
     arguments by name under vmap: lib.vmap(lambda x, y: x + y, (0,))(X, y=X)
     lists of axes: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X)
-    jit of an array and then of a NumPy array: [f(x) for f in [lib.jit(square)] for x
-        in (jnp.asarray(X), X, jnp.asarray(X), 2.0, jnp.array(2.0), 3.0)]
-    jit of a NumPy array and then of an array: [f(x) for f in [lib.jit(square)] for x in (X,
-        jnp.asarray(X), X, jnp.array(2.0), 2.0, jnp.array(3.0))]
+    jit of an array and then of a NumPy array: [f(x) for f in [lib.jit(square)]
+        for x in (jnp.asarray(X), X, jnp.asarray(X), 2.0, jnp.array(2.0), 3.0)]
+    jit of a NumPy array and then of an array: [f(x) for f in [lib.jit(square)]
+        for x in (X, jnp.asarray(X), X, jnp.array(2.0), 2.0, jnp.array(3.0))]
     jit of a class and of a callable object: [lib.jit(functools.partial(square))(3.0),
         lib.jit(type("Twice", (), {"__call__": lambda self, x: 2.0 * x})())(3.0)]
 """,
-) | {
-    **{
-        f"how often {name} runs a function": functools.partial(runs, program)
-        for name, program in {
-            "checkpoint": lambda lib, f: lib.checkpoint(f)(1.0),
-            "checkpoint of two types": lambda lib, f: (
-                lib.checkpoint(f)(1.0),
-                lib.checkpoint(f)(np.float32(1)),
-            ),
-            "checkpoint with static arguments": lambda lib, f: [
-                lib.checkpoint(f, static_argnums=1)(1.0, n) for n in (1, True, 2)
-            ],
-            "checkpoint under grad, jit and vmap": lambda lib, f: (
-                lib.grad(lib.checkpoint(f))(1.0),
-                lib.jit(lib.checkpoint(f))(1.0),
-                lib.vmap(lib.checkpoint(f))(X),
-            ),
-            "jit": lambda lib, f: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0)),
-            "scan": lambda lib, f: lib.lax.scan(lambda c, x: (f(c), x), 1.0, X),
-        }.items()
-    }
+)
+OFTEN = {
+    f"how often {name} runs a function": functools.partial(runs, program)
+    for name, program in programs_of(
+        globals(),
+        """
+        checkpoint: lib.checkpoint(f)(1.0)
+        checkpoint of two types: (lib.checkpoint(f)(1.0), lib.checkpoint(f)(np.float32(1)))
+        checkpoint with static arguments: [lib.checkpoint(f, static_argnums=1)(1.0, n)
+            for n in (1, True, 2)]
+        checkpoint under grad, jit and vmap: (lib.grad(lib.checkpoint(f))(1.0),
+            lib.jit(lib.checkpoint(f))(1.0), lib.vmap(lib.checkpoint(f))(X))
+        jit: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0))
+        scan: lax.scan(lambda c, x: (f(c), x), 1.0, X)
+    """,
+        "f",
+    ).items()
 }
 
 
@@ -429,7 +416,7 @@ VMAP_INSIDE = {
     },
 }
 
-PROGRAMS = PICTURES | CONTAINERS | TREES | CUSTOM | FUNCTIONS | VMAP_INSIDE
+PROGRAMS = PICTURES | CONTAINERS | ROWS | OFTEN | CUSTOM | VMAP_INSIDE
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
