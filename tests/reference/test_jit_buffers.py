@@ -232,29 +232,23 @@ def growth(action, number):
     return [b - a for a, b in zip(before, footprint(), strict=True)]
 
 
-@pytest.mark.slow
-def test_10000_calls_leave_no_growth():
+def call(number):
     f = minijax.jit(lambda params, x: {"w": params["w"] * x, "b": [params["b"][0] + 1.0]})
+    params = {"w": np.ones(1000), "b": [np.ones(1000)]}
+    for _ in range(number):
+        params = f(params, 0.5)
+    params["w"].block_until_ready()
 
-    def call(number):
-        params = {"w": np.ones(1000), "b": [np.ones(1000)]}
-        for _ in range(number):
-            params = f(params, 0.5)
-        params["w"].block_until_ready()
 
-    blocks, executables, megabytes = growth(call, 10_000)
-    assert blocks < 1000
-    assert executables == 0
-    assert megabytes < 20
+def recompile(number):
+    for i in range(number):
+        minijax.jit(lambda x, i=i: x * float(i))(np.ones(10))
 
 
 @pytest.mark.slow
-def test_200_recompilations_leave_no_growth():
-    def recompile(number):
-        for i in range(number):
-            minijax.jit(lambda x, i=i: x * float(i))(np.ones(10))
-
-    blocks, executables, megabytes = growth(recompile, 200)
+@pytest.mark.parametrize(("action", "number"), [(call, 10_000), (recompile, 200)])
+def test_many_calls_and_recompilations_leave_no_growth(action, number):
+    blocks, executables, megabytes = growth(action, number)
     assert blocks < 1000
     assert executables == 0
     assert megabytes < 20
