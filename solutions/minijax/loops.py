@@ -159,11 +159,7 @@ def bind_while(
     return while_p.bind(*cond_consts, *consts, *init, **vars(loop))
 
 
-# while: evaluation, differentiation, batching ---------------------------------------------------
-
-
-def while_impl(*args: Value, **params: Any) -> Values:
-    return evaluate_compiled(while_p, params["body_jaxpr"], args, params)
+# while: transposition, types, lowering ----------------------------------------------------------
 
 
 def while_transpose(*args: Value, **params: Any) -> Value:
@@ -171,9 +167,6 @@ def while_transpose(*args: Value, **params: Any) -> Value:
         "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with "
         "dynamic start/stop values. Try using lax.scan, or using fori_loop with static start/stop."
     )
-
-
-# while: types, lowering -------------------------------------------------------------------------
 
 
 def while_type(*avals: ShapedArray, **params: Any) -> Types:
@@ -205,7 +198,9 @@ def while_hlo(
     return result_names(name, len(out_avals))
 
 
-impl_rules[while_p] = while_impl
+impl_rules[while_p] = lambda *args, **params: evaluate_compiled(
+    while_p, params["body_jaxpr"], args, params
+)
 transpose_rules[while_p] = while_transpose
 abstract_eval_rules[while_p] = while_type
 hlo_lowerings[while_p] = while_hlo
