@@ -120,6 +120,10 @@ def axis_index(axis_name: Any) -> Any:
 # Types and derivatives ----------------------------------------------------------------------------
 
 
+def psum_type(x: ShapedArray, *, axes: Sequence[Any]) -> ShapedArray:
+    return raise_to_shaped(x)
+
+
 def all_gather_type(
     x: ShapedArray, *, all_gather_dimension: int, axis_name: Any, axis_size: int, tiled: bool
 ) -> ShapedArray:
@@ -142,6 +146,10 @@ def all_gather_type(
     return ShapedArray((*before, axis_size, *after), x.dtype, x.weak_type)
 
 
+def axis_index_type(*, axis_name: Any) -> ShapedArray:
+    return ShapedArray((), np.dtype(np.int32))
+
+
 def psum_transpose(ct: Tangent, x: Value, *, axes: Any) -> list[Value]:
     """Every replica's `x` goes into every replica's sum: its cotangent is the sum of all of them.
 
@@ -162,9 +170,9 @@ def axis_index_batch(
     return broadcasted_iota(np.int32, (batch_size,), 0), 0
 
 
-abstract_eval_rules[psum_p] = lambda x, **params: raise_to_shaped(x)
+abstract_eval_rules[psum_p] = psum_type
 abstract_eval_rules[all_gather_p] = all_gather_type
-abstract_eval_rules[axis_index_p] = lambda *, axis_name: ShapedArray((), np.dtype(np.int32))
+abstract_eval_rules[axis_index_p] = axis_index_type
 jvp_rules[psum_p] = functools.partial(linear_jvp, psum_p)
 jvp_rules[all_gather_p] = functools.partial(linear_jvp, all_gather_p)
 transpose_rules[psum_p] = psum_transpose

@@ -159,7 +159,11 @@ def bind_while(
     return while_p.bind(*cond_consts, *consts, *init, **vars(loop))
 
 
-# while: transposition, types, lowering ----------------------------------------------------------
+# while: evaluation, transposition, types, lowering -----------------------------------------------
+
+
+def while_impl(*args: Value, **params: Any) -> Values:
+    return evaluate_compiled(while_p, params["body_jaxpr"], args, params)
 
 
 def while_transpose(*args: Value, **params: Any) -> Value:
@@ -198,9 +202,7 @@ def while_hlo(
     return result_names(name, len(out_avals))
 
 
-impl_rules[while_p] = lambda *args, **params: evaluate_compiled(
-    while_p, params["body_jaxpr"], args, params
-)
+impl_rules[while_p] = while_impl
 transpose_rules[while_p] = while_transpose
 abstract_eval_rules[while_p] = while_type
 hlo_lowerings[while_p] = while_hlo

@@ -267,6 +267,13 @@ def below_upper(carry: tuple[Any, Any, Any]) -> Any:
     return lt(i, upper)
 
 
+# scan: evaluation -------------------------------------------------------------------------------
+
+
+def scan_impl(*args: Value, **params: Any) -> Values:
+    return evaluate_compiled(scan_p, params["jaxpr"], args, params)
+
+
 # scan: partial evaluation -----------------------------------------------------------------------
 #
 # What is known of a step becomes a scan that runs now and returns its residuals as rows; the rest
@@ -348,9 +355,7 @@ def put_row(ys: Value, row: Any, place: Any) -> Value:
     return dynamic_update_slice_p.bind(ys, expand_dims(row, (0,)), *starts)
 
 
-impl_rules[scan_p] = lambda *args, **params: evaluate_compiled(
-    scan_p, params["jaxpr"], args, params
-)
+impl_rules[scan_p] = scan_impl
 
 
 # reduce: a scan over the axes that go -----------------------------------------------------------

@@ -23,7 +23,7 @@ from minijax.core import (
     vmap_rules,
 )
 from minijax.lax.basic import binary, unary
-from minijax.lax.defining import define, define_binary, hlo_operation, still
+from minijax.lax.defining import define, define_binary, hlo_operation, still_jvp
 from minijax.lax.special import chlo
 from minijax.vmap import unary_batch
 
@@ -147,7 +147,7 @@ def bitcast_impl(x: Value, *, new_dtype: np.dtype) -> Value:
 
 
 impl_rules[bitcast_convert_type_p] = bitcast_impl
-jvp_rules[bitcast_convert_type_p] = still(bitcast_convert_type_p)
+jvp_rules[bitcast_convert_type_p] = functools.partial(still_jvp, bitcast_convert_type_p)
 vmap_rules[bitcast_convert_type_p] = functools.partial(unary_batch, bitcast_convert_type_p)
 abstract_eval_rules[bitcast_convert_type_p] = lambda x, *, new_dtype: ShapedArray(
     x.shape, new_dtype

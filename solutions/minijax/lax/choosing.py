@@ -1,5 +1,6 @@
 """`select_n`: for each element one of several cases, with all its rules."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import Literal
 from minijax.jvp import stretch_like
-from minijax.lax.defining import all_in_front, emit_operation, moving_together, zeros_like
+from minijax.lax.defining import all_in_front, emit_operation, together_jvp, zeros_like
 from minijax.lowering import Emitter, comparison_hlo, emit_literal
 from minijax.vmap import align_operand
 
@@ -111,7 +112,7 @@ def select_n_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> lis
 
 impl_rules[select_n_p] = select_n_impl
 weak_operands[select_n_p] = slice(1, None)
-jvp_rules[select_n_p] = moving_together(select_n_p, slice(1, None))
+jvp_rules[select_n_p] = functools.partial(together_jvp, select_n_p, slice(1, None))
 vmap_rules[select_n_p] = select_n_batch
 abstract_eval_rules[select_n_p] = select_n_type
 transpose_rules[select_n_p] = select_n_transpose

@@ -135,15 +135,24 @@ def zeros_like(x: Value) -> Value:
 # Rules for all families ---------------------------------------------------------------------------
 
 
-def moving_together(primitive: Primitive, places: slice = slice(None)) -> Callable[..., Any]:
-    """The JVP rule of an operation that is linear in its operands at `places` together."""
+def together_jvp(
+    primitive: Primitive,
+    places: slice,
+    primals: Values,
+    tangents: Sequence[Tangent],
+    **params: Any,
+) -> tuple[Any, Any]:
+    """The rule for an operation that is linear in its operands at `places` together."""
+    y, operands = primitive.bind(*primals, **params), list(primals)
+    operands[places] = with_zeros(primals[places], tangents[places])
+    return y, primitive.bind(*operands, **params)
 
-    def rule(primals: Values, tangents: Sequence[Tangent], **params: Any) -> tuple[Any, Any]:
-        y, operands = primitive.bind(*primals, **params), list(primals)
-        operands[places] = with_zeros(primals[places], tangents[places])
-        return y, primitive.bind(*operands, **params)
 
-    return rule
+def still_jvp(
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
+) -> tuple[Any, Any]:
+    """The rule for an operation whose results are integers or booleans, or jump."""
+    return primitive.bind(*primals, **params), None
 
 
 def with_zeros(primals: Values, tangents: Sequence[Tangent]) -> list[Any]:
@@ -151,30 +160,25 @@ def with_zeros(primals: Values, tangents: Sequence[Tangent]) -> list[Any]:
     return [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
 
 
-def batched_in_front(
-    primitive: Primitive, shifted: Callable[..., dict[str, Any]]
-) -> Callable[..., Any]:
-    """The batching rule that moves all batch axes to the front.
+def front_batch(
+    primitive: Primitive,
+    shifted: Callable[..., dict[str, Any]],
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    **params: Any,
+) -> tuple[Any, Any]:
+    """The rule that moves all batch axes to the front.
 
     `shifted(axis_size, **params)` are the parameters of the operation on batches.
     """
-
-    def rule(axis_size: int, vals: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-        moved = all_in_front(axis_size, vals, dims)
-        outs = primitive.bind(*moved, **shifted(axis_size, **params))
-        return outs, [0] * len(outs) if primitive.multiple_results else 0
-
-    return rule
+    outs = primitive.bind(*all_in_front(axis_size, vals, dims), **shifted(axis_size, **params))
+    return outs, [0] * len(outs) if primitive.multiple_results else 0
 
 
 def all_in_front(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> list[Any]:
     """The values with their batch axes in front."""
     return [move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims, strict=True)]
-
-
-def still(primitive: Primitive) -> Callable[..., Any]:
-    """The JVP rule of an operation whose results are integers or booleans, or jump."""
-    return lambda primals, tangents, **params: (primitive.bind(*primals, **params), None)
 
 
 # How the primitives of this file get their rules --------------------------------------------------

@@ -1,5 +1,6 @@
 """One window, at a place that is known when the program runs, each primitive with all its rules."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,8 +31,8 @@ from minijax.lax.defining import (
     all_in_front,
     hlo_operation,
     i64s,
-    moving_together,
     scalar,
+    together_jvp,
     zeros_like,
 )
 from minijax.lax.dimension_numbers import (
@@ -170,7 +171,7 @@ def dynamic_slice_transpose(
 
 
 impl_rules[dynamic_slice_p] = dynamic_slice_impl
-jvp_rules[dynamic_slice_p] = moving_together(dynamic_slice_p, slice(1))
+jvp_rules[dynamic_slice_p] = functools.partial(together_jvp, dynamic_slice_p, slice(1))
 vmap_rules[dynamic_slice_p] = dynamic_slice_batch
 abstract_eval_rules[dynamic_slice_p] = lambda x, *starts, slice_sizes: ShapedArray(
     slice_sizes, x.dtype, x.weak_type
@@ -223,7 +224,9 @@ def dynamic_update_slice_transpose(
 
 
 impl_rules[dynamic_update_slice_p] = dynamic_update_slice_impl
-jvp_rules[dynamic_update_slice_p] = moving_together(dynamic_update_slice_p, slice(2))
+jvp_rules[dynamic_update_slice_p] = functools.partial(
+    together_jvp, dynamic_update_slice_p, slice(2)
+)
 vmap_rules[dynamic_update_slice_p] = dynamic_update_slice_batch
 abstract_eval_rules[dynamic_update_slice_p] = lambda x, update, *starts: raise_to_shaped(x)
 transpose_rules[dynamic_update_slice_p] = dynamic_update_slice_transpose

@@ -38,7 +38,7 @@ from minijax.lax.basic import (
     reduce_sum,
 )
 from minijax.lax.choosing import select
-from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s, still
+from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s, still_jvp
 from minijax.lax.elementwise import bitwise_or, eq, ne
 from minijax.lax.shapes import (
     axes_behind,
@@ -180,7 +180,8 @@ reduce_or_p = define_reduction("reduce_or", np.bitwise_or, "or", lambda dtype: 0
 jvp_rules[reduce_max_p] = functools.partial(chosen_jvp, reduce_max_p)
 jvp_rules[reduce_min_p] = functools.partial(chosen_jvp, reduce_min_p)
 jvp_rules[reduce_prod_p] = reduce_prod_jvp
-jvp_rules[reduce_and_p], jvp_rules[reduce_or_p] = still(reduce_and_p), still(reduce_or_p)
+jvp_rules[reduce_and_p] = functools.partial(still_jvp, reduce_and_p)
+jvp_rules[reduce_or_p] = functools.partial(still_jvp, reduce_or_p)
 
 
 def reduction(primitive: Primitive, kinds: str, doc: str) -> Callable[[Any, Sequence[int]], Any]:
@@ -233,7 +234,7 @@ def define_arg(
     impl_rules[primitive] = lambda x, *, axes, index_dtype: evaluate(
         np.asarray(x), axis=axes[0]
     ).astype(index_dtype)
-    jvp_rules[primitive] = still(primitive)
+    jvp_rules[primitive] = functools.partial(still_jvp, primitive)
     vmap_rules[primitive] = functools.partial(reduction_batch, primitive)
     weak_operands[primitive] = slice(0, 0)
     abstract_eval_rules[primitive] = lambda x, *, axes, index_dtype: ShapedArray(

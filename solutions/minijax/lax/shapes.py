@@ -34,7 +34,7 @@ from minijax.core import (
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import broadcast_in_dim, check_kind, reduce_sum, sub
 from minijax.lax.choosing import select
-from minijax.lax.defining import batched_in_front, full_like, hlo_operation, i64s, moving_together
+from minijax.lax.defining import front_batch, full_like, hlo_operation, i64s, together_jvp
 from minijax.vmap import move_batch_axis
 
 __all__ = [
@@ -92,8 +92,8 @@ def reshape(operand: Value, new_sizes: Sequence[int]) -> Value:
 
 impl_rules[reshape_p] = lambda x, *, new_sizes: np.reshape(np.asarray(x), new_sizes)
 jvp_rules[reshape_p] = functools.partial(linear_jvp, reshape_p)
-vmap_rules[reshape_p] = batched_in_front(
-    reshape_p, lambda n, new_sizes: {"new_sizes": (n, *new_sizes)}
+vmap_rules[reshape_p] = functools.partial(
+    front_batch, reshape_p, lambda n, new_sizes: {"new_sizes": (n, *new_sizes)}
 )
 abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
     new_sizes, x.dtype, x.weak_type
@@ -268,7 +268,7 @@ def slice_attributes(
 
 impl_rules[slice_p] = slice_impl
 jvp_rules[slice_p] = functools.partial(linear_jvp, slice_p)
-vmap_rules[slice_p] = batched_in_front(slice_p, slice_of_batch)
+vmap_rules[slice_p] = functools.partial(front_batch, slice_p, slice_of_batch)
 abstract_eval_rules[slice_p] = slice_type
 transpose_rules[slice_p] = slice_transpose
 hlo_lowerings[slice_p] = hlo_operation("slice", slice_attributes)
@@ -354,7 +354,7 @@ def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: Paddin
 
 
 impl_rules[pad_p] = pad_impl
-jvp_rules[pad_p] = moving_together(pad_p)
+jvp_rules[pad_p] = functools.partial(together_jvp, pad_p, slice(None))
 vmap_rules[pad_p] = pad_batch
 abstract_eval_rules[pad_p] = pad_type
 transpose_rules[pad_p] = pad_transpose
@@ -397,9 +397,9 @@ def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list
 impl_rules[concatenate_p] = lambda *xs, dimension: np.concatenate(
     [np.asarray(x) for x in xs], dimension
 )
-jvp_rules[concatenate_p] = moving_together(concatenate_p)
-vmap_rules[concatenate_p] = batched_in_front(
-    concatenate_p, lambda n, dimension: {"dimension": dimension + 1}
+jvp_rules[concatenate_p] = functools.partial(together_jvp, concatenate_p, slice(None))
+vmap_rules[concatenate_p] = functools.partial(
+    front_batch, concatenate_p, lambda n, dimension: {"dimension": dimension + 1}
 )
 abstract_eval_rules[concatenate_p] = concatenate_type
 transpose_rules[concatenate_p] = concatenate_transpose

@@ -1,5 +1,6 @@
 """`sort` and `top_k`, each primitive with all its rules; their tangents are gathered."""
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import lt, sub
-from minijax.lax.defining import batched_in_front, emit_operation, emit_region, full, hlo_of_all
+from minijax.lax.defining import emit_operation, emit_region, front_batch, full, hlo_of_all
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode
 from minijax.lax.elementwise import bitwise_and, bitwise_not, bitwise_or, eq, ne
 from minijax.lax.gathers import gather
@@ -66,9 +67,7 @@ def sort_jvp(
     return outs, [apply_linear(lambda t: along_axis(t, order, dimension), t) for t in tangents]
 
 
-def along_axis(
-    x: Value, indices: Value, axis: int, mode: Any = None, fill_value: Value = None
-) -> Value:
+def along_axis(x: Value, indices: Value, axis: int, mode: Any = None) -> Value:
     """The elements at `indices` along one axis, with the other axes side by side."""
     shape = get_aval(indices).shape
     if 0 in shape:
@@ -78,7 +77,7 @@ def along_axis(
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     mode = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else mode
     indices = expand_dims(indices, [rank])
-    return gather(x, indices, numbers, (1,) * rank, mode=mode, fill_value=fill_value)
+    return gather(x, indices, numbers, (1,) * rank, mode=mode)
 
 
 def comes_before(x: Value, y: Value) -> Value:
@@ -118,8 +117,8 @@ def sort_hlo(
 
 impl_rules[sort_p] = sort_impl
 jvp_rules[sort_p] = sort_jvp
-vmap_rules[sort_p] = batched_in_front(
-    sort_p, lambda n, dimension, **params: {"dimension": dimension + 1, **params}
+vmap_rules[sort_p] = functools.partial(
+    front_batch, sort_p, lambda n, dimension, **params: {"dimension": dimension + 1, **params}
 )
 abstract_eval_rules[sort_p] = lambda *avals, **params: [raise_to_shaped(aval) for aval in avals]
 hlo_lowerings[sort_p] = sort_hlo
@@ -164,6 +163,8 @@ def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
 
 impl_rules[top_k_p] = lambda x, **params: list(map(np.asarray, top_k_by_sort(x, **params)))
 jvp_rules[top_k_p] = top_k_jvp
-vmap_rules[top_k_p] = batched_in_front(top_k_p, lambda n, k, axis: {"k": k, "axis": axis + 1})
+vmap_rules[top_k_p] = functools.partial(
+    front_batch, top_k_p, lambda n, k, axis: {"k": k, "axis": axis + 1}
+)
 abstract_eval_rules[top_k_p] = top_k_type
 hlo_lowerings[top_k_p] = hlo_of_all(top_k_by_sort)
