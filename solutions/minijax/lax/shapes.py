@@ -354,7 +354,7 @@ def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: Paddin
 
 
 impl_rules[pad_p] = pad_impl
-jvp_rules[pad_p] = functools.partial(together_jvp, pad_p, slice(None))
+jvp_rules[pad_p] = functools.partial(together_jvp, pad_p, builtins.slice(None))
 vmap_rules[pad_p] = pad_batch
 abstract_eval_rules[pad_p] = pad_type
 transpose_rules[pad_p] = pad_transpose
@@ -397,7 +397,7 @@ def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list
 impl_rules[concatenate_p] = lambda *xs, dimension: np.concatenate(
     [np.asarray(x) for x in xs], dimension
 )
-jvp_rules[concatenate_p] = functools.partial(together_jvp, concatenate_p, slice(None))
+jvp_rules[concatenate_p] = functools.partial(together_jvp, concatenate_p, builtins.slice(None))
 vmap_rules[concatenate_p] = functools.partial(
     front_batch, concatenate_p, lambda n, dimension: {"dimension": dimension + 1}
 )
