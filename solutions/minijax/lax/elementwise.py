@@ -123,6 +123,10 @@ def scaled(factor: float, t: Tangent) -> Value:
     return mul(scalar(factor, t), t)
 
 
+def with_sign_of(x: Value, t: Tangent) -> Value:
+    return select(ge(x, scalar(0, x)), t, neg(t))
+
+
 def one_minus(x: Value) -> Value:
     return sub(scalar(1, x), x)
 
@@ -159,7 +163,7 @@ exp2_p = transcendental(
 square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
 )
-abs_p = define("abs", np.abs, "abs", lambda t, z, x: select(ge(x, scalar(0, x)), t, neg(t)))
+abs_p = define("abs", np.abs, "abs", lambda t, z, x: with_sign_of(x, t))
 sign_p = define(
     "sign",
     lambda x: np.where(np.equal(x, 0), x, np.sign(x)),  # also of -0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minijax.core import Value
+from minijax.core import Tangent, Value
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
 from minijax.lax.defining import scalar, transcendental
 from minijax.lax.elementwise import integer_pow, one_minus, one_plus, rsqrt, scaled, square
@@ -57,6 +57,10 @@ def chlo(operation: str) -> Callable[..., list[str]]:
 # Trigonometric and hyperbolic ---------------------------------------------------------------------
 
 
+def sinh_derivative(t: Tangent, z: Value, x: Value) -> Value:
+    return mul(t, cosh_p.bind(x))
+
+
 tan_p = transcendental("tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))))
 asin_p = transcendental(
     "asin", np.arcsin, chlo("asin"), lambda t, z, x: mul(t, rsqrt(one_minus(square(x))))
@@ -67,7 +71,7 @@ acos_p = transcendental(
 atan_p = transcendental(
     "atan", np.arctan, chlo("atan"), lambda t, z, x: div(t, one_plus(square(x)))
 )
-sinh_p = transcendental("sinh", np.sinh, chlo("sinh"), lambda t, z, x: mul(t, cosh_p.bind(x)))
+sinh_p = transcendental("sinh", np.sinh, chlo("sinh"), sinh_derivative)
 cosh_p = transcendental("cosh", np.cosh, chlo("cosh"), lambda t, z, x: mul(t, sinh_p.bind(x)))
 asinh_p = transcendental(
     "asinh", np.arcsinh, chlo("asinh"), lambda t, z, x: mul(t, rsqrt(one_plus(square(x))))
