@@ -23,6 +23,7 @@ def typecheck_partial_eval_jaxpr(
     the residuals, and the residuals are the first inputs of the second. `TypeError` otherwise.
 
     >>> from numpy import int8
+    >>> from minijax.core import ShapedArray
     >>> from minijax.linearize import split_jaxpr
     >>> from minijax.tracing import trace_to_jaxpr
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [ShapedArray((), int8(1).dtype)] * 2)
