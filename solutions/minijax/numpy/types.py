@@ -44,7 +44,16 @@ int_, uint = int64, uint64
 generic, number, inexact, floating = np.generic, np.number, np.inexact, np.floating
 complexfloating, integer = np.complexfloating, np.integer
 signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
-set_printoptions, printoptions = np.set_printoptions, np.printoptions  # NumPy prints the arrays
+
+
+def set_printoptions(*args: Any, **kwargs: Any) -> None:
+    """NumPy's function of the same name, because NumPy prints the arrays."""
+    np.set_printoptions(*args, **kwargs)
+
+
+def printoptions(*args: Any, **kwargs: Any) -> Any:
+    """NumPy's context manager of the same name."""
+    return np.printoptions(*args, **kwargs)
 
 
 def plain(kind: Any) -> Any:
