@@ -28,7 +28,7 @@ from minijax.jvp import instantiate
 from minijax.lax.basic import convert_element_type
 from minijax.lax.elementwise import clamp
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer
-from minijax.lowering import Emitter, tensor_type
+from minijax.lowering import Emitter, result_names, tensor_type
 from minijax.marks import chosen, filled, groups, mapped, opposite
 from minijax.programs import (
     Split,
@@ -273,10 +273,6 @@ def emit_end_of_region(emitter: Emitter, program: ClosedJaxpr, args: Sequence[st
     outs = lower_body(emitter, program.jaxpr, args, program.consts)
     types = ", ".join(map(tensor_type, program.out_avals))
     emitter.lines.append(f"    stablehlo.return {', '.join(outs)} : {types}")
-
-
-def result_names(name: str, number: int) -> list[str]:
-    return [name] if number == 1 else [f"{name}#{i}" for i in range(number)]
 
 
 partial_eval_rules[cond_p] = cond_partial_eval

@@ -8,7 +8,7 @@ them, and the transpose of `all_gather`, are in `minijax/pmap.py`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from minijax.jaxpr import printed_params, raise_to_shaped
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import add, convert_element_type, mul
 from minijax.lax.defining import emit_operation, emit_region
-from minijax.lax.shapes import broadcasted_iota
+from minijax.lax.shapes import broadcasted_iota, normal_axis
 from minijax.lowering import Emitter
 from minijax.numpy.basic import true_divide
 from minijax.tree import tree_flatten, tree_map, tree_unflatten
@@ -99,19 +99,12 @@ def all_gather(x: Value, axis_name: Any, *, axis: int = 0, tiled: bool = False) 
     size = axis_frame(axis_name).size
 
     def gather(leaf: Value) -> Value:
-        dimension = axis_within(axis, len(get_aval(leaf).shape) + (not tiled))
+        dimension = normal_axis(axis, len(get_aval(leaf).shape) + (not tiled))
         return all_gather_p.bind(
             leaf, all_gather_dimension=dimension, axis_name=axis_name, axis_size=size, tiled=tiled
         )
 
     return tree_map(gather, x)
-
-
-def axis_within(axis: int, rank: int) -> int:
-    """The number of an axis, counted from the front."""
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
-    return axis % rank
 
 
 def axis_index(axis_name: Any) -> Any:
@@ -184,12 +177,15 @@ jvp_rules[psum_p] = functools.partial(linear_jvp, psum_p)
 jvp_rules[all_gather_p] = functools.partial(linear_jvp, all_gather_p)
 transpose_rules[psum_p] = psum_transpose
 vmap_rules[axis_index_p] = axis_index_batch
-printed_params["psum"] = lambda params: {**params, "axis_index_groups": None}
-printed_params["all_gather"] = lambda params: {
-    **params,
-    "axis_index_groups": None,
-    "axis_name": (params["axis_name"],),
-}
+
+
+def as_printed(params: dict[str, Any]) -> dict[str, Any]:
+    """JAX also says that the examples are in no groups, and writes a single name as a tuple."""
+    single = {"axis_name": (params["axis_name"],)} if "axis_name" in params else {}
+    return {**params, "axis_index_groups": None, **single}
+
+
+printed_params["psum"] = printed_params["all_gather"] = as_printed
 
 
 # Communication between devices --------------------------------------------------------------------
@@ -207,13 +203,15 @@ def check_devices_map(names: Sequence[Hashable]) -> None:
             )
 
 
-def psum_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Sequence[str], *, axes: Any
+def all_reduce_hlo(
+    join: Callable[..., Any], emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: Any
 ) -> list[str]:
+    """The values of all devices, joined in pairs; without axes, the value itself."""
+    if not axes:
+        return list(args)
     check_devices_map(axes)
-    region = emit_region(emitter, add, [avals[0].dtype] * 2)
-    text = emit_operation("all_reduce", args, ALL_REPLICAS, region, avals, out_avals)
-    return [emitter.emit(text)]
+    region = emit_region(emitter, join, [avals[0].dtype] * 2)
+    return emit_operation(emitter, "all_reduce", args, avals, out_avals, ALL_REPLICAS, region)
 
 
 def with_axis(aval: ShapedArray, axis: int | None, axis_size: int) -> ShapedArray:
@@ -238,9 +236,9 @@ def all_gather_hlo(
     check_devices_map([params["axis_name"]])
     if not tiled:
         pieces = [with_axis(avals[0], all_gather_dimension, 1)]
-        args, avals = [emitter.emit(emit_operation("reshape", args, "", "", avals, pieces))], pieces
+        args, avals = emit_operation(emitter, "reshape", args, avals, pieces), pieces
     attributes = f"all_gather_dim = {all_gather_dimension} : i64, {ALL_REPLICAS}"
-    return [emitter.emit(emit_operation("all_gather", args, attributes, "", avals, out_avals))]
+    return emit_operation(emitter, "all_gather", args, avals, out_avals, attributes)
 
 
 def axis_index_hlo(
@@ -251,6 +249,6 @@ def axis_index_hlo(
     return [emitter.emit(f"stablehlo.convert {number} : (tensor<ui32>) -> tensor<i32>")]
 
 
-hlo_lowerings[psum_p] = psum_hlo
+hlo_lowerings[psum_p] = functools.partial(all_reduce_hlo, add)
 hlo_lowerings[all_gather_p] = all_gather_hlo
 hlo_lowerings[axis_index_p] = axis_index_hlo

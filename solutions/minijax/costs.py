@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minijax import make_jaxpr
-from minijax.custom_interpreters import (
-    Atom,
-    Equation,
-    Jaxpr,
-    called_program,
-    is_variable,
-    opened,
-)
+from minijax.custom_interpreters import Atom, Equation, Jaxpr, called_program, is_variable, opened
 
 
 @dataclass(frozen=True)
@@ -150,16 +143,9 @@ def sort_cost(eqn: Equation) -> Cost:
     return Cost(flops=size(eqn.invars[0]) * rounds, bytes=moved(eqn))
 
 
-def scan_cost(eqn: Equation) -> Cost:
-    """The program of one step, `length` times."""
-    jaxpr, _ = opened(eqn.params["jaxpr"])
-    return jaxpr_cost(jaxpr) * eqn.params["length"]
-
-
-def pmap_cost(eqn: Equation) -> Cost:
-    """The program of one example, on each device."""
-    jaxpr, _ = opened(eqn.params["jaxpr"])
-    return jaxpr_cost(jaxpr) * eqn.params["axis_size"]
+def repeated_cost(number: str) -> Callable[[Equation], Cost]:
+    """The program of one step, or of one example, as often as the parameter `number` says."""
+    return lambda eqn: jaxpr_cost(opened(eqn.params["jaxpr"])[0]) * eqn.params[number]
 
 
 def cond_cost(eqn: Equation) -> Cost:
@@ -209,7 +195,6 @@ cost_rules["dot_general"] = dot_general_cost
 cost_rules["integer_pow"] = integer_pow_cost
 cost_rules["scatter-add"] = scatter_add_cost
 cost_rules |= dict.fromkeys(("sort", "top_k"), sort_cost)
-cost_rules["scan"] = scan_cost
-cost_rules["pmap"] = pmap_cost
+cost_rules["scan"], cost_rules["pmap"] = repeated_cost("length"), repeated_cost("axis_size")
 cost_rules["cond"] = cond_cost
 cost_rules["while"] = while_cost

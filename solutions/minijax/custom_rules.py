@@ -18,14 +18,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
-from minijax.core import (
-    ShapedArray,
-    Tangent,
-    Tracer,
-    Value,
-    Values,
-    get_aval,
-)
+from minijax.core import ShapedArray, Tangent, Tracer, Value, Values, get_aval
 from minijax.custom_calls import custom_jvp_p, custom_vjp_p, halves
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import raise_to_shaped

@@ -25,7 +25,8 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     if not leaves:
         return jnp.zeros(0, np.float32), lambda _: tree_unflatten(tree, [])
     arrays = [jnp.asarray(leaf) for leaf in leaves]
-    vector = lax.concatenate([jnp.ravel(x) for x in same_dtype(arrays)], 0)
+    common = jnp.result_type(*arrays)
+    vector = lax.concatenate([jnp.ravel(lax.convert_element_type(x, common)) for x in arrays], 0)
     dtypes = {x.dtype for x in arrays}
     kinds = tuple(x.dtype for x in arrays) if len(dtypes) > 1 else None
     return vector, Unravel(tree, tuple(x.shape for x in arrays), kinds, vector.dtype)
@@ -58,9 +59,3 @@ class Unravel:
         if self.dtypes is not None:
             parts = [x.astype(kind) for x, kind in zip(parts, self.dtypes, strict=True)]
         return tree_unflatten(self.tree, parts)
-
-
-def same_dtype(arrays: list[Any]) -> list[Any]:
-    """The arrays in the dtype that all of them can have."""
-    common = jnp.result_type(*arrays)
-    return [lax.convert_element_type(x, common) for x in arrays]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minijax import dtypes
-from minijax.branches import BOOLEAN, Function, emit_end_of_region, result_names
+from minijax.branches import BOOLEAN, Function, emit_end_of_region
 from minijax.core import (
     ShapedArray,
     Value,
@@ -24,7 +24,7 @@ from minijax.core import (
 from minijax.jaxpr import ClosedJaxpr
 from minijax.jit import CallPrimitive
 from minijax.lax.basic import convert_element_type
-from minijax.lowering import Emitter, tensor_type
+from minijax.lowering import Emitter, result_names, tensor_type
 from minijax.marks import chosen, filled, groups, opposite
 from minijax.programs import (
     Part,
@@ -159,7 +159,7 @@ def bind_while(
     return while_p.bind(*cond_consts, *consts, *init, **vars(loop))
 
 
-# while: evaluation, differentiation, batching ---------------------------------------------------
+# while: evaluation, transposition, types, lowering -----------------------------------------------
 
 
 def while_impl(*args: Value, **params: Any) -> Values:
@@ -171,9 +171,6 @@ def while_transpose(*args: Value, **params: Any) -> Value:
         "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with "
         "dynamic start/stop values. Try using lax.scan, or using fori_loop with static start/stop."
     )
-
-
-# while: types, lowering -------------------------------------------------------------------------
 
 
 def while_type(*avals: ShapedArray, **params: Any) -> Types:

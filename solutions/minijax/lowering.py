@@ -94,6 +94,11 @@ class Emitter:
         return f"%const{len(self.captured) - 1}"
 
 
+def result_names(name: str, number: int) -> list[str]:
+    """The names of the results of an operation, from what `emit` has returned."""
+    return [name] if number == 1 else [f"{name}#{i}" for i in range(number)]
+
+
 def donations(
     donated: Sequence[bool], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]
 ) -> list[str]:

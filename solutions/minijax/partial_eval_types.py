@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minijax.core import ShapedArray
 from minijax.jaxpr import ClosedJaxpr, JaxprType, typecheck_jaxpr
 from minijax.jit import without_consts
+from minijax.marks import chosen, opposite
 
 
 def typecheck_partial_eval_jaxpr(
@@ -23,6 +23,7 @@ def typecheck_partial_eval_jaxpr(
     the residuals, and the residuals are the first inputs of the second. `TypeError` otherwise.
 
     >>> from numpy import int8
+    >>> from minijax.core import ShapedArray
     >>> from minijax.linearize import split_jaxpr
     >>> from minijax.tracing import trace_to_jaxpr
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [ShapedArray((), int8(1).dtype)] * 2)
@@ -33,8 +34,9 @@ def typecheck_partial_eval_jaxpr(
     TypeError: The first program is (int8[], int8[]) -> (int8[]) and should be (int8[]) -> (int8[]).
     """
     whole, one, two = (typecheck_jaxpr(without_consts(x.jaxpr)) for x in (jaxpr, first, second))
-    known_ins, unknown_ins = in_parts(is_known, whole.in_types)
-    known_outs, unknown_outs = in_parts(out_known, whole.out_types)
+    known_ins, known_outs = chosen(whole.in_types, is_known), chosen(whole.out_types, out_known)
+    unknown_ins = chosen(whole.in_types, opposite(is_known))
+    unknown_outs = chosen(whole.out_types, opposite(out_known))
     residuals = one.out_types[len(known_outs) :]
     for name, got, wanted in (
         ("first", one, JaxprType(known_ins, [*known_outs, *residuals])),
@@ -46,11 +48,3 @@ def typecheck_partial_eval_jaxpr(
 
 def shapes_and_dtypes(program: JaxprType) -> list[Any]:
     return [[(t.shape, t.dtype) for t in types] for types in program]
-
-
-def in_parts(
-    marks: Sequence[bool], types: Sequence[ShapedArray]
-) -> tuple[list[ShapedArray], list[ShapedArray]]:
-    """The types with the flag, and the others."""
-    pairs = list(zip(marks, types, strict=True))
-    return [x for mark, x in pairs if mark], [x for mark, x in pairs if not mark]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,8 +21,10 @@ from minijax.jit import jit
 from minijax.lax.basic import convert_element_type, log, mul, neg, sub
 from minijax.lax.defining import scalar
 from minijax.lax.elementwise import abs, log1p, sign
+from minijax.lax.shapes import normal_axis
 from minijax.lax.sorting import top_k
 from minijax.lax.special import tan
+from minijax.numpy.making import sizes_of
 from minijax.random_keys import PRNGKey, key, key_data, like, words_of, wrap_key_data
 from minijax.random_numbers import (
     drawn,
@@ -102,13 +103,7 @@ def fold_in(key: Value, data: Value) -> Any:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of numbers that are known; a number is the length of the only axis."""
-    shape = (shape,) if isinstance(shape, int) else shape
-    if any(isinstance(n, Tracer) for n in shape):
-        raise TypeError(f"Shapes must be known while a program is traced, got {shape}.")
-    sizes = tuple(operator.index(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise TypeError(f"A shape has no negative sizes, got {shape}.")
-    return sizes
+    return sizes_of((shape,) if isinstance(shape, int) else tuple(shape))
 
 
 def float_dtype(name: str, dtype: Any) -> np.dtype:
@@ -223,7 +218,7 @@ def permutation(key: Value, x: Value, axis: int = 0, independent: bool = False) 
     words, rank = words_of("permutation", key), jnp.ndim(x)
     if not rank:
         return compiled(shuffled, 2)(words, jnp.arange(whole_number("permutation", x)), 0)
-    axis = jnp_axis(axis, rank)
+    axis = normal_axis(axis, rank)
     if independent or rank == 1:
         return compiled(shuffled, 2)(words, x, axis)
     order = compiled(shuffled, 2)(words, jnp.arange(jnp.shape(x)[axis]), 0)
@@ -237,13 +232,6 @@ def whole_number(name: str, x: Value) -> int:
     if get_aval(x).dtype.kind not in "iu":
         raise TypeError(f"{name} takes an integer or an array with axes, not {x}.")
     return int(x)
-
-
-def jnp_axis(axis: int, rank: int) -> int:
-    """An axis counted from the front."""
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
-    return axis % rank
 
 
 def choice(
@@ -263,7 +251,7 @@ def choice(
     words_of("choice", key)
     a, sizes = jnp.asarray(a), shape_of(tuple(shape))
     rank, draws = jnp.ndim(a), math.prod(sizes)
-    axis = jnp_axis(axis, rank) if rank else 0
+    axis = normal_axis(axis, rank) if rank else 0
     count = jnp.shape(a)[axis] if rank else whole_number("choice", a)
     if not draws:
         return jnp.zeros(sizes, a.dtype)
@@ -326,7 +314,7 @@ def categorical(
     them as many draws as you like. Without `replace`, these are all different.
     """
     words, logits = words_of("categorical", key), jnp.asarray(logits)
-    axis = jnp_axis(axis, logits.ndim) - logits.ndim
+    axis = normal_axis(axis, logits.ndim) - logits.ndim
     others = tuple(n for i, n in enumerate(logits.shape) if i != axis + logits.ndim)
     sizes = others if shape is None else shape_of(shape)
     check_fits("categorical", sizes, jnp.zeros(others), mismatch=ValueError)
@@ -368,9 +356,7 @@ laplace = by_inverse(
 )
 logistic = by_inverse("logistic", lambda u: sub(log(u), log1p(neg(u))), lambda info: info.tiny)
 cauchy = by_inverse(
-    "cauchy",
-    lambda u: tan(mul(scalar(math.pi, u), sub(u, scalar(0.5, u)))),
-    lambda info: info.eps,
+    "cauchy", lambda u: tan(mul(scalar(math.pi, u), sub(u, scalar(0.5, u)))), lambda info: info.eps
 )
 
 

@@ -201,12 +201,7 @@ def repeat_scan(
 
 
 def fori_loop(
-    lower: Any,
-    upper: Any,
-    body_fun: Function,
-    init_val: Any,
-    *,
-    unroll: int | bool | None = None,
+    lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unroll: int | bool | None = None
 ) -> Any:
     """`val = body_fun(i, val)` for `i` from `lower` to below `upper`; the last `val`.
 
@@ -272,7 +267,7 @@ def below_upper(carry: tuple[Any, Any, Any]) -> Any:
     return lt(i, upper)
 
 
-# scan: evaluation, differentiation, batching ----------------------------------------------------
+# scan: evaluation -------------------------------------------------------------------------------
 
 
 def scan_impl(*args: Value, **params: Any) -> Values:

@@ -120,6 +120,14 @@ def programs_of(known, table, *more):
     return {name: program(text) for name, text in by_name(table).items()}
 
 
+def failures_of(known, table, *more):
+    """Programs by name, each with what minijax's error says: `name: program raises message`."""
+    pairs = {name: text.rpartition(" raises ")[::2] for name, text in by_name(table).items()}
+    texts = "\n".join(f"{name}: {text}" for name, (text, _) in pairs.items())
+    programs = programs_of(known, texts, *more)
+    return {name: (program, pairs[name][1]) for name, program in programs.items()}
+
+
 def expressions():
     return rows_of(EXPRESSIONS)
 

@@ -1,12 +1,20 @@
-"""The whole chain against JAX: evaluation, jvp, vmap, jit on XLA, linearize, grad."""
+"""The whole chain against JAX: promotion, evaluation, jvp, vmap, jit on XLA, linearize, grad.
+
+Each operation's values and derivatives are compared in `test_primitives` and `test_edges`.
+"""
+
+import itertools
 
 import jax
 import minijax
 import numpy as np
 import pytest
-from oracle import assert_all_same
+from expressions import programs_of
+from oracle import assert_all_same, assert_same
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
+MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
+FLOAT0 = np.zeros((), [("float0", "V")])
 
 
 def cubic(x, y):
@@ -17,19 +25,61 @@ def loss(lib):
     return lambda x: lib.jit(lib.vmap(cubic))(x, Y).sum()
 
 
-PROGRAMS = {
-    "vmap": lambda lib: lib.vmap(cubic)(X, Y),
-    "jit of vmap": lambda lib: lib.jit(lib.vmap(cubic))(X, Y),
-    "grad of jit of vmap": lambda lib: lib.grad(loss(lib))(X),
-    "jit of grad of jit of vmap": lambda lib: lib.jit(lib.grad(loss(lib)))(X),
-    "jvp of grad": lambda lib: lib.jvp(lib.grad(loss(lib)), (X,), (Y,)),
-    "grad of grad": lambda lib: lib.grad(lib.grad(lib.jit(lambda x: x * x * x)))(3.0),
-    "vmap of grad of jit": lambda lib: lib.vmap(lib.grad(lib.jit(lambda x: x * x)))(X),
-    "linearize": lambda lib: lib.linearize(loss(lib), X)[1](Y),
-}
+PROGRAMS = programs_of(
+    globals(),
+    """
+    # the whole chain
+    vmap: lib.vmap(cubic)(X, Y)
+    jit of vmap: lib.jit(lib.vmap(cubic))(X, Y)
+    grad of jit of vmap: lib.grad(loss(lib))(X)
+    jit of grad of jit of vmap: lib.jit(lib.grad(loss(lib)))(X)
+    jvp of grad: lib.jvp(lib.grad(loss(lib)), (X,), (Y,))
+    grad of grad: lib.grad(lib.grad(lib.jit(lambda x: x * x * x)))(3.0)
+    vmap of grad of jit: lib.vmap(lib.grad(lib.jit(lambda x: x * x)))(X)
+    linearize: lib.linearize(loss(lib), X)[1](Y)
+    # the axes of vmap
+    nothing mapped twice: lib.vmap(lambda x, y: x * y, (0, None))(X, 2.0)
+    axis 1 in, axis 1 out: lib.vmap(lambda x: x * 2.0, 1, 1)(MATRIX)
+    axis -1: lib.vmap(lambda x: x.sum(), -1)(MATRIX)
+    one entry for a container: lib.vmap(lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0},
+        ({"a": 0, "b": None}, 0), 0)({"a": X, "b": 3.0}, Y)
+    two of them: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y)
+    arguments by name: lib.vmap(lambda x, y: x @ y["a"], 1)(MATRIX, y={"a": MATRIX.T})
+    a size without mapped arguments: lib.vmap(lambda x: x * 2.0, in_axes=None, axis_size=3)(MATRIX)
+    a result that is not mapped: lib.vmap(lambda x, y: (x * y, y + 1.0), (0, None), (0, None))(X, Y)
+    # the arguments of reverse mode
+    two argnums: lib.grad(lambda x, y: x * y, (0, 1))(3.0, 2.0)
+    negative argnum: lib.grad(lambda x, y: x * y, -1)(3.0, 2.0)
+    keyword argument: lib.grad(lambda x, y: x * y)(3.0, y=2.0)
+    aux: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0)
+    value and aux: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0)
+    aux of vjp: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2]
+    aux of an inner grad moves: lib.grad(lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0),
+        has_aux=True)(x)[0][1])(3.0)
+    containers: lib.grad(lambda d: d["a"] * d["b"][0])({"a": 3.0, "b": [2.0]})
+    integer input: lib.vjp(lambda x, y: x * y, 3, 2.0)[1](1.0)
+    integer result: lib.vjp(lambda x, y: (x * y, x), 3, 2.0)[1]((1.0, FLOAT0))
+    linearize with an integer: lib.linearize(lambda x, n: (x * n, n), 3.0, 2)[1](1.0, FLOAT0)
+    linear transpose: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y)
+    jacrev: lib.jacrev(lambda x: x * x)(X)
+    hessian: lib.hessian(lambda x: (x * x * x).sum())(X)
+    # tangents of integers, in and out of compiled programs
+    float0, result: lib.jit(lambda n: lib.jvp(lambda n: n * 2, (n,), (FLOAT0,)))(3)
+    float0, argument: lib.jit(lambda n, t: lib.jvp(lambda n: n * 2, (n,), (t,)))(3, FLOAT0)
+    float0, passed on: lib.jit(lambda t: (t, 1.0))(FLOAT0)
+    float0, nested calls: lib.jit(lambda t: lib.jit(lambda t: t)(t))(FLOAT0)
+    float0, under vmap: lib.vmap(lambda x: lib.jit(lambda t: (x, t))(FLOAT0))(X)
+    float0, cotangent: lib.jit(lambda n: lib.vjp(lambda n: n * 2.5, n)[1](1.0))(3)
+    float0, of a vector: lib.jit(lambda x: lib.vjp(lambda n: n * 2.5, x)[1](X))(np.arange(3))
+    float0, integer weights: lib.jit(lib.grad(lambda p: p["n"] * p["x"],
+        allow_int=True))({"n": 3, "x": 2.0})
+""",
+)
 
 
-MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
+def test_minijax_gives_what_jax_gives():
+    assert_all_same(PROGRAMS)
+
 
 # Each uses some of the primitives of lessons 4 to 12, and gives one number.
 LOSSES = {
@@ -70,83 +120,11 @@ def test_every_operation_under_this_transformation(transform):
     )
 
 
-AXES = {
-    "nothing mapped twice": lambda lib: lib.vmap(lambda x, y: x * y, (0, None))(X, 2.0),
-    "axis 1 in, axis 1 out": lambda lib: lib.vmap(lambda x: x * 2.0, 1, 1)(MATRIX),
-    "axis -1": lambda lib: lib.vmap(lambda x: x.sum(), -1)(MATRIX),
-    "one entry for a container": lambda lib: lib.vmap(
-        lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0}, ({"a": 0, "b": None}, 0), 0
-    )({"a": X, "b": 3.0}, Y),
-    "two of them": lambda lib: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y),
-    "arguments by name": lambda lib: lib.vmap(lambda x, y: x @ y["a"], 1)(
-        MATRIX, y={"a": MATRIX.T}
-    ),
-    "a size without mapped arguments": lambda lib: lib.vmap(
-        lambda x: x * 2.0, in_axes=None, axis_size=3
-    )(MATRIX),
-    "a result that is not mapped": lambda lib: lib.vmap(
-        lambda x, y: (x * y, y + 1.0), (0, None), (0, None)
-    )(X, Y),
-}
-
-
-def test_vmap_takes_and_gives_the_axes_that_jax_does():
-    assert_all_same(AXES)
-
-
 def test_vmap_complains_about_sizes_that_differ():
     with pytest.raises(ValueError, match=r"one size, and got sizes \[2, 3\]"):
         minijax.vmap(lambda x, y: x + y)(np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match=r"one size, and got sizes \[2, 3\]"):
         minijax.vmap(lambda x: x, axis_size=3)(np.ones(2))
-
-
-FLOAT0 = np.zeros((), [("float0", "V")])
-
-REVERSE = {
-    "two argnums": lambda lib: lib.grad(lambda x, y: x * y, (0, 1))(3.0, 2.0),
-    "negative argnum": lambda lib: lib.grad(lambda x, y: x * y, -1)(3.0, 2.0),
-    "keyword argument": lambda lib: lib.grad(lambda x, y: x * y)(3.0, y=2.0),
-    "aux": lambda lib: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0),
-    "value and aux": lambda lib: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0),
-    "aux of vjp": lambda lib: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2],
-    "aux of an inner grad moves": lambda lib: lib.grad(
-        lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0), has_aux=True)(x)[0][1]
-    )(3.0),
-    "containers": lambda lib: lib.grad(lambda d: d["a"] * d["b"][0])({"a": 3.0, "b": [2.0]}),
-    "integer input": lambda lib: lib.vjp(lambda x, y: x * y, 3, 2.0)[1](1.0),
-    "integer result": lambda lib: lib.vjp(lambda x, y: (x * y, x), 3, 2.0)[1]((1.0, FLOAT0)),
-    "linearize with an integer": lambda lib: lib.linearize(lambda x, n: (x * n, n), 3.0, 2)[1](
-        1.0, FLOAT0
-    ),
-    "linear transpose": lambda lib: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y),
-    "jacrev": lambda lib: lib.jacrev(lambda x: x * x)(X),
-    "hessian": lambda lib: lib.hessian(lambda x: (x * x * x).sum())(X),
-}
-
-
-COMPILED_FLOAT0 = {
-    "result": lambda lib: lib.jit(lambda n: lib.jvp(lambda n: n * 2, (n,), (FLOAT0,)))(3),
-    "argument": lambda lib: lib.jit(lambda n, t: lib.jvp(lambda n: n * 2, (n,), (t,)))(3, FLOAT0),
-    "passed on": lambda lib: lib.jit(lambda t: (t, 1.0))(FLOAT0),
-    "nested calls": lambda lib: lib.jit(lambda t: lib.jit(lambda t: t)(t))(FLOAT0),
-    "under vmap": lambda lib: lib.vmap(lambda x: lib.jit(lambda t: (x, t))(FLOAT0))(X),
-    "cotangent": lambda lib: lib.jit(lambda n: lib.vjp(lambda n: n * 2.5, n)[1](1.0))(3),
-    "of a vector": lambda lib: lib.jit(lambda x: lib.vjp(lambda n: n * 2.5, x)[1](X))(
-        np.arange(3)
-    ),
-    "integer weights": lambda lib: lib.jit(
-        lib.grad(lambda p: p["n"] * p["x"], allow_int=True)
-    )({"n": 3, "x": 2.0}),
-}  # fmt: skip
-
-
-def test_tangents_of_integers_go_in_and_out_of_compiled_programs():
-    assert_all_same(COMPILED_FLOAT0)
-
-
-def test_reverse_mode_takes_the_arguments_that_jax_does():
-    assert_all_same(REVERSE)
 
 
 def test_jit_traces_once_for_each_type_and_each_static_value():
@@ -170,11 +148,62 @@ def test_the_compiled_program_can_be_read():
     assert "tensor<3xf64>" in text
 
 
-def test_minijax_gives_what_jax_gives():
-    assert_all_same(PROGRAMS)
+# Promotion, and the edges of what rules can do ---------------------------------------------------
+
+SCALARS = {"int": 3, "float": 2.5, "bool": True}
+DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint32", "float32", "float64"]
+OPERANDS = [*SCALARS, *DTYPES]
+# Of two booleans jnp.multiply takes the logical and, which is for a later lesson.
+PAIRS = [p for p in itertools.product(OPERANDS, OPERANDS) if p != ("bool", "bool")]
 
 
-def test_jaxprs_of_untransformed_programs_print_as_in_jax():
-    assert str(minijax.make_jaxpr(lambda x: x * x * 2.0)(X)) == str(
-        jax.make_jaxpr(lambda x: x * x * 2.0)(X)
+def operand(name):
+    return SCALARS[name] if name in SCALARS else np.ones((2,), name)
+
+
+def product(lib, x, y):
+    return lib.jvp(lambda t: t * lib.numpy.multiply(x, y), (2.0,), (1.0,))[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_operators_promote_as_in_jax():
+    assert_all_same(
+        {f"{x}, {y}": lambda lib, x=x, y=y: product(lib, operand(x), operand(y)) for x, y in PAIRS}
     )
+
+
+# Step by step in JAX, too: one looks at a value.
+EDGES = programs_of(
+    globals(),
+    """
+    integer division: lax.div(np.array([7, -7, 7, -7, 5], "int32"), np.array([2, 2, -2, -2, 0],
+        "int32"))
+    smallest integer by -1: lax.div(np.array([-(2**31)], "int32"), np.array([-1], "int32"))
+    floats to integers: lax.convert_element_type(jnp.asarray([np.nan, 1e30, -1e30, -1.5, 2.9]),
+        "int32")
+    log of negative: jnp.log(np.array([-1.0, 0.0]))
+    constant times infinity: lib.jvp(lambda x: x * 2.0, (np.inf,), (1.0,))
+    derivative of 1/x at 0: lib.jvp(lambda x: 1.0 / x, (0.0,), (1.0,))
+    sum of int32: jnp.sum(np.array([1, 2], "int32"))
+    python branch: lib.jvp(lambda x: x * 3.0 if x > 0 else x, (2.0,), (1.0,))
+    constant output: lib.jvp(lambda x: (x, np.ones(2), 7), (2.0,), (1.0,))[1]
+    containers: lib.jvp(lambda d, c: {"b": d["a"] * c[0], "a": (c[0],)}, ({"a": 3.0}, [2.0]),
+        ({"a": 1.0}, [5.0]))
+    0-d meets vector: lib.jvp(lambda x, v: (x + v, v - x, x * v, v / x), (2.0, np.arange(3.0)),
+        (1.0, np.ones(3)))
+    length 1 meets vector: lib.jvp(lambda a, b: a + b, (np.ones((1, 3)), np.ones((2, 1))),
+        (np.ones((1, 3)), np.ones((2, 1))))
+    aux: lib.jvp(lambda x: ({"a": x * x}, [x, 3]), (2.0,), (1.0,), has_aux=True)
+    aux of an inner jvp moves: lib.jvp(lambda x: lib.jvp(lambda y: (y, x * y), (x,), (1.0,),
+        True)[2], (3.0,), (1.0,))
+    perturbation confusion: lib.jvp(lambda x: x * lib.jvp(lambda y: x + y, (1.0,), (1.0,))[1],
+        (1.0,), (1.0,))
+""",
+)
+
+
+@pytest.mark.every
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("program", EDGES.values(), ids=EDGES)
+def test_edge_cases_are_those_of_jax(program):
+    assert_same(program(minijax), program(jax))

@@ -9,7 +9,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from expressions import programs_of
+from expressions import failures_of, programs_of
 from hypothesis import given, settings
 from minijax import scans, xla
 from minijax.array import ArrayImpl
@@ -205,8 +205,7 @@ def test_custom_rules_for_reverse_mode_count_inside(program):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["cond that captures", "scan over containers", "cond in scan", "recurrent network"],
+    "name", ["cond that captures", "scan over containers", "cond in scan", "recurrent network"]
 )
 def test_second_derivatives(name):
     compare(BOTH_MODES[name], SECOND)
@@ -445,113 +444,66 @@ def test_bodies_and_branches_may_speak_of_a_mapped_axis(f):
 # Errors -----------------------------------------------------------------------------------------
 
 
-def body_of(out):
-    return lambda lib: lib.lax.scan(lambda c, x: (out, x), (0.0, 1.0), X)
-
-
-# name -> (the program, what minijax's message says)
-ERRORS = {
-    "cond of a number": (lambda lib: lib.lax.cond(True, 1.0, lambda: 2.0), "should be callable"),
-    "cond of nothing": (lambda lib: lib.lax.cond(None, lambda: 1, lambda: 2), "predicate is None"),
-    "vector predicate": (
-        lambda lib: lib.lax.cond(X > 1, lambda: 1, lambda: 2),
-        r"Pred must be a scalar, got an array of shape \(3,\)",
-    ),
-    "shapes of branches": (
-        lambda lib: lib.lax.cond(True, lambda: {"a": X, "b": 1.0}, lambda: {"a": X, "b": Y}),
-        r"output of true_fun at path \['b'\] has type ~float64\[\] but .* has type float64\[3\]",
-    ),
-    "dtypes of branches": (
-        lambda lib: lib.lax.cond(True, lambda: 1.0, lambda: 2),
-        r"the output of true_fun has type ~float64\[\] but .* false_fun has type ~int64\[\]",
-    ),
-    "structures of branches": (
-        lambda lib: lib.lax.cond(True, lambda: (1.0, 2.0), lambda: [1.0]),
-        r"true_fun is PyTreeDef\(\(\*, \*\)\) and that of false_fun is PyTreeDef\(\[\*\]\)",
-    ),
-    "third branch": (
-        lambda lib: lib.lax.switch(0, [lambda: 1.0, lambda: 2.0, lambda: X]),
-        "switch branches .* output of branch 2 has type",
-    ),
-    "no branches": (lambda lib: lib.lax.switch(0, []), "Empty branch sequence"),
-    "branch that is a number": (lambda lib: lib.lax.switch(0, [1]), "sequence of callables"),
-    "float index": (lambda lib: lib.lax.switch(1.0, [lambda: 1, lambda: 2]), "must be an integer"),
-    "vector index": (lambda lib: lib.lax.switch(N, [lambda: 1, lambda: 2]), "must be scalar"),
-    "condition of a tree": (
-        lambda lib: lib.lax.while_loop(lambda c: (True,), lambda c: c, 0.0),
-        r"boolean scalar, but got pytree PyTreeDef\(\(\*,\)\)",
-    ),
-    "condition of a number": (
-        lambda lib: lib.lax.while_loop(lambda c: 1, lambda c: c, 0.0),
-        r"boolean scalar, but got output type ~int64\[\]",
-    ),
-    "condition of a vector": (
-        lambda lib: lib.lax.while_loop(lambda c: c > X, lambda c: c, 0.0),
-        r"boolean scalar, but got output type bool\[3\]",
-    ),
-    "carry of while": (
-        lambda lib: lib.lax.while_loop(lambda c: c > 1, lambda c: X, 0.0),
-        r"while_loop body .* input carry has type ~float64\[\] but .* has type float64\[3\]",
-    ),
-    "structure of the carry of while": (
-        lambda lib: lib.lax.while_loop(lambda c: c > 1, lambda c: (c, c), 0.0),
-        "while_loop body .* same pytree structure",
-    ),
-    "while of numbers": (lambda lib: lib.lax.while_loop(1, 2, 0.0), "should be callable"),
-    "while with a number": (
-        lambda lib: lib.lax.while_loop(lambda c: c > 1, 2, 0.0),
-        "should be callable",
-    ),
-    "types of the carry": (
-        body_of((X, 1)),
-        r"component \[0\] .* type ~float64\[\] .* float64\[3\]; .* component \[1\] .* ~int64\[\]",
-    ),
-    "structure of the carry": (body_of({"a": 1.0}), r"the output is PyTreeDef\(\{'a': \*\}\)"),
-    "no pair": (lambda lib: lib.lax.scan(lambda c, x: c, 0.0, X), "must be a pair"),
-    "a triple": (lambda lib: lib.lax.scan(lambda c, x: (c, c, c), 0.0, X), "must be a pair"),
-    "scan of a number": (lambda lib: lib.lax.scan(3, 0.0, X), "should be a callable"),
-    "lengths": (lambda lib: lib.lax.scan(pair, 0.0, (X, X[:2])), "different leading axis sizes"),
-    "other length": (lambda lib: lib.lax.scan(pair, 0.0, X, length=4), "disagrees with"),
-    "no length": (lambda lib: lib.lax.scan(lambda c, x: (c, x), 0.0), "`length` not provided"),
-    "number of rows": (lambda lib: lib.lax.scan(pair, 0.0, 3.0), "no leading axis"),
-    "length that is traced": (
-        lambda lib: lib.jit(lambda n: lib.lax.scan(lambda c, x: (c, x), 0.0, None, n))(3),
-        "expects a concrete `int` value",
-    ),
-    "negative unroll": (lambda lib: lib.lax.scan(pair, 0.0, X, unroll=-1), "non-negative"),
-    "types of bounds": (
-        lambda lib: lib.lax.fori_loop(np.int32(0), np.int64(3), lambda i, c: c, 1.0),
-        "must have equal types, got int32 and int64",
-    ),
-    "fori_loop of a number": (lambda lib: lib.lax.fori_loop(0, 3, 1, 1.0), "should be callable"),
-    "unrolled without bounds": (
-        lambda lib: lib.jit(lambda n: lib.lax.fori_loop(0, n, lambda i, c: c, 1.0, unroll=3))(3),
-        "loop bounds are statically known",
-    ),
-    "reverse mode of while": (
-        lambda lib: lib.grad(lambda x: lib.lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x))(
-            1.0
-        ),
-        "Reverse-mode differentiation does not work for lax.while_loop",
-    ),
-    "reverse mode of dynamic bounds": (
-        lambda lib: lib.jit(
-            lib.grad(lambda x, n: lib.lax.fori_loop(0, n, lambda i, c: c * x, 1.0))
-        )(2.0, 3),
-        "Reverse-mode differentiation does not work for lax.while_loop",
-    ),
-    "forward mode of a custom vjp": (
-        lambda lib: lib.jvp(
-            lambda x: lib.lax.scan(lambda c, r: (custom_square(lib)(c), r), x, X)[0], (1.0,), (1.0,)
-        ),
-        "forward-mode",
-    ),
-    "Python's if in a body": (
-        lambda lib: lib.lax.scan(lambda c, x: (c if x > 1 else -c, x), 0.0, X),
-        "lax.cond",
-    ),
-    "not an array": (lambda lib: lib.lax.scan(lambda c, x: (c, x), "a", X), "not a valid JAX type"),
-}
+ERRORS = failures_of(
+    globals(),
+    r"""
+    cond of a number: lax.cond(True, 1.0, lambda: 2.0) raises should be callable
+    cond of nothing: lax.cond(None, lambda: 1, lambda: 2) raises predicate is None
+    vector predicate: lax.cond(X > 1, lambda: 1, lambda: 2) raises Pred must be a scalar, got an
+        array of shape \(3,\)
+    shapes of branches: lax.cond(True, lambda: {"a": X, "b": 1.0}, lambda: {"a": X, "b": Y}) raises
+        output of true_fun at path \['b'\] has type ~float64\[\] but .* has type float64\[3\]
+    dtypes of branches: lax.cond(True, lambda: 1.0, lambda: 2) raises the output of true_fun has
+        type ~float64\[\] but .* false_fun has type ~int64\[\]
+    structures of branches: lax.cond(True, lambda: (1.0, 2.0), lambda: [1.0]) raises true_fun is
+        PyTreeDef\(\(\*, \*\)\) and that of false_fun is PyTreeDef\(\[\*\]\)
+    third branch: lax.switch(0, [lambda: 1.0, lambda: 2.0, lambda: X]) raises switch branches .*
+        output of branch 2 has type
+    no branches: lax.switch(0, []) raises Empty branch sequence
+    branch that is a number: lax.switch(0, [1]) raises sequence of callables
+    float index: lax.switch(1.0, [lambda: 1, lambda: 2]) raises must be an integer
+    vector index: lax.switch(N, [lambda: 1, lambda: 2]) raises must be scalar
+    condition of a tree: lax.while_loop(lambda c: (True,), lambda c: c, 0.0) raises boolean scalar,
+        but got pytree PyTreeDef\(\(\*,\)\)
+    condition of a number: lax.while_loop(lambda c: 1, lambda c: c, 0.0) raises boolean scalar, but
+        got output type ~int64\[\]
+    condition of a vector: lax.while_loop(lambda c: c > X, lambda c: c, 0.0) raises boolean scalar,
+        but got output type bool\[3\]
+    carry of while: lax.while_loop(lambda c: c > 1, lambda c: X, 0.0) raises while_loop body .*
+        input carry has type ~float64\[\] but .* has type float64\[3\]
+    structure of the carry of while: lax.while_loop(lambda c: c > 1, lambda c: (c, c), 0.0) raises
+        while_loop body .* same pytree structure
+    while of numbers: lax.while_loop(1, 2, 0.0) raises should be callable
+    while with a number: lax.while_loop(lambda c: c > 1, 2, 0.0) raises should be callable
+    types of the carry: lax.scan(lambda c, x: ((X, 1), x), (0.0, 1.0), X) raises component \[0\] .*
+        type ~float64\[\] .* float64\[3\]; .* component \[1\] .* ~int64\[\]
+    structure of the carry: lax.scan(lambda c, x: ({"a": 1.0}, x), (0.0, 1.0), X) raises the output
+        is PyTreeDef\(\{'a': \*\}\)
+    no pair: lax.scan(lambda c, x: c, 0.0, X) raises must be a pair
+    a triple: lax.scan(lambda c, x: (c, c, c), 0.0, X) raises must be a pair
+    scan of a number: lax.scan(3, 0.0, X) raises should be a callable
+    lengths: lax.scan(pair, 0.0, (X, X[:2])) raises different leading axis sizes
+    other length: lax.scan(pair, 0.0, X, length=4) raises disagrees with
+    no length: lax.scan(lambda c, x: (c, x), 0.0) raises `length` not provided
+    number of rows: lax.scan(pair, 0.0, 3.0) raises no leading axis
+    length that is traced: lib.jit(lambda n: lax.scan(lambda c, x: (c, x), 0.0, None, n))(3) raises
+        expects a concrete `int` value
+    negative unroll: lax.scan(pair, 0.0, X, unroll=-1) raises non-negative
+    types of bounds: lax.fori_loop(np.int32(0), np.int64(3), lambda i, c: c, 1.0) raises must have
+        equal types, got int32 and int64
+    fori_loop of a number: lax.fori_loop(0, 3, 1, 1.0) raises should be callable
+    unrolled without bounds: lib.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c, 1.0,
+        unroll=3))(3) raises loop bounds are statically known
+    reverse mode of while: lib.grad(lambda x: lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0,
+        x))(1.0) raises Reverse-mode differentiation does not work for lax.while_loop
+    reverse mode of dynamic bounds: lib.jit(lib.grad(lambda x, n: lax.fori_loop(0, n, lambda i, c: c
+        * x, 1.0)))(2.0, 3) raises Reverse-mode differentiation does not work for lax.while_loop
+    forward mode of a custom vjp: lib.jvp(lambda x: lax.scan(lambda c, r: (custom_square(lib)(c),
+        r), x, X)[0], (1.0,), (1.0,)) raises forward-mode
+    Python's if in a body: lax.scan(lambda c, x: (c if x > 1 else -c, x), 0.0, X) raises lax.cond
+    not an array: lax.scan(lambda c, x: (c, x), "a", X) raises not a valid JAX type
+""",
+)
 
 
 def pair(c, x):

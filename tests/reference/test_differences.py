@@ -12,6 +12,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from expressions import programs_of
 from oracle import assert_same
 
 X = np.arange(3.0)
@@ -71,41 +72,6 @@ CONTAINERS = {
             lambda c, x: (lib.tree.map(lambda v: v * x, c), x), two(kind), X
         ),
     }.items()
-}
-TREES = {
-    "two orders are two structures": lambda lib: (
-        lib.tree.structure(OrderedDict(a=1, b=2)) == lib.tree.structure(OrderedDict(b=1, a=2))
-    ),
-    "a default factory survives": lambda lib: (
-        lib.tree.map(lambda x: x, defaultdict(int, {"a": 1})).default_factory.__name__
-    ),
-    "unsorted keys in an OrderedDict": lambda lib: lib.tree.leaves(OrderedDict({1: 1, "a": 2})),
-    "subclasses of dict and list are leaves": lambda lib: [
-        len(lib.tree.leaves(cls([1, 2]))) for cls in (type("L", (list,), {}),)
-    ],
-    "trees are built without garbage": lambda lib: collected(
-        lambda: lib.tree.unflatten(lib.tree.structure((1, [2, {"a": 3}])), "abc")
-    ),
-    "methods of a structure": lambda lib: (
-        lib.tree.structure((1, [2, {"a": 3}])).num_nodes,
-        list(map(str, lib.tree.structure((1, [2, {"a": 3}])).children())),
-        lib.tree.structure((1, [2])).unflatten([3.0, 4.0]),
-        lib.tree.structure((1, [2])).flatten_up_to((3.0, [{"a": 4.0}])),
-    ),
-    "a leaf has no children": lambda lib: lib.tree.structure(1).children(),
-    "partial": lambda lib: lib.jit(lambda f: f(2.0))(
-        lib.tree_util.Partial(lambda a, x, k: a * x + k, 3.0, k=1.0)
-    ),
-    "partial as a result": lambda lib: lib.jit(
-        lambda a: lib.tree_util.Partial(lib.numpy.multiply, a)
-    )(3.0)(2.0),
-    "a partial within": lambda lib: [
-        lib.tree.leaves(lib.tree_util.Partial(functools.partial(max, 1.0), 2.0)),
-        lib.tree.structure(lib.tree_util.Partial(SOME, 2.0))
-        == lib.tree.structure(lib.tree_util.Partial(SOME, 3.0)),
-        SOME == lib.tree_util.Partial(SOME, 2.0).func,
-    ],
-    "partial has leaves": lambda lib: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0))),
 }
 
 
@@ -176,28 +142,6 @@ CUSTOM = {
     ]
     for f in functions
     for name, program in programs.items()
-} | {
-    "a tracer for an argument that is not differentiated": lambda lib: [
-        lib.grad(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
-        lib.jit(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
-        lib.vmap(lambda c: not_differentiated(lib)(c, 2.0))(X),
-    ],
-    "a partial": lambda lib: own_slope(lib, functools.partial(lambda a, x: a * x, 2.0)),
-    "a partial by name": lambda lib: own_slope(lib, functools.partial(lambda x, a: a * x, a=2.0)),
-    "an argument by name only": lambda lib: own_slope(lib, lambda x, *, a=2.0: a * x),
-    "None for a part of an argument": lambda lib: [
-        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, None)),
-        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, (None, ct))),
-        backwards(lib, (1.0, (2.0, None)), lambda ct: (ct, (None, None))),
-        backwards(lib, (1.0, None), lambda ct: (ct, None)),
-    ],
-    "one cotangent for a whole part": lambda lib: backwards(
-        lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct)
-    ),
-    "cotangents of another precision": lambda lib: [
-        backwards(lib, (1.0, 2.0), lambda ct: (np.float32(3.0), ct.astype("float16"))),
-        lib.jit(lambda p: backwards(lib, p, lambda ct: (ct.astype("float32"), ct)))((1.0, 2.0)),
-    ],
 }
 
 
@@ -251,116 +195,113 @@ def runs(program, lib):
     return counts
 
 
-FUNCTIONS = {
-    "log of a sum, moved at the ends": lambda lib: [
-        (lib.grad(f, k)(a, b), lib.jvp(f, (a, b), (1.0, 0.0)))
-        for f in (lib.numpy.logaddexp, lib.numpy.logaddexp2)
-        for k in (0, 1)
-        for a in ENDS
-        for b in ENDS
-    ],
-    "activations, moved at the ends": lambda lib: [
-        (lib.grad(f)(x), lib.jacfwd(f)(x), lib.grad(lib.grad(f))(x))
-        for f in (lib.nn.softplus, lib.nn.log_sigmoid, lib.nn.mish)
-        for x in ENDS
-    ],
-    "round to more digits than there are": lambda lib: [
-        lib.numpy.round(x.astype(dtype), digits)
-        for dtype in ("float16", "float32", "float64")
-        for digits in (-2, 0, 3, 400)
-        for x in (np.array([1.25, 1234.0, 65000.0, -2.5]),)
-    ],
-    "initializers of vectors": lambda lib: [
-        lib.nn.initializers.variance_scaling(1.0, "fan_in", "normal", **axes)(
-            lib.random.key(0), (3,)
-        )
-        for axes in ({"in_axis": 0, "out_axis": []}, {"in_axis": [], "out_axis": 0})
-    ],
-    "one_hot of floats, and of integers": lambda lib: [
-        warned(functools.partial(lib.nn.one_hot, X.astype(dtype), 3))
-        for dtype in ("float64", "float16", "int8")
-    ],
-    "standardize some elements": lambda lib: lib.value_and_grad(
-        lambda x: (lib.nn.standardize(x, where=np.array([True, False, True])) ** 3).sum()
-    )(np.array([1.0, 2.0, 4.0])),
-    "one of two integers, backwards": lambda lib: lib.linear_transpose(
-        lambda x, y: lib.jit(lambda a, b: (2 * a, b))(x, y)[0], 3, 4
-    )(5)[0],
-    "jit of a method": lambda lib: method(functools.partial(lib.jit, static_argnums=0)).apply(2.0),
-    "jit of a method, through its class": lambda lib: type(
-        scale := method(functools.partial(lib.jit, static_argnums=0))
-    ).apply(scale, 2.0),
-    "vmap of a method": lambda lib: method(functools.partial(lib.vmap, in_axes=(None, 0))).apply(X),
-    "pmap of a method": lambda lib: method(
-        functools.partial(lib.pmap, static_broadcasted_argnums=0)
-    ).apply(X[None]),
-    "grad of a method": lambda lib: method(functools.partial(lib.grad, argnums=1)).apply(2.0),
-    "objects through vmap": lambda lib: [
-        lib.vmap(lambda f, x: f(x), in_axes=(None, 0))(lib.numpy.sin, X),
+ROWS = programs_of(
+    globals(),
+    """
+    # trees
+    two orders are two structures: lib.tree.structure(OrderedDict(a=1, b=2))
+        == lib.tree.structure(OrderedDict(b=1, a=2))
+    a default factory survives: lib.tree.map(lambda x: x, defaultdict(int,
+        {"a": 1})).default_factory.__name__
+    unsorted keys in an OrderedDict: lib.tree.leaves(OrderedDict({1: 1, "a": 2}))
+    subclasses of dict and list are leaves: [len(lib.tree.leaves(cls([1, 2])))
+        for cls in (type("L", (list,), {}),)]
+    trees are built without garbage: collected(lambda:
+        lib.tree.unflatten(lib.tree.structure((1, [2, {"a": 3}])), "abc"))
+    methods of a structure: (lib.tree.structure((1, [2, {"a": 3}])).num_nodes, list(map(str,
+        lib.tree.structure((1, [2, {"a": 3}])).children())),
+        lib.tree.structure((1, [2])).unflatten([3.0, 4.0]),
+        lib.tree.structure((1, [2])).flatten_up_to((3.0, [{"a": 4.0}])))
+    a leaf has no children: lib.tree.structure(1).children()
+    partial: lib.jit(lambda f: f(2.0))(lib.tree_util.Partial(lambda a, x, k: a * x + k, 3.0, k=1.0))
+    partial as a result: lib.jit(lambda a: lib.tree_util.Partial(jnp.multiply, a))(3.0)(2.0)
+    a partial within: [lib.tree.leaves(lib.tree_util.Partial(functools.partial(max, 1.0), 2.0)),
+        lib.tree.structure(lib.tree_util.Partial(SOME, 2.0))
+        == lib.tree.structure(lib.tree_util.Partial(SOME, 3.0)),
+        SOME == lib.tree_util.Partial(SOME, 2.0).func]
+    partial has leaves: lib.tree.leaves(lib.tree_util.Partial(max, 1.0, (2.0, 3.0)))
+    # rules of one's own
+    a tracer for an argument that is not differentiated: [
+        lib.grad(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.jit(lambda c: not_differentiated(lib)(c, 2.0))(3.0),
+        lib.vmap(lambda c: not_differentiated(lib)(c, 2.0))(X)]
+    a partial: own_slope(lib, functools.partial(lambda a, x: a * x, 2.0))
+    a partial by name: own_slope(lib, functools.partial(lambda x, a: a * x, a=2.0))
+    an argument by name only: own_slope(lib, lambda x, *, a=2.0: a * x)
+    None for a part of an argument: [backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, None)),
+        backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, (None, ct))),
+        backwards(lib, (1.0, (2.0, None)), lambda ct: (ct, (None, None))),
+        backwards(lib, (1.0, None), lambda ct: (ct, None))]
+    one cotangent for a whole part: backwards(lib, (1.0, (2.0, 3.0)), lambda ct: (ct, 4.0 * ct))
+    cotangents of another precision: [backwards(lib, (1.0, 2.0), lambda ct: (np.float32(3.0),
+        ct.astype("float16"))), lib.jit(lambda p: backwards(lib, p,
+        lambda ct: (ct.astype("float32"), ct)))((1.0, 2.0))]
+    # what transformations take and return
+    log of a sum, moved at the ends: [(lib.grad(f, k)(a, b), lib.jvp(f, (a, b), (1.0, 0.0)))
+        for f in (jnp.logaddexp, jnp.logaddexp2) for k in (0, 1) for a in ENDS for b in ENDS]
+    activations, moved at the ends: [(lib.grad(f)(x), lib.jacfwd(f)(x), lib.grad(lib.grad(f))(x))
+        for f in (lib.nn.softplus, lib.nn.log_sigmoid, lib.nn.mish) for x in ENDS]
+    round to more digits than there are: [jnp.round(x.astype(dtype), digits)
+        for dtype in ("float16", "float32", "float64") for digits in (-2, 0, 3, 400)
+        for x in (np.array([1.25, 1234.0, 65000.0, -2.5]),)]
+    initializers of vectors: [lib.nn.initializers.variance_scaling(1.0, "fan_in", "normal",
+        **axes)(lib.random.key(0), (3,)) for axes in ({"in_axis": 0, "out_axis": []},
+        {"in_axis": [], "out_axis": 0})]
+    one_hot of floats, and of integers: [warned(functools.partial(lib.nn.one_hot, X.astype(dtype),
+        3)) for dtype in ("float64", "float16", "int8")]
+    standardize some elements: lib.value_and_grad(lambda x: (lib.nn.standardize(x,
+        where=np.array([True, False, True])) ** 3).sum())(np.array([1.0, 2.0, 4.0]))
+    one of two integers, backwards: lib.linear_transpose(lambda x, y:
+        lib.jit(lambda a, b: (2 * a, b))(x, y)[0], 3, 4)(5)[0]
+    jit of a method: method(functools.partial(lib.jit, static_argnums=0)).apply(2.0)
+    jit of a method, through its class: type(scale := method(functools.partial(lib.jit,
+        static_argnums=0))).apply(scale, 2.0)
+    vmap of a method: method(functools.partial(lib.vmap, in_axes=(None, 0))).apply(X)
+    pmap of a method: method(functools.partial(lib.pmap,
+        static_broadcasted_argnums=0)).apply(X[None])
+    grad of a method: method(functools.partial(lib.grad, argnums=1)).apply(2.0)
+    objects through vmap: [lib.vmap(lambda f, x: f(x), in_axes=(None, 0))(jnp.sin, X),
         lib.vmap(lambda text, x: x + len(text), in_axes=(None, 0))("abc", X),
-        lib.vmap(lambda d, x: d["f"](x), in_axes=({"f": None}, 0))({"f": lib.numpy.cos}, X),
-    ],
-    "pullback from jit": lambda lib: lib.jit(lambda x: lib.vjp(lambda y: y * y, x)[1])(3.0)(2.0),
-    "value and pullback from jit": lambda lib: [
-        part if i == 0 else part(2.0)
-        for i, part in enumerate(lib.jit(lambda x: lib.vjp(lib.numpy.sin, x))(3.0))
-    ],
-    "pullback into jit": lambda lib: lib.jit(lambda pull_back, ct: pull_back(ct))(
-        lib.vjp(lib.numpy.sin, 3.0)[1], 2.0
-    ),
-    "pullbacks from vmap": lambda lib: lib.vmap(lambda pull_back, ct: pull_back(ct))(
-        lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X), X
-    ),
-    "linear function from jit": lambda lib: lib.jit(lambda x: lib.linearize(lib.numpy.sin, x)[1])(
-        3.0
-    )(2.0),
-    "transposed function from jit": lambda lib: lib.jit(
-        lambda x: lib.linear_transpose(lambda y: x * y, 1.0)
-    )(3.0)(2.0),
-    "names": lambda lib: [
-        transformation(square).__name__
-        for transformation in (
-            *(lib.grad, lib.value_and_grad, lib.vmap, lib.jit, lib.jacfwd, lib.jacrev),
-            *(lib.hessian, lib.make_jaxpr, lib.checkpoint, lib.custom_jvp, lib.pmap),
-        )
-    ],
-    "the long name": lambda lib: lib.make_jaxpr(square).__qualname__,
-    "arguments by name under vmap": lambda lib: lib.vmap(lambda x, y: x + y, (0,))(X, y=X),
-    "lists of axes": lambda lib: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X),
-    **{
-        f"how often {name} runs a function": functools.partial(runs, program)
-        for name, program in {
-            "checkpoint": lambda lib, f: lib.checkpoint(f)(1.0),
-            "checkpoint of two types": lambda lib, f: (
-                lib.checkpoint(f)(1.0),
-                lib.checkpoint(f)(np.float32(1)),
-            ),
-            "checkpoint with static arguments": lambda lib, f: [
-                lib.checkpoint(f, static_argnums=1)(1.0, n) for n in (1, True, 2)
-            ],
-            "checkpoint under grad, jit and vmap": lambda lib, f: (
-                lib.grad(lib.checkpoint(f))(1.0),
-                lib.jit(lib.checkpoint(f))(1.0),
-                lib.vmap(lib.checkpoint(f))(X),
-            ),
-            "jit": lambda lib, f: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0)),
-            "scan": lambda lib, f: lib.lax.scan(lambda c, x: (f(c), x), 1.0, X),
-        }.items()
-    },
-    "jit of an array and then of a NumPy array": lambda lib: [
-        f(x)
-        for f in [lib.jit(square)]
-        for x in (lib.numpy.asarray(X), X, lib.numpy.asarray(X), 2.0, lib.numpy.array(2.0), 3.0)
-    ],
-    "jit of a NumPy array and then of an array": lambda lib: [
-        f(x)
-        for f in [lib.jit(square)]
-        for x in (X, lib.numpy.asarray(X), X, lib.numpy.array(2.0), 2.0, lib.numpy.array(3.0))
-    ],
-    "jit of a class and of a callable object": lambda lib: [
-        lib.jit(functools.partial(square))(3.0),
-        lib.jit(type("Twice", (), {"__call__": lambda self, x: 2.0 * x})())(3.0),
-    ],
+        lib.vmap(lambda d, x: d["f"](x), in_axes=({"f": None}, 0))({"f": jnp.cos}, X)]
+    pullback from jit: lib.jit(lambda x: lib.vjp(lambda y: y * y, x)[1])(3.0)(2.0)
+    value and pullback from jit: [part if i == 0 else part(2.0)
+        for i, part in enumerate(lib.jit(lambda x: lib.vjp(jnp.sin, x))(3.0))]
+    pullback into jit: lib.jit(lambda pull_back, ct: pull_back(ct))(lib.vjp(jnp.sin, 3.0)[1], 2.0)
+    pullbacks from vmap: lib.vmap(lambda pull_back, ct: pull_back(ct))(lib.vmap(lambda x:
+        lib.vjp(lambda y: y * y, x)[1])(X), X)
+    linear function from jit: lib.jit(lambda x: lib.linearize(jnp.sin, x)[1])(3.0)(2.0)
+    transposed function from jit: lib.jit(lambda x: lib.linear_transpose(lambda y: x * y,
+        1.0))(3.0)(2.0)
+    names: [transformation(square).__name__ for transformation in (*(lib.grad, lib.value_and_grad,
+        lib.vmap, lib.jit, lib.jacfwd, lib.jacrev), *(lib.hessian, lib.make_jaxpr, lib.checkpoint,
+        lib.custom_jvp, lib.pmap))]
+    the long name: lib.make_jaxpr(square).__qualname__
+    arguments by name under vmap: lib.vmap(lambda x, y: x + y, (0,))(X, y=X)
+    lists of axes: lib.vmap(lambda x: [x, 1.0], in_axes=[0], out_axes=[0, None])(X)
+    jit of an array and then of a NumPy array: [f(x) for f in [lib.jit(square)]
+        for x in (jnp.asarray(X), X, jnp.asarray(X), 2.0, jnp.array(2.0), 3.0)]
+    jit of a NumPy array and then of an array: [f(x) for f in [lib.jit(square)]
+        for x in (X, jnp.asarray(X), X, jnp.array(2.0), 2.0, jnp.array(3.0))]
+    jit of a class and of a callable object: [lib.jit(functools.partial(square))(3.0),
+        lib.jit(type("Twice", (), {"__call__": lambda self, x: 2.0 * x})())(3.0)]
+""",
+)
+OFTEN = {
+    f"how often {name} runs a function": functools.partial(runs, program)
+    for name, program in programs_of(
+        globals(),
+        """
+        checkpoint: lib.checkpoint(f)(1.0)
+        checkpoint of two types: (lib.checkpoint(f)(1.0), lib.checkpoint(f)(np.float32(1)))
+        checkpoint with static arguments: [lib.checkpoint(f, static_argnums=1)(1.0, n)
+            for n in (1, True, 2)]
+        checkpoint under grad, jit and vmap: (lib.grad(lib.checkpoint(f))(1.0),
+            lib.jit(lib.checkpoint(f))(1.0), lib.vmap(lib.checkpoint(f))(X))
+        jit: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0))
+        scan: lax.scan(lambda c, x: (f(c), x), 1.0, X)
+    """,
+        "f",
+    ).items()
 }
 
 
@@ -475,7 +416,7 @@ VMAP_INSIDE = {
     },
 }
 
-PROGRAMS = PICTURES | CONTAINERS | TREES | CUSTOM | FUNCTIONS | VMAP_INSIDE
+PROGRAMS = PICTURES | CONTAINERS | ROWS | OFTEN | CUSTOM | VMAP_INSIDE
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

@@ -7,7 +7,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
-from expressions import programs_of
+from expressions import failures_of, programs_of
 from minijax.array import BINARY_OPERATORS, OPERATORS
 from minijax.core import ShapedArray, mul_p, reduce_sum_p, sin_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, typecheck_jaxpr
@@ -367,94 +367,56 @@ def literal(value, shape=(), dtype=float):
     return Literal(value, ShapedArray(shape, np.dtype(dtype)))
 
 
-# name -> (what is done to the program, the message)
-DEFECTS = {
-    "unbound operand": (
-        lambda p: set_operand(p, 1, 0, var()),
-        "In equation 2, `c:f64[3] = sin d`: d:f64[3] is used but not bound.",
-    ),
-    "used before it is bound": (
-        lambda p: p.eqns.insert(0, p.eqns.pop(1)),
-        "In equation 1, `c:f64[3] = sin d`: d:f64[3] is used but not bound.",
-    ),
-    "unbound output": (lambda p: p.outvars.append(var(())), "g:f64[] is used but not bound."),
-    "input bound twice": (lambda p: p.invars.append(p.invars[0]), "a:f64[3] is bound twice."),
-    "constant that is an input": (
-        lambda p: p.constvars.append(p.invars[1]),
-        "a:f64[3] is bound twice.",
-    ),
-    "bound twice": (
-        lambda p: set_result(p, 1, p.eqns[0].outvars[0]),
-        "In equation 2, `c:f64[3] = sin c`: c:f64[3] is bound twice.",
-    ),
-    "result that is an input": (
-        lambda p: set_result(p, 0, p.invars[0]),
-        "In equation 1, `a:f64[3] = mul a b`: a:f64[3] is bound twice.",
-    ),
-    "shape of a result": (
-        lambda p: set_result(p, 1, var((4,))),
-        "In equation 2, `_:f64[4] = sin c`: the result is float64[3] and not float64[4].",
-    ),
-    "dtype of a result": (
-        lambda p: set_result(p, 3, var((), "float32")),
-        "In equation 4, `_:f32[] = mul e 2.0:f64[]`: the result is float64[] and not float32[].",
-    ),
-    "shapes of operands": (
-        lambda p: p.invars.append(w := var((4,))) or set_operand(p, 0, 1, w),
-        "In equation 1, `d:f64[3] = mul a c`: operation got incompatible shapes for broadcasting: "
-        "(3,), (4,).",
-    ),
-    "dtypes of operands": (
-        lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 0, 1, w),
-        "In equation 1, `d:f64[3] = mul a c`: operands must have one dtype, not float64[3] and "
-        "int64[3].",
-    ),
-    "dtype of an operand": (
-        lambda p: p.invars.append(w := var((3,), int)) or set_operand(p, 1, 0, w),
-        "In equation 2, `d:f64[3] = sin c`: the operand must be a float, not int64[3].",
-    ),
-    "axis that is not there": (
-        lambda p: p.eqns[2].params.update(axes=(1,)),
-        "In equation 3, `e:f64[] = reduce_sum[axes=(1,) out_sharding=None] d`: float64[3] does not "
-        "have the axes (1,), each once.",
-    ),
-    "number of operands": (
-        lambda p: p.eqns[1].invars.append(p.invars[0]),
-        "In equation 2, `d:f64[3] = sin c a`: float_type() takes 1 positional argument but 2 were "
-        "given.",
-    ),
-    "too many results": (
-        lambda p: set_result(p, 1, p.eqns[1].outvars[0], var()),
-        "In equation 2, `d:f64[3] _:f64[3] = sin c`: 1 results where 2 are bound.",
-    ),
-    "no result": (
-        lambda p: (set_result(p, 3), p.outvars.clear()),
-        "In equation 4, `mul e 2.0:f64[]`: 1 results where 0 are bound.",
-    ),
-    "dtype of a literal": (
-        lambda p: set_operand(p, 3, 1, literal(2.0, dtype="float32")),
-        "In equation 4, `f:f64[] = mul e 2.0:f32[]`: the literal 2.0:f32[] is float64[].",
-    ),
-    "shape of a literal": (
-        lambda p: set_operand(p, 3, 1, literal(np.ones(2))),
-        "In equation 4, `f:f64[] = mul e [...]:f64[]`: the literal [...]:f64[] is float64[2].",
-    ),
-    "literal as output": (
-        lambda p: p.outvars.append(literal(1, dtype=float)),
-        "the literal 1:f64[] is int64[].",
-    ),
-    "program in an equation": (
-        call_bad_program,
-        "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul e "
-        "3.0:f64[] in (d,) } ] c`: In equation 1, `b:f64[3] = mul c 3.0:f64[]`: c:f64[3] is used "
-        "but not bound.",
-    ),
-    "operand of a call": (
-        lambda p: p.invars.append(w := var((4,))) or call_with(p, w),
-        "In equation 2, `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul c "
-        "3.0:f64[] in (d,) } ] c`: g takes (float64[3]) and is called with (float64[4]).",
-    ),
-}
+# What is done to the program `p`, and the whole message.
+DEFECTS = failures_of(
+    globals(),
+    """
+    unbound operand: set_operand(p, 1, 0, var()) raises In equation 2, `c:f64[3] = sin d`: d:f64[3]
+        is used but not bound.
+    used before it is bound: p.eqns.insert(0, p.eqns.pop(1)) raises In equation 1, `c:f64[3] = sin
+        d`: d:f64[3] is used but not bound.
+    unbound output: p.outvars.append(var(())) raises g:f64[] is used but not bound.
+    input bound twice: p.invars.append(p.invars[0]) raises a:f64[3] is bound twice.
+    constant that is an input: p.constvars.append(p.invars[1]) raises a:f64[3] is bound twice.
+    bound twice: set_result(p, 1, p.eqns[0].outvars[0]) raises In equation 2, `c:f64[3] = sin
+        c`: c:f64[3] is bound twice.
+    result that is an input: set_result(p, 0, p.invars[0]) raises In equation 1, `a:f64[3] = mul a
+        b`: a:f64[3] is bound twice.
+    shape of a result: set_result(p, 1, var((4,))) raises In equation 2, `_:f64[4] = sin c`: the
+        result is float64[3] and not float64[4].
+    dtype of a result: set_result(p, 3, var((), "float32")) raises In equation 4, `_:f32[] = mul e
+        2.0:f64[]`: the result is float64[] and not float32[].
+    shapes of operands: p.invars.append(w := var((4,))) or set_operand(p, 0, 1, w) raises In
+        equation 1, `d:f64[3] = mul a c`: operation got incompatible shapes for broadcasting: (3,),
+        (4,).
+    dtypes of operands: p.invars.append(w := var((3,), int)) or set_operand(p, 0, 1, w) raises In
+        equation 1, `d:f64[3] = mul a c`: operands must have one dtype, not float64[3] and int64[3].
+    dtype of an operand: p.invars.append(w := var((3,), int)) or set_operand(p, 1, 0, w) raises In
+        equation 2, `d:f64[3] = sin c`: the operand must be a float, not int64[3].
+    axis that is not there: p.eqns[2].params.update(axes=(1,)) raises In equation 3, `e:f64[] =
+        reduce_sum[axes=(1,) out_sharding=None] d`: float64[3] does not have the axes (1,), each
+        once.
+    number of operands: p.eqns[1].invars.append(p.invars[0]) raises In equation 2, `d:f64[3] = sin c
+        a`: float_type() takes 1 positional argument but 2 were given.
+    too many results: set_result(p, 1, p.eqns[1].outvars[0], var()) raises In equation 2, `d:f64[3]
+        _:f64[3] = sin c`: 1 results where 2 are bound.
+    no result: (set_result(p, 3), p.outvars.clear()) raises In equation 4, `mul e 2.0:f64[]`: 1
+        results where 0 are bound.
+    dtype of a literal: set_operand(p, 3, 1, literal(2.0, dtype="float32")) raises In equation 4,
+        `f:f64[] = mul e 2.0:f32[]`: the literal 2.0:f32[] is float64[].
+    shape of a literal: set_operand(p, 3, 1, literal(np.ones(2))) raises In equation 4, `f:f64[] =
+        mul e [...]:f64[]`: the literal [...]:f64[] is float64[2].
+    literal as output: p.outvars.append(literal(1, dtype=float)) raises the literal 1:f64[] is
+        int64[].
+    program in an equation: call_bad_program(p) raises In equation 2, `d:f64[3] = jit[ name=g
+        jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul e 3.0:f64[] in (d,) } ] c`: In equation 1,
+        `b:f64[3] = mul c 3.0:f64[]`: c:f64[3] is used but not bound.
+    operand of a call: p.invars.append(w := var((4,))) or call_with(p, w) raises In equation 2,
+        `d:f64[3] = jit[ name=g jaxpr={ lambda ; c:f64[3]. let d:f64[3] = mul c 3.0:f64[] in (d,) }
+        ] c`: g takes (float64[3]) and is called with (float64[4]).
+""",
+    "p",
+)
 
 
 @pytest.mark.every
@@ -463,7 +425,7 @@ def test_the_type_checker_names_the_equation_and_the_defect(name):
     damage, message = DEFECTS[name]
     jaxpr = program()
     typecheck_jaxpr(jaxpr)
-    damage(jaxpr)
+    damage(minijax, jaxpr)
     with pytest.raises(TypeError) as caught:
         typecheck_jaxpr(jaxpr)
     assert str(caught.value) == message

@@ -296,10 +296,7 @@ CASES = [
     ),
     unary("population_count", ["int32", "int64"]),
     Case(
-        "nextafter",
-        lambda lax, x, y: lax.nextafter(*map(lax.stop_gradient, (x, y))) * x,
-        FLOATS,
-        2,
+        "nextafter", lambda lax, x, y: lax.nextafter(*map(lax.stop_gradient, (x, y))) * x, FLOATS, 2
     ),
     Case(
         "bitcast_convert_type",

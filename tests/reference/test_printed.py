@@ -11,6 +11,7 @@ import jax
 import minijax
 import numpy as np
 import pytest
+from expressions import programs_of
 
 POINT, STEP = 3.0, 1.0
 ROW = np.array([0.5, -1.5, 2.0])
@@ -41,49 +42,35 @@ def show_equations(lib, f, *args):
     print(jaxpr)
 
 
-EQUATIONS = {
-    "equations": lambda lib: show_equations(lib, lambda x: x + 1, 5),
-    "equations of arrays": lambda lib: show_equations(
-        lib, lambda w, b, x: lib.numpy.dot(w, x) + b + lib.numpy.sin(b), TABLE, TABLE[:, 0], ROW
-    ),
-    "a product, a sum and ones": lambda lib: show_equations(
-        lib,
-        lambda w, b, x: (lib.numpy.dot(w, x) + b + lib.numpy.ones(4), x),
-        *(TABLE, TABLE[:, 0], ROW),
-    ),
-}
-CONTAINERS = {
-    "value and change": lambda lib: print(lib.jvp(wave(lib.numpy), (POINT,), (STEP,))),
-    "a list of a dict": lambda lib: print([lib.jit(lambda d: d)({"a": ROW, "b": (POINT, ROW)})]),
-    "a dict of gradients": lambda lib: print(
-        lib.grad(lambda p: loss(lib)(p["w"], p["b"]))({"w": WEIGHTS, "b": 0.5})
-    ),
-    "value and gradients": lambda lib: print(
-        lib.value_and_grad(loss(lib), argnums=(0, 1))(WEIGHTS, 0.5)
-    ),
-    "a tuple of cotangents": lambda lib: print(
-        lib.vjp(lambda x, y: lib.numpy.sin(x) * y, POINT, ROW)[1](ROW)
-    ),
-    "a tuple of batches": lambda lib: print(
-        lib.vmap(lambda x: (x, {"twice": 2 * x}, x > 0))(lib.numpy.asarray(ROW))
-    ),
-    "Jacobians": lambda lib: print(
-        lib.jacfwd(lambda d: {"out": d["x"] * ROW})({"x": lib.numpy.asarray(ROW)})
-    ),
-    "scan": lambda lib: print(lib.lax.scan(lambda c, x: (c + x, c > 0), 0.0, ROW)),
-    "types of arguments": lambda lib: print(
-        [str(aval) for aval in lib.make_jaxpr(lambda *xs: xs)(POINT, 3, True, ROW, TABLE).in_avals]
-    ),
-}
+CELLS = programs_of(
+    globals(),
+    """
+    # equations one by one
+    equations: show_equations(lib, lambda x: x + 1, 5)
+    equations of arrays: show_equations(lib, lambda w, b, x: jnp.dot(w, x) + b + jnp.sin(b), TABLE,
+        TABLE[:, 0], ROW)
+    a product, a sum and ones: show_equations(lib, lambda w, b, x: (jnp.dot(w, x) + b + jnp.ones(4),
+        x), TABLE, TABLE[:, 0], ROW)
+    # results in containers
+    value and change: print(lib.jvp(wave(jnp), (POINT,), (STEP,)))
+    a list of a dict: print([lib.jit(lambda d: d)({"a": ROW, "b": (POINT, ROW)})])
+    a dict of gradients: print(lib.grad(lambda p: loss(lib)(p["w"],
+        p["b"]))({"w": WEIGHTS, "b": 0.5}))
+    value and gradients: print(lib.value_and_grad(loss(lib), argnums=(0, 1))(WEIGHTS, 0.5))
+    a tuple of cotangents: print(lib.vjp(lambda x, y: jnp.sin(x) * y, POINT, ROW)[1](ROW))
+    a tuple of batches: print(lib.vmap(lambda x: (x, {"twice": 2 * x}, x > 0))(jnp.asarray(ROW)))
+    Jacobians: print(lib.jacfwd(lambda d: {"out": d["x"] * ROW})({"x": jnp.asarray(ROW)}))
+    scan: print(lax.scan(lambda c, x: (c + x, c > 0), 0.0, ROW))
+    types of arguments: print([str(aval) for aval in lib.make_jaxpr(lambda *xs: xs)(POINT, 3, True,
+        ROW, TABLE).in_avals])
+""",
+)
 
 
 def printed(program, lib):
     with np.printoptions(precision=6), contextlib.redirect_stdout(io.StringIO()) as out:
         program(lib)
     return out.getvalue()
-
-
-CELLS = EQUATIONS | CONTAINERS
 
 
 @pytest.mark.parametrize("program", CELLS.values(), ids=CELLS)

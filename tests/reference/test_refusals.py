@@ -45,15 +45,12 @@ def registered(lib, flatten):
 
 
 TREES = """
-    lib.tree.leaves({1: 1, "a": 2})
-    lib.tree.leaves(defaultdict(int, {1: 1, "a": 2}))
+    lib.tree.leaves({1: 1, "a": 2}); lib.tree.leaves(defaultdict(int, {1: 1, "a": 2}))
     lib.tree.map(product, OrderedDict(a=1, b=2), OrderedDict(b=1, a=2))
     lib.tree.map(product, OrderedDict(a=1), {"a": 1})
     lib.tree.map(product, defaultdict(int, a=1), defaultdict(float, a=1))
-    lib.tree.map(product, [1], (1,))
-    lib.tree.map(product, (1, 2), Point(1, 2))
-    lib.tree.map(product, [1, 2], [1])
-    lib.tree.map(product, {"a": 1}, {"b": 1})
+    lib.tree.map(product, [1], (1,)); lib.tree.map(product, (1, 2), Point(1, 2))
+    lib.tree.map(product, [1, 2], [1]); lib.tree.map(product, {"a": 1}, {"b": 1})
     lib.tree.unflatten(lib.tree.structure([0, 0]), [1])
     lib.tree.leaves(registered(lib, lambda box: 1))
     lib.tree.leaves(registered(lib, lambda box: (1, 2, 3)))
@@ -63,102 +60,62 @@ TREES = """
 """
 
 VMAP = """
-    lib.vmap(identity, in_axes=True)(X)
-    lib.vmap(identity, in_axes=({"a": True},))({"a": X})
-    lib.vmap(identity, in_axes=0.0)(X)
-    lib.vmap(identity, in_axes=np.int64(0))(X)
-    lib.vmap(identity, in_axes={0})(X)
-    lib.vmap(identity, in_axes={"x": 0})(X)
-    lib.vmap(identity, in_axes=(0, 0))(X)
-    lib.vmap(identity, in_axes=({"b": 0},))({"a": X})
-    lib.vmap(identity, in_axes=([0],))((X,))
-    lib.vmap(identity, in_axes=1)(X)
-    lib.vmap(identity, in_axes=None)(X)
-    lib.vmap(identity)(2.0)
-    lib.vmap(product)(X, "abc")
+    lib.vmap(identity, in_axes=True)(X); lib.vmap(identity, in_axes=({"a": True},))({"a": X})
+    lib.vmap(identity, in_axes=0.0)(X); lib.vmap(identity, in_axes=np.int64(0))(X)
+    lib.vmap(identity, in_axes={0})(X); lib.vmap(identity, in_axes={"x": 0})(X)
+    lib.vmap(identity, in_axes=(0, 0))(X); lib.vmap(identity, in_axes=({"b": 0},))({"a": X})
+    lib.vmap(identity, in_axes=([0],))((X,)); lib.vmap(identity, in_axes=1)(X)
+    lib.vmap(identity, in_axes=None)(X); lib.vmap(identity)(2.0); lib.vmap(product)(X, "abc")
     lib.vmap(product)(X, np.ones(2))
     lib.vmap(lambda x, y, f: x, (0, 0, None))(X, np.ones(2), jnp.add)
-    lib.vmap(identity, axis_size=4)(X)
-    lib.vmap(identity, out_axes=True)(X)
-    lib.vmap(identity, out_axes=0.0)(X)
-    lib.vmap(identity, out_axes=(X,))(X)
-    lib.vmap(identity, out_axes=2)(X)
-    lib.vmap(identity, out_axes=-2)(X)
-    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X)
-    lib.vmap(identity, out_axes=None)(X)
+    lib.vmap(identity, axis_size=4)(X); lib.vmap(identity, out_axes=True)(X)
+    lib.vmap(identity, out_axes=0.0)(X); lib.vmap(identity, out_axes=(X,))(X)
+    lib.vmap(identity, out_axes=2)(X); lib.vmap(identity, out_axes=-2)(X)
+    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X); lib.vmap(identity, out_axes=None)(X)
 """
 
 JIT = """
-    lib.jit(3)
-    lib.vmap(3)
-    lib.grad(3)
-    lib.value_and_grad(3)
-    lib.pmap(3)
-    lib.make_jaxpr(3)
-    lib.jvp(3, (1.0,), (1.0,))
-    lib.vjp(3, 1.0)
-    lib.jit(None)
-    lib.jit(staticmethod(identity))
-    lib.jit(numbers)
-    lib.jit(product, static_argnames="k")
-    lib.jit(product, static_argnames=("n", "k"))
-    lib.jit(product, static_argnames=[1])
-    lib.jit(product, donate_argnames="k")
-    lib.jit(lambda a, /, b, *, c: a, static_argnums=2)
+    lib.jit(3); lib.vmap(3); lib.grad(3); lib.value_and_grad(3); lib.pmap(3); lib.make_jaxpr(3)
+    lib.jvp(3, (1.0,), (1.0,)); lib.vjp(3, 1.0); lib.jit(None); lib.jit(staticmethod(identity))
+    lib.jit(numbers); lib.jit(product, static_argnames="k")
+    lib.jit(product, static_argnames=("n", "k")); lib.jit(product, static_argnames=[1])
+    lib.jit(product, donate_argnames="k"); lib.jit(lambda a, /, b, *, c: a, static_argnums=2)
     lib.jit(lambda a, /, b, *, c: a, static_argnums=-3)
     lib.jit(lambda a, /, b, *, c: a, donate_argnums=2)
-    lib.jit(lambda a, /, b, *, c: a, donate_argnums=-3)
-    lib.jit(mixed, static_argnames="a")
-    lib.jit(mixed, static_argnames=("args", "b"))
-    lib.jit(mixed, donate_argnames="a")
-    lib.jit(mixed, donate_argnames=("args", "b"))
-    lib.jit(product, static_argnums=2)
-    lib.jit(product, static_argnums=-3)
-    lib.jit(product, donate_argnums=2)
+    lib.jit(lambda a, /, b, *, c: a, donate_argnums=-3); lib.jit(mixed, static_argnames="a")
+    lib.jit(mixed, static_argnames=("args", "b")); lib.jit(mixed, donate_argnames="a")
+    lib.jit(mixed, donate_argnames=("args", "b")); lib.jit(product, static_argnums=2)
+    lib.jit(product, static_argnums=-3); lib.jit(product, donate_argnums=2)
     lib.jit(product, static_argnums=0, donate_argnums=0)
-    lib.jit(product, static_argnums=1)(2.0, [1])
-    lib.jit(identity)("text")
-    lib.jit(lambda x: "text")(1.0)
-    lib.jit(lambda x: identity)(1.0)
+    lib.jit(product, static_argnums=1)(2.0, [1]); lib.jit(identity)("text")
+    lib.jit(lambda x: "text")(1.0); lib.jit(lambda x: identity)(1.0)
     lib.jit(type("A", (), {"f": lambda self, x: x}).f)(object(), 1.0)
     lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X)(X)
 """
 JVP = """
-    lib.jvp(jnp.sin, ("a",), ("b",))
-    lib.jvp(jnp.sin, (3.0,), (1,))
-    lib.jvp(jnp.sin, (3,), (1.0,))
-    lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),))
-    lib.jvp(jnp.sin, (3.0,), [1.0])
+    lib.jvp(jnp.sin, ("a",), ("b",)); lib.jvp(jnp.sin, (3.0,), (1,)); lib.jvp(jnp.sin, (3,), (1.0,))
+    lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)); lib.jvp(jnp.sin, (3.0,), [1.0])
     lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True)
-    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True)
-    lib.jvp(jnp.sin, 3.0, 1.0)
-    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,))
-    lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True); lib.jvp(jnp.sin, 3.0, 1.0)
+    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,)); lib.jvp(lambda t: float(t), (3.0,), (1.0,))
     lib.jvp(lambda t: t.__setitem__(0, 1.0), (np.ones(3),), (np.ones(3),))
     lib.jvp(lambda t: t if t > 0 else -t, (np.ones(3),), (np.ones(3),))
     [kept := [], lib.jvp(lambda t: kept.append(t) or t, (3.0,), (1.0,)), kept[0] * 2.0]
 """
 
 REVERSE = """
-    lib.grad(lambda t: t)(X)
-    lib.grad(lambda t: (t, t))(1.0)
-    lib.grad(lambda t: 1)(1.0)
-    lib.grad(lambda t: t > 0)(1.0)
-    lib.grad(lambda t: t)(1)
-    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0)
-    lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0))
-    lib.vjp(lambda t: t, 1.0)[1](1)
-    lib.vjp(lambda t: t, 1.0)[1](X)
-    lib.linearize(lambda t: t * t, 3.0)[1](1)
-    lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
+    lib.grad(lambda t: t)(X); lib.grad(lambda t: (t, t))(1.0); lib.grad(lambda t: 1)(1.0)
+    lib.grad(lambda t: t > 0)(1.0); lib.grad(lambda t: t)(1)
+    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0); lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0))
+    lib.vjp(lambda t: t, 1.0)[1](1); lib.vjp(lambda t: t, 1.0)[1](X)
+    lib.linearize(lambda t: t * t, 3.0)[1](1); lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
     lib.jit(lambda t: t if t > 0 else -t)(1.0)
 """
 
 MAKE_JAXPR = """
     lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
     lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
-    lib.make_jaxpr(lambda t: t, static_argnums=3)(X)
-    lib.make_jaxpr(lambda t: t)("text")
+    lib.make_jaxpr(lambda t: t, static_argnums=3)(X); lib.make_jaxpr(lambda t: t)("text")
     lib.make_jaxpr(lambda t: "text")(X)
 """
 
@@ -211,200 +168,48 @@ CLOSING = """
     lib.grad(lib.jit(lambda z: lib.vmap(lambda c: closing_over(lib, c)(z))(X).sum()))(2.0)
 """
 CUSTOM = """
-    lib.grad(lambda c: nondiff(lib, c))(3.0)
-    lib.jit(lambda c: nondiff(lib, c))(3.0)
-    lib.vmap(lambda c: nondiff(lib, c))(X)
-    lib.jit(lambda c: nondiff(lib, [c]))(3.0)
-    bwd(lib, (1.0, (2.0, 3.0)), (1.0, (1.0,)))
-    bwd(lib, (1.0, (2.0, 3.0)), (1.0, [1.0, 1.0]))
-    bwd(lib, (1.0, 2.0), (1.0, (1.0,)))
-    rules_of(lib, lambda t, out, x, y: t)
-    rules_of(lib, None, None)
-    beyond(lib)
+    lib.grad(lambda c: nondiff(lib, c))(3.0); lib.jit(lambda c: nondiff(lib, c))(3.0)
+    lib.vmap(lambda c: nondiff(lib, c))(X); lib.jit(lambda c: nondiff(lib, [c]))(3.0)
+    bwd(lib, (1.0, (2.0, 3.0)), (1.0, (1.0,))); bwd(lib, (1.0, (2.0, 3.0)), (1.0, [1.0, 1.0]))
+    bwd(lib, (1.0, 2.0), (1.0, (1.0,))); rules_of(lib, lambda t, out, x, y: t)
+    rules_of(lib, None, None); beyond(lib)
 """
 
 # Arrays themselves --------------------------------------------------------------------------------
 
+# Of expressions, those that no row of `test_arrays` has.
 ARRAYS = """
-    x[0] = 1.0
-    x[0] += 1.0
-    x[:] = 0.0
-    del x[0]
-    x.shape = (3, 1)
-    x.dtype = float
-    x.T = x
-    x.nothing
-    x.fill(0.0)
-    hash(x)
-    {x: 1}
-    {x, m}
-    len(f)
-    iter(f)
-    list(f)
-    f[0]
-    if x: pass
-    while x: break
-    x and m
-    not x
-    assert x
-    x if x > 1 else m
-    x in [m]
-    int(x)
-    float(x)
-    complex(x)
-    bool(m)
-    range(x)
-    range(f)
-    [1, 2, 3][x]
-    [1, 2, 3][f]
-    "%d" % x
-    f"{x:.2f}"
-    x.item()
-    sorted(m)
-    max(m)
-    x + m[:, :2]
-    x + jnp.ones(2)
-    m @ m
-    m @ 2.0
-    x @ jnp.ones(2)
-    x + "1"
-    x + None
-    x + [1.0, 2.0, 3.0]
-    [1.0, 2.0, 3.0] * x
-    x < (1, 2, 3)
-    x & 1
-    x | b
-    ~x
-    -b
-    b - b
-    x << 1
-    1.0 & i
-    i ** "a"
-    x.reshape(2)
-    x.reshape((-1, 2))
-    x.reshape((-1, -1))
-    x.astype("text")
-    x.sum(1)
-    x.sum((0, 0))
-    m.transpose(0, 0)
-    m.transpose(0)
-    m.swapaxes(0, 2)
-    m.squeeze(0)
-    x[0, 0]
-    x[..., ...]
-    x[1.5]
-    x["a"]
-    x[{}]
-    x[[0, 2]]
-    x[x]
-    x[b[:2]]
-    m[b]
-    x[::0]
-    jnp.zeros((0,))[0]
-    x.at[0] = 1.0
-    x.at[0].set("a")
-    x.at[0].set(x)
-    x.at[0, 0].set(1.0)
-    x.at[1.5].set(1.0)
-    x.at[0].set(1.0, mode="wrong")
-    x.at[0].fill(1.0)
-    jnp.sin([1.0])
-    jnp.sin("a")
-    jnp.sin(None)
-    jnp.sin(x, x)
-    jnp.add(x)
-    jnp.add([1.0], x)
-    jnp.sin(np.ma.array([1.0], mask=[True]))
-    jnp.sum([1.0, 2.0])
-    jnp.max(jnp.zeros((0,)))
-    jnp.concatenate([])
-    jnp.concatenate([x, m])
-    jnp.stack([x, m])
-    jnp.array("a")
-    jnp.array(None)
-    jnp.array([[1], [2, 3]])
-    jnp.array([x, m])
-    jnp.array(2**70)
-    jnp.int8(300)
-    jnp.zeros(-1)
-    jnp.zeros(2.5)
-    jnp.zeros("a")
-    jnp.arange(None)
-    jnp.arange(x)
-    jnp.arange(1, 5, 0)
-    jnp.linspace(0, 1, -1)
-    jnp.eye(-1)
-    jnp.eye(2, k=0.5)
-    jnp.roll(x, 1, 3)
-    jnp.size(m, (0, 0))
-    jnp.expand_dims(x, 3)
-    jnp.split(x, 2)
-    jnp.broadcast_to(x, (2,))
-    jnp.einsum("ij,j", m, jnp.ones(2))
-    jnp.einsum("ij", x)
-    jnp.einsum("i->ii", x)
-    jnp.einsum("i->j", x)
-    jnp.dot(m, m)
-    jnp.tensordot(m, m, 3)
-    jnp.tril(x)
-    jnp.take(x, 1.0)
-    jnp.take(x, 0, 5)
-    jnp.take_along_axis(m, x[None], 1)
-    jnp.where(b, x, jnp.ones(2))
-    lax.add(x, 1)
-    lax.add(x, i)
-    lax.add(x, m)
-    lax.mul(x, f)
-    lax.sin(i)
-    lax.sin(3)
-    lax.mul(np.ones(3), np.ones(3, "float32"))
-    lax.add(np.ones(2), np.ones(3))
-    lax.neg(b)
-    lax.pow(i, 2)
-    lax.round(i)
-    lax.rev(m, (0, 0))
-    lax.reshape(x, (2,))
-    lax.squeeze(x, (0,))
-    lax.transpose(m, (0,))
-    lax.select(x, x, x)
-    lax.select(b, x, i)
-    lax.select_n(b, x, x, x)
-    lax.clamp(0, x, 1)
-    lax.dot_general(m, m, (((1,), (0,)), ((), ())))
-    lax.concatenate([x, i], 0)
-    lax.broadcast_in_dim(x, (2,), (0,))
-    lax.dynamic_slice(x, (0,), (4,))
-    lax.dynamic_slice(x, (0, 0), (1,))
+    x[0] = 1.0; x[0] += 1.0; x[:] = 0.0; del x[0]; x.shape = (3, 1); x.dtype = float; x.T = x
+    x.fill(0.0); {x: 1}; {x, m}; len(f); iter(f); list(f); f[0]; if x: pass; while x: break; x and m
+    not x; assert x; x if x > 1 else m; x in [m]; complex(x); bool(m); range(x); range(f)
+    [1, 2, 3][x]; [1, 2, 3][f]; "%d" % x; sorted(m); max(m); x + m[:, :2]; x + jnp.ones(2); m @ m
+    m @ 2.0; x @ jnp.ones(2); x + "1"; x + [1.0, 2.0, 3.0]; [1.0, 2.0, 3.0] * x; x < (1, 2, 3)
+    x | b; ~x; 1.0 & i; i ** "a"; x.reshape(2); x.reshape((-1, 2)); x.reshape((-1, -1))
+    x.astype("text"); x.sum(1); x.sum((0, 0)); m.transpose(0, 0); m.swapaxes(0, 2); m.squeeze(0)
+    x[0, 0]; x[..., ...]; x[1.5]; x[{}]; x[b[:2]]; m[b]; x[::0]; x.at[0] = 1.0; x.at[1.5].set(1.0)
+    x.at[0].set(1.0, mode="wrong"); x.at[0].fill(1.0); jnp.sin([1.0]); jnp.sin("a"); jnp.sin(None)
+    jnp.sin(x, x); jnp.add(x); jnp.add([1.0], x); jnp.sin(np.ma.array([1.0], mask=[True]))
+    jnp.sum([1.0, 2.0]); jnp.zeros(2.5); jnp.eye(2, k=0.5); jnp.expand_dims(x, 3)
+    jnp.broadcast_to(x, (2,)); jnp.einsum("ij,j", m, jnp.ones(2)); jnp.dot(m, m); jnp.tril(x)
+    jnp.take_along_axis(m, x[None], 1); jnp.where(b, x, jnp.ones(2)); lax.add(x, 1); lax.add(x, i)
+    lax.add(x, m); lax.mul(x, f); lax.sin(i); lax.sin(3); lax.mul(np.ones(3), np.ones(3, "float32"))
+    lax.add(np.ones(2), np.ones(3)); lax.neg(b); lax.pow(i, 2); lax.round(i); lax.reshape(x, (2,))
+    lax.squeeze(x, (0,)); lax.transpose(m, (0,)); lax.select(x, x, x); lax.select(b, x, i)
+    lax.select_n(b, x, x, x); lax.dot_general(m, m, (((1,), (0,)), ((), ())))
+    lax.concatenate([x, i], 0); lax.broadcast_in_dim(x, (2,), (0,))
+    lax.dynamic_slice(x, (0,), (4,)); lax.dynamic_slice(x, (0, 0), (1,))
     lax.gather(m, i[:1, None], lax.GatherDimensionNumbers((1,), (0,), (0,)), (2, 3))
     lax.gather(m, i[:1, None], lax.GatherDimensionNumbers((1,), (4,), (0,)), (1, 3))
-    lib.jit(lambda n: jnp.zeros(n))(3)
-    lib.jit(lambda n: jnp.arange(n))(3)
-    lib.jit(lambda n: x.reshape(n))(3)
-    lib.jit(lambda n: m.sum(n))(0)
-    lib.jit(lambda n: range(n))(3)
-    lib.jit(lambda n: np.arange(3)[n])(1)
-    lib.jit(lambda n: (1, 2, 3)[n])(1)
-    lib.jit(lambda n: {0: 1}[n])(0)
-    lib.jit(lambda t: t.item())(1.0)
-    lib.jit(lambda t: float(t))(1.0)
-    lib.jit(lambda t: int(t))(1.0)
-    lib.jit(lambda t: np.sin(t))(1.0)
-    lib.jit(lambda t: 1 if t else 2)(1.0)
-    lib.jit(lambda t: x[t])(b)
-    lib.jit(lambda t: x[t])(True)
-    lib.linear_transpose(jnp.sin, 1.0)(1.0)
-    lib.linear_transpose(lambda t: 2.0 * t, x)(1.0)
-    lib.jit(lambda t: t[[0, 1]])(x)
-    lib.jit(lambda t: t[t])(x)
-    lib.jit(lambda t: t[: t.argmax()])(x)
-    lib.jit(lambda t: t[0, 0, 0])(m)
-    lib.jit(lambda t: t.reshape(3, 5))(m)
-    lib.jit(lambda t: t[:0].min())(x)
-    lib.jit(lambda t: t.argmax() ** -1)(x)
-    lib.jit(lambda t: t & t)(x)
-    lib.jit(lambda t: jnp.concatenate([t, t[:, :1]]))(m)
-    lib.jit(lambda t: lax.select(t > 0, t, t[0]))(m)
-    lib.jit(lambda t: list(t[0, 0]))(m)
+    lib.jit(lambda n: jnp.zeros(n))(3); lib.jit(lambda n: x.reshape(n))(3)
+    lib.jit(lambda n: m.sum(n))(0); lib.jit(lambda n: range(n))(3)
+    lib.jit(lambda n: np.arange(3)[n])(1); lib.jit(lambda n: (1, 2, 3)[n])(1)
+    lib.jit(lambda n: {0: 1}[n])(0); lib.jit(lambda t: 1 if t else 2)(1.0)
+    lib.jit(lambda t: x[t])(b); lib.jit(lambda t: x[t])(True); lib.jit(lambda t: t[[0, 1]])(x)
+    lib.jit(lambda t: t[t])(x); lib.jit(lambda t: t[: t.argmax()])(x)
+    lib.jit(lambda t: t[0, 0, 0])(m); lib.jit(lambda t: t.reshape(3, 5))(m)
+    lib.jit(lambda t: t[:0].min())(x); lib.jit(lambda t: t.argmax() ** -1)(x)
+    lib.jit(lambda t: t & t)(x); lib.jit(lambda t: jnp.concatenate([t, t[:, :1]]))(m)
+    lib.jit(lambda t: lax.select(t > 0, t, t[0]))(m); lib.jit(lambda t: list(t[0, 0]))(m)
 """
 
 # What is a static argument in JAX must be hashable, and here a number or a tuple; only the class of

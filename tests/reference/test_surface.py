@@ -13,7 +13,6 @@ import minijax
 import numpy as np
 import pmap_programs
 import pytest
-import test_against_jax
 import test_arrays
 import test_chain
 import test_checkpoint
@@ -188,17 +187,14 @@ def test_expressions_give_what_they_give_in_jax(text):
 
 def tables():
     """The programs of all tables that are compared with JAX, as functions of the library."""
-    a, c, j = test_against_jax, test_chain, test_jacobians
+    c, j = test_chain, test_jacobians
     n, p, r = test_numpy, test_primitives, test_custom_rules
     for text in expressions():
         yield lambda lib, text=text: value_of(text, lib)
     yield from c.PROGRAMS.values()
-    yield from c.AXES.values()
-    yield from c.REVERSE.values()
+    yield from c.EDGES.values()
     for f in c.LOSSES.values():
         yield lambda lib, f=f: f(lib.numpy, c.X)
-    for f in a.EDGES.values():
-        yield lambda lib, f=f: f(lib, lib.numpy)
     for family in n.EXPRESSIONS:
         yield lambda lib, family=family: n.values_and_derivatives(lib, family)(n.X, n.I, n.J, n.B)
     for case in p.CASES:

@@ -147,6 +147,14 @@ def reduce_sum(operand: Value, axes: Sequence[int]) -> Value:
     return reduce_sum_p.bind(operand, axes=tuple(axes))
 
 
+def keep_axes(reduced: Value, shape: Sequence[int], axes: Sequence[int]) -> Any:
+    """What was reduced over `axes`, with these axes back, of length 1."""
+    if not axes:
+        return reduced
+    kept = [i for i in range(len(shape)) if i not in axes]
+    return broadcast_in_dim(reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept)
+
+
 def transpose(operand: Value, permutation: Sequence[int]) -> Value:
     """The axes reordered: axis `i` of the result is axis `permutation[i]` of the operand."""
     permutation, shape = tuple(permutation), typed(operand).shape

@@ -4,6 +4,8 @@ Random numbers are made of them: `minijax/random.py` mixes the bits of unsigned 
 them into floats.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,10 +22,9 @@ from minijax.core import (
     jvp_rules,
     vmap_rules,
 )
-from minijax.lax.basic import binary
-from minijax.lax.defining import define
+from minijax.lax.basic import binary, unary
+from minijax.lax.defining import define, define_binary, hlo_operation, still_jvp
 from minijax.lax.special import chlo
-from minijax.lowering import Emitter, tensor_type
 from minijax.vmap import unary_batch
 
 __all__ = [
@@ -44,11 +45,15 @@ __all__ = [
 # Shifts -------------------------------------------------------------------------------------------
 
 
-def shift_left_impl(x: Value, y: Value) -> Value:
-    """The bits of `x` moved to the left by `y` places; those that leave are lost."""
-    x, y = np.asarray(x), np.asarray(y)
-    bits = np.dtype(f"u{x.dtype.itemsize}")
-    return np.left_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
+def shift_bits(shift: np.ufunc) -> Callable[[Value, Value], Value]:
+    """The shift of the bits of `x` by `y` places: zeros come in, and bits that leave are lost."""
+
+    def evaluate(x: Value, y: Value) -> Value:
+        x, y = np.asarray(x), np.asarray(y)
+        bits = np.dtype(f"u{x.dtype.itemsize}")
+        return shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
+
+    return evaluate
 
 
 def shift_right_arithmetic_impl(x: Value, y: Value) -> Value:
@@ -60,30 +65,21 @@ def shift_right_arithmetic_impl(x: Value, y: Value) -> Value:
     return np.right_shift(signed, places).astype(x.dtype)
 
 
-def shift_right_impl(x: Value, y: Value) -> Value:
-    """The bits of `x` moved to the right by `y` places, with zeros coming in."""
-    x, y = np.asarray(x), np.asarray(y)
-    bits = np.dtype(f"u{x.dtype.itemsize}")
-    return np.right_shift(x.astype(bits), y.astype(bits)).astype(x.dtype)
-
-
-shift_right_logical_p = define(
-    "shift_right_logical", shift_right_impl, "shift_right_logical", operands=2
+shift_right_logical_p = define_binary(
+    "shift_right_logical", shift_bits(np.right_shift), "shift_right_logical"
 )
 shift_right_logical = binary(
     shift_right_logical_p, "iu", "The bits of `x`, moved `y` places to the right; zeros follow."
 )
-shift_left_p = define("shift_left", shift_left_impl, "shift_left", operands=2)
-shift_right_arithmetic_p = define(
-    "shift_right_arithmetic", shift_right_arithmetic_impl, "shift_right_arithmetic", operands=2
+shift_left_p = define_binary("shift_left", shift_bits(np.left_shift), "shift_left")
+shift_right_arithmetic_p = define_binary(
+    "shift_right_arithmetic", shift_right_arithmetic_impl, "shift_right_arithmetic"
 )
 shift_left = binary(
     shift_left_p, "iu", "The bits of `x`, moved `y` places to the left; zeros follow."
 )
 shift_right_arithmetic = binary(
-    shift_right_arithmetic_p,
-    "iu",
-    "The bits of `x`, moved `y` places to the right, sign kept.",
+    shift_right_arithmetic_p, "iu", "The bits of `x`, moved `y` places to the right, sign kept."
 )
 
 
@@ -97,18 +93,14 @@ def population_count_impl(x: Value) -> Value:
 
 
 population_count_p = define("population_count", population_count_impl, "popcnt")
-
-
-def population_count(x: Value) -> Value:
-    """How many of the bits of each integer are ones, in the dtype of `x`."""
-    if get_aval(x).dtype.kind not in "iu":
-        raise TypeError(f"population_count takes integers, not {get_aval(x).dtype.name}.")
-    return population_count_p.bind(x)
+population_count = unary(
+    population_count_p, "iu", "How many of the bits of each integer are ones, in the dtype of `x`."
+)
 
 
 # The next float -----------------------------------------------------------------------------------
 
-nextafter_p = define("nextafter", np.nextafter, chlo("next_after"), operands=2)
+nextafter_p = define_binary("nextafter", np.nextafter, chlo("next_after"))
 next_float = binary(nextafter_p, "f", "The float next to `x` in the direction of `y`.")
 
 
@@ -154,22 +146,10 @@ def bitcast_impl(x: Value, *, new_dtype: np.dtype) -> Value:
     return np.ascontiguousarray(x).reshape(x.shape).view(new_dtype)
 
 
-def bitcast_type(x: ShapedArray, *, new_dtype: np.dtype) -> ShapedArray:
-    return ShapedArray(x.shape, new_dtype)
-
-
-def bitcast_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any) -> Any:
-    types = f"({tensor_type(avals[0])}) -> {tensor_type(out_avals[0])}"
-    return [emitter.emit(f"stablehlo.bitcast_convert {args[0]} : {types}")]
-
-
 impl_rules[bitcast_convert_type_p] = bitcast_impl
-jvp_rules[bitcast_convert_type_p] = lambda primals, tangents, *, new_dtype: (
-    bitcast_convert_type_p.bind(*primals, new_dtype=new_dtype),
-    None,  # bits do not move in small steps
+jvp_rules[bitcast_convert_type_p] = functools.partial(still_jvp, bitcast_convert_type_p)
+vmap_rules[bitcast_convert_type_p] = functools.partial(unary_batch, bitcast_convert_type_p)
+abstract_eval_rules[bitcast_convert_type_p] = lambda x, *, new_dtype: ShapedArray(
+    x.shape, new_dtype
 )
-vmap_rules[bitcast_convert_type_p] = lambda *args, **params: unary_batch(
-    bitcast_convert_type_p, *args, **params
-)
-abstract_eval_rules[bitcast_convert_type_p] = bitcast_type
-hlo_lowerings[bitcast_convert_type_p] = bitcast_hlo
+hlo_lowerings[bitcast_convert_type_p] = hlo_operation("bitcast_convert")

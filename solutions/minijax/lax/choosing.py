@@ -1,5 +1,6 @@
 """`select_n`: for each element one of several cases, with all its rules."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from minijax.core import (
     Tangent,
     UndefPrimal,
     Value,
-    Values,
     abstract_eval_rules,
     get_aval,
     hlo_lowerings,
@@ -24,9 +24,9 @@ from minijax.core import (
 )
 from minijax.jaxpr import Literal
 from minijax.jvp import stretch_like
-from minijax.lax.defining import emit_operation, zeros_like
+from minijax.lax.defining import all_in_front, emit_operation, together_jvp, zeros_like
 from minijax.lowering import Emitter, comparison_hlo, emit_literal
-from minijax.vmap import align_operand, move_batch_axis
+from minijax.vmap import align_operand
 
 __all__ = ["select", "select_n", "select_n_p"]
 
@@ -68,20 +68,10 @@ def select_n_impl(which: Any, *cases: Any) -> Any:
     return np.take_along_axis(stacked, which[None], 0)[0]
 
 
-def select_n_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The tangent of the case that is chosen."""
-    which, *cases = primals
-    y = select_n(which, *cases)
-    if all(t is None for t in tangents[1:]):
-        return y, None
-    moving = [zeros_like(x) if t is None else t for x, t in zip(cases, tangents[1:], strict=True)]
-    return y, select_n(which, *moving)
-
-
 def select_n_batch(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> tuple[Any, int]:
     """Batched cases under one 0-d `which` need no more; else `which` gets the cases' full shape."""
     (which, *cases), (which_dim, *case_dims) = vals, dims
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(cases, case_dims, strict=True)]
+    moved = all_in_front(axis_size, cases, case_dims)
     if which_dim is not_mapped and not get_aval(which).shape:
         return select_n(which, *moved), 0
     shape = get_aval(moved[0]).shape
@@ -116,13 +106,13 @@ def select_n_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> lis
             operands = [avals[0], ShapedArray((), avals[0].dtype)]
             (chosen,) = comparison_hlo("GE")(emitter, operands, [choice], [which, bound])
         types = [choice, avals[1], avals[1]]
-        out = emitter.emit(emit_operation("select", [chosen, case, out], "", "", types, out_avals))
+        (out,) = emit_operation(emitter, "select", [chosen, case, out], types, out_avals)
     return [out]
 
 
 impl_rules[select_n_p] = select_n_impl
 weak_operands[select_n_p] = slice(1, None)
-jvp_rules[select_n_p] = select_n_jvp
+jvp_rules[select_n_p] = functools.partial(together_jvp, select_n_p, slice(1, None))
 vmap_rules[select_n_p] = select_n_batch
 abstract_eval_rules[select_n_p] = select_n_type
 transpose_rules[select_n_p] = select_n_transpose

@@ -16,7 +16,6 @@ from minijax.core import (
     Primitive,
     ShapedArray,
     Tangent,
-    UndefPrimal,
     Value,
     Values,
     abstract_eval_rules,
@@ -29,13 +28,10 @@ from minijax.core import (
 from minijax.jaxpr import binary_type, raise_to_shaped, unary_type
 from minijax.jit import lower_body
 from minijax.jvp import add_tangents, apply_linear, stretch_like
-from minijax.lax.basic import (
-    broadcast_in_dim,
-    convert_element_type,
-)
-from minijax.lowering import Emitter, elementwise_hlo, tensor_type
+from minijax.lax.basic import broadcast_in_dim, convert_element_type
+from minijax.lowering import Emitter, elementwise_hlo, result_names, tensor_type
 from minijax.tracing import trace_to_jaxpr
-from minijax.vmap import binary_batch, unary_batch
+from minijax.vmap import binary_batch, move_batch_axis, unary_batch
 
 __all__ = ["full", "full_like"]
 
@@ -51,8 +47,7 @@ def hlo_operation(
     def lowering(
         emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
     ) -> list[str]:
-        text = emit_operation(name, args, attributes(*avals, **params), "", avals, out_avals)
-        return [emitter.emit(text)]
+        return emit_operation(emitter, name, args, avals, out_avals, attributes(*avals, **params))
 
     return lowering
 
@@ -63,13 +58,20 @@ def i64s(numbers: Sequence[int]) -> str:
 
 
 def emit_operation(
-    name: str, args: Sequence[str], attributes: str, region: str, avals: Any, out_avals: Any
-) -> str:
-    """An operation in the form that is the same for all: name, operands, region, attributes."""
+    emitter: Emitter,
+    name: str,
+    args: Sequence[str],
+    avals: Any,
+    out_avals: Any,
+    attributes: str = "",
+    region: str = "",
+) -> list[str]:
+    """Emit an operation in the form that is the same for all; returns its results' names."""
     inside = f"({region}) " if region else ""
     ins, outs = (", ".join(map(tensor_type, part)) for part in (avals, out_avals))
-    operands = f"({', '.join(args)})"
-    return f'"stablehlo.{name}"{operands} {inside}{{{attributes}}} : ({ins}) -> ({outs})'
+    head = f'"stablehlo.{name}"({", ".join(args)}) {inside}{{{attributes}}}'
+    number = len(out_avals)
+    return result_names(emitter.emit(f"{head} : ({ins}) -> ({outs})", number), number)
 
 
 def hlo_of(f: Callable[..., Any]) -> Callable[..., list[str]]:
@@ -118,7 +120,7 @@ def full(shape: Sequence[int], fill_value: Value, dtype: Any = None) -> Value:
 
 def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
     """Like `full`, with shape and dtype of `x`, and as weakly typed where there is no `dtype`."""
-    aval = x.aval if isinstance(x, UndefPrimal) else get_aval(x)
+    aval = get_aval(x)
     if isinstance(fill_value, Array):
         return full(aval.shape, fill_value, aval.dtype if dtype is None else dtype)
     value = np.asarray(fill_value, aval.dtype if dtype is None else dtype)
@@ -128,6 +130,55 @@ def full_like(x: Value, fill_value: Value, dtype: Any = None) -> Value:
 
 def zeros_like(x: Value) -> Value:
     return full_like(x, 0)
+
+
+# Rules for all families ---------------------------------------------------------------------------
+
+
+def together_jvp(
+    primitive: Primitive,
+    places: slice,
+    primals: Values,
+    tangents: Sequence[Tangent],
+    **params: Any,
+) -> tuple[Any, Any]:
+    """The rule for an operation that is linear in its operands at `places` together."""
+    y, operands = primitive.bind(*primals, **params), list(primals)
+    operands[places] = with_zeros(primals[places], tangents[places])
+    return y, primitive.bind(*operands, **params)
+
+
+def still_jvp(
+    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
+) -> tuple[Any, Any]:
+    """The rule for an operation whose results are integers or booleans, or jump."""
+    return primitive.bind(*primals, **params), None
+
+
+def with_zeros(primals: Values, tangents: Sequence[Tangent]) -> list[Any]:
+    """The tangents, with arrays of zeros for what does not move."""
+    return [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+
+
+def front_batch(
+    primitive: Primitive,
+    shifted: Callable[..., dict[str, Any]],
+    axis_size: int,
+    vals: Sequence[Any],
+    dims: Sequence[Any],
+    **params: Any,
+) -> tuple[Any, Any]:
+    """The rule that moves all batch axes to the front.
+
+    `shifted(axis_size, **params)` are the parameters of the operation on batches.
+    """
+    outs = primitive.bind(*all_in_front(axis_size, vals, dims), **shifted(axis_size, **params))
+    return outs, [0] * len(outs) if primitive.multiple_results else 0
+
+
+def all_in_front(axis_size: int, vals: Sequence[Any], dims: Sequence[Any]) -> list[Any]:
+    """The values with their batch axes in front."""
+    return [move_batch_axis(axis_size, dim, 0, x) for x, dim in zip(vals, dims, strict=True)]
 
 
 # How the primitives of this file get their rules --------------------------------------------------
@@ -176,3 +227,7 @@ def define(
     abstract_eval_rules[primitive] = unary_type if operands == 1 else binary_type
     hlo_lowerings[primitive] = elementwise_hlo(hlo) if isinstance(hlo, str) else hlo
     return primitive
+
+
+transcendental = functools.partial(define, cost="transcendental")
+define_binary = functools.partial(define, operands=2)

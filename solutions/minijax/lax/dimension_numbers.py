@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minijax.core import (
-    ShapedArray,
-    Value,
-)
+from minijax.core import ShapedArray, Value
 
 __all__ = ["GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbers"]
 

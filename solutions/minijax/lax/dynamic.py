@@ -1,5 +1,6 @@
 """One window, at a place that is known when the program runs, each primitive with all its rules."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,22 +25,23 @@ from minijax.core import (
     weak_operands,
 )
 from minijax.jaxpr import raise_to_shaped
-from minijax.jvp import apply_linear
 from minijax.lax.basic import add, convert_element_type, lt
 from minijax.lax.choosing import select
-from minijax.lax.defining import full, hlo_operation, i64s, scalar, zeros_like
+from minijax.lax.defining import (
+    all_in_front,
+    hlo_operation,
+    i64s,
+    scalar,
+    together_jvp,
+    zeros_like,
+)
 from minijax.lax.dimension_numbers import (
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
 from minijax.lax.gathers import gather_batch, gather_p, scatter_add_p, scatter_batch, scatter_p
-from minijax.lax.shapes import (
-    concatenate,
-    expand_dims,
-    normal_axis,
-    squeeze,
-)
+from minijax.lax.shapes import concatenate, expand_dims, normal_axis, squeeze
 from minijax.vmap import move_batch_axis
 
 __all__ = [
@@ -127,16 +129,6 @@ def dynamic_slice_impl(x: Value, *starts: Value, slice_sizes: tuple[int, ...]) -
     return x[window(x, starts, slice_sizes)]
 
 
-def dynamic_slice_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, slice_sizes: tuple[int, ...]
-) -> tuple[Any, Any]:
-    x, *starts = primals
-    y = dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes)
-    return y, apply_linear(
-        lambda t: dynamic_slice_p.bind(t, *starts, slice_sizes=slice_sizes), tangents[0]
-    )
-
-
 def dynamic_slice_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, slice_sizes: tuple[int, ...]
 ) -> tuple[Any, int]:
@@ -166,7 +158,7 @@ def first_start(starts: Values) -> np.ndarray:
 
 def stacked_starts(axis_size: int, starts: Values, dims: Sequence[Any]) -> Value:
     """All starts of a batch as one array, with a row for each example."""
-    columns = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(starts, dims, strict=True)]
+    columns = all_in_front(axis_size, starts, dims)
     return concatenate([expand_dims(column, [1]) for column in columns], 1)
 
 
@@ -179,7 +171,7 @@ def dynamic_slice_transpose(
 
 
 impl_rules[dynamic_slice_p] = dynamic_slice_impl
-jvp_rules[dynamic_slice_p] = dynamic_slice_jvp
+jvp_rules[dynamic_slice_p] = functools.partial(together_jvp, dynamic_slice_p, slice(1))
 vmap_rules[dynamic_slice_p] = dynamic_slice_batch
 abstract_eval_rules[dynamic_slice_p] = lambda x, *starts, slice_sizes: ShapedArray(
     slice_sizes, x.dtype, x.weak_type
@@ -196,25 +188,13 @@ def dynamic_update_slice_impl(x: Value, update: Value, *starts: Value) -> Value:
     return out
 
 
-def dynamic_update_slice_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """Linear in operand and update together."""
-    x, update, *starts = primals
-    y = dynamic_update_slice_p.bind(x, update, *starts)
-    if tangents[0] is None and tangents[1] is None:
-        return y, None
-    moving = [
-        zeros_like(p) if t is None else t for p, t in zip((x, update), tangents[:2], strict=True)
-    ]
-    return y, dynamic_update_slice_p.bind(*moving, *starts)
-
-
 def dynamic_update_slice_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any]
 ) -> tuple[Any, int]:
     """Windows at different places are what `scatter` is for."""
     (x, update, *starts), (dim, update_dim, *start_dims) = vals, dims
     if all(d is not_mapped for d in start_dims):
-        moved = [move_batch_axis(axis_size, d, 0, v) for v, d in [(x, dim), (update, update_dim)]]
+        moved = all_in_front(axis_size, [x, update], [dim, update_dim])
         return dynamic_update_slice_p.bind(*moved, first_start(starts), *starts), 0
     axes = tuple(range(len(starts)))
     return scatter_batch(
@@ -235,18 +215,18 @@ def dynamic_update_slice_transpose(
     ct: Tangent, x: Value, update: Value, *starts: Value
 ) -> list[Value]:
     """The update gets its window of the cotangent; the operand gets the rest."""
-    aval = update.aval if isinstance(update, UndefPrimal) else get_aval(update)
     from_x, from_update = None, None
     if isinstance(x, UndefPrimal):
-        nothing = full(aval.shape, np.zeros((), aval.dtype))
-        from_x = dynamic_update_slice_p.bind(ct, nothing, *starts)
+        from_x = dynamic_update_slice_p.bind(ct, zeros_like(update), *starts)
     if isinstance(update, UndefPrimal):
-        from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=aval.shape)
+        from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=get_aval(update).shape)
     return [from_x, from_update, *(None for _ in starts)]
 
 
 impl_rules[dynamic_update_slice_p] = dynamic_update_slice_impl
-jvp_rules[dynamic_update_slice_p] = dynamic_update_slice_jvp
+jvp_rules[dynamic_update_slice_p] = functools.partial(
+    together_jvp, dynamic_update_slice_p, slice(2)
+)
 vmap_rules[dynamic_update_slice_p] = dynamic_update_slice_batch
 abstract_eval_rules[dynamic_update_slice_p] = lambda x, update, *starts: raise_to_shaped(x)
 transpose_rules[dynamic_update_slice_p] = dynamic_update_slice_transpose

@@ -1,7 +1,6 @@
 """More elementwise primitives: each with all its rules, most of them in one row (see `define`)."""
 
 import enum
-import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -39,8 +38,17 @@ from minijax.lax.basic import (
     unary,
 )
 from minijax.lax.choosing import select
-from minijax.lax.defining import define, full_like, hlo_of, hlo_operation, scalar, zeros_like
-from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo, tensor_type
+from minijax.lax.defining import (
+    define,
+    define_binary,
+    full_like,
+    hlo_of,
+    hlo_operation,
+    scalar,
+    transcendental,
+    zeros_like,
+)
+from minijax.lowering import Emitter, comparison_hlo, elementwise_hlo, emit_converted
 from minijax.tree import tree_flatten, tree_unflatten
 from minijax.vmap import align_operand, move_batch_axis
 
@@ -127,50 +135,30 @@ def one_plus(x: Value) -> Value:
     return add(scalar(1, x), x)
 
 
-tanh_p = define(
-    "tanh",
-    np.tanh,
-    "tanh",
-    lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z)),
-    cost="transcendental",
+tanh_p = transcendental(
+    "tanh", np.tanh, "tanh", lambda t, z, x: mul(add(t, mul(t, z)), one_minus(z))
 )
-log1p_p = define(
-    "log1p",
-    np.log1p,
-    "log_plus_one",
-    lambda t, z, x: div(t, add(x, scalar(1, x))),
-    cost="transcendental",
+log1p_p = transcendental(
+    "log1p", np.log1p, "log_plus_one", lambda t, z, x: div(t, add(x, scalar(1, x)))
 )
-expm1_p = define(
-    "expm1",
-    np.expm1,
-    "exponential_minus_one",
-    lambda t, z, x: mul(t, add(z, scalar(1, z))),
-    cost="transcendental",
+expm1_p = transcendental(
+    "expm1", np.expm1, "exponential_minus_one", lambda t, z, x: mul(t, add(z, scalar(1, z)))
 )
-sqrt_p = define(
-    "sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)), cost="transcendental"
+sqrt_p = transcendental("sqrt", np.sqrt, "sqrt", lambda t, z, x: mul(t, div(scalar(0.5, x), z)))
+rsqrt_p = transcendental(
+    "rsqrt", lambda x: 1 / np.sqrt(x), "rsqrt", lambda t, z, x: mul(t, scaled(-0.5, div(z, x)))
 )
-rsqrt_p = define(
-    "rsqrt",
-    lambda x: 1 / np.sqrt(x),
-    "rsqrt",
-    lambda t, z, x: mul(t, scaled(-0.5, div(z, x))),
-    cost="transcendental",
-)
-logistic_p = define(
+logistic_p = transcendental(
     "logistic",
     lambda x: 1 / (1 + np.exp(-x)),
     "logistic",
     lambda t, z, x: mul(t, mul(z, one_minus(z))),
-    cost="transcendental",
 )
-exp2_p = define(
+exp2_p = transcendental(
     "exp2",
     np.exp2,
     hlo_of(lambda x: exp(scaled(math.log(2), x))),
     lambda t, z, x: scaled(math.log(2), mul(t, z)),
-    cost="transcendental",
 )
 square_p = define(
     "square", np.square, hlo_of(lambda x: mul(x, x)), lambda t, z, x: mul(t, scaled(2, x))
@@ -206,12 +194,11 @@ square = unary(square_p, "iuf", "`x * x`.")
 sign = unary(sign_p, "iuf", "-1, 0 or 1, for elements that are negative, zero or positive.")
 abs = unary(abs_p, "if", "The absolute value of each element.")
 
-atanh_p = define(
+atanh_p = transcendental(
     "atanh",
     np.arctanh,
     hlo_of(lambda x: scaled(0.5, sub(log1p(x), log1p(neg(x))))),
     lambda t, z, x: mul(integer_pow(one_plus(x), -1), div(t, one_minus(x))),
-    cost="transcendental",
 )
 atanh = unary(atanh_p, "f", "The inverse of `tanh`.")
 bitwise_not = unary(not_p, "biu", "`~x`: each bit inverted, or each boolean.", "bitwise_not")
@@ -356,32 +343,15 @@ def pow_hlo(emitter: Emitter, avals: Any, out_avals: Any, args: Any) -> list[str
     x, y = avals
     if x.dtype != y.dtype:
         as_x = ShapedArray(y.shape, x.dtype)
-        types = f"({tensor_type(y)}) -> {tensor_type(as_x)}"
-        args = [args[0], emitter.emit(f"stablehlo.convert {args[1]} : {types}")]
-        avals = [x, as_x]
+        args, avals = [args[0], emit_converted(emitter, y, as_x, args[1])], [x, as_x]
     return elementwise_hlo("power")(emitter, avals, out_avals, args)
 
 
-define_binary = functools.partial(define, operands=2)
-
-max_p = define_binary(
-    "max",
-    np.maximum,
-    "maximum",
-    lambda t, z, x, y: mul(t, share(x, z, y)),
-    lambda t, z, x, y: mul(t, share(y, z, x)),
-)
-min_p = define_binary(
-    "min",
-    np.minimum,
-    "minimum",
-    lambda t, z, x, y: mul(t, share(x, z, y)),
-    lambda t, z, x, y: mul(t, share(y, z, x)),
-)
+shares = lambda t, z, x, y: mul(t, share(x, z, y)), lambda t, z, x, y: mul(t, share(y, z, x))
+max_p = define_binary("max", np.maximum, "maximum", *shares)
+min_p = define_binary("min", np.minimum, "minimum", *shares)
 rem_p = define_binary("rem", rem_impl, "remainder", lambda t, z, x, y: t, rem_derivative)
-pow_p = define_binary(
-    "pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y, cost="transcendental"
-)
+pow_p = transcendental("pow", pow_impl, pow_hlo, pow_derivative_x, pow_derivative_y, operands=2)
 abstract_eval_rules[pow_p] = lambda x, y: binary_type(x, ShapedArray(y.shape, x.dtype, y.weak_type))
 and_p = define_binary("and", np.bitwise_and, "and")
 or_p = define_binary("or", np.bitwise_or, "or")
@@ -435,10 +405,6 @@ ge = binary(ge_p, "biuf", "Whether `x >= y`, element by element.")
 le = binary(le_p, "biuf", "Whether `x <= y`, element by element.")
 
 
-def inside(low: Value, x: Value, high: Value) -> Value:
-    return bitwise_and(gt(x, low), lt(x, high))
-
-
 def clamp_derivatives() -> list[Callable[..., Any]]:
     """Of the bounds and the operand, the one that is the result moves it."""
 
@@ -449,7 +415,7 @@ def clamp_derivatives() -> list[Callable[..., Any]]:
 
     return [
         where(lambda low, x, high: bitwise_and(gt(low, x), lt(low, high))),
-        where(inside),
+        where(lambda low, x, high: bitwise_and(gt(x, low), lt(x, high))),
         where(lambda low, x, high: lt(high, x)),
     ]
 

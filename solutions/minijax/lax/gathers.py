@@ -34,6 +34,7 @@ from minijax.jvp import apply_linear
 from minijax.lax.basic import add, broadcast_in_dim, lt, named
 from minijax.lax.choosing import select
 from minijax.lax.defining import (
+    all_in_front,
     emit_operation,
     emit_region,
     full,
@@ -42,6 +43,7 @@ from minijax.lax.defining import (
     hlo_operation,
     i64s,
     scalar,
+    with_zeros,
     zeros_like,
 )
 from minijax.lax.dimension_numbers import (
@@ -56,12 +58,7 @@ from minijax.lax.dimension_numbers import (
 )
 from minijax.lax.elementwise import bitwise_and, clamp, eq, ge, le
 from minijax.lax.reductions import highest, lowest, reduce_and
-from minijax.lax.shapes import (
-    concatenate,
-    iota,
-    reshape,
-    without,
-)
+from minijax.lax.shapes import concatenate, iota, reshape, without
 from minijax.lowering import Emitter
 from minijax.tracing import trace_to_jaxpr
 from minijax.vmap import move_batch_axis
@@ -368,9 +365,7 @@ def scatter_jvp(primals: Values, tangents: Sequence[Tangent], **params: Any) -> 
     """
     x, indices, updates = primals
     y = scatter_p.bind(x, indices, updates, **params)
-    x_dot, updates_dot = (
-        zeros_like(p) if t is None else t for p, t in [(x, tangents[0]), (updates, tangents[2])]
-    )
+    x_dot, updates_dot = with_zeros([x, updates], tangents[::2])
     if params["unique_indices"]:
         return y, scatter_p.bind(x_dot, indices, updates_dot, **params)
     shape, x_shape = get_aval(updates).shape, get_aval(x).shape
@@ -393,8 +388,7 @@ def gather_like(
     **params: Any,
 ) -> Value:
     """What stands now where the updates of a scatter go, or went."""
-    shape = (updates.aval if isinstance(updates, UndefPrimal) else get_aval(updates)).shape
-    sizes = window_sizes(len(get_aval(x).shape), shape, dimension_numbers)
+    sizes = window_sizes(len(get_aval(x).shape), get_aval(updates).shape, dimension_numbers)
     numbers = GatherDimensionNumbers(*fields(dimension_numbers))
     if params["mode"] is GatherScatterMode.PROMISE_IN_BOUNDS:  # a scatter drops even then
         params["mode"] = GatherScatterMode.FILL_OR_DROP
@@ -412,7 +406,7 @@ def scatter_batch(
     **flags: Any,
 ) -> tuple[Any, int]:
     """One more batching axis, in front of all three operands."""
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
+    moved = all_in_front(axis_size, vals, dims)
     window, inserted, to_operand, x_batch, i_batch = map(shifted, fields(dimension_numbers))
     numbers = ScatterDimensionNumbers(window, inserted, to_operand, (0, *x_batch), (0, *i_batch))
     return primitive.bind(*moved, dimension_numbers=numbers, **flags), 0
@@ -436,9 +430,7 @@ def scatter_transpose(
         raise NotImplementedError("scatter transpose is only implemented where unique_indices=True")
     from_x = None
     if isinstance(x, UndefPrimal):
-        aval = updates.aval if isinstance(updates, UndefPrimal) else get_aval(updates)
-        nothing = full(aval.shape, np.zeros((), aval.dtype))
-        from_x = scatter_p.bind(ct, indices, nothing, **params)
+        from_x = scatter_p.bind(ct, indices, zeros_like(updates), **params)
     return [from_x, *scatter_add_transpose(ct, x, indices, updates, **params)[1:]]
 
 
@@ -467,8 +459,7 @@ def scatter_hlo(combine: Callable[..., Any]) -> Callable[..., list[str]]:
             for name in ("indices_are_sorted", "unique_indices")
         ]
         attributes = ", ".join([f"scatter_dimension_numbers = {text}", *flags])
-        line = emit_operation("scatter", args, attributes, region, avals, out_avals)
-        return [emitter.emit(line)]
+        return emit_operation(emitter, "scatter", args, avals, out_avals, attributes, region)
 
     return lowering
 

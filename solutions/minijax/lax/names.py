@@ -3,11 +3,11 @@
 The primitive computes nothing: it marks a place in the program.
 """
 
+import functools
 from typing import Any
 
 from minijax.core import (
     Primitive,
-    ShapedArray,
     Tangent,
     Value,
     Values,
@@ -19,6 +19,7 @@ from minijax.core import (
 )
 from minijax.jaxpr import unary_type
 from minijax.tree import tree_map
+from minijax.vmap import unary_batch
 
 name_p = Primitive("name")
 
@@ -36,21 +37,13 @@ def checkpoint_name(x: Value, name: str) -> Value:
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)
 
 
-def name_type(x: ShapedArray, *, name: str) -> ShapedArray:
-    return unary_type(x)
-
-
 def name_jvp(primals: Values, tangents: tuple[Tangent, ...], *, name: str) -> tuple[Any, Tangent]:
     """The tangent has no name: it is another value."""
     return name_p.bind(primals[0], name=name), tangents[0]
 
 
-def name_batch(axis_size: int, vals: Any, dims: Any, *, name: str) -> tuple[Any, Any]:
-    return name_p.bind(vals[0], name=name), dims[0]
-
-
 impl_rules[name_p] = lambda x, *, name: x
-abstract_eval_rules[name_p] = name_type
+abstract_eval_rules[name_p] = lambda x, **params: unary_type(x)
 jvp_rules[name_p] = name_jvp
-vmap_rules[name_p] = name_batch
+vmap_rules[name_p] = functools.partial(unary_batch, name_p)
 hlo_lowerings[name_p] = lambda emitter, avals, out_avals, args, *, name: list(args)

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from minijax.axis_env import axis_frame, name_of
-from minijax.collectives import ALL_REPLICAS, Collective, all_gather, check_devices_map, mul_by
+from minijax.collectives import (
+    Collective,
+    all_gather,
+    all_reduce_hlo,
+    as_printed,
+    check_devices_map,
+    mul_by,
+)
 from minijax.core import (
     NotMapped,
     Primitive,
@@ -91,10 +98,6 @@ def extreme(primitive: Primitive, x: Value, axis_name: Any) -> Value:
     return tree_map(lambda leaf: primitive.bind(leaf, axes=axes), x)
 
 
-def extreme_type(x: ShapedArray, *, axes: Any) -> ShapedArray:
-    return raise_to_shaped(x)
-
-
 def extreme_batch(
     primitive: Primitive,
     reduce: Callable[..., Any],
@@ -117,23 +120,12 @@ def extreme_batch(
     return primitive.bind(x, axes=axes), dim
 
 
-def extreme_hlo(
-    join: Callable[..., Any], emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: Any
-) -> list[str]:
-    if not axes:
-        return list(args)
-    check_devices_map(axes)
-    region = emit_region(emitter, join, [avals[0].dtype] * 2)
-    text = emit_operation("all_reduce", args, ALL_REPLICAS, region, avals, out_avals)
-    return [emitter.emit(text)]
-
-
 for extreme_p, join, reduce in ((pmax_p, larger, reduce_max), (pmin_p, smaller, reduce_min)):
-    abstract_eval_rules[extreme_p] = extreme_type
+    abstract_eval_rules[extreme_p] = lambda x, **params: raise_to_shaped(x)
     impl_rules[extreme_p] = lambda x, *, axes: x  # without axes: evaluation knows no others
     vmap_rules[extreme_p] = functools.partial(extreme_batch, extreme_p, reduce)
-    hlo_lowerings[extreme_p] = functools.partial(extreme_hlo, join)
-    printed_params[extreme_p.name] = lambda params: {**params, "axis_index_groups": None}
+    hlo_lowerings[extreme_p] = functools.partial(all_reduce_hlo, join)
+    printed_params[extreme_p.name] = as_printed
 
 
 # From one example to another ----------------------------------------------------------------------
@@ -154,10 +146,6 @@ def ppermute(x: Value, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Value
     """
     pairs = tuple((int(source), int(target)) for source, target in perm)
     return tree_map(lambda leaf: ppermute_p.bind(leaf, axis_name=axis_name, perm=pairs), x)
-
-
-def ppermute_type(x: ShapedArray, *, axis_name: Any, perm: Pairs) -> ShapedArray:
-    return raise_to_shaped(x)
 
 
 def ppermute_transpose(ct: Tangent, x: Value, *, axis_name: Any, perm: Pairs) -> list[Value]:
@@ -192,11 +180,10 @@ def ppermute_hlo(
     check_devices_map([axis_name])
     pairs = f"dense<{[list(pair) for pair in perm]}>" if perm else "dense<>"
     attributes = f"source_target_pairs = {pairs} : tensor<{len(perm)}x2xi64>"
-    text = emit_operation("collective_permute", args, attributes, "", avals, out_avals)
-    return [emitter.emit(text)]
+    return emit_operation(emitter, "collective_permute", args, avals, out_avals, attributes)
 
 
-abstract_eval_rules[ppermute_p] = ppermute_type
+abstract_eval_rules[ppermute_p] = lambda x, **params: raise_to_shaped(x)
 jvp_rules[ppermute_p] = functools.partial(linear_jvp, ppermute_p)
 vmap_rules[ppermute_p] = ppermute_batch
 transpose_rules[ppermute_p] = ppermute_transpose
@@ -333,7 +320,7 @@ def all_to_all_hlo(
         f"split_dimension = {split_axis} : i64, concat_dimension = {concat_axis} : i64, "
         f"split_count = {axis_size} : i64, {all_replicas(axis_size)}"
     )
-    return [emitter.emit(emit_operation("all_to_all", args, attributes, "", avals, out_avals))]
+    return emit_operation(emitter, "all_to_all", args, avals, out_avals, attributes)
 
 
 def all_replicas(size: int) -> str:
@@ -432,11 +419,8 @@ def reduce_scatter_hlo(
     region = emit_region(emitter, add, [avals[0].dtype] * 2)
     attributes = f"scatter_dimension = {scatter_dimension} : i64, {all_replicas(axis_size)}"
     parts = [resized(avals[0], {scatter_dimension: avals[0].shape[scatter_dimension] // axis_size})]
-    text = emit_operation("reduce_scatter", args, attributes, region, avals, parts)
-    names = [emitter.emit(text)]
-    if tiled:
-        return names
-    return [emitter.emit(emit_operation("reshape", names, "", "", parts, out_avals))]
+    names = emit_operation(emitter, "reduce_scatter", args, avals, parts, attributes, region)
+    return names if tiled else emit_operation(emitter, "reshape", names, parts, out_avals)
 
 
 abstract_eval_rules[reduce_scatter_p] = reduce_scatter_type
@@ -444,8 +428,4 @@ jvp_rules[reduce_scatter_p] = functools.partial(linear_jvp, reduce_scatter_p)
 vmap_rules[reduce_scatter_p] = reduce_scatter_batch
 transpose_rules[reduce_scatter_p] = reduce_scatter_transpose
 hlo_lowerings[reduce_scatter_p] = reduce_scatter_hlo
-printed_params["reduce_scatter"] = lambda params: {
-    **params,
-    "axis_index_groups": None,
-    "axis_name": (params["axis_name"],),
-}
+printed_params["reduce_scatter"] = as_printed

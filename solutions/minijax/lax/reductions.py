@@ -29,22 +29,21 @@ from minijax.jaxpr import Literal, reduce_sum_type, unary_type
 from minijax.jvp import jvp_flat, linear_jvp
 from minijax.lax.basic import (
     add,
-    broadcast_in_dim,
     check_kind,
     convert_element_type,
     div,
+    keep_axes,
     mul,
     named,
     reduce_sum,
 )
 from minijax.lax.choosing import select
-from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s
+from minijax.lax.defining import emit_operation, emit_region, full_like, hlo_of, i64s, still_jvp
 from minijax.lax.elementwise import bitwise_or, eq, ne
 from minijax.lax.shapes import (
     axes_behind,
     broadcasted_iota,
     concatenate,
-    linear_in,
     normal_axis,
     pad,
     rev,
@@ -135,13 +134,6 @@ def define_reduction(
     return primitive
 
 
-def keep_axes(y: Value, shape: Sequence[int], axes: Sequence[int]) -> Value:
-    """A reduction's result with its axes back, of length 1."""
-    kept = [i for i in range(len(shape)) if i not in axes]
-    sizes = [1 if i in axes else n for i, n in enumerate(shape)]
-    return broadcast_in_dim(y, sizes, kept) if axes else y
-
-
 def chosen_jvp(
     primitive: Primitive, primals: Values, tangents: Sequence[Tangent], *, axes: tuple[int, ...]
 ) -> tuple[Any, Any]:
@@ -175,13 +167,6 @@ def reduce_prod_jvp(
 
     _, (y_dot,) = jvp_flat(product, primals, tangents)
     return reduce_prod(primals[0], axes), y_dot
-
-
-def still_jvp(
-    primitive: Primitive, primals: Values, tangents: Sequence[Tangent], **params: Any
-) -> tuple[Any, Any]:
-    """The rule for operations that return integers or booleans."""
-    return primitive.bind(*primals, **params), None
 
 
 reduce_max_p = define_reduction("reduce_max", np.maximum, "maximum", lowest)
@@ -308,17 +293,16 @@ def cumsum_hlo(
     )
     region = emit_region(emitter, add, [start.dtype] * 2)
     ins = [avals[0], start]
-    text = emit_operation("reduce_window", [args[0], zero], attributes, region, ins, out_avals)
-    return [emitter.emit(text)]
+    return emit_operation(
+        emitter, "reduce_window", [args[0], zero], ins, out_avals, attributes, region
+    )
 
 
 impl_rules[cumsum_p] = cumsum_impl
 jvp_rules[cumsum_p] = functools.partial(linear_jvp, cumsum_p)
 vmap_rules[cumsum_p] = cumsum_batch
 abstract_eval_rules[cumsum_p] = lambda x, **params: unary_type(x)
-transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: linear_in(
-    ct, x, lambda ct: cumsum(ct, axis, not reverse)
-)
+transpose_rules[cumsum_p] = lambda ct, x, *, axis, reverse: [cumsum(ct, axis, not reverse)]
 hlo_lowerings[cumsum_p] = cumsum_hlo
 
 

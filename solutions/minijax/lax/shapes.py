@@ -5,6 +5,7 @@ All but `iota` are linear: the tangent moves as the value does, and the transpos
 
 import builtins
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +34,7 @@ from minijax.core import (
 from minijax.jvp import linear_jvp
 from minijax.lax.basic import broadcast_in_dim, check_kind, reduce_sum, sub
 from minijax.lax.choosing import select
-from minijax.lax.defining import full_like, hlo_operation, i64s, zeros_like
+from minijax.lax.defining import front_batch, full_like, hlo_operation, i64s, together_jvp
 from minijax.vmap import move_batch_axis
 
 __all__ = [
@@ -72,13 +73,8 @@ def axes_behind(dim: int, rank: int, axes: Sequence[int]) -> tuple[int, ...]:
 def normal_axis(axis: int, rank: int) -> int:
     """The axis counted from the front; `ValueError` where there is none."""
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of bounds for an array with {rank} axes.")
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
     return axis % rank
-
-
-def linear_in(ct: Tangent, x: Value, back: Any) -> list[Value]:
-    """The cotangents of a primitive with one operand."""
-    return [back(ct) if isinstance(x, UndefPrimal) else None]
 
 
 # reshape, squeeze, expand_dims, broadcast ---------------------------------------------------------
@@ -94,22 +90,15 @@ def reshape(operand: Value, new_sizes: Sequence[int]) -> Value:
     return operand if shape == new_sizes else reshape_p.bind(operand, new_sizes=new_sizes)
 
 
-def reshape_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, new_sizes: tuple[int, ...]
-) -> tuple[Any, int]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    return reshape(x, (axis_size, *new_sizes)), 0
-
-
 impl_rules[reshape_p] = lambda x, *, new_sizes: np.reshape(np.asarray(x), new_sizes)
 jvp_rules[reshape_p] = functools.partial(linear_jvp, reshape_p)
-vmap_rules[reshape_p] = reshape_batch
+vmap_rules[reshape_p] = functools.partial(
+    front_batch, reshape_p, lambda n, new_sizes: {"new_sizes": (n, *new_sizes)}
+)
 abstract_eval_rules[reshape_p] = lambda x, *, new_sizes: ShapedArray(
     new_sizes, x.dtype, x.weak_type
 )
-transpose_rules[reshape_p] = lambda ct, x, *, new_sizes: linear_in(
-    ct, x, lambda ct: reshape(ct, x.aval.shape)
-)
+transpose_rules[reshape_p] = lambda ct, x, *, new_sizes: [reshape(ct, x.aval.shape)]
 hlo_lowerings[reshape_p] = hlo_operation("reshape")
 
 squeeze_p = Primitive("squeeze")
@@ -138,9 +127,7 @@ vmap_rules[squeeze_p] = squeeze_batch
 abstract_eval_rules[squeeze_p] = lambda x, *, dimensions: ShapedArray(
     without(x.shape, dimensions), x.dtype, x.weak_type
 )
-transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: linear_in(
-    ct, x, lambda ct: reshape(ct, x.aval.shape)
-)
+transpose_rules[squeeze_p] = lambda ct, x, *, dimensions: [reshape(ct, x.aval.shape)]
 hlo_lowerings[squeeze_p] = hlo_operation("reshape")
 
 
@@ -185,9 +172,7 @@ impl_rules[rev_p] = lambda x, *, dimensions: np.flip(x, dimensions)
 jvp_rules[rev_p] = functools.partial(linear_jvp, rev_p)
 vmap_rules[rev_p] = rev_batch
 abstract_eval_rules[rev_p] = lambda x, *, dimensions: ShapedArray(x.shape, x.dtype, x.weak_type)
-transpose_rules[rev_p] = lambda ct, x, *, dimensions: linear_in(
-    ct, x, lambda ct: rev(ct, dimensions)
-)
+transpose_rules[rev_p] = lambda ct, x, *, dimensions: [rev(ct, dimensions)]
 hlo_lowerings[rev_p] = hlo_operation(
     "reverse", lambda x, *, dimensions: f"dimensions = {i64s(dimensions)}"
 )
@@ -235,18 +220,14 @@ def slice_impl(x: Value, *, start_indices: Value, limit_indices: Any, strides: A
     return np.asarray(x)[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
 
 
-def slice_batch(
-    axis_size: int,
-    vals: Sequence[Any],
-    dims: Sequence[Any],
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
-) -> tuple[Any, int]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    steps = None if strides is None else (1, *strides)
-    return slice(x, (0, *start_indices), (axis_size, *limit_indices), steps), 0
+def slice_of_batch(
+    axis_size: int, start_indices: Any, limit_indices: Any, strides: Any
+) -> dict[str, Any]:
+    return {
+        "start_indices": (0, *start_indices),
+        "limit_indices": (axis_size, *limit_indices),
+        "strides": None if strides is None else (1, *strides),
+    }
 
 
 def slice_type(
@@ -263,18 +244,13 @@ def slice_transpose(
     ct: Tangent, x: Value, *, start_indices: Value, limit_indices: Any, strides: Any
 ) -> list[Value]:
     """Zeros around what was taken, and between."""
-
-    def back(ct: Tangent) -> Value:
-        steps = strides or (1,) * len(start_indices)
-        taken = get_aval(ct).shape
-        ends = [
-            start + (1 + step * (n - 1) if n else 0)
-            for start, step, n in zip(start_indices, steps, taken, strict=True)
-        ]
-        sides = zip(start_indices, x.aval.shape, ends, steps, strict=True)
-        return pad(ct, zero_of(ct), [(start, n - end, step - 1) for start, n, end, step in sides])
-
-    return linear_in(ct, x, back)
+    steps = strides or (1,) * len(start_indices)
+    ends = [
+        start + (1 + step * (n - 1) if n else 0)
+        for start, step, n in zip(start_indices, steps, get_aval(ct).shape, strict=True)
+    ]
+    sides = zip(start_indices, x.aval.shape, ends, steps, strict=True)
+    return [pad(ct, zero_of(ct), [(start, n - end, step - 1) for start, n, end, step in sides])]
 
 
 def zero_of(x: Value) -> np.ndarray:
@@ -292,7 +268,7 @@ def slice_attributes(
 
 impl_rules[slice_p] = slice_impl
 jvp_rules[slice_p] = functools.partial(linear_jvp, slice_p)
-vmap_rules[slice_p] = slice_batch
+vmap_rules[slice_p] = functools.partial(front_batch, slice_p, slice_of_batch)
 abstract_eval_rules[slice_p] = slice_type
 transpose_rules[slice_p] = slice_transpose
 hlo_lowerings[slice_p] = hlo_operation("slice", slice_attributes)
@@ -338,15 +314,6 @@ def pad_impl(x: Value, value: Value, *, padding_config: PaddingConfig) -> Value:
     return out
 
 
-def pad_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, padding_config: PaddingConfig
-) -> tuple[Any, Any]:
-    x_dot, value_dot = (
-        zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)
-    )
-    return pad(primals[0], primals[1], padding_config), pad(x_dot, value_dot, padding_config)
-
-
 def pad_batch(
     axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, padding_config: PaddingConfig
 ) -> tuple[Any, int]:
@@ -387,7 +354,7 @@ def pad_attributes(x: ShapedArray, value: ShapedArray, *, padding_config: Paddin
 
 
 impl_rules[pad_p] = pad_impl
-jvp_rules[pad_p] = pad_jvp
+jvp_rules[pad_p] = functools.partial(together_jvp, pad_p, builtins.slice(None))
 vmap_rules[pad_p] = pad_batch
 abstract_eval_rules[pad_p] = pad_type
 transpose_rules[pad_p] = pad_transpose
@@ -412,20 +379,6 @@ def concatenate(operands: Values, dimension: int) -> Value:
     return concatenate_p.bind(*operands, dimension=dimension)
 
 
-def concatenate_jvp(
-    primals: Values, tangents: Sequence[Tangent], *, dimension: int
-) -> tuple[Any, Any]:
-    moving = [zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
-    return concatenate(primals, dimension), concatenate(moving, dimension)
-
-
-def concatenate_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimension: int
-) -> tuple[Any, int]:
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
-    return concatenate(moved, dimension + 1), 0
-
-
 def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
     shape = list(avals[0].shape)
     shape[dimension] = sum(aval.shape[dimension] for aval in avals)
@@ -434,21 +387,20 @@ def concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
 
 def concatenate_transpose(ct: Tangent, *operands: Value, dimension: int) -> list[Value]:
     """Each operand gets its part back."""
-    avals = [x.aval if isinstance(x, UndefPrimal) else get_aval(x) for x in operands]
-    ends = np.cumsum([aval.shape[dimension] for aval in avals])
+    sizes = [get_aval(x).shape[dimension] for x in operands]
     return [
-        slice_in_dim(ct, end - aval.shape[dimension], end, axis=dimension)
-        if isinstance(x, UndefPrimal)
-        else None
-        for x, aval, end in zip(operands, avals, map(int, ends), strict=True)
+        slice_in_dim(ct, end - size, end, axis=dimension) if isinstance(x, UndefPrimal) else None
+        for x, size, end in zip(operands, sizes, itertools.accumulate(sizes), strict=True)
     ]
 
 
 impl_rules[concatenate_p] = lambda *xs, dimension: np.concatenate(
     [np.asarray(x) for x in xs], dimension
 )
-jvp_rules[concatenate_p] = concatenate_jvp
-vmap_rules[concatenate_p] = concatenate_batch
+jvp_rules[concatenate_p] = functools.partial(together_jvp, concatenate_p, builtins.slice(None))
+vmap_rules[concatenate_p] = functools.partial(
+    front_batch, concatenate_p, lambda n, dimension: {"dimension": dimension + 1}
+)
 abstract_eval_rules[concatenate_p] = concatenate_type
 transpose_rules[concatenate_p] = concatenate_transpose
 hlo_lowerings[concatenate_p] = hlo_operation(

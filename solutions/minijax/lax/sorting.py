@@ -1,5 +1,6 @@
 """`sort` and `top_k`, each primitive with all its rules; their tangents are gathered."""
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,19 +23,12 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.jvp import apply_linear
 from minijax.lax.basic import lt, sub
-from minijax.lax.defining import emit_operation, emit_region, full, hlo_of_all
+from minijax.lax.defining import emit_operation, emit_region, front_batch, full, hlo_of_all
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode
 from minijax.lax.elementwise import bitwise_and, bitwise_not, bitwise_or, eq, ne
 from minijax.lax.gathers import gather
-from minijax.lax.shapes import (
-    broadcasted_iota,
-    expand_dims,
-    normal_axis,
-    rev,
-    slice_in_dim,
-)
+from minijax.lax.shapes import broadcasted_iota, expand_dims, normal_axis, rev, slice_in_dim
 from minijax.lowering import Emitter
-from minijax.vmap import move_batch_axis
 
 __all__ = ["sort", "sort_key_val", "sort_p", "top_k", "top_k_p"]
 
@@ -73,9 +67,7 @@ def sort_jvp(
     return outs, [apply_linear(lambda t: along_axis(t, order, dimension), t) for t in tangents]
 
 
-def along_axis(
-    x: Value, indices: Value, axis: int, mode: Any = None, fill_value: Value = None
-) -> Value:
+def along_axis(x: Value, indices: Value, axis: int, mode: Any = None) -> Value:
     """The elements at `indices` along one axis, with the other axes side by side."""
     shape = get_aval(indices).shape
     if 0 in shape:
@@ -85,15 +77,7 @@ def along_axis(
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     mode = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else mode
     indices = expand_dims(indices, [rank])
-    return gather(x, indices, numbers, (1,) * rank, mode=mode, fill_value=fill_value)
-
-
-def sort_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, dimension: int, **params: Any
-) -> tuple[list[Any], list[int]]:
-    moved = [move_batch_axis(axis_size, d, 0, x) for x, d in zip(vals, dims, strict=True)]
-    outs = sort_p.bind(*moved, dimension=dimension + 1, **params)
-    return outs, [0] * len(outs)
+    return gather(x, indices, numbers, (1,) * rank, mode=mode)
 
 
 def comes_before(x: Value, y: Value) -> Value:
@@ -128,14 +112,14 @@ def sort_hlo(
     pairs = [aval.dtype for aval in avals for _ in range(2)]
     region = emit_region(emitter, lexicographic(num_keys), pairs)
     attributes = f"dimension = {dimension} : i64, is_stable = {str(is_stable).lower()}"
-    text = emit_operation("sort", args, attributes, region, avals, out_avals)
-    name = emitter.emit(text, len(args))
-    return [f"{name}#{i}" for i in range(len(args))] if len(args) > 1 else [name]
+    return emit_operation(emitter, "sort", args, avals, out_avals, attributes, region)
 
 
 impl_rules[sort_p] = sort_impl
 jvp_rules[sort_p] = sort_jvp
-vmap_rules[sort_p] = sort_batch
+vmap_rules[sort_p] = functools.partial(
+    front_batch, sort_p, lambda n, dimension, **params: {"dimension": dimension + 1, **params}
+)
 abstract_eval_rules[sort_p] = lambda *avals, **params: [raise_to_shaped(aval) for aval in avals]
 hlo_lowerings[sort_p] = sort_hlo
 
@@ -172,13 +156,6 @@ def top_k_jvp(
     return [found, places], [apply_linear(lambda t: along_axis(t, places, axis), tangents[0]), None]
 
 
-def top_k_batch(
-    axis_size: int, vals: Sequence[Any], dims: Sequence[Any], *, k: int, axis: int
-) -> tuple[list[Any], list[int]]:
-    x = move_batch_axis(axis_size, dims[0], 0, vals[0])
-    return top_k_p.bind(x, k=k, axis=axis + 1), [0, 0]
-
-
 def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     shape = tuple(k if i == axis else n for i, n in enumerate(x.shape))
     return [ShapedArray(shape, x.dtype), ShapedArray(shape, np.dtype(np.int32))]
@@ -186,6 +163,8 @@ def top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
 
 impl_rules[top_k_p] = lambda x, **params: list(map(np.asarray, top_k_by_sort(x, **params)))
 jvp_rules[top_k_p] = top_k_jvp
-vmap_rules[top_k_p] = top_k_batch
+vmap_rules[top_k_p] = functools.partial(
+    front_batch, top_k_p, lambda n, k, axis: {"k": k, "axis": axis + 1}
+)
 abstract_eval_rules[top_k_p] = top_k_type
 hlo_lowerings[top_k_p] = hlo_of_all(top_k_by_sort)

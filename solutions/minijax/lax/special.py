@@ -8,7 +8,7 @@ import numpy as np
 
 from minijax.core import Tangent, Value
 from minijax.lax.basic import add, binary, div, exp, mul, neg, sub, unary
-from minijax.lax.defining import define, scalar
+from minijax.lax.defining import scalar, transcendental
 from minijax.lax.elementwise import integer_pow, one_minus, one_plus, rsqrt, scaled, square
 from minijax.lowering import Emitter, stretched, tensor_type
 
@@ -61,65 +61,40 @@ def sinh_derivative(t: Tangent, z: Value, x: Value) -> Value:
     return mul(t, cosh_p.bind(x))
 
 
-def cosh_derivative(t: Tangent, z: Value, x: Value) -> Value:
-    return mul(t, sinh_p.bind(x))
-
-
-tan_p = define(
-    "tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))), cost="transcendental"
+tan_p = transcendental("tan", np.tan, "tan", lambda t, z, x: mul(t, one_plus(square(z))))
+asin_p = transcendental(
+    "asin", np.arcsin, chlo("asin"), lambda t, z, x: mul(t, rsqrt(one_minus(square(x))))
 )
-asin_p = define(
-    "asin",
-    np.arcsin,
-    chlo("asin"),
-    lambda t, z, x: mul(t, rsqrt(one_minus(square(x)))),
-    cost="transcendental",
+acos_p = transcendental(
+    "acos", np.arccos, chlo("acos"), lambda t, z, x: neg(mul(t, rsqrt(one_minus(square(x)))))
 )
-acos_p = define(
-    "acos",
-    np.arccos,
-    chlo("acos"),
-    lambda t, z, x: neg(mul(t, rsqrt(one_minus(square(x))))),
-    cost="transcendental",
+atan_p = transcendental(
+    "atan", np.arctan, chlo("atan"), lambda t, z, x: div(t, one_plus(square(x)))
 )
-atan_p = define(
-    "atan",
-    np.arctan,
-    chlo("atan"),
-    lambda t, z, x: div(t, one_plus(square(x))),
-    cost="transcendental",
+sinh_p = transcendental("sinh", np.sinh, chlo("sinh"), sinh_derivative)
+cosh_p = transcendental("cosh", np.cosh, chlo("cosh"), lambda t, z, x: mul(t, sinh_p.bind(x)))
+asinh_p = transcendental(
+    "asinh", np.arcsinh, chlo("asinh"), lambda t, z, x: mul(t, rsqrt(one_plus(square(x))))
 )
-sinh_p = define("sinh", np.sinh, chlo("sinh"), sinh_derivative, cost="transcendental")
-cosh_p = define("cosh", np.cosh, chlo("cosh"), cosh_derivative, cost="transcendental")
-asinh_p = define(
-    "asinh",
-    np.arcsinh,
-    chlo("asinh"),
-    lambda t, z, x: mul(t, rsqrt(one_plus(square(x)))),
-    cost="transcendental",
-)
-acosh_p = define(
+acosh_p = transcendental(
     "acosh",
     np.arccosh,
     chlo("acosh"),
     lambda t, z, x: mul(t, rsqrt(mul(sub(x, scalar(1, x)), one_plus(x)))),
-    cost="transcendental",
 )
-atan2_p = define(
+atan2_p = transcendental(
     "atan2",
     np.arctan2,
     "atan2",
     lambda t, z, x, y: mul(t, div(y, add(square(x), square(y)))),
     lambda t, z, x, y: mul(t, div(neg(x), add(square(x), square(y)))),
     operands=2,
-    cost="transcendental",
 )
-cbrt_p = define(
+cbrt_p = transcendental(
     "cbrt",
     np.cbrt,
     "cbrt",
     lambda t, z, x: mul(t, scaled(1 / 3, integer_pow(z, -2))),  # infinite at 0
-    cost="transcendental",
 )
 
 tan = unary(tan_p, "f", "The tangent of each element.")
@@ -165,22 +140,15 @@ def bell(x: Value) -> Value:
     return scaled(2 / math.sqrt(math.pi), exp(neg(square(x))))
 
 
-erf_p = define(
-    "erf", by_number(math.erf), chlo("erf"), lambda t, z, x: mul(t, bell(x)), cost="transcendental"
+erf_p = transcendental("erf", by_number(math.erf), chlo("erf"), lambda t, z, x: mul(t, bell(x)))
+erfc_p = transcendental(
+    "erfc", by_number(math.erfc), chlo("erfc"), lambda t, z, x: neg(mul(t, bell(x)))
 )
-erfc_p = define(
-    "erfc",
-    by_number(math.erfc),
-    chlo("erfc"),
-    lambda t, z, x: neg(mul(t, bell(x))),
-    cost="transcendental",
-)
-erf_inv_p = define(
+erf_inv_p = transcendental(
     "erf_inv",
     by_number(erf_inverse),
     chlo("erf_inv"),
     lambda t, z, x: mul(t, scaled(math.sqrt(math.pi) / 2, exp(square(z)))),
-    cost="transcendental",
 )
 erf = unary(erf_p, "f", "The error function of each element.")
 erfc = unary(erfc_p, "f", "`1 - erf(x)`, exact for large `x` as well.")

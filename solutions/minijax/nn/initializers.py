@@ -51,24 +51,24 @@ def constant(value: Value, dtype: Any = None) -> Initializer:
     return init
 
 
-def uniform(scale: Value = 1e-2, dtype: Any = None) -> Initializer:
-    """Uniform numbers between 0 and `scale`."""
+def scaled(draw: Callable[..., Any], scale: Value, dtype: Any) -> Initializer:
+    """Numbers that `draw(key, shape, dtype)` makes, times `scale`."""
 
     def init(key: Value, shape: Sequence[int], dtype: Any = dtype) -> Value:
         kind = dtypes.canonical(float if dtype is None else dtype)
-        return random.uniform(key, shape, kind) * jnp.asarray(scale, kind)
+        return draw(key, shape, kind) * jnp.asarray(scale, kind)
 
     return init
+
+
+def uniform(scale: Value = 1e-2, dtype: Any = None) -> Initializer:
+    """Uniform numbers between 0 and `scale`."""
+    return scaled(random.uniform, scale, dtype)
 
 
 def normal(stddev: Value = 1e-2, dtype: Any = None) -> Initializer:
     """Normal numbers with mean 0 and this standard deviation."""
-
-    def init(key: Value, shape: Sequence[int], dtype: Any = dtype) -> Value:
-        kind = dtypes.canonical(float if dtype is None else dtype)
-        return random.normal(key, shape, kind) * jnp.asarray(stddev, kind)
-
-    return init
+    return scaled(random.normal, stddev, dtype)
 
 
 def truncated_normal(
@@ -76,11 +76,10 @@ def truncated_normal(
 ) -> Initializer:
     """Like `normal`, of numbers between `lower` and `upper` before they are scaled."""
 
-    def init(key: Value, shape: Sequence[int], dtype: Any = dtype) -> Value:
-        kind = dtypes.canonical(float if dtype is None else dtype)
-        return random.truncated_normal(key, lower, upper, shape, kind) * jnp.asarray(stddev, kind)
+    def draw(key: Value, shape: Sequence[int], dtype: Any) -> Value:
+        return random.truncated_normal(key, lower, upper, shape, dtype)
 
-    return init
+    return scaled(draw, stddev, dtype)
 
 
 def fans(

@@ -13,10 +13,7 @@ import numpy as np
 
 from minijax import dtypes
 from minijax.array import Array, ArrayImpl, array_methods
-from minijax.core import (
-    Value,
-    get_aval,
-)
+from minijax.core import Value, get_aval
 from minijax.lax import basic
 from minijax.numpy.making import (
     asarray,
@@ -159,30 +156,46 @@ def positive(x: Value, /) -> Value:
 # Reductions, shapes, contractions ---------------------------------------------------------------
 
 
-def sum(
-    a: Value,
-    axis: int | Sequence[int] | None = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Value = None,
-    where: Value = None,
-    promote_integers: bool = True,
-) -> Value:
+def accumulation(
+    name: str, reduce: Callable[..., Any], combine: Callable[..., Any], identity: int, doc: str
+) -> Callable[..., Any]:
+    """The function that adds up, or multiplies, along axes."""
+
+    def function(
+        a: Value,
+        axis: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Value = None,
+        where: Value = None,
+        promote_integers: bool = True,
+    ) -> Value:
+        refuse_out(name, out)
+        a = numeric(a)
+        aval, axes = get_aval(a), normal_axes(axis, ndim(a))
+        widest = widened(aval.dtype) if promote_integers else aval.dtype
+
+        def total(x: Value) -> Value:
+            return started(combine, initial, reduce(masked(name, x, where, identity), axes))
+
+        whole = in_wider_float(total, a, dtype, widest)
+        return basic.keep_axes(whole, aval.shape, axes if keepdims else ())
+
+    return basic.named(function, name, doc)
+
+
+sum = accumulation(
+    "sum",
+    basic.reduce_sum,
+    add,
+    0,
     """The sum over `axis`, over several axes, or over all of them.
 
     It starts at `initial`, and takes the elements for which the mask `where` is true. Small
     integers become int64, unless `promote_integers` is false.
-    """
-    refuse_out("sum", out)
-    a = numeric(a)
-    aval, axes = get_aval(a), normal_axes(axis, ndim(a))
-    widest = widened(aval.dtype) if promote_integers else aval.dtype
-
-    def total(x: Value) -> Value:
-        return started(add, initial, basic.reduce_sum(masked("sum", x, where, 0), axes))
-
-    return keep_axes(in_wider_float(total, a, dtype, widest), aval.shape, axes if keepdims else ())
+    """,
+)
 
 
 def widened(dtype: np.dtype) -> np.dtype:
@@ -230,16 +243,6 @@ def in_wider_float(reduce: Callable[[Any], Any], a: Value, asked: Any, dtype: An
         return reduce(basic.convert_element_type(a, dtype if asked is None else asked))
     wide = reduce(basic.convert_element_type(a, np.float32))
     return basic.convert_element_type(wide, np.float16)
-
-
-def keep_axes(reduced: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
-    """What was reduced over `axes`, with these axes back, of length 1."""
-    if not axes:
-        return reduced
-    kept = [i for i in range(len(shape)) if i not in axes]
-    return basic.broadcast_in_dim(
-        reduced, [1 if i in axes else n for i, n in enumerate(shape)], kept
-    )
 
 
 def mean(

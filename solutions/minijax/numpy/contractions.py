@@ -23,12 +23,7 @@ Axes = int | Sequence[int] | Sequence[Sequence[int]]
 
 
 def tensordot(
-    a: Value,
-    b: Value,
-    axes: Axes = 2,
-    *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    a: Value, b: Value, axes: Axes = 2, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Value:
     """The sum over the last `axes` axes of `a` and the first of `b`, or over the axes named.
 

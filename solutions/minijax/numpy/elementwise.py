@@ -16,6 +16,7 @@ from minijax.array import array_methods
 from minijax.core import Tracer, Value, get_aval, trace_state
 from minijax.jit import jit
 from minijax.lax import basic, bits, choosing, defining, elementwise
+from minijax.lax.defining import scalar
 from minijax.numpy.basic import (
     binary,
     divide,
@@ -30,12 +31,12 @@ from minijax.numpy.basic import (
 )
 from minijax.numpy.making import (
     asarray,
-    broadcast_to,
     convert,
     ndim,
     promote_dtypes,
     promote_float,
     promote_shapes,
+    same_shape,
     shape,
 )
 
@@ -107,10 +108,6 @@ def unless_whole(operation: Callable[[Any], Any], whole: Callable[[Any], Any]) -
     return function
 
 
-def itself(x: Value) -> Value:
-    return x
-
-
 def unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`operation` with its operand by position only, as in NumPy."""
 
@@ -135,8 +132,8 @@ log1p, expm1, exp2 = (
 )
 fabs, floor, ceil = (
     unary_float(elementwise.abs),
-    unless_whole(elementwise.floor, itself),
-    unless_whole(elementwise.ceil, itself),
+    unless_whole(elementwise.floor, asarray),
+    unless_whole(elementwise.ceil, asarray),
 )
 isfinite = unless_whole(elementwise.is_finite, everywhere(True))
 maximum, minimum = binary(elementwise.max), binary(elementwise.min)
@@ -261,7 +258,7 @@ pow = power
 
 def integer_powers(x: Value, y: Value) -> Value:
     """Integers to integer powers by squaring: one step for each of the lower six bits of `y`."""
-    zero, one = constant_like(y, 0), constant_like(y, 1)
+    zero, one = scalar(0, y), scalar(1, y)
     result = _where(
         elementwise.bitwise_and(elementwise.eq(x, zero), elementwise.ne(y, zero)), zero, one
     )
@@ -271,26 +268,15 @@ def integer_powers(x: Value, y: Value) -> Value:
     return result
 
 
-def match_shapes(*args: Value) -> list[Value]:
-    """All operands in their common shape."""
-    common = np.broadcast_shapes(*map(shape, args))
-    return [x if shape(x) == common else broadcast_to(x, common) for x in args]
-
-
-def constant_like(x: Value, value: Value) -> Value:
-    """A 0-d constant of the dtype of `x`, and as weak as `x`."""
-    return defining.scalar(value, x)
-
-
 @as_call
 def remainder(x1: Value, x2: Value, /) -> Value:
     """The remainder of a division that rounds down: it has the sign of `x2`."""
     x, y = promote_shapes(*promote_numeric(x1, x2))
     if not is_float_type(x):
-        no_divisor = elementwise.eq(y, constant_like(y, 0))
-        y = _where(no_divisor, basic.broadcast_in_dim(constant_like(y, 1), shape(y), ()), y)
+        no_divisor = elementwise.eq(y, scalar(0, y))
+        y = _where(no_divisor, basic.broadcast_in_dim(scalar(1, y), shape(y), ()), y)
     rest = elementwise.rem(x, y)
-    zero = constant_like(rest, 0)
+    zero = scalar(0, rest)
     uneven = elementwise.ne(rest, zero)
     wrong = elementwise.bitwise_and(elementwise.ne(basic.lt(rest, zero), basic.lt(y, zero)), uneven)
     return choosing.select(wrong, basic.add(rest, y), rest)
@@ -309,23 +295,21 @@ def floor_divide(x1: Value, x2: Value, /) -> Value:
     if get_aval(x).dtype.kind == "u":
         return quotient
     signs_differ = elementwise.ne(elementwise.sign(x), elementwise.sign(y))
-    uneven = elementwise.ne(elementwise.rem(x, y), constant_like(x, 0))
-    return _where(
-        logical_and(signs_differ, uneven), basic.sub(quotient, constant_like(x, 1)), quotient
-    )
+    uneven = elementwise.ne(elementwise.rem(x, y), scalar(0, x))
+    return _where(logical_and(signs_differ, uneven), basic.sub(quotient, scalar(1, x)), quotient)
 
 
 def float_floor_divide(x: Value, y: Value) -> Value:
     """By the remainder, as JAX does it: floor(x / y) is off by one where x / y is rounded up."""
     rest = elementwise.rem(x, y)
-    zero = constant_like(rest, 0)
+    zero = scalar(0, rest)
     exact = basic.div(_where(elementwise.eq(y, zero), x, basic.sub(x, rest)), y)
     wrong = elementwise.bitwise_and(
         elementwise.ne(rest, zero), elementwise.ne(elementwise.sign(y), elementwise.sign(rest))
     )
     # The remainder, which JAX computes along with the quotient.
     choosing.select(wrong, basic.add(rest, y), rest)
-    quotient = choosing.select(wrong, basic.sub(exact, constant_like(rest, 1)), exact)
+    quotient = choosing.select(wrong, basic.sub(exact, scalar(1, rest)), exact)
     return elementwise.round(quotient)
 
 
@@ -340,7 +324,7 @@ def truth(x: Value) -> Value:
     """Booleans: what is not zero is true. Those of arrays with axes are never weakly typed."""
     if get_aval(x).dtype == bool:
         return x
-    return elementwise.ne(x, np.zeros((), get_aval(x).dtype) if ndim(x) else constant_like(x, 0))
+    return elementwise.ne(x, np.zeros((), get_aval(x).dtype) if ndim(x) else scalar(0, x))
 
 
 def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:
@@ -349,9 +333,8 @@ def where(condition: Value, x: Value = None, y: Value = None, /) -> Value:
         raise NotImplementedError("where needs both x and y: the result's shape must be known.")
     x, y = promote_dtypes(x, y)
     pred = truth(condition)
-    common = np.broadcast_shapes(*map(shape, (pred, x, y)))
-    x, y = (v if shape(v) == common else broadcast_to(v, common) for v in (x, y))
-    return choosing.select(pred if not ndim(pred) else match_shapes(pred, x)[0], x, y)
+    x, y, pred = same_shape(x, y, pred) if ndim(pred) else [*same_shape(x, y), pred]
+    return choosing.select(pred, x, y)
 
 
 def logical(operation: Callable[[Any, Any], Any], doc: str) -> Callable[[Any, Any], Any]:

@@ -99,8 +99,7 @@ def scaled_by(factor: float, doc: str) -> Callable[[Any], Any]:
     return unary_float(scaled)
 
 
-real = conj = itself
-conjugate = itself
+real = conj = conjugate = itself
 deg2rad = radians = scaled_by(math.pi / 180, "Degrees in radians.")
 rad2deg = degrees = scaled_by(180 / math.pi, "Radians in degrees.")
 

@@ -6,7 +6,6 @@ a dynamic slice; arrays of integers become a gather.
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -20,7 +19,16 @@ from minijax.core import Tracer, Value, Values, get_aval
 from minijax.errors import NonConcreteBooleanIndexError
 from minijax.lax import basic, choosing, defining, dynamic, gathers, shapes
 from minijax.lax.dimension_numbers import GatherDimensionNumbers, GatherScatterMode, known_mode
-from minijax.numpy.making import asarray, broadcast_to, convert, ndim, shape, size
+from minijax.numpy.making import (
+    asarray,
+    broadcast_to,
+    convert,
+    in_dtype,
+    ndim,
+    same_shape,
+    shape,
+    size,
+)
 
 # What an index says -------------------------------------------------------------------------------
 
@@ -36,7 +44,7 @@ def expand_index(index: Value, sizes: Sequence[int]) -> list[Value]:
             "x[jnp.array(index)]."
         )
     parts = [entry(part) for part in (index if isinstance(index, tuple) else [index])]
-    missing = len(sizes) - builtins.sum(map(axes_taken, parts))
+    missing = len(sizes) - sum(map(axes_taken, parts))
     if missing < 0:
         raise IndexError(f"Too many indices: {len(sizes) - missing} for {len(sizes)} axes.")
     dots = [i for i, part in enumerate(parts) if part is Ellipsis]
@@ -138,12 +146,10 @@ def getitem(x: Value, index: Value) -> Value:
 def with_new_axes(x: Value, parts: Sequence[Any]) -> tuple[Value, list[Any]]:
     """For a single boolean a new axis, as NumPy has it: its one place is taken, or none."""
     before = [i for i, part in enumerate(parts) if isinstance(part, bool)]
-    missing = builtins.sum(part is None for part in parts)
     if not before:
         return x, list(parts)
     counted = [i for i, part in enumerate(parts) if part is not None]
     x = shapes.expand_dims(x, [counted.index(i) for i in before])
-    assert ndim(x) == len(parts) - missing
     chosen = {True: np.zeros(1, np.int64), False: np.zeros(0, np.int64)}
     return x, [chosen[part] if isinstance(part, bool) else part for part in parts]
 
@@ -209,21 +215,17 @@ def dynamic_item(x: Value, parts: Sequence[Any]) -> Value:
     return shapes.squeeze(dynamic.dynamic_slice(x, starts, sizes), single)
 
 
-def in_dtype(x: Value, dtype: np.dtype) -> Value:
-    """`x` if it has this dtype, weakly or not; else converted."""
-    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
-
-
-def to_int32(index: Value) -> Value:
-    return basic.convert_element_type(index, np.int32)
-
-
-def gathered_item(x: Value, parts: Sequence[Any]) -> Value:
+def gathered_item(
+    x: Value,
+    parts: Sequence[Any],
+    mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS,
+    fill_value: int | None = None,
+) -> Value:
     """By `gather`, after the slices have been taken."""
     indexer = make_indexer(shape(x), parts)
     x = sliced(x, indexer.ranges) if indexer.cuts else x
-    mode = GatherScatterMode.PROMISE_IN_BOUNDS
-    y = gathers.gather(x, indexer.indices, indexer.numbers, indexer.sizes, mode=mode)
+    where = indexer.indices, indexer.numbers, indexer.sizes
+    y = gathers.gather(x, *where, mode=mode, fill_value=fill_value)
     return shapes.expand_dims(y, indexer.new_axes)
 
 
@@ -244,7 +246,8 @@ def make_indexer(sizes: Sequence[int], parts: Sequence[Any]) -> Indexer:
     axes = [part for part in parts if part is not None]
     chosen = [i for i, part in enumerate(axes) if not isinstance(part, slice)]
     ranges = [range(n) if i in chosen else axis_range(axes[i], n) for i, n in enumerate(sizes)]
-    indices = stacked([as_index(axes[i]) for i in chosen], [sizes[i] for i in chosen])
+    arrays = [(np.asarray if isinstance(axes[i], int) else asarray)(axes[i]) for i in chosen]
+    indices = stacked(arrays, [sizes[i] for i in chosen])
     count = ndim(indices) - 1
     in_parts = [i for i, p in enumerate(parts) if p is not None and not isinstance(p, slice)]
     together = in_parts[-1] - in_parts[0] == len(in_parts) - 1
@@ -266,17 +269,12 @@ def make_indexer(sizes: Sequence[int], parts: Sequence[Any]) -> Indexer:
     return Indexer(ranges, cuts, indices, numbers, windows, new_axes)
 
 
-def as_index(part: Any) -> Any:
-    return np.asarray(part) if isinstance(part, int) else asarray(part)
-
-
 def stacked(indices: Values, sizes: Sequence[int]) -> Value:
     """Arrays of indices as the one that `gather` takes: counted from the front, side by side."""
     positive = [from_front(i, n) for i, n in zip(indices, sizes, strict=True)]
-    common = np.broadcast_shapes(*map(shape, positive))
-    full = [i if shape(i) == common else broadcast_to(i, common) for i in positive]
-    columns = [to_int32(i) for i in full]
-    return shapes.concatenate([shapes.expand_dims(c, [len(common)]) for c in columns], len(common))
+    columns = [basic.convert_element_type(i, np.int32) for i in same_shape(*positive)]
+    rank = ndim(columns[0])
+    return shapes.concatenate([shapes.expand_dims(c, [rank]) for c in columns], rank)
 
 
 def is_positive(index: Value) -> bool:
@@ -361,13 +359,7 @@ class IndexUpdateRef:
             found = static_item(x, parts)
             outside = not clips and is_outside([p for p in parts if p is not None], shape(x))
             return defining.full_like(found, -1) if outside else found
-        indexer = make_indexer(shape(x), parts)
-        x = sliced(x, indexer.ranges) if indexer.cuts else x
-        fill = GatherScatterMode.CLIP if clips else GatherScatterMode.FILL_OR_DROP
-        found = gathers.gather(
-            x, indexer.indices, indexer.numbers, indexer.sizes, mode=fill, fill_value=-1
-        )
-        return shapes.expand_dims(found, indexer.new_axes)
+        return gathered_item(x, parts, mode if clips else GatherScatterMode.FILL_OR_DROP, -1)
 
 
 def refuse_flags(flags: dict[str, bool]) -> None:

@@ -53,6 +53,11 @@ def convert(x: Value, dtype: np.dtype, weak_type: bool) -> Value:
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
+def in_dtype(x: Value, dtype: np.dtype) -> Value:
+    """`x` if it has this dtype, weakly or not; else converted."""
+    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
+
+
 def promote_dtypes(
     *args: Value, common_type: Callable[..., Any] = dtypes.result_type
 ) -> list[Value]:
@@ -80,6 +85,12 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(f"Incompatible shapes for broadcasting: {[*shapes]}.") from None
+
+
+def same_shape(*args: Value) -> list[Value]:
+    """All operands in their common shape; those that have it stay as they are."""
+    common = np.broadcast_shapes(*map(shape, args))
+    return [x if shape(x) == common else broadcast_to(x, common) for x in args]
 
 
 def expand_rank(x: Value, rank: int) -> Value:

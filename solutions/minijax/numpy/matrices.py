@@ -1,6 +1,5 @@
 """`minijax.numpy`, continued: grids, diagonals, joining, comparing and products."""
 
-import builtins
 import operator
 from typing import Any
 
@@ -30,6 +29,7 @@ from minijax.numpy.making import (
     eye,
     filled_like,
     full,
+    linspace,
     ndim,
     promote_dtypes,
     promote_float,
@@ -51,6 +51,7 @@ from minijax.numpy.shapes import (
     ravel,
     reshape,
     several,
+    split,
     stack,
     swapaxes,
 )
@@ -154,8 +155,6 @@ def logspace(
     dtype: Any = None,
 ) -> Value:
     """Powers of `base` with exponents at equal distances."""
-    from minijax.numpy import linspace, power
-
     out = power(base, linspace(start, stop, num, endpoint))
     (own,) = promote_float(out)
     return basic.convert_element_type(out, get_aval(own).dtype if dtype is None else dtype)
@@ -180,13 +179,11 @@ def diagonal(a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Value
     a = moveaxis(positive(a), (axis1, axis2), (-2, -1))
     rows, columns = shape(a)[-2:]
     offset = operator.index(offset)
-    count = builtins.max(
-        0, builtins.min(rows + builtins.min(offset, 0), columns - builtins.max(offset, 0))
-    )
+    count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     if not count:
         return zeros((*shape(a)[:-2], 0), get_aval(a).dtype)
     places = np.arange(count)
-    found = a[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)]
+    found = a[..., places - min(offset, 0), places + max(offset, 0)]
     return basic.convert_element_type(found, get_aval(found).dtype)
 
 
@@ -197,7 +194,7 @@ def diag(v: Value, k: int = 0) -> Value:
     if ndim(v) != 1:
         raise ValueError("diag takes an array with one axis or two.")
     v, k = positive(v), operator.index(k)
-    rows = pad(v, ((builtins.max(0, k), builtins.max(0, -k)),))
+    rows = pad(v, ((max(0, k), max(0, -k)),))
     on = eye(size(rows), k=k, dtype=bool)
     return where(on, rows, defining.full_like(rows, 0))
 
@@ -258,8 +255,6 @@ def dstack(tup: Any) -> Value:
 
 def array_split(ary: Value, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Like `split`, for lengths that cannot be divided: the first parts may be longer by one."""
-    from minijax.numpy import split
-
     if not isinstance(indices_or_sections, int):
         return split(ary, indices_or_sections, axis)
     length = shape(ary)[one_axis(axis, ndim(ary))]
@@ -303,11 +298,11 @@ def isclose(
 ) -> Value:
     """Whether elements differ by no more than `atol + rtol * abs(b)`."""
     a, b = broadcast_arrays(*promote_dtypes(a, b))
-    if not dtypes.is_float(get_aval(a).dtype):
-        a, b = promote_float(a, b) if get_aval(a).dtype.kind == "b" else (a, b)
-        near = less_equal(abs(a - b), atol + rtol * abs(b))
-        return basic.convert_element_type(near, bool)  # never weakly typed
+    kind = get_aval(a).dtype.kind
+    a, b = promote_float(a, b) if kind == "b" else (a, b)
     near = less_equal(abs(a - b), atol + rtol * abs(b))
+    if kind != "f":
+        return basic.convert_element_type(near, bool)  # never weakly typed
     near = logical_and(near, logical_not(logical_or(isinf(a), isinf(b))))
     near = logical_or(near, logical_and(isinf(a), equal(a, b)))
     return logical_or(near, logical_and(isnan(a), isnan(b))) if equal_nan else near
@@ -334,7 +329,7 @@ def array_equal(a1: Value, a2: Value, equal_nan: bool = False) -> Value:
 
 def kron(a: Value, b: Value) -> Value:
     """The Kronecker product: each element of `a` replaced by its product with all of `b`."""
-    rank = builtins.max(ndim(a), ndim(b))
+    rank = max(ndim(a), ndim(b))
     if get_aval(a).dtype == get_aval(b).dtype == bool:
         raise TypeError("kron takes numbers: at most one of its arrays has booleans.")
     a, b = (reshape(x, (*[1] * (rank - ndim(x)), *shape(x))) for x in map(positive, (a, b)))

@@ -9,19 +9,17 @@ from minijax.array import array_methods
 from minijax.core import Value, get_aval
 from minijax.lax import basic, defining, elementwise, reductions, shapes
 from minijax.numpy.basic import (
+    accumulation,
     divide,
     in_wider_float,
-    keep_axes,
     masked,
     multiply,
     name_functions,
     number_of,
-    numeric,
     refuse_out,
     started,
     static,
     sum,
-    widened,
 )
 from minijax.numpy.basic import mean as mean_of
 from minijax.numpy.elementwise import sqrt, square
@@ -69,7 +67,7 @@ def extreme(
             raise ValueError(f"{name} of no elements, or with a mask, is what `initial` says.")
         strong = masked(name, basic.convert_element_type(a, dtype), where, identity(dtype))
         reduced = started(combine, initial, reduce(strong, axes))
-        return keep_axes(reduced, shape(a), axes if keepdims else ())
+        return basic.keep_axes(reduced, shape(a), axes if keepdims else ())
 
     return basic.named(function, name, doc)
 
@@ -91,28 +89,13 @@ min = extreme(
 amax, amin = max, min
 
 
-def prod(
-    a: Value,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Value = None,
-    where: Value = None,
-    promote_integers: bool = True,
-) -> Value:
-    """The product over `axis`, or of all; the other parameters are as in `sum`."""
-    refuse_out("prod", out)
-    a = numeric(a)
-    axes, aval = normal_axes(axis, ndim(a)), get_aval(a)
-    widest = widened(aval.dtype) if promote_integers else aval.dtype
-
-    def product(x: Value) -> Value:
-        reduced = reductions.reduce_prod(masked("prod", x, where, 1), axes)
-        return started(multiply, initial, reduced)
-
-    whole = in_wider_float(product, a, dtype, widest)
-    return keep_axes(whole, aval.shape, axes if keepdims else ())
+prod = accumulation(
+    "prod",
+    reductions.reduce_prod,
+    multiply,
+    1,
+    "The product over `axis`, or of all; the other parameters are as in `sum`.",
+)
 
 
 def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Callable[..., Any]:
@@ -127,7 +110,7 @@ def truth_reduction(name: str, reduce: Callable[..., Any], identity: bool) -> Ca
         refuse_out(name, out)
         axes = normal_axes(axis, ndim(a))
         truths = masked(name, basic.convert_element_type(a, bool), where, identity)
-        return keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
+        return basic.keep_axes(reduce(truths, axes), shape(a), axes if keepdims else ())
 
     function.__doc__ = (
         f"Whether {name} of the elements along `axis` are true; `where` says which ones count."
@@ -155,7 +138,7 @@ def index_of(find: Callable[..., Any]) -> Callable[..., Any]:
             a, axis, axes = shapes.reshape(a, (size(a),)), 0, tuple(range(len(before)))
         else:
             axes = normal_axes(axis, len(before))
-        return keep_axes(find(a, axis, np.int64), before, axes if keepdims else ())
+        return basic.keep_axes(find(a, axis, np.int64), before, axes if keepdims else ())
 
     extreme = {"argmax": "greatest", "argmin": "least"}[find.__name__]
     function.__doc__ = (

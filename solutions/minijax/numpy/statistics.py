@@ -35,9 +35,11 @@ from minijax.numpy.elementwise import (
     logical_or,
     where,
 )
+from minijax.numpy.elementwise import where as choose
 from minijax.numpy.lookups import sort
 from minijax.numpy.making import (
     broadcast_to,
+    in_dtype,
     ndim,
     normal_axes,
     promote_dtypes,
@@ -164,21 +166,12 @@ def average(
 
 
 def without_nan(
-    reduce: Callable[..., Any], instead: float, only_nan: Any = None
-) -> Callable[..., Any]:
-    """A reduction in which NaN counts as `instead`; of NaN alone it is `only_nan`, if given."""
-
-    def function(a: Value, axis: Axis, **options: Any) -> Value:
-        a, axis = positive(a), static(axis)
-        if not dtypes.is_float(a.dtype):
-            return reduce(a, axis, **options)
-        found = reduce(where(isnan(a), instead, a), axis, **options)
-        if only_nan is None:
-            return found
-        nothing = all(isnan(a), axis, keepdims=options["keepdims"])
-        return where(nothing, only_nan, found)
-
-    return function
+    reduce: Callable[..., Any], instead: float, a: Value, axis: Axis, **options: Any
+) -> Value:
+    """A reduction in which NaN counts as `instead`."""
+    a, axis = positive(a), static(axis)
+    a = where(isnan(a), instead, a) if dtypes.is_float(a.dtype) else a
+    return reduce(a, axis, **options)
 
 
 def nansum(
@@ -193,7 +186,7 @@ def nansum(
     """The sum of everything that is not NaN; see `sum`."""
     refuse_out("nansum", out)
     options = {"dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
-    return without_nan(sum, 0.0)(a, axis, **options)
+    return without_nan(sum, 0.0, a, axis, **options)
 
 
 def nanmean(
@@ -223,9 +216,11 @@ def extreme_but_nan(name: str, reduce: Callable[..., Any], instead: float) -> Ca
         where: Value = None,
     ) -> Value:
         refuse_out(name, out)
-        only_nan = math.nan if initial is None else None
         options = {"keepdims": keepdims, "initial": initial, "where": where}
-        return without_nan(reduce, instead, only_nan)(a, axis, **options)
+        found = without_nan(reduce, instead, a, axis, **options)
+        if initial is not None or not dtypes.is_float(get_aval(a).dtype):
+            return found
+        return choose(all(isnan(a), axis, keepdims=keepdims), math.nan, found)
 
     return named(function, name, f"`{reduce.__name__}` of everything that is not NaN.")
 
@@ -315,14 +310,9 @@ def quantile(
     )
     line = sort(where(isnan(line).any(-1, keepdims=True), np.nan, line), -1)
     parts = [at_part(line, part) for part in ravel(q)]
-    found = as_float(stack(parts), get_aval(a).dtype)
+    found = in_dtype(stack(parts), get_aval(a).dtype)
     found = reshape(found, (*shape(q), *shape(line)[:-1]))
     return reshape(found, (*shape(q), *kept)) if keepdims else found
-
-
-def as_float(x: Value, dtype: np.dtype) -> Value:
-    """`x` in this dtype; as weak as it is, if it has it already."""
-    return x if get_aval(x).dtype == dtype else basic.convert_element_type(x, dtype)
 
 
 def at_part(line: Value, part: Value) -> Value:

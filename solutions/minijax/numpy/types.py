@@ -68,14 +68,9 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> issubdtype(np.float32, floating), issubdtype(np.int32, floating)
     (True, False)
     """
-    if is_key(arg1):
-        return False  # it is not a number's
+    if type(arg1).__name__ == "KeyType":  # of typed keys (`minijax.random`)
+        return False
     return bool(np.issubdtype(plain(arg1), plain(arg2)))
-
-
-def is_key(kind: Any) -> bool:
-    """Whether this is the dtype of typed keys (`minijax.random`)."""
-    return type(kind).__name__ == "KeyType"
 
 
 def finfo(dtype: Any) -> Any:

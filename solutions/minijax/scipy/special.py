@@ -2,12 +2,14 @@
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from minijax import lax, nn
 from minijax import numpy as jnp
 from minijax.core import Value
 from minijax.custom_rules import custom_jvp
+from minijax.lax.basic import named
 from minijax.nn.functions import logsumexp
 from minijax.numpy.basic import unary_float
 from minijax.numpy.functions import constant_like
@@ -69,34 +71,29 @@ def log_softmax(x: Value, /, *, axis: Any = None) -> Value:
     return nn.log_softmax(x, axis=axis)
 
 
-@custom_jvp
-def xlogy(x: Value, y: Value) -> Value:
-    """`x * log(y)`, which is 0 if `x` is."""
-    x, y = promote_float(x, y)
-    is_zero = jnp.equal(x, 0.0)
-    return jnp.where(is_zero, 0.0, x * jnp.log(jnp.where(is_zero, 1.0, y)))
+def times_log(name: str, log: Callable[..., Any], inner: Callable[..., Any], doc: str) -> Any:
+    """`x * log(y)`, the logarithm of `inner(y)`; 0 if `x` is."""
+
+    def function(x: Value, y: Value) -> Value:
+        x, y = promote_float(x, y)
+        is_zero = jnp.equal(x, 0.0)
+        return jnp.where(is_zero, 0.0, x * log(jnp.where(is_zero, 1.0, y)))
+
+    product = custom_jvp(named(function, name, doc))
+
+    @product.defjvp
+    def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        """As the product's, with derivatives that are finite where they can be."""
+        (x, y), (x_dot, y_dot) = promote_float(*primals), tangents
+        return product(x, y), x_dot * log(y) + y_dot * (x / inner(y))
+
+    return product
 
 
-@xlogy.defjvp
-def xlogy_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """As the product's, with derivatives that are finite where they can be."""
-    (x, y), (x_dot, y_dot) = promote_float(*primals), tangents
-    return xlogy(x, y), x_dot * jnp.log(y) + y_dot * (x / y)
-
-
-@custom_jvp
-def xlog1py(x: Value, y: Value) -> Value:
-    """`x * log(1 + y)`, which is 0 if `x` is."""
-    x, y = promote_float(x, y)
-    is_zero = jnp.equal(x, 0.0)
-    return jnp.where(is_zero, 0.0, x * jnp.log1p(jnp.where(is_zero, 1.0, y)))
-
-
-@xlog1py.defjvp
-def xlog1py_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """As the product's."""
-    (x, y), (x_dot, y_dot) = promote_float(*primals), tangents
-    return xlog1py(x, y), x_dot * jnp.log1p(y) + y_dot * (x / (1 + y))
+xlogy = times_log("xlogy", jnp.log, lambda y: y, "`x * log(y)`, which is 0 if `x` is.")
+xlog1py = times_log(
+    "xlog1py", jnp.log1p, lambda y: 1 + y, "`x * log(1 + y)`, which is 0 if `x` is."
+)
 
 
 def entr(x: Value) -> Value:
@@ -160,9 +157,7 @@ def log_ndtr(x: Value, series_order: int = 3) -> Value:
         series += factor / far ** (2 * i)
     low = -0.5 * far**2 - jnp.log(-far) - 0.5 * math.log(2 * math.pi) + jnp.log(series)
     return jnp.where(
-        jnp.greater(x, highest),
-        -ndtr(-x),
-        jnp.where(jnp.greater(x, lowest), middle, low),
+        jnp.greater(x, highest), -ndtr(-x), jnp.where(jnp.greater(x, lowest), middle, low)
     )
 
 
