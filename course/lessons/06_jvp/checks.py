@@ -6,6 +6,7 @@ before it, so you can do them in any order that pleases you.
 
 import numpy as np
 import pytest
+from checking import exercise
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, slope
 
@@ -64,10 +65,9 @@ class Box(Tracer):
         return get_aval(self.val)
 
 
-# JVPTrace.process_primitive -----------------------------------------------------------------------
+exercise("jvp.process_primitive")
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_primitive_with_a_rule():
     """The rule's value and tangent come back in one box."""
     with new_main(JVPTrace) as main:
@@ -77,7 +77,6 @@ def test_primitive_with_a_rule():
         assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_tangent_of_zeros():
     """Only None says that nothing moves: for a tangent whose numbers are 0 the rule is called."""
     toy = Primitive("toy")
@@ -90,7 +89,6 @@ def test_tangent_of_zeros():
             assert out.tangent == "what the rule gives"
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_rule_gets_everything():
     """The rule gets values, tangents and params, even if only one of the operands moves."""
     toy = Primitive("toy")
@@ -104,7 +102,6 @@ def test_rule_gets_everything():
         assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_nothing_moves():
     """If no operand moves, no rule is needed, and the result is a constant."""
     toy = Primitive("toy")
@@ -116,7 +113,6 @@ def test_nothing_moves():
         assert (out.primal, out.tangent) == (6.0, None)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_nothing_moves_below():
     """If no operand moves, interpreters further down take the operation."""
     with new_main(Toy, []) as below, new_main(JVPTrace) as main:
@@ -127,7 +123,6 @@ def test_nothing_moves_below():
         assert isinstance(out.primal, Box)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_no_rule():
     """If an operand moves and there is no rule, the error names the primitive."""
     toy = Primitive("toy")
@@ -138,7 +133,6 @@ def test_no_rule():
             trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_several_results():
     """A primitive with several results returns a list of boxes, moving or not."""
     toy = Primitive("toy", multiple_results=True)
@@ -154,16 +148,14 @@ def test_several_results():
         assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
 
 
-# Rules --------------------------------------------------------------------------------------------
+exercise("jvp.mul_rule")
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_two_that_move():
     """If both operands move, the tangent has a term for each of them."""
     assert bilinear_jvp(mul_p, [3.0, 5.0], [0.5, 10.0]) == (15.0, 32.5)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_with_a_constant():
     """A constant operand contributes nothing, even if 0 times the other operand is NaN."""
     assert bilinear_jvp(mul_p, [3.0, 5.0], [0.5, None]) == (15.0, 2.5)
@@ -171,7 +163,6 @@ def test_product_with_a_constant():
     assert bilinear_jvp(mul_p, [np.inf, 4.0], [0.5, None]) == (np.inf, 2.0)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_shapes():
     """For an array and a number, the tangent has the array's shape, whichever of them moves."""
     array = np.array([1.0, -2.0])
@@ -183,7 +174,6 @@ def test_product_of_shapes():
     assert np.shape(bilinear_jvp(mul_p, [4.0, array], [0.0, None])[1]) == (2,)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_value_of_a_product():
     """The value is what the primitive returns: a minijax array, not a NumPy array."""
     value, _ = bilinear_jvp(mul_p, [np.array([1.0, -2.0]), 4.0], [np.ones(2), None])
@@ -191,7 +181,6 @@ def test_value_of_a_product():
     assert type(value) is not np.ndarray
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_tracers():
     """Operands may be tracers, and for a constant one no term is computed."""
     with new_main(Toy, []) as main:
@@ -203,7 +192,6 @@ def test_product_of_tracers():
         assert main.global_data == ["mul", "mul"]
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_matrices():
     """The tangent of a product of matrices has two terms, each a product in the order given."""
     x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -216,17 +204,15 @@ def test_product_of_matrices():
     assert tangent.tolist() == [[1.0, 21.0], [13.0, 40.0]]
 
 
-# sum_jvp ------------------------------------------------------------------------------------------
+exercise("jvp.sum_rule")
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_two_that_move():
     """If both operands move, the tangents are added or subtracted as the values are."""
     assert sum_jvp(add_p, [3.0, 4.0], [0.5, 10.0]) == (7.0, 10.5)
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, 10.0]) == (-1.0, -9.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_one_that_moves():
     """A constant operand contributes nothing, even if it is infinite."""
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, None]) == (-1.0, 0.5)
@@ -236,7 +222,6 @@ def test_sum_of_one_that_moves():
     assert (tangent.dtype.name, float(tangent)) == ("float32", -0.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_shapes():
     """The tangent has the shape of the value, even if only the smaller operand moves."""
     for primitive, sign in ((add_p, 1.0), (sub_p, -1.0)):
@@ -246,7 +231,6 @@ def test_sum_shapes():
         assert np.asarray(tangent).tolist() == [[sign, sign], [sign, sign]]
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_tracers():
     """Operands and tangents may be tracers, which NumPy's functions would reject."""
     with new_main(Toy, []) as main:
@@ -255,7 +239,6 @@ def test_sum_of_tracers():
         assert (value.val, tangent.val) == (-1.0, -9.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_with_a_constant():
     """For a constant operand, nothing is added or subtracted except its value."""
     with new_main(Toy, []) as main:
@@ -268,10 +251,9 @@ def test_sum_with_a_constant():
             assert sums == [primitive.name]
 
 
-# jvp_flat -----------------------------------------------------------------------------------------
+exercise("jvp.flat")
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_values_and_tangents():
     """Values and tangents come back as two lists, and the interpreter is gone from the stack."""
     values, tangents = jvp_flat(lambda x, y: [y, x], [3.0, 4.0], [0.5, 10.0])
@@ -280,7 +262,6 @@ def test_values_and_tangents():
     assert len(trace_state.stack) == 1
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_one_call():
     """The function is called once."""
     calls = []
@@ -288,7 +269,6 @@ def test_one_call():
     assert len(calls) == 1
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_operations_are_differentiated():
     """Operations of the function are differentiated by their rules."""
     values, tangents = jvp_flat(lambda x: [jnp.exp(-x)], [np.array([0.0, 1.0])], [np.ones(2)])
@@ -296,7 +276,6 @@ def test_operations_are_differentiated():
     assert_allclose(tangents[0], [-1.0, -0.36787944117144233])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_zeros_are_arrays():
     """The tangent of an integer goes in as None; the symbolic zero comes out as an array."""
     seen = []
@@ -311,7 +290,6 @@ def test_zeros_are_arrays():
     assert (tangents[1].dtype.name, tangents[1].tolist()) == ("float32", [0.0, 0.0])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_results_of_another_jvp():
     """A box that belongs to an outer jvp is a constant here: its tangent is not taken."""
     with new_main(JVPTrace) as main:
@@ -321,7 +299,6 @@ def test_results_of_another_jvp():
         assert tangents == [0.0, 0.5]
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_box_of_an_interpreter_that_has_ended():
     """A result that is the box of an earlier jvp, which has ended, is an error."""
     kept = []
@@ -330,7 +307,6 @@ def test_box_of_an_interpreter_that_has_ended():
         jvp_flat(lambda y: [kept[0]], [3.0], [0.5])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_jvp_in_jvp():
     """The inner of two nested jvps does not see the outer one's tangent, nor the other way around."""
     inner = []
@@ -344,7 +320,6 @@ def test_jvp_in_jvp():
     assert (value, tangent) == (2.0, 5.0)
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_second_derivative():
     """The second derivative of the sine is minus the sine."""
 
@@ -361,7 +336,6 @@ OPERATIONS = (
 )
 
 
-@pytest.mark.exercise("jvp.flat")
 @for_programs(seed="jvp", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
     """The derivative of a random program along its tangents is its slope in that direction."""
