@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers
-from checking import exercise, yours
 
 import minijax.numpy as jnp
 from minijax import lax

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import pytest
+from checking import exercise, yours
 from random_programs import for_programs
 from random_trees import make
-from checking import exercise, yours
 
 from minijax.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 

@@ -68,49 +68,48 @@ class Box(Tracer):
 exercise("jvp.process_primitive")
 
 
-def test_primitive_with_a_rule():
-    """The rule's value and tangent come back in one box."""
+@pytest.fixture
+def trace():
+    """The interpreter of derivatives, at work."""
     with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        out = trace.process_primitive(sin_p, [JVPTracer(trace, 0.0, 5.0)], {})
-        assert isinstance(out, JVPTracer)
-        assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
+        yield JVPTrace(main)
 
 
-def test_tangent_of_zeros():
+def test_primitive_with_a_rule(trace):
+    """The rule's value and tangent come back in one box."""
+    out = trace.process_primitive(sin_p, [JVPTracer(trace, 0.0, 5.0)], {})
+    assert isinstance(out, JVPTracer)
+    assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
+
+
+def test_tangent_of_zeros(trace):
     """Only None says that nothing moves: for a tangent whose numbers are 0 the rule is called."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x: x
     jvp_rules[toy] = lambda primals, tangents: (primals[0], "what the rule gives")
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        for x_dot in (0.0, np.zeros(2)):
-            out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
-            assert out.tangent == "what the rule gives"
+    for x_dot in (0.0, np.zeros(2)):
+        out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
+        assert out.tangent == "what the rule gives"
 
 
-def test_rule_gets_everything():
+def test_rule_gets_everything(trace):
     """The rule gets values, tangents and params, even if only one of the operands moves."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, z, *, scale: scale * x
     jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
-        out = trace.process_primitive(toy, boxes, {"scale": 7})
-        assert out.primal == 7.5
-        assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
+    boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
+    out = trace.process_primitive(toy, boxes, {"scale": 7})
+    assert out.primal == 7.5
+    assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
 
 
-def test_nothing_moves():
+def test_nothing_moves(trace):
     """If no operand moves, no rule is needed, and the result is a constant."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, *, scale: scale * x
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
-        assert isinstance(out, JVPTracer)
-        assert (out.primal, out.tangent) == (6.0, None)
+    out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
+    assert isinstance(out, JVPTracer)
+    assert (out.primal, out.tangent) == (6.0, None)
 
 
 def test_nothing_moves_below():
@@ -123,29 +122,25 @@ def test_nothing_moves_below():
         assert isinstance(out.primal, Box)
 
 
-def test_no_rule():
+def test_no_rule(trace):
     """If an operand moves and there is no rule, the error names the primitive."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x: x
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        with pytest.raises(NotImplementedError, match="toy"):
-            trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
+    with pytest.raises(NotImplementedError, match="toy"):
+        trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
 
 
-def test_several_results():
+def test_several_results(trace):
     """A primitive with several results returns a list of boxes, moving or not."""
     toy = Primitive("toy", multiple_results=True)
     impl_rules[toy] = lambda x: [x, -x]
     jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
-        assert type(outs).__name__ == "list"
-        assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
-        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
-        assert type(outs).__name__ == "list"
-        assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
+    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
+    assert type(outs).__name__ == "list"
+    assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
+    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
+    assert type(outs).__name__ == "list"
+    assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
 
 
 exercise("jvp.mul_rule")

@@ -129,30 +129,20 @@ def test_nothing_is_missing():
 exercise("vmap.reduce_sum_rule")
 
 
-def test_batch_axis_in_front():
-    """Two examples of shape (3,), along the leading axis: their sums."""
-    out, dim = reduce_sum_batch(2, [GRID], [0], axes=(0,))
-    assert (out.tolist(), dim) == ([6.0, 15.0], 0)
-
-
-def test_batch_axis_behind():
-    """Three examples of shape (2,): the summed axis came before the batch axis."""
-    out, dim = reduce_sum_batch(3, [GRID], [1], axes=(0,))
-    assert (out.tolist(), dim) == ([5.0, 7.0, 9.0], 0)
-
-
-def test_batch_axis_between():
-    """Three examples of shape (2, 4), along the middle axis."""
-    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(1,))
-    assert (out.tolist(), dim) == ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 1)
-    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(0, 1))
-    assert (out.tolist(), dim) == ([60.0, 92.0, 124.0], 0)
-
-
-def test_two_axes_in_front():
-    """Four examples of shape (2, 3), along the last axis, each summed along both of its axes."""
-    out, dim = reduce_sum_batch(4, [CUBE], [2], axes=(0, 1))
-    assert (out.tolist(), dim) == ([60.0, 66.0, 72.0, 78.0], 0)
+@pytest.mark.parametrize(
+    ("axes", "dim", "examples", "want"),
+    [
+        ((0,), 0, GRID, ([6.0, 15.0], 0)),
+        ((0,), 1, GRID, ([5.0, 7.0, 9.0], 0)),
+        ((1,), 1, CUBE, ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 1)),
+        ((0, 1), 1, CUBE, ([60.0, 92.0, 124.0], 0)),
+        ((0, 1), 2, CUBE, ([60.0, 66.0, 72.0, 78.0], 0)),
+    ],
+)
+def test_sums_of_examples(axes, dim, examples, want):
+    """Each example is summed along its own axes; the batch axis may be before, between or after them."""
+    out, out_dim = reduce_sum_batch(examples.shape[dim], [examples], [dim], axes=axes)
+    assert (out.tolist(), out_dim) == want
 
 
 def test_one_sum():

@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from checking import exercise, yours
+from numpy.testing import assert_allclose
 
 import minijax.numpy as jnp
 from minijax import jacfwd, vmap

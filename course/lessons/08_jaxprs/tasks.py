@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from random_programs import LAX, for_programs, numbers
 from checking import exercise, yours
+from random_programs import LAX, for_programs, numbers
 
 from minijax.core import ShapedArray, add_p, mul_p, neg_p, sin_p, sub_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, read, typecheck_jaxpr

@@ -4,9 +4,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import LAX, for_programs, numbers, results_of
-from checking import exercise, yours
 
 import minijax.numpy as jnp
 from minijax import lax, make_jaxpr

@@ -5,8 +5,8 @@ import random
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from checking import exercise, yours
+from numpy.testing import assert_allclose
 
 from microjax.stackless import context, grad, jit, jvp, lax, vmap
 
