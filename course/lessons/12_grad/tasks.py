@@ -23,45 +23,31 @@ exercise("grad.open")
 guilty = yours("open_grad.guilty")
 
 
-def negative(rule):
-    """A rule with the wrong sign."""
-    return lambda *args, **params: [x if x is None else -x for x in rule(*args, **params)]
+def each(change):
+    """A way to be wrong that changes every cotangent."""
+    return lambda cts: [x if x is None else change(x) for x in cts]
 
 
-def of_wrong_shape(rule):
-    """A rule whose numbers are right."""
-    return lambda *args, **params: [
-        x if x is None else np.asarray(x)[None] for x in rule(*args, **params)
-    ]
-
-
-def raising(rule):
-    """A rule that raises an exception."""
-    return lambda *args, **params: rule(*args, **params)[len(args)]
-
-
-def too_long(rule):
-    """A rule that returns one cotangent too many."""
-    return lambda *args, **params: [*rule(*args, **params), None]
-
-
-def forgetful(rule):
-    """A rule for which nothing counts."""
-    return lambda *args, **params: [None] * (len(args) - 1)
-
-
-def upside_down(rule):
-    """A rule that turns cotangents round."""
-    return lambda *args, **params: [
-        x if x is None or not np.ndim(x) else np.flip(np.asarray(x)) * 2.0
-        for x in rule(*args, **params)
-    ]
+negative = each(lambda ct: -ct)
+upside_down = each(lambda ct: np.flip(np.asarray(ct)) * 2.0 if np.ndim(ct) else ct)
+# What wrong rules make of the right list of cotangents.
+WAYS = {
+    "the wrong sign": negative,
+    "the wrong shape": each(lambda ct: np.asarray(ct)[None]),
+    "an exception": lambda cts: cts[len(cts)],
+    "one cotangent too many": lambda cts: [*cts, None],
+    "no cotangent at all": lambda cts: [None] * len(cts),
+}
 
 
 def wrong(way, names):
     """The rules of these primitives, made wrong in this way."""
+
+    def made_wrong(rule):
+        return lambda *args, **params: way(rule(*args, **params))
+
     primitives = [getattr(core, f"{name}_p") for name in names]
-    return {primitive: way(transpose_rules[primitive]) for primitive in primitives}
+    return {primitive: made_wrong(transpose_rules[primitive]) for primitive in primitives}
 
 
 def linear_operations(f, xs):
@@ -88,9 +74,9 @@ def test_no_rule_is_guilty(f, xs):
 def test_one_rule_is_guilty(f, xs):
     """One wrong rule is found in a random program, whatever is wrong with it."""
     for name in linear_operations(f, xs):
-        for way in (negative, of_wrong_shape, raising, too_long, forgetful):
-            with patch.dict(transpose_rules, wrong(way, [name])):
-                assert guilty(f, *xs) == {name}
+        for way, make in WAYS.items():
+            with patch.dict(transpose_rules, wrong(make, [name])):
+                assert guilty(f, *xs) == {name}, f"The rule of {name} is wrong: {way}."
 
 
 @for_programs(seed="grad.guilty", operations=OPERATIONS, dtypes=["float64"], results=1, number=12)
