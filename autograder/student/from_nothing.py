@@ -154,7 +154,7 @@ def asked(task: Task, part: Exercise) -> list[str]:
     section, used = "", set()
     for node in ast.parse(task.checks_file.read_bytes()).body:
         match node:
-            case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(name)])):
+            case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(name))])):
                 section = name
         if section == part.id:
             used |= {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
