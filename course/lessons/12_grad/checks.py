@@ -45,14 +45,19 @@ GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 F32 = np.dtype("float32")
 
 
+def floats(*shape):
+    """The abstract value of an array of this shape."""
+    return ShapedArray(shape, np.dtype(float))
+
+
 def linear(*shape):
     """A linear operand of this shape."""
-    return UndefPrimal(ShapedArray(shape, np.dtype(float)))
+    return UndefPrimal(floats(*shape))
 
 
 def variables(number, *shape):
     """New variables with the same shape."""
-    return [Var(ShapedArray(shape, np.dtype(float))) for _ in range(number)]
+    return [Var(floats(*shape)) for _ in range(number)]
 
 
 exercise("grad.unbroadcast")
@@ -113,17 +118,15 @@ def test_new_and_stretched_axes():
 exercise("grad.dot_general_rule")
 
 MATRICES = ((1,), (0,)), ((), ())
-LEFT = ShapedArray((2, 3), np.dtype(float))
-RIGHT = ShapedArray((3, 2), np.dtype(float))
 CT = np.array([[1.0, 10.0], [100.0, 1000.0]])
 
 
 def test_matrices():
     """Of z = x @ y, the cotangent of x is ct @ y.T, and that of y is x.T @ ct."""
-    out = dot_cotangent(CT, LEFT, GRID.T, *MATRICES, comes_last=False)
+    out = dot_cotangent(CT, floats(2, 3), GRID.T, *MATRICES, comes_last=False)
     assert out.tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     mirrored = [pair[::-1] for pair in MATRICES]
-    out = dot_cotangent(CT, RIGHT, GRID, *mirrored, comes_last=True)
+    out = dot_cotangent(CT, floats(3, 2), GRID, *mirrored, comes_last=True)
     assert out.tolist() == [[401.0, 4010.0], [502.0, 5020.0], [603.0, 6030.0]]
 
 
@@ -131,8 +134,7 @@ def test_stacks_of_matrices():
     """With a batch axis there is one such product for each index."""
     numbers = ((2,), (1,)), ((0,), (0,))
     cts, others = np.stack([CT, 2.0 * CT]), np.stack([GRID.T, -GRID.T])
-    aval = ShapedArray((2, 2, 3), np.dtype(float))
-    out = dot_cotangent(cts, aval, others, *numbers, comes_last=False)
+    out = dot_cotangent(cts, floats(2, 2, 3), others, *numbers, comes_last=False)
     assert out[0].tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     assert out[1].tolist() == [[-82.0, -104.0, -126.0], [-8200.0, -10400.0, -12600.0]]
 
@@ -141,8 +143,7 @@ def test_batch_axes_anywhere():
     """The batch axes are the first ones of the cotangent, wherever the operands have them."""
     numbers = ((2,), (0,)), ((1,), (2,))  # of x[i, b, k] and y[k, j, b]
     ct, other = np.arange(8.0).reshape(2, 2, 2), np.arange(12.0).reshape(3, 2, 2)
-    aval = ShapedArray((2, 2, 3), np.dtype(float))
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, floats(2, 2, 3), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("bij,kjb->ibk", ct, other).tolist()
 
 
@@ -150,19 +151,17 @@ def test_several_kept_axes():
     """Each operand may keep several axes, or none."""
     numbers = ((1,), (2,)), ((), ())  # of x[i, k, h] and y[j, l, k]
     ct, other = np.arange(16.0).reshape(2, 2, 2, 2), np.arange(12.0).reshape(2, 2, 3)
-    aval = ShapedArray((2, 3, 2), np.dtype(float))
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("ihjl,jlk->ikh", ct, other).tolist()
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=True)
+    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=True)
     assert out.tolist() == np.einsum("jlih,jlk->ikh", ct, other).tolist()
 
 
 def test_vectors():
     """In a product of two vectors, each gets the other one times a number."""
     numbers = ((0,), (0,)), ((), ())
-    aval = ShapedArray((3,), np.dtype(float))
-    assert dot_cotangent(5.0, aval, ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
-    assert dot_cotangent(5.0, aval, ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, floats(3), ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, floats(3), ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
 
 
 def test_single_precision():
@@ -180,7 +179,7 @@ exercise("grad.backward_pass")
 
 def test_chain():
     """A cotangent goes through the rules from the last equation to the first."""
-    a = Var(ShapedArray((2, 3), np.dtype(float)))
+    (a,) = variables(1, 2, 3)
     b, c = variables(2, 3, 2)
     turn = JaxprEqn([a], [b], transpose_p, {"permutation": (1, 0)})
     jaxpr = Jaxpr([], [a], [c], [turn, JaxprEqn([b], [c], neg_p, {})])
