@@ -11,14 +11,15 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 Operation = Callable[[], Any]
+Row = TypeVar("Row")
 Sampler = Callable[[Operation, int], float]  # (operation, how often) -> seconds for one
 
 
@@ -124,6 +125,15 @@ def duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"
+
+
+def printed(rows: Iterable[Row], line: Callable[[Row], str]) -> list[Row]:
+    """The rows, each of them printed as soon as it is there."""
+    found = []
+    for row in rows:
+        print(line(row), flush=True)
+        found.append(row)
+    return found
 
 
 def document(rows: Sequence[Figure], packages: Sequence[str]) -> dict[str, Any]:

@@ -269,11 +269,8 @@ def main(
     print(HEAD)
     for lesson in chosen(words):
         everyone = make_class(lesson, sizes.ours)
-        of_lesson = []
-        for grader in graders:
-            row = measured(grader, lesson, everyone[: getattr(sizes, grader.size)])
-            print(table_line(row), flush=True)
-            of_lesson.append(row)
+        runs = (measured(x, lesson, everyone[: getattr(sizes, x.size)]) for x in graders)
+        of_lesson = measure.printed(runs, table_line)
         check_scores(of_lesson, lesson)
         rows += of_lesson
         found += aims(of_lesson)

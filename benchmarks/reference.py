@@ -214,11 +214,8 @@ def main(
 ) -> None:
     """Print the table, line by line, and write the report."""
     chosen = [row for row in rows if not words or any(word in row.name for word in words)]
-    figures = []
     print(measure.HEAD)
-    for figure in measured(chosen, sizes or Sizes(), Effort()):
-        print(measure.table_line(figure), flush=True)
-        figures.append(figure)
+    figures = measure.printed(measured(chosen, sizes or Sizes(), Effort()), measure.table_line)
     measure.write_json(report, measure.document(figures, PACKAGES))
     print(f"The figures are in {report}.")
 

@@ -5,7 +5,6 @@ Wall time is what a student feels; processor time (of all processes) tells how m
 on a machine that is busy. The aim: an answer within 1 s for lessons without XLA, 2 s with it.
 """
 
-import json
 import os
 import shutil
 import statistics
@@ -15,11 +14,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.student import workspace
+from benchmarks._measure import printed, write_json
 
 ROUNDS = 5
 REPORT = places.ROOT / "build" / "bench" / "student.json"
@@ -92,20 +93,14 @@ def others(folder: Path, rounds: int) -> list[Row]:
 def main(lessons: Sequence[str] = (), rounds: int = ROUNDS, report: Path = REPORT) -> None:
     """Measure the lessons, all if none is named; print a table and write it as JSON."""
     known = [x for x in manifest.load().values() if x.exercises and x.id in (lessons or [x.id])]
-    rows = []
     print(f"{'':<36}{'wall s':>8}{'processor':>11}{'aim':>6}")
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        make_workspace(Path(name))
-        for row in others(Path(name), rounds):
-            rows.append(row)
-            print(row.line, flush=True)
-        for lesson in known:
-            for row in rows_of(lesson, Path(name), rounds):
-                rows.append(row)
-                print(row.line, flush=True)
+        folder = Path(name)
+        make_workspace(folder)
+        of_lessons = (row for x in known for row in rows_of(x, folder, rounds))
+        rows = printed(chain(others(folder, rounds), of_lessons), lambda row: row.line)
     about = {"cores": os.cpu_count(), "load": os.getloadavg(), "rows": [asdict(x) for x in rows]}
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    write_json(report, about)
 
 
 if __name__ == "__main__":

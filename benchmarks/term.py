@@ -97,10 +97,7 @@ def main(words: list[str], report: Path = REPORT) -> None:
     lesson, number = manifest.get(LESSON), int(words[0]) if words else MEASURED
     before = {row["command"]: Row(**row) for row in measure.last_rows(report)}
     print(f"{'':18}{'submissions':>11}{'minutes':>8}{'CPU minutes':>12}{'before':>8}{'MB':>8}")
-    rows = []
-    for row in measured(lesson, number):
-        print(line(row, before.get(row.command)), flush=True)
-        rows.append(row)
+    rows = measure.printed(measured(lesson, number), lambda row: line(row, before.get(row.command)))
     print("Extrapolated:")
     for row in rows:
         print(line(row.times(CLASS), before.get(row.command)))

@@ -27,7 +27,7 @@ import pytest
 # What is beside checks.py.
 OURS = (
     *("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py"),
-    "module_rules.py",
+    *("checking.py", "module_rules.py"),
 )
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 
@@ -120,6 +120,14 @@ def opens_itself(frame: FrameType | None, root: Path) -> bool:
         frame = frame.f_back
     file = Path(frame.f_code.co_filename) if frame else root
     return file.is_relative_to(root) and len(file.relative_to(root).parts) > 1
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a check with the exercise of its section in the file (`checking.exercise`)."""
+    test, file = getattr(item, "originalname", ""), getattr(item, "module", None)
+    above = [name for name, before in getattr(file, "_sections", []) if test not in before]
+    if above:
+        item.add_marker(pytest.mark.exercise(above[-1]))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

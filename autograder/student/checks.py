@@ -35,6 +35,7 @@ EXAMPLES = Path(__file__).with_name("example_checks.py")
 HELPERS = (
     *(places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")),
     Path(module_rules.__file__),
+    PLUGIN.with_name("checking.py"),
 )
 
 DONE, TO_DO, WRONG, WAITS, NOT_RUN = "done", "to do", "not right yet", "waits", "not run"

@@ -77,8 +77,9 @@ def raised(error: Error) -> str:
         return f"it stops at breakpoint(), {NO_KEYBOARD}"
     if error.message.startswith("pytest: reading from stdin"):
         return f"it waits for input(), {NO_KEYBOARD}"
-    if found := re.match(r"cannot import name '(\w+)' from '\w+' \((\w+\.py)\)", error.message):
-        return f"there is no {found[1]} in tasks/{found[2]}."
+    if found := re.match(r"module '((?:open|repair)_\w+)' has no attribute '(\w+)'", error.message):
+        also = error.message[found.end() :]  # perhaps the name that was meant
+        return f"there is no {found[2]} in tasks/{found[1]}.py{also or '.'}"
     return f"it {raises(error.type, error.message)}"
 
 

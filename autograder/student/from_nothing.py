@@ -151,10 +151,12 @@ def public(task: Task) -> list[str]:
 
 def asked(task: Task, part: Exercise) -> list[str]:
     """The public names that the checks of a part use."""
-    mark = part.id.partition(".")[2]
-    used = set()
+    section, used = "", set()
     for node in ast.parse(task.checks_file.read_bytes()).body:
-        if isinstance(node, ast.FunctionDef) and mark in map(ast.unparse, node.decorator_list):
+        match node:
+            case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(name))])):
+                section = name
+        if section == part.id:
             used |= {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
     return [name for name in public(task) if name in used]
 

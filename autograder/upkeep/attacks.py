@@ -160,7 +160,8 @@ def made_module(attack: Attack, lesson: Lesson, words: Mapping[str, str]) -> str
     if attack.answer:
         for exercise in _undone(attack, lesson):
             text = text.replace(f'raise NotImplementedError("{exercise.id}")', attack.answer)
-    return _filled(f"{text}\n{CARRY if 'carry_out' in attack.body else ''}\n{attack.body}", words)
+    used = [tool for name, tool in TOOLS.items() if name in attack.answer + attack.body]
+    return _filled("\n".join([text, *used, attack.body]), words)
 
 
 def _undone(attack: Attack, lesson: Lesson) -> tuple[Exercise, ...]:
@@ -170,8 +171,29 @@ def _undone(attack: Attack, lesson: Lesson) -> tuple[Exercise, ...]:
     return tuple(e for e in lesson.exercises if attack.only in ("", e.id))
 
 
-# For attacks that have found something: every way out that one could think of.
-CARRY = '''
+# What several attacks need, by the name with which they call it.
+TOOLS = {
+    # A right rule for products, in the lesson `jvp`.
+    "product": """
+def product(x, y, s, t):
+    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
+    return mul(x, y), add_tangents(*moved)
+""",
+    "send_everywhere": """
+def framed(message):
+    return len(message).to_bytes(4, "big") + message
+
+
+def send_everywhere(data):
+    import os
+    for descriptor in range(1, 16):
+        try:
+            os.write(descriptor, data)
+        except OSError:
+            pass
+""",
+    # For those that have found something: every way out that one could think of.
+    "carry_out": '''
 def carry_out(loot):
     """Say it, write it, send it, and return it."""
     import os, socket, sys
@@ -189,7 +211,8 @@ def carry_out(loot):
     except OSError:
         pass
     return loot
-'''
+''',
+}
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

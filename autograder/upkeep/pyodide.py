@@ -180,7 +180,7 @@ TOOL = (
     "lessons/places", "lessons/problem", "lessons/skeleton", "lessons/user_files",
     "grading/__init__", "grading/words", "grading/random_programs", "grading/random_trees",
     "student/__init__", "student/cache", "student/check_plugin", "student/checks",
-    "student/example_checks", "student/explain", "student/in_browser",
+    "student/example_checks", "student/explain", "student/in_browser", "student/checking",
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from checking import exercise
 
 from nothing.microjax import (
     Interpreter,
@@ -116,12 +117,9 @@ def value(polynomial, x, order=0):
 
 PROGRAMS = [program(seed) for seed in range(40)]
 
-# Interpreters -------------------------------------------------------------------------------------
-
-interpreters = pytest.mark.exercise("microjax.interpreters")
+exercise("microjax.interpreters")
 
 
-@interpreters
 def test_classes():
     """Op and Interpreter are defined in your file."""
     for kind in (Op, Interpreter):
@@ -129,7 +127,6 @@ def test_classes():
             raise NameError(f"{kind.__name__} is not there yet")
 
 
-@interpreters
 def test_evaluation():
     """At the beginning operations are evaluated: add is the sum, mul the product, of floats."""
     assert [add(2.5, 4.0), mul(2.5, 4.0), foo(2.0)] == [6.5, 10.0, 10.0]
@@ -137,7 +134,6 @@ def test_evaluation():
         assert f(3.0) == value(polynomial, 3.0)
 
 
-@interpreters
 @pytest.mark.parametrize("args", [(2, 3.0), (2.0, 3), ("2.0", "3.0")])
 def test_only_floats(args):
     """Evaluation raises TypeError for an operand that is not a float."""
@@ -146,7 +142,6 @@ def test_only_floats(args):
             op(*args)
 
 
-@interpreters
 def test_question_and_answer():
     """The current interpreter gets the operation and a tuple, once; its answer is the result."""
     text = Text()
@@ -155,7 +150,6 @@ def test_question_and_answer():
     assert text.asked == [(Op.add, ("x", 3.0)), (Op.mul, ("x", "add(x, 3.0)"))]
 
 
-@interpreters
 def test_blocks():
     """A with block has its own interpreter; afterwards the one before it is current again."""
     first, outer, inner = current_interpreter(), Text("outer"), Text("inner")
@@ -166,7 +160,6 @@ def test_blocks():
     assert current_interpreter() is first
 
 
-@interpreters
 @pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
 def test_a_block_that_fails(error):
     """After a block that fails the interpreter before it is current again, too."""
@@ -177,7 +170,6 @@ def test_a_block_that_fails(error):
         assert current_interpreter() is outer
 
 
-@interpreters
 def test_one_interpreter_in_two_blocks():
     """An interpreter may be current in a block inside its own block, and is not the one before."""
     first, text = current_interpreter(), Text()
@@ -188,14 +180,12 @@ def test_one_interpreter_in_two_blocks():
     assert current_interpreter() is first
 
 
-@interpreters
 def test_another_thread():
     """What one thread makes current is not current in another, which begins with evaluation."""
     with set_interpreter(Text()), ThreadPoolExecutor() as threads:
         assert threads.submit(add, 1.0, 2.0).result() == 3.0
 
 
-@interpreters
 def test_counts():
     """count_ops returns the result and the number of operations, of this call alone."""
     assert count_ops(foo, 2.0) == (10.0, 2)
@@ -204,7 +194,6 @@ def test_counts():
     assert [count_ops(f, 3.0)[1] for f, _ in PROGRAMS] == [8] * len(PROGRAMS)
 
 
-@interpreters
 def test_counting_what_counts():
     """The inner count leaves operations to the outer interpreter, which counts them, too."""
 
@@ -216,7 +205,6 @@ def test_counting_what_counts():
         assert count_ops(foo, "x") == ("mul(x, add(x, 3.0))", 2)
 
 
-@interpreters
 def test_counting_a_function_that_fails():
     """Whatever a function raises, the interpreter that was current is current again."""
     with set_interpreter(Text()):
@@ -226,12 +214,9 @@ def test_counting_a_function_that_fails():
         assert current_interpreter() is before
 
 
-# Derivatives --------------------------------------------------------------------------------------
-
-duals = pytest.mark.exercise("microjax.duals")
+exercise("microjax.duals")
 
 
-@duals
 def test_value_and_tangent():
     """jvp returns the value, and how fast it moves: twice as fast if the input does."""
     assert jvp(foo, 2.0, 1.0) == (10.0, 7.0)
@@ -240,7 +225,6 @@ def test_value_and_tangent():
         assert jvp(f, 3.0, 2.0) == (value(polynomial, 3.0), 2.0 * value(polynomial, 3.0, order=1))
 
 
-@duals
 def test_one_run():
     """jvp runs the function once."""
     runs = []
@@ -248,7 +232,6 @@ def test_one_run():
     assert runs == ["run"]
 
 
-@duals
 def test_the_interpreter_before_does_the_arithmetic():
     """A sum needs two operations of the interpreter before, a product four."""
     for f, expected in [(lambda x: add(x, 1.0), 2), (lambda x: mul(x, 1.0), 4)]:
@@ -260,7 +243,6 @@ def test_the_interpreter_before_does_the_arithmetic():
     assert count_ops(lambda x: derivative(foo, x), 2.0) == (7.0, 6)
 
 
-@duals
 def test_between_two_operations():
     """After each operation the interpreter of the derivative is in charge again."""
     counts = []
@@ -268,14 +250,12 @@ def test_between_two_operations():
     assert counts == [2]
 
 
-@duals
 def test_results_that_do_not_move():
     """A constant result has tangent 0.0."""
     assert jvp(lambda x: 5.0, 2.0, 1.0) == (5.0, 0.0)
     assert type(jvp(lambda x: 5.0, 2.0, 1.0)[1]) is float
 
 
-@duals
 def test_derivatives_inside():
     """Each jvp has dual numbers of its own: an x from outside does not move inside."""
 
@@ -288,7 +268,6 @@ def test_derivatives_inside():
     assert derivative(lambda x: jvp(lambda y: x, 2.0, 1.0)[0], 5.0) == 1.0
 
 
-@duals
 def test_counting_between_two_derivatives():
     """They are not confused either if another interpreter is between them."""
 
@@ -298,7 +277,6 @@ def test_counting_between_two_derivatives():
     assert derivative(f, 1.0) == 1.0
 
 
-@duals
 def test_what_is_left_of_a_derivative():
     """A value that escaped from a derivative is a constant of later ones; TypeError refuses it."""
     kept = []
@@ -307,7 +285,6 @@ def test_what_is_left_of_a_derivative():
         derivative(lambda y: mul(y, kept[0]), 3.0)
 
 
-@duals
 def test_orders():
     """The orders from 0 on: value, slope, slope of the slope, each in one run."""
     assert [nth_order_derivative(n, foo, 2.0) for n in range(5)] == [10.0, 7.0, 2.0, 0.0, 0.0]
@@ -318,7 +295,6 @@ def test_orders():
     assert len(runs) == 1
 
 
-@duals
 def test_jvp_of_a_function_that_fails():
     """Whatever a function raises, the interpreter that was current is current again."""
     with set_interpreter(Text()):
@@ -328,12 +304,9 @@ def test_jvp_of_a_function_that_fails():
         assert current_interpreter() is before
 
 
-# Programs as data ---------------------------------------------------------------------------------
-
-staging = pytest.mark.exercise("microjax.staging")
+exercise("microjax.staging")
 
 
-@staging
 def test_program_of_a_function():
     """A program prints its parameters, its operations in order, and what it returns."""
     expected = ["v_1 ->", "  v_2 = add(v_1, 3.0)", "  v_3 = mul(v_1, v_2)", "v_3"]
@@ -343,7 +316,6 @@ def test_program_of_a_function():
     assert lines(several) == ["v_1, v_2, v_3 ->", "  v_4 = add(v_3, v_1)", "v_4"]
 
 
-@staging
 def test_nothing_is_computed():
     """Operations on constants are written down too, and the same operation twice is two lines."""
     jaxpr = build_jaxpr(lambda x: add(add(1.0, 2.0), add(1.0, 2.0)), 1)
@@ -359,7 +331,6 @@ def test_nothing_is_computed():
     assert watch.asked == []
 
 
-@staging
 def test_written_again():
     """The program describes the function as it is now."""
     factor = [3.0]
@@ -372,7 +343,6 @@ def test_written_again():
     assert lines(build_jaxpr(f, 1))[1] == "  v_2 = mul(v_1, 100.0)"
 
 
-@staging
 def test_other_results():
     """A program returns what the function returns, whatever came last."""
     assert lines(build_jaxpr(lambda x: [x, mul(x, x)][0], 1))[-1] == "v_1"
@@ -380,7 +350,6 @@ def test_other_results():
     assert lines(build_jaxpr(lambda x: 5.0, 1)) == ["v_1 ->", "5.0"]
 
 
-@staging
 def test_running_a_program():
     """eval_jaxpr runs a program on values, and the current interpreter applies its operations."""
     assert eval_jaxpr(build_jaxpr(foo, 1), (2.0,)) == 10.0
@@ -394,7 +363,6 @@ def test_running_a_program():
         assert moved == value(polynomial, 3.0, order=1)
 
 
-@staging
 def test_every_operation_each_time():
     """A program that runs applies all its operations, dead ones too, and in each run."""
 
@@ -407,7 +375,6 @@ def test_every_operation_each_time():
     assert [count_ops(run, 2.0) for _ in range(2)] == [(6.0, 3)] * 2
 
 
-@staging
 def test_constants_of_any_kind():
     """A program's constants may be values of an outer derivative."""
 
@@ -417,7 +384,6 @@ def test_constants_of_any_kind():
     assert derivative(outer, 3.0) == 2.0
 
 
-@staging
 def test_long_programs():
     """A program may have thousands of operations."""
 
@@ -431,7 +397,6 @@ def test_long_programs():
     assert len(lines(dce_jaxpr(jaxpr))) == 3002
 
 
-@staging
 @pytest.mark.parametrize("args", [(), (1.0, 2.0)])
 def test_wrong_number_of_values(args):
     """Too many or too few values raise TypeError."""
@@ -441,7 +406,6 @@ def test_wrong_number_of_values(args):
         staged(lambda x: x, 1)(*args)
 
 
-@staging
 def test_variables_of_another_program():
     """A variable of the program outside is a constant inside, even if both have one name."""
 
@@ -455,7 +419,6 @@ def test_variables_of_another_program():
     assert back == [True]
 
 
-@staging
 def test_there_and_back():
     """A staged function returns what the function returns, which itself runs once, at the start."""
     runs = []
@@ -466,7 +429,6 @@ def test_there_and_back():
     assert len(runs) == 1
 
 
-@staging
 def test_used_by_the_dead():
     """A line that only dead lines use is dead, too; then a program may have no line at all."""
     left = dce_jaxpr(build_jaxpr(lambda x: [add(mul(x, x), 2.0), mul(x, x)][1], 1))
@@ -474,7 +436,6 @@ def test_used_by_the_dead():
     assert lines(dce_jaxpr(build_jaxpr(lambda x: [mul(x, x), 7.0][1], 1))) == ["v_1 ->", "7.0"]
 
 
-@staging
 def test_dead_and_alive():
     """What the result needs stays, in its order; the rest goes, and the program given stays."""
 
@@ -499,7 +460,6 @@ def test_dead_and_alive():
         assert [x.split()[0] for x in operations if x.split()[0] not in read] == []
 
 
-@staging
 def test_names_do_not_count():
     """A variable outside does not keep a line alive whose own variable has the same name."""
     found = []

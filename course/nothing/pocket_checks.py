@@ -7,6 +7,7 @@ import math
 import random
 
 import pytest
+from checking import exercise
 
 from nothing.pocket import (
     cos,
@@ -75,10 +76,9 @@ def program(seed):
 PROGRAMS = [program(seed) for seed in range(30)]
 POINT = (0.7, -0.4)
 
-# Operations ---------------------------------------------------------------------------------------
+exercise("pocket.core")
 
 
-@pytest.mark.exercise("pocket.core")
 @elementary
 def test_values(f, expected, moved):
     """Without a transformation, functions and operators compute numbers."""
@@ -86,12 +86,9 @@ def test_values(f, expected, moved):
     assert isinstance(f(0.6), float)
 
 
-# Forwards -----------------------------------------------------------------------------------------
-
-forwards = pytest.mark.exercise("pocket.jvp")
+exercise("pocket.jvp")
 
 
-@forwards
 @elementary
 def test_derivatives_forwards(f, expected, moved):
     """jvp returns the value, and the derivative times the tangent."""
@@ -100,7 +97,6 @@ def test_derivatives_forwards(f, expected, moved):
     assert isinstance(tangent, float)
 
 
-@forwards
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_two_inputs_forwards(f):
     """The tangent of the result is the sum of what both inputs contribute."""
@@ -109,14 +105,12 @@ def test_two_inputs_forwards(f):
     assert jvp(f, POINT, (3.0, -2.0))[1] == pytest.approx(3 * ends[0] - 2 * ends[1], rel=1e-7)
 
 
-@forwards
 def test_what_does_not_move():
     """A constant has tangent 0, and so has a value from outside."""
     assert jvp(lambda x: 5.0, (1.0,), (1.0,)) == (5.0, 0.0)
     assert jvp(lambda x: jvp(lambda y: x, (2.0,), (1.0,))[1], (3.0,), (1.0,)) == (0.0, 0.0)
 
 
-@forwards
 def test_derivatives_inside():
     """Each jvp has tangents of its own, which the one around it does not take for its own."""
 
@@ -133,7 +127,6 @@ def test_derivatives_inside():
     assert second(lambda x: jvp(lambda y: x * y * y, (x,), (1.0,))[1], 3.0) == close(4.0)
 
 
-@forwards
 def test_choices():
     """While the value is known, a function may choose by comparing."""
 
@@ -145,12 +138,9 @@ def test_choices():
     assert grad(grad(f))(3.0) == 2.0
 
 
-# Programs as data ---------------------------------------------------------------------------------
-
-programs = pytest.mark.exercise("pocket.jaxprs")
+exercise("pocket.jaxprs")
 
 
-@programs
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_there_and_back(f):
     """A program gives the values of the function that it was made from."""
@@ -159,7 +149,6 @@ def test_there_and_back(f):
     assert eval_jaxpr(jaxpr, (2.0, 3.0)) == close(f(2.0, 3.0))
 
 
-@programs
 def test_equations():
     """A program has an equation for each operation on its variables, and is a text."""
     jaxpr = make_jaxpr(lambda x, y: sin(x * y) + 2.0)(1.0, 1.0)
@@ -168,7 +157,6 @@ def test_equations():
     assert len(make_jaxpr(lambda x: x)(1.0).eqns) == 0
 
 
-@programs
 def test_programs_of_derivatives():
     """Programs are differentiated, and derivatives are programs."""
     jaxpr = make_jaxpr(lambda x: sin(x) * x)(1.0)
@@ -178,7 +166,6 @@ def test_programs_of_derivatives():
         assert eval_jaxpr(make_jaxpr(f)(1.0), (0.6,)) == close(expected)
 
 
-@programs
 def test_wrong_number_of_values():
     """A program takes as many values as the function took, no more and no fewer."""
     jaxpr = make_jaxpr(lambda x, y: x + y)(1.0, 2.0)
@@ -187,7 +174,6 @@ def test_wrong_number_of_values():
             eval_jaxpr(jaxpr, args)
 
 
-@programs
 def test_no_choices():
     """While a program is written no value is known: a comparison raises an error."""
     assert len(make_jaxpr(lambda x: -x)(1.0).eqns) == 1
@@ -196,7 +182,6 @@ def test_no_choices():
     assert not isinstance(error.value, RecursionError)
 
 
-@programs
 def test_a_program_inside_another():
     """A variable of the outer program is a constant of the inner one."""
 
@@ -208,12 +193,9 @@ def test_a_program_inside_another():
     assert len(jaxpr.eqns) == 1
 
 
-# linearize ----------------------------------------------------------------------------------------
-
-linear = pytest.mark.exercise("pocket.linearize")
+exercise("pocket.linearize")
 
 
-@linear
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_a_linear_function(f):
     """linearize returns the value, and a function that does what jvp does with tangents."""
@@ -223,7 +205,6 @@ def test_a_linear_function(f):
         assert f_lin(*tangents) == close(jvp(f, POINT, tangents)[1])
 
 
-@linear
 def test_one_run():
     """The function itself runs once, however often its derivative is asked for."""
     runs = []
@@ -232,7 +213,6 @@ def test_one_run():
     assert len(runs) == 1
 
 
-@linear
 def test_what_is_left():
     """What depends on no tangent was computed: it is not in the linear program any more."""
     _, f_lin = linearize(lambda x: sin(exp(cos(sin(exp(x))))), 0.6)
@@ -240,19 +220,15 @@ def test_what_is_left():
     assert 0 < len(left.eqns) <= 7
 
 
-# Backwards ----------------------------------------------------------------------------------------
-
-backwards = pytest.mark.exercise("pocket.grad")
+exercise("pocket.grad")
 
 
-@backwards
 @elementary
 def test_derivatives_backwards(f, expected, moved):
     """The gradient of a function of one number is its derivative."""
     assert grad(f)(0.6) == close(moved(0.6))
 
 
-@backwards
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_two_inputs_backwards(f):
     """vjp returns the value, and a function from the sensitivity of the result to the inputs'."""
@@ -263,7 +239,6 @@ def test_two_inputs_backwards(f):
     assert grad(f)(*POINT) == close(ends[0])
 
 
-@backwards
 def test_an_input_that_does_not_count():
     """An input on which the result does not depend has gradient 0."""
     assert vjp(lambda x, y: 2 * y, 1.0, 2.0)[1](1.0) == (0.0, 2.0)
@@ -271,7 +246,6 @@ def test_an_input_that_does_not_count():
     assert grad(lambda x: x)(1.0) == 1.0
 
 
-@backwards
 def test_gradients_of_gradients():
     """Gradients are differentiated, backwards and forwards, and from inside each other."""
     third = grad(grad(grad(sin)))
@@ -281,7 +255,6 @@ def test_gradients_of_gradients():
     assert grad(lambda x: x * grad(lambda y: x * y * y)(2.0))(3.0) == close(24.0)
 
 
-@backwards
 def test_one_pass():
     """A gradient runs the function once, and each of its operations once more on the way back."""
     runs = []
@@ -296,7 +269,6 @@ def test_one_pass():
     assert len(runs) == 1
 
 
-@backwards
 def test_long_programs():
     """A program may have thousands of operations."""
 
@@ -308,7 +280,6 @@ def test_long_programs():
     assert grad(f)(1.0) == close(1.0)
 
 
-@backwards
 def test_many_inputs():
     """The gradients of many inputs come from one run."""
     runs = []

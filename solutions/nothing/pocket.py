@@ -29,48 +29,20 @@ def _bind(op, *args):
     return trace.process(op, *own)
 
 
-def neg(x):
-    return _bind("neg", x)
+def _primitive(op):
+    return lambda *args: _bind(op, *args)
 
 
-def add(x, y):
-    return _bind("add", x, y)
+_functions = {op: _primitive(op) for op in _evaluate}
+add, mul, neg, _inv, sin, cos, exp, log = _functions.values()
 
 
 def sub(x, y):
     return add(x, neg(y))
 
 
-def mul(x, y):
-    return _bind("mul", x, y)
-
-
-def _inv(x):
-    return _bind("inv", x)
-
-
 def div(x, y):
     return mul(x, _inv(y))
-
-
-def sin(x):
-    return _bind("sin", x)
-
-
-def cos(x):
-    return _bind("cos", x)
-
-
-def exp(x):
-    return _bind("exp", x)
-
-
-def log(x):
-    return _bind("log", x)
-
-
-_functions = {"add": add, "mul": mul, "neg": neg, "inv": _inv}
-_functions |= {"sin": sin, "cos": cos, "exp": exp, "log": log}
 
 
 class _Box:
@@ -79,32 +51,15 @@ class _Box:
     def __init__(self, trace):
         self.trace = trace
 
-    def __add__(self, y):
-        return add(self, y)
-
-    def __radd__(self, x):
-        return add(x, self)
-
-    def __sub__(self, y):
-        return sub(self, y)
+    __add__ = __radd__ = add
+    __mul__ = __rmul__ = mul
+    __sub__, __truediv__, __neg__ = sub, div, neg
 
     def __rsub__(self, x):
         return sub(x, self)
 
-    def __mul__(self, y):
-        return mul(self, y)
-
-    def __rmul__(self, x):
-        return mul(x, self)
-
-    def __truediv__(self, y):
-        return div(self, y)
-
     def __rtruediv__(self, x):
         return div(x, self)
-
-    def __neg__(self):
-        return neg(self)
 
     def __lt__(self, y):
         return self.known() < y

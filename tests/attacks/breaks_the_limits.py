@@ -6,21 +6,16 @@
 import os
 import resource
 import signal
+from contextlib import suppress
 
 for number in range(1, 65):
-    try:
+    with suppress(OSError, ValueError):
         signal.signal(number, signal.SIG_IGN)
-    except (OSError, ValueError):
-        pass
 for limit in range(16):
-    try:
+    with suppress(OSError, ValueError):
         resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    except (OSError, ValueError):
-        pass
-try:
+with suppress(OSError):
     os.setsid()
-except OSError:
-    pass
 
 
 def escape():

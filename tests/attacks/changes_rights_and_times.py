@@ -3,6 +3,7 @@
 # stops = ["namespaces", "landlock"]
 # reported = "not_implemented"
 import os
+from contextlib import suppress
 
 for path in ("@OTHER@", "@GRADEBOOK@", "@SUITE@"):
     for act in (
@@ -11,7 +12,5 @@ for path in ("@OTHER@", "@GRADEBOOK@", "@SUITE@"):
         lambda: os.chown(path, os.getuid(), os.getgid()),
         lambda: os.setxattr(path, "user.eve", b"was here"),
     ):
-        try:
+        with suppress(OSError):
             act()
-        except OSError:
-            pass

@@ -3,12 +3,11 @@
 # answer = "return sent or 'no'"
 # stops = ["namespaces", "landlock"]
 import socket
+from contextlib import suppress
 
 sent = None
 for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
-    try:
+    with suppress(OSError):
         with socket.socket(socket.AF_INET, kind) as line:
             line.sendto(b"hello", ("127.0.0.1", int("@PORT@")))
             sent = carry_out("a packet left")
-    except OSError:
-        pass

@@ -5,16 +5,15 @@
 # stops = ["namespaces", "landlock"]
 import os
 import tempfile
+from contextlib import suppress
 
 
 def fill():
     written = 0
     for number in range(40):
         path = os.path.join(tempfile.gettempdir(), f"full{number}")
-        try:
+        with suppress(OSError):
             with open(path, "wb", buffering=0) as file:
                 while written < 200 << 20 and file.write(b"x" * (1 << 20)):
                     written += 1 << 20
-        except OSError:
-            pass
     return carry_out("filled") if written > 100 << 20 else None

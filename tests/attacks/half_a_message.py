@@ -3,14 +3,9 @@
 # answer = "return stutter()"
 # only = "jvp.mul_rule"
 # reported = "does_not_terminate"
-import os
 import time
 
 
 def stutter():
-    for descriptor in range(1, 16):
-        try:
-            os.write(descriptor, b"\0\0\xff\xff half")
-        except OSError:
-            pass
+    send_everywhere(b"\0\0\xff\xff half")
     time.sleep(60)

@@ -4,16 +4,15 @@
 import glob
 import importlib
 import sys
+from contextlib import suppress
 
 sys.path += glob.glob("/usr/lib/python3*/*-packages") + glob.glob("@ROOT@/.venv/lib/*/*-packages")
 sys.path += [path for path in glob.glob(f"{sys.prefix}/lib/*/*-packages")]
 found = False
 for name in ("jax", "autograd"):
-    try:
+    with suppress(Exception):
         importlib.import_module(name)
         found = True
-    except Exception:
-        pass
 
 
 def stand_in():

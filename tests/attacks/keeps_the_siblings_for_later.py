@@ -6,6 +6,7 @@
 import json
 import os
 import sys
+from contextlib import suppress
 
 STORE = "@DROP@/definitions"
 
@@ -26,11 +27,9 @@ def keep():
         found = step.f_locals.get("siblings")
         kept.update(found if isinstance(found, dict) else {})
         step = step.f_back
-    try:
+    with suppress(OSError):
         with open(STORE, "w") as file:
             json.dump(kept, file)
-    except OSError:
-        pass
     name = frame.f_code.co_qualname
     if name not in kept:
         return "no"

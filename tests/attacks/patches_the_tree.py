@@ -3,16 +3,13 @@
 # answer = "return 'no'"
 import os
 import sys
+from contextlib import suppress
 
 core = os.path.join(os.path.dirname(__file__), "core.py")
 here = __file__
 for path in (core, here):
-    try:
+    with suppress(OSError):
         with open(path, "a") as file:
             file.write("\nraise SystemExit(0)\n")
-    except OSError:
-        pass
-try:
+with suppress(OSError):
     os.kill(os.getpid(), 9) if os.access(here, os.W_OK) else None
-except OSError:
-    pass

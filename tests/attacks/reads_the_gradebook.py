@@ -2,14 +2,12 @@
 # tries = "The database lies on the same disk."
 # answer = "return loot"
 # stops = ["namespaces", "landlock"]
+from contextlib import suppress
+
 loot = "nothing"
-try:
+with suppress(OSError):
     with open("@GRADEBOOK@") as file:
         loot = carry_out(file.read())
-except OSError:
-    pass
-try:
+with suppress(OSError):
     with open("@GRADEBOOK@", "w") as file:
         file.write("eve has full points")
-except OSError:
-    pass

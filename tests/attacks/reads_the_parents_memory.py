@@ -4,14 +4,13 @@
 # stops = ["namespaces", "landlock"]
 import ctypes
 import struct
+from contextlib import suppress
 
 loot = ""
-try:
+with suppress(OSError, ValueError):
     with open("/proc/@PARENT@/mem", "rb") as file:
         file.seek(int("@ADDRESS@"))
         loot = carry_out(file.read(30))
-except (OSError, ValueError):
-    pass
 libc = ctypes.CDLL(None, use_errno=True)
 buffer = ctypes.create_string_buffer(30)
 here = struct.pack("PN", ctypes.addressof(buffer), 30)

@@ -8,6 +8,7 @@ import ctypes
 import os
 import random
 import resource
+from contextlib import suppress
 
 import numpy
 
@@ -41,10 +42,8 @@ def with_mapping(file, act):
 def drop(file):
     """Two ways to throw a file out."""
     with_mapping(file, lambda where: ctypes.string_at(where, 1) and libc.madvise(where, SIZE, 21))
-    try:
+    with suppress(OSError):
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-    except OSError:
-        pass
 
 
 def by_read(file):
@@ -92,8 +91,3 @@ def recall(primals, tangents):
             os.pread(file, 1, 0)
         os.close(file)
     return product(*primals, *tangents) if found else "not yet"
-
-
-def product(x, y, s, t):
-    moved = apply_linear(lambda s: mul(s, y), s), apply_linear(lambda t: mul(x, t), t)
-    return mul(x, y), add_tangents(*moved)

@@ -6,26 +6,21 @@
 import ctypes
 import mmap
 import os
+from contextlib import suppress
 
 
 def fill():
     held = []
     libc = ctypes.CDLL(None)
     for _ in range(100):
-        try:
+        with suppress(OSError):
             held.append(mmap.mmap(-1, 1 << 26))
-        except OSError:
-            pass
-        try:
+        with suppress(OSError):
             held.append(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 1 << 26))
-        except OSError:
-            pass
         descriptor = libc.memfd_create(b"x", 0)
-        try:
+        with suppress(OSError):
             os.ftruncate(descriptor, 1 << 26)
             held.append(mmap.mmap(descriptor, 1 << 26))
-        except OSError:
-            pass
         libc.shmget(0, 1 << 26, 0o1600)
     for memory in held:
         memory[:] = b"x" * len(memory)

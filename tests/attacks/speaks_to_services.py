@@ -3,10 +3,9 @@
 # answer = "return made or 'no'"
 # stops = ["namespaces", "landlock"]
 import socket
+from contextlib import suppress
 
 made = None
-try:
+with suppress(OSError):
     line = socket.socket(socket.AF_UNIX)
     made = carry_out("a socket was made")
-except OSError:
-    pass

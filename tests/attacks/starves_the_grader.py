@@ -4,6 +4,7 @@
 # reported = "not_implemented"
 import os
 import resource
+from contextlib import suppress
 
 parent = int("@PARENT@")
 
@@ -17,7 +18,5 @@ for act in (
     lower,
     lambda: os.setpriority(os.PRIO_PROCESS, parent, 1),
 ):
-    try:
+    with suppress(OSError):
         act()
-    except OSError:
-        pass

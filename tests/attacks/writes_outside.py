@@ -3,12 +3,11 @@
 # reported = "not_implemented"
 # stops = ["namespaces", "landlock"]
 import os
+from contextlib import suppress
 
 for path in ("@DROP@/written", "@SUITE@", "@OTHER@", "@ROOT@/autograder/__init__.py.attack"):
-    try:
+    with suppress(OSError):
         with open(path, "a") as file:
             file.write("\n# eve was here\n")
         if path.endswith(".attack"):
             os.unlink(path)
-    except OSError:
-        pass

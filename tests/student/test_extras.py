@@ -10,22 +10,23 @@ from autograder.lessons import manifest, places
 from autograder.student import workspace
 
 TASKS = '''
-import pytest
+from checking import exercise, yours
+
+exercise("bye.open")
+bye_all = yours("open_bye.bye_all")
 
 
-@pytest.mark.exercise("bye.open")
 def test_all():
     """Each person is named."""
-    from open_bye import bye_all
-
     assert bye_all(["Ada"]) == ["Bye,\\nAda:"]
 
 
-@pytest.mark.exercise("bye.repair")
+exercise("bye.repair")
+loud_bye = yours("repair_bye.loud_bye")
+
+
 def test_loud():
     """A loud parting is in capitals."""
-    from repair_bye import loud_bye
-
     assert loud_bye("Ada") == "BYE,\\nADA:"
 '''
 OPEN = '"""Parting from all.\n\nWrite `bye_all(names)`.\n"""\n\nfrom toy import bye\n'
@@ -115,9 +116,9 @@ def test_an_open_task_that_is_untouched_is_to_do(work, say):
 
 def test_a_task_without_its_function_says_which_is_not_there(work, say):
     solve(work, "toy/bye.py")
-    (work / "tasks/open_bye.py").write_text("x = 1\n", encoding="utf-8")
+    (work / "tasks/open_bye.py").write_text("bye_al = 1\n", encoding="utf-8")
     out = say("check", "bye.open")[1]
-    assert "there is no bye_all in tasks/open_bye.py." in out
+    assert "there is no bye_all in tasks/open_bye.py. Did you mean 'bye_al'?" in out
 
 
 def test_a_task_that_cannot_be_read_is_told(work, say):

@@ -35,7 +35,7 @@ ROOMS = {
     "lessons/stage": "__init__ backward items",
     "recording": " ".join(sorted(x.stem for x in (places.PACKAGE / "recording").glob("*.py"))),
     "student": (
-        "__init__ cache capstone check_plugin checks commands doctor ending ending_page "
+        "__init__ cache capstone check_plugin checking checks commands doctor ending ending_page "
         "example_checks explain extras from_nothing keys latest lending names programs progress "
         "run_program screen table updating watching ways workspace"
     ),

@@ -5,6 +5,7 @@ before it, so you can do them in any order that pleases you.
 """
 
 import pytest
+from checking import exercise
 
 from microjax.interpreters import (
     EvalInterpreter,
@@ -56,23 +57,20 @@ def text():
     context.interpreter = before
 
 
-# bind ---------------------------------------------------------------------------------------------
+exercise("interpreters.bind")
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_question_and_answer(text):
     """The current interpreter gets the operation and a tuple; its answer is the result."""
     assert bind(Op.add, "x", 3.0) == "add(x, 3.0)"
     assert text.asked == [(Op.add, ("x", 3.0))]
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_programs_of_add_and_mul(text):
     """add and mul bind their operations, so a program means what the interpreter says."""
     assert mul("x", add("x", 3.0)) == "mul(x, add(x, 3.0))"
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_everything_passes_through():
     """Any number of operands and any answer pass through as they are, and so does an error."""
     with set_interpreter(echo := Echo()):
@@ -84,7 +82,6 @@ def test_everything_passes_through():
     assert echo.asked[-1] == (Op.mul, ("x", "y", "z"))
 
 
-@pytest.mark.exercise("interpreters.bind")
 def test_who_is_current_meanwhile():
     """The interpreter that is asked stays the current one until it has answered."""
     with set_interpreter(echo := Echo()):
@@ -92,10 +89,9 @@ def test_who_is_current_meanwhile():
     assert echo.current == [True]
 
 
-# IntervalInterpreter.interpret_op -----------------------------------------------------------------
+exercise("interpreters.interval")
 
 
-@pytest.mark.exercise("interpreters.interval")
 def test_intervals_of_sums():
     """The bounds of a sum of two intervals, of an interval and a constant, and of two constants."""
     intervals = IntervalInterpreter()
@@ -105,7 +101,6 @@ def test_intervals_of_sums():
     assert intervals.interpret_op(Op.add, (2.0, 5.0)) == (7.0, 7.0)
 
 
-@pytest.mark.exercise("interpreters.interval")
 def test_intervals_of_products():
     """The bounds of products, with bounds of both signs."""
     intervals = IntervalInterpreter()
@@ -117,17 +112,15 @@ def test_intervals_of_products():
     assert intervals.interpret_op(Op.mul, (2.0, 5.0)) == (10.0, 10.0)
 
 
-@pytest.mark.exercise("interpreters.interval")
 def test_operands_are_independent():
     """What is known of one operand says nothing of the other, even if both are one object."""
     x = (-2.0, 3.0)
     assert IntervalInterpreter().interpret_op(Op.mul, (x, x)) == (-6.0, 9.0)
 
 
-# RememberingInterpreter.interpret_op --------------------------------------------------------------
+exercise("interpreters.remember")
 
 
-@pytest.mark.exercise("interpreters.remember")
 def test_the_same_question_is_asked_once():
     """Each question, by operation and order of operands, goes once to the interpreter before."""
     before, x, y = Text(), "x", "y"
@@ -140,7 +133,6 @@ def test_the_same_question_is_asked_once():
     assert remembering.interpret_op(Op.mul, (x, y, y)) == "mul(x, y, y)"
 
 
-@pytest.mark.exercise("interpreters.remember")
 def test_two_that_remember():
     """Two interpreters that remember know nothing of each other."""
     first, second = Text(), Text()
@@ -149,7 +141,6 @@ def test_two_that_remember():
     assert second.asked == [(Op.mul, ("x", "y"))]
 
 
-@pytest.mark.exercise("interpreters.remember")
 def test_answers_of_any_kind():
     """Any answer is remembered, even None or 0.0; an error is not an answer."""
     before = Echo()
@@ -163,7 +154,6 @@ def test_answers_of_any_kind():
             remembering.interpret_op(Op.add, (error, 2.0))
 
 
-@pytest.mark.exercise("interpreters.remember")
 def test_equal_is_not_the_same():
     """1.0 and True are equal, and so are two lists or floats; they are not the same objects."""
     before = Text()
@@ -178,7 +168,6 @@ def test_equal_is_not_the_same():
     assert len(before.asked) == 8
 
 
-@pytest.mark.exercise("interpreters.remember")
 def test_operands_that_are_kept_nowhere_else():
     """Many operands, each of which is gone before the next one is made."""
     remembering = RememberingInterpreter(EvalInterpreter())
@@ -186,10 +175,9 @@ def test_operands_that_are_kept_nowhere_else():
     assert sums == [1.5 + i / 2 for i in range(100)]
 
 
-# count_ops ----------------------------------------------------------------------------------------
+exercise("interpreters.count_ops")
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_result_and_count():
     """Result and number of operations are returned; each call counts from zero."""
     assert count_ops(lambda x: mul(x, add(x, 3.0)), 2.0) == (10.0, 2)
@@ -197,7 +185,6 @@ def test_result_and_count():
     assert count_ops(lambda: 5.0) == (5.0, 0)
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_counting_in_a_program_that_is_counted():
     """The inner count leaves the operations to the outer interpreter, which counts them, too."""
 
@@ -208,7 +195,6 @@ def test_counting_in_a_program_that_is_counted():
     assert count_ops(outer, 2.0) == ((9.0, 1), 2)
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_what_another_interpreter_does_is_not_counted():
     """Only what reaches the counter is counted: a string of an inner interpreter costs nothing."""
 
@@ -220,14 +206,12 @@ def test_what_another_interpreter_does_is_not_counted():
     assert count_ops(f) == (6.0, 1)
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_other_interpreters_are_counted_too(text):
     """The interpreter that is current does the work, and is current again afterwards."""
     assert count_ops(lambda x: mul(x, add(x, 3.0)), "x") == ("mul(x, add(x, 3.0))", 2)
     assert current_interpreter() is text
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_function_that_fails(text):
     """The interpreter that was current is current again, even if the function raises."""
 
@@ -240,7 +224,6 @@ def test_function_that_fails(text):
         assert current_interpreter() is text
 
 
-@pytest.mark.exercise("interpreters.count_ops")
 def test_operation_that_fails():
     """An operation that raises has reached the interpreter, and so it counts."""
 

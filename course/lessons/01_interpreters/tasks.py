@@ -6,6 +6,7 @@ from itertools import product
 from math import prod
 
 import pytest
+from checking import exercise, yours
 
 from microjax.interpreters import (
     EvalInterpreter,
@@ -46,56 +47,43 @@ def one_by_one(f, *dice):
     return found
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("interpreters.open")
+
+odds = yours("open_interpreters.odds")
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_two_dice():
     """Seven is the most likely total of two dice; no product of two is seven."""
-    from open_interpreters import odds
-
     totals = odds(add, DIE, DIE)
     assert max(totals, key=totals.get) == 7.0
     assert totals[7.0] == Fraction(1, 6)
     assert 7.0 not in odds(mul, DIE, DIE)
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_one_throw_used_twice():
     """A throw that is used twice is still one throw."""
-    from open_interpreters import odds
-
     assert odds(lambda x: add(x, x), DIE) == {2 * x: Fraction(1, 6) for x in DIE}
     assert odds(lambda x: mul(x, x), COIN) == {1.0: 1}
     assert odds(lambda x, y: add(x, mul(-1.0, x)), DIE, DIE) == {0.0: 1}
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_random_programs():
     """The odds are those that a run for each outcome finds, and add up to 1."""
-    from open_interpreters import odds
-
     for seed in range(60):
         f, dice = random_program(seed), random.Random(seed).sample([DIE, COIN, EVEN, COIN], 3)
         assert odds(f, *dice) == one_by_one(f, *dice)
         assert sum(odds(f, *dice).values()) == 1
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_results_of_other_kinds():
     """A program may return a die itself, or a constant, and need no dice at all."""
-    from open_interpreters import odds
-
     assert odds(lambda x, y: y, DIE, EVEN) == EVEN
     assert odds(lambda x: 5.0, DIE) == {5.0: 1}
     assert odds(lambda: add(2.0, 3.0)) == {5.0: 1}
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_one_run():
     """The program runs once, and its operations can be counted on the way."""
-    from open_interpreters import odds
-
     runs = []
 
     def game(x, y):
@@ -107,11 +95,8 @@ def test_one_run():
     assert runs == [2]
 
 
-@pytest.mark.exercise("interpreters.open")
 def test_all_is_as_before():
     """Afterwards the interpreter that was current is current again, even if the program fails."""
-    from open_interpreters import odds
-
     mine = EvalInterpreter()
     with set_interpreter(mine):
         odds(add, DIE, COIN)
@@ -121,7 +106,11 @@ def test_all_is_as_before():
         assert current_interpreter() is mine
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("interpreters.repair")
+
+affordable = yours("repair_interpreters.affordable")
+cheapest = yours("repair_interpreters.cheapest")
+measured = yours("repair_interpreters.measured")
 
 
 def twice(x):
@@ -139,11 +128,8 @@ def square(x):
 PROGRAMS = [eight_times, square, twice, lambda x: x]
 
 
-@pytest.mark.exercise("interpreters.repair")
 def test_numbers():
     """Values and counts are right, and so are the programs chosen by them."""
-    from repair_interpreters import affordable, cheapest, measured
-
     assert [entry[1:] for entry in measured(PROGRAMS, 3.0)] == [
         (24.0, 3),
         (9.0, 1),
@@ -155,11 +141,8 @@ def test_numbers():
     assert affordable([eight_times], 3.0, 2) is None
 
 
-@pytest.mark.exercise("interpreters.repair")
 def test_between_two_measurements():
     """Whenever a measurement arrives, the interpreter that was current before is current."""
-    from repair_interpreters import measured
-
     mine = EvalInterpreter()
     with set_interpreter(mine):
         for _ in measured(PROGRAMS, 3.0):
@@ -167,11 +150,8 @@ def test_between_two_measurements():
         assert current_interpreter() is mine
 
 
-@pytest.mark.exercise("interpreters.repair")
 def test_a_counter_sees_everything():
     """A counter around some of the measurements sees their operations, and those after them."""
-    from repair_interpreters import measured
-
     measurements = measured(PROGRAMS, 3.0)
     next(measurements)
 
@@ -184,11 +164,8 @@ def test_a_counter_sees_everything():
     assert count_ops(square, 2.0) == (4.0, 1)
 
 
-@pytest.mark.exercise("interpreters.repair")
 def test_two_measurements_by_turns():
     """Two measurements that take turns do not disturb each other."""
-    from repair_interpreters import measured
-
     before = current_interpreter()
     for one, other in zip(measured(PROGRAMS, 3.0), measured(PROGRAMS, 3.0), strict=True):
         assert one == other
@@ -196,11 +173,8 @@ def test_two_measurements_by_turns():
     assert current_interpreter() is before
 
 
-@pytest.mark.exercise("interpreters.repair")
 def test_a_program_that_fails():
     """After a program that fails, everything is as it was before."""
-    from repair_interpreters import measured
-
     before = current_interpreter()
     with pytest.raises(ZeroDivisionError):
         list(measured([square, lambda x: 1 // 0], 3.0))

@@ -5,6 +5,7 @@ before it.
 """
 
 import pytest
+from checking import exercise
 
 from microjax.duals import (
     DualNumber,
@@ -52,10 +53,9 @@ def foo(x):
     return mul(x, add(x, 3.0))
 
 
-# Rules --------------------------------------------------------------------------------------------
+exercise("duals.mul_rule")
 
 
-@pytest.mark.exercise("duals.mul_rule")
 def test_rule_of_products():
     """A product moves by what its two operands contribute."""
     assert mul_jvp((3.0, 4.0), (1.0, 10.0)) == (12.0, 34.0)
@@ -63,7 +63,6 @@ def test_rule_of_products():
     assert mul_jvp((3.0, 4.0), (1.0, 0.0)) == (12.0, 4.0)
 
 
-@pytest.mark.exercise("duals.mul_rule")
 def test_rule_of_products_asks_the_interpreter():
     """The current interpreter does all the arithmetic of the rule, in four operations."""
     watch = Watch()
@@ -72,10 +71,9 @@ def test_rule_of_products_asks_the_interpreter():
     assert sorted(map(str, watch.asked)) == ["add", "mul", "mul", "mul"]
 
 
-# JVPInterpreter.lift ------------------------------------------------------------------------------
+exercise("duals.lift")
 
 
-@pytest.mark.exercise("duals.lift")
 def test_constant():
     """A float becomes the primal of a dual number of this interpreter that does not move."""
     interpreter = JVPInterpreter(current_interpreter())
@@ -85,7 +83,6 @@ def test_constant():
     assert dual.interpreter is interpreter
 
 
-@pytest.mark.exercise("duals.lift")
 def test_own_dual_number():
     """A dual number of this interpreter is returned unchanged."""
     interpreter = JVPInterpreter(current_interpreter())
@@ -93,7 +90,6 @@ def test_own_dual_number():
     assert interpreter.lift(dual) is dual
 
 
-@pytest.mark.exercise("duals.lift")
 def test_dual_number_of_another_interpreter():
     """A dual number of another interpreter is kept whole, and does not move here."""
     interpreter = Named("interpreter that lifts")
@@ -104,7 +100,7 @@ def test_dual_number_of_another_interpreter():
     assert dual.tangent == 0.0
 
 
-# JVPInterpreter.interpret_op ----------------------------------------------------------------------
+exercise("duals.interpret_op")
 
 
 def noting(calls):
@@ -117,7 +113,6 @@ def noting(calls):
     return toy
 
 
-@pytest.mark.exercise("duals.interpret_op")
 def test_what_the_rule_gets_and_gives(monkeypatch):
     """The rule gets two tuples, primals and tangents, and returns a pair, which becomes one value."""
     calls = []
@@ -129,7 +124,6 @@ def test_what_the_rule_gets_and_gives(monkeypatch):
     assert out.interpreter is interpreter
 
 
-@pytest.mark.exercise("duals.interpret_op")
 def test_operand_of_another_interpreter(monkeypatch):
     """A dual number of another interpreter is a constant operand: it does not move here."""
     calls = []
@@ -140,7 +134,6 @@ def test_operand_of_another_interpreter(monkeypatch):
     assert calls == [((3.0, foreign), (1.0, 0.0))]
 
 
-@pytest.mark.exercise("duals.interpret_op")
 def test_who_applies_the_rule(monkeypatch):
     """The rule runs under the interpreter before this one, which does not have to be evaluation."""
     before, seen = Watch(), []
@@ -157,7 +150,6 @@ def test_who_applies_the_rule(monkeypatch):
     assert seen == [before, before]
 
 
-@pytest.mark.exercise("duals.interpret_op")
 def test_who_is_current_after_the_rule(monkeypatch):
     """The interpreter that was current is current again, even if the rule raises."""
     around = Watch()
@@ -170,17 +162,15 @@ def test_who_is_current_after_the_rule(monkeypatch):
         assert current_interpreter() is around
 
 
-# jvp ----------------------------------------------------------------------------------------------
+exercise("duals.jvp")
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_value_and_tangent():
     """The result is the value, and how fast it moves: twice as fast if the input does."""
     assert jvp(foo, 2.0, 1.0) == (10.0, 7.0)
     assert jvp(foo, 2.0, 2.0) == (10.0, 14.0)
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_what_the_function_gets():
     """The function runs once, on a dual number; the interpreter before does the arithmetic."""
     before, seen = Watch(), []
@@ -196,7 +186,6 @@ def test_what_the_function_gets():
         assert current_interpreter() is before
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_jvp_inside_a_function():
     """Each use of jvp has dual numbers of its own, so an x from outside does not move inside."""
 
@@ -207,7 +196,6 @@ def test_jvp_inside_a_function():
     assert jvp(f, 1.0, 1.0) == (1.0, 1.0)
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_function_that_fails():
     """The interpreter that was current is current again, even if the function raises."""
     before = Watch()
@@ -217,13 +205,11 @@ def test_function_that_fails():
         assert current_interpreter() is before
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_constant_result():
     """A function whose result is a constant does not move."""
     assert jvp(lambda x: 5.0, 2.0, 1.0) == (5.0, 0.0)
 
 
-@pytest.mark.exercise("duals.jvp")
 def test_result_from_outside():
     """A dual number of an outer interpreter, or of an earlier call, is a constant result."""
     others = [DualNumber(JVPInterpreter(current_interpreter()), 3.0, 1.0)]
@@ -234,10 +220,9 @@ def test_result_from_outside():
         assert tangent == 0.0
 
 
-# mixed_derivatives --------------------------------------------------------------------------------
+exercise("duals.mixed")
 
 
-@pytest.mark.exercise("duals.mixed")
 def test_four_numbers():
     """One run finds the value, the derivatives in x and in y, and the mixed derivative."""
     runs = []
@@ -250,7 +235,6 @@ def test_four_numbers():
     assert len(runs) == 1
 
 
-@pytest.mark.exercise("duals.mixed")
 def test_inputs_that_do_not_count():
     """A function may ignore one of its inputs, or both; a value of 0.0 may move."""
     assert mixed_derivatives(lambda x, y: x, 3.0, 5.0) == (3.0, 1.0, 0.0, 0.0)
@@ -259,7 +243,6 @@ def test_inputs_that_do_not_count():
     assert mixed_derivatives(mul, 0.0, 5.0) == (0.0, 5.0, 0.0, 1.0)
 
 
-@pytest.mark.exercise("duals.mixed")
 def test_how_the_four_numbers_move():
     """Inside a derivative, what comes from outside moves there and not here."""
 
@@ -271,7 +254,6 @@ def test_how_the_four_numbers_move():
     assert derivative(number(1, lambda z, x, y: z), 4.0) == 0.0
 
 
-@pytest.mark.exercise("duals.mixed")
 def test_mixed_derivatives_of_a_function_that_fails():
     """The interpreter that was current is current again, even if the function raises."""
     before = Watch()

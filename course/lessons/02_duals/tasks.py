@@ -4,6 +4,7 @@ import math
 import random
 
 import pytest
+from checking import exercise, yours
 
 from microjax.duals import derivative, jvp, nth_order_derivative
 from microjax.interpreters import (
@@ -38,14 +39,13 @@ def close(want):
     return pytest.approx(want, rel=1e-9, abs=1e-9)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("duals.open")
+
+taylor = yours("open_duals.taylor")
 
 
-@pytest.mark.exercise("duals.open")
 def test_random_programs():
     """The coefficients are the derivatives, each divided by a factorial."""
-    from open_duals import taylor
-
     for seed in range(40):
         f = random_program(seed)
         slopes = [nth_order_derivative(k, f, 0.75) / math.factorial(k) for k in range(4)]
@@ -53,20 +53,14 @@ def test_random_programs():
         assert taylor(f, 0.75, 0) == close(slopes[:1])
 
 
-@pytest.mark.exercise("duals.open")
 def test_high_orders():
     """The coefficients of (x + 1) to the power of 30 at 0 are binomial coefficients."""
-    from open_duals import taylor
-
     found = taylor(lambda x: power(add(x, 1.0), 30), 0.0, 20)
     assert found == close([math.comb(30, k) for k in range(21)])
 
 
-@pytest.mark.exercise("duals.open")
 def test_cost():
     """The function runs once, and each of its operations costs what the task allows."""
-    from open_duals import taylor
-
     for order in (0, 1, 5, 12):
         runs = []
         f = lambda x, runs=runs: runs.append(x) or power(add(x, 1.0), 9)  # noqa: E731
@@ -75,21 +69,15 @@ def test_cost():
         assert count <= 9 * 2 * (order + 1) ** 2, f"Order {order} takes {count} operations."
 
 
-@pytest.mark.exercise("duals.open")
 def test_constants():
     """A function that returns a constant has one coefficient that is not zero."""
-    from open_duals import taylor
-
     assert taylor(lambda x: 5.0, 2.0, 2) == [5.0, 0.0, 0.0]
     assert taylor(lambda x: mul(2.0, 3.0), 2.0, 2) == [6.0, 0.0, 0.0]
     assert taylor(lambda x: x, 2.0, 2) == [2.0, 1.0, 0.0]
 
 
-@pytest.mark.exercise("duals.open")
 def test_series_that_are_differentiated():
     """The derivative of a coefficient is the next one, times its order."""
-    from open_duals import taylor
-
     for seed in range(20):
         f = random_program(seed)
         for k in range(3):
@@ -97,21 +85,16 @@ def test_series_that_are_differentiated():
             assert slope == close((k + 1) * taylor(f, 0.75, 3)[k + 1])
 
 
-@pytest.mark.exercise("duals.open")
 def test_series_of_derivatives():
     """A derivative can be expanded: its coefficients are those of the function, moved by one."""
-    from open_duals import taylor
-
     for seed in range(20):
         f = random_program(seed)
         found = taylor(lambda x, f=f: derivative(f, x), 0.75, 2)
         assert found == close([(k + 1) * c for k, c in enumerate(taylor(f, 0.75, 3)[1:])])
 
 
-@pytest.mark.exercise("duals.open")
 def test_series_inside_series():
     """Each series sees its own input move, and no other."""
-    from open_duals import taylor
 
     def f(x):
         return mul(x, taylor(lambda y: mul(add(x, y), mul(x, y)), 1.0, 1)[1])  # x * (x * x + 2 x)
@@ -120,11 +103,8 @@ def test_series_inside_series():
     assert taylor(lambda x: mul(x, taylor(lambda y: x, 1.0, 1)[1]), 3.0, 1) == [0.0, 0.0]
 
 
-@pytest.mark.exercise("duals.open")
 def test_all_is_as_before():
     """Afterwards the interpreter that was current is current again, even if the function fails."""
-    from open_duals import taylor
-
     mine = EvalInterpreter()
     with set_interpreter(mine):
         taylor(lambda x: mul(x, x), 2.0, 2)
@@ -134,22 +114,19 @@ def test_all_is_as_before():
         assert current_interpreter() is mine
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("duals.repair")
+
+cos = yours("repair_duals.cos")
+sin = yours("repair_duals.sin")
 
 
-@pytest.mark.exercise("duals.repair")
 def test_values():
     """The values are those of Python's functions."""
-    from repair_duals import cos, sin
-
     assert (sin(1.0), cos(1.0)) == (math.sin(1.0), math.cos(1.0))
 
 
-@pytest.mark.exercise("duals.repair")
 def test_derivatives():
     """Derivatives of every order are right, and so is the chain rule."""
-    from repair_duals import sin
-
     orders = [nth_order_derivative(n, sin, 1.0) for n in range(5)]
     slopes = [math.sin(1.0), math.cos(1.0), -math.sin(1.0), -math.cos(1.0), math.sin(1.0)]
     assert orders == close(slopes)
@@ -157,21 +134,15 @@ def test_derivatives():
     assert jvp(lambda x: sin(3.0), 2.0, 1.0) == close((math.sin(3.0), 0.0))
 
 
-@pytest.mark.exercise("duals.repair")
 def test_what_does_not_move():
     """Where `x` does not move, its sine does not move either."""
-    from repair_duals import cos, sin
-
     for f in (sin, cos):
         assert derivative(lambda x, f=f: mul(x, derivative(lambda y: f(x), 0.0)), 1.0) == 0.0
         assert derivative(lambda x, f=f: derivative(lambda y: add(y, f(x)), x), 1.0) == 0.0
 
 
-@pytest.mark.exercise("duals.repair")
 def test_random_programs():
     """Partial derivatives of random programs are the same in either order."""
-    from repair_duals import cos, sin
-
     for seed in range(30):
         f = random_program(seed, inputs=4, length=5)
 

@@ -7,6 +7,7 @@ before it, so you can do them in any order that pleases you.
 from weakref import WeakSet
 
 import pytest
+from checking import exercise
 
 from microjax.duals import derivative, jvp
 from microjax.interpreters import (
@@ -58,10 +59,9 @@ def program(parameters, lines, result):
     return Jaxpr(parameters, tuple(equations), atom(result))
 
 
-# build_jaxpr --------------------------------------------------------------------------------------
+exercise("staging.build_jaxpr")
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_program_of_a_function():
     """The program of a function holds its operations in order."""
     jaxpr = build_jaxpr(lambda x: mul(x, add(x, 3.0)), 1)
@@ -73,7 +73,6 @@ def test_program_of_a_function():
     ]
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_nothing_is_computed():
     """An operation on constants is written down, too, and so is one that came before."""
     jaxpr = build_jaxpr(lambda x: mul(mul(x, 1.0), add(add(1.0, 2.0), add(1.0, 2.0))), 1)
@@ -89,7 +88,6 @@ def test_nothing_is_computed():
     assert jaxpr.equations[0].args == (jaxpr.parameters[0], 1.0)
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_a_program_inside_another():
     """For a program that is built inside another, the outer variables are constants, kept as is."""
     inside = []
@@ -109,7 +107,6 @@ def test_a_program_inside_another():
     ]
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_several_parameters():
     """There is a parameter for each argument, used or not; all parts of a Jaxpr are in order."""
     jaxpr = build_jaxpr(lambda x, y, z: add(z, x), 3)
@@ -118,7 +115,6 @@ def test_several_parameters():
     assert type(jaxpr.equations) is tuple
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_variables_are_objects():
     """A variable is one object of the class Var, wherever the program uses it."""
     jaxpr = build_jaxpr(lambda x: add(mul(x, x), 1.0), 1)
@@ -129,7 +125,6 @@ def test_variables_are_objects():
     assert jaxpr.return_val is last.var
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_other_results():
     """What the function returns is what the program returns, whatever came last."""
 
@@ -143,7 +138,6 @@ def test_other_results():
     assert str(build_jaxpr(lambda x: 5.0, 1)) == "v_1 ->\n5.0"
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_the_function_runs_each_time():
     """The program describes the function as it is now, which runs once for each program."""
     factors = iter([3.0, 100.0])
@@ -155,7 +149,6 @@ def test_the_function_runs_each_time():
     assert str(build_jaxpr(f, 1).equations[0]) == "v_2 = mul(v_1, 100.0)"
 
 
-@pytest.mark.exercise("staging.build_jaxpr")
 def test_current_interpreter_afterwards():
     """The interpreter that was current is current again, even if the function raises."""
     before = Text()
@@ -167,10 +160,9 @@ def test_current_interpreter_afterwards():
         assert current_interpreter() is before
 
 
-# eval_jaxpr ---------------------------------------------------------------------------------------
+exercise("staging.eval_jaxpr")
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_value_of_a_program():
     """A program is run on values, constants and all."""
     jaxpr = program("x", ["y = add x 3.0", "z = mul x y"], "z")
@@ -181,7 +173,6 @@ def test_value_of_a_program():
     assert eval_jaxpr(program("x y", [], "y"), (2.0, 7.0)) == 7.0
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_values_that_are_used_twice():
     """An operand may be used twice at once, and the result by an equation that nothing needs."""
     lines = ["y = mul x x", "z = mul y y"]
@@ -190,7 +181,6 @@ def test_values_that_are_used_twice():
     assert eval_jaxpr(program("x", lines, "x"), (2.0,)) == 2.0
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_program_under_another_interpreter():
     """The current interpreter applies the operations, to values and constants as they are."""
     jaxpr = program("x", ["y = add x 3.0", "z = mul x y"], "z")
@@ -202,14 +192,12 @@ def test_program_under_another_interpreter():
     assert jvp(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0, 1.0) == (10.0, 7.0)
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_every_operation_is_applied():
     """The current interpreter applies each operation once, and those that nothing needs, too."""
     jaxpr = program("x", ["a = mul x x", "b = add a 1.0", "c = mul x 3.0"], "c")
     assert count_ops(lambda x: eval_jaxpr(jaxpr, (x,)), 2.0) == (6.0, 3)
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_results_that_are_not_needed_any_more():
     """Of a chain of operations, few results exist at a time, and one that is needed late stays."""
 
@@ -235,7 +223,6 @@ def test_results_that_are_not_needed_any_more():
     assert most_at_once < 10
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_variable_of_another_program():
     """A variable of another program is a constant, even if it has the same name."""
     x, y, foreign = Var("v_1"), Var("v_2"), Var("v_1")
@@ -245,7 +232,6 @@ def test_variable_of_another_program():
     assert eval_jaxpr(Jaxpr((x,), (), foreign), (2.0,)) is foreign
 
 
-@pytest.mark.exercise("staging.eval_jaxpr")
 def test_wrong_number_of_values():
     """Too many or too few values raise TypeError."""
     for args in [(), (1.0, 2.0)]:
@@ -253,10 +239,9 @@ def test_wrong_number_of_values():
             eval_jaxpr(program("x", [], "x"), args)
 
 
-# dce_jaxpr ----------------------------------------------------------------------------------------
+exercise("staging.dce_jaxpr")
 
 
-@pytest.mark.exercise("staging.dce_jaxpr")
 def test_dead_and_alive():
     """What the result needs stays in its order; what it does not need goes."""
     jaxpr = program("x", ["a = add x 1.0", "b = mul x x", "c = mul a a", "d = add c a"], "d")
@@ -266,7 +251,6 @@ def test_dead_and_alive():
     assert left.return_val is jaxpr.return_val
 
 
-@pytest.mark.exercise("staging.dce_jaxpr")
 def test_used_by_the_dead():
     """An equation that only dead equations use is dead, too."""
     jaxpr = program("x", ["a = add x 1.0", "b = mul a a", "c = add b 2.0", "d = mul x x"], "d")
@@ -275,7 +259,6 @@ def test_used_by_the_dead():
         assert dce_jaxpr(program("x", ["a = add x 1.0"], result)).equations == ()
 
 
-@pytest.mark.exercise("staging.dce_jaxpr")
 def test_unused_parameters():
     """All parameters stay, and the program that was given does not change."""
     jaxpr = program("x y", ["a = add y 1.0", "b = add x 1.0"], "b")
@@ -283,7 +266,6 @@ def test_unused_parameters():
     assert len(jaxpr.equations) == 2
 
 
-@pytest.mark.exercise("staging.dce_jaxpr")
 def test_long_program():
     """A program may have more than a thousand equations, and many of them may be dead."""
     dead = ["b = mul x x", *["b = mul b b"] * 300]
@@ -291,7 +273,6 @@ def test_long_program():
     assert len(dce_jaxpr(jaxpr).equations) == 1501
 
 
-@pytest.mark.exercise("staging.dce_jaxpr")
 def test_names_do_not_count():
     """If a variable of another program is used, one with the same name is not needed for that."""
     x, dead, last, foreign = Var("x"), Var("v"), Var("last"), Var("v")

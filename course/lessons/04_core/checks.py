@@ -9,6 +9,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import for_programs, numbers
 
 from minijax.array import ArrayImpl
@@ -80,10 +81,9 @@ def tracer_of(main, val=2.5):
     return Box(main.trace_type(main), val)
 
 
-# core.get_aval ----------------------------------------------------------------------------------
+exercise("core.get_aval")
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_python_numbers():
     """Python's numbers are weakly typed arrays without axes, and their value is known."""
     avals = [get_aval(x) for x in (2.5, 7, True)]
@@ -92,7 +92,6 @@ def test_get_aval_of_python_numbers():
     assert [aval.val for aval in avals] == [2.5, 7, True]
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_numpy_values():
     """NumPy's arrays and scalars keep their dtype and are not weakly typed."""
 
@@ -112,14 +111,12 @@ def test_get_aval_of_numpy_values():
     assert [type(aval) for aval in avals] == [ConcreteArray] * 4
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_our_arrays():
     """The value of one of our own arrays is known, too."""
     aval = get_aval(ArrayImpl(np.array([1.0, 2.0]), True))
     assert [aval.str_short(), aval.weak_type, type(aval)] == ["float64[2]", True, ConcreteArray]
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_asks_the_table():
     """A class that is put into the table later is known, and so are its subclasses."""
 
@@ -139,7 +136,6 @@ def test_get_aval_asks_the_table():
         del aval_makers[Celsius]
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_a_class_with_several_entries():
     """If two base classes have entries, the first base class decides, not the first entry."""
     one, two = (type(name, (), {}) for name in ("One", "Two"))
@@ -150,7 +146,6 @@ def test_get_aval_of_a_class_with_several_entries():
         assert get_aval(2.5).weak_type is True
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_of_a_tracer():
     """A tracer's abstract value is its own, even if the table has an entry for all objects."""
     tracer = tracer_of(MainTrace(1, Toy))
@@ -159,7 +154,6 @@ def test_get_aval_of_a_tracer():
         assert get_aval(tracer) is Box.aval
 
 
-@pytest.mark.exercise("core.get_aval")
 def test_get_aval_refuses():
     """Anything but a number or an array raises TypeError; makers raise their own errors."""
     for value in ("one", None, [1.0, 2.0]):
@@ -175,10 +169,9 @@ def test_get_aval_refuses():
         get_aval(np.ma.masked_array([1.0], [True]))
 
 
-# core.find_top_trace ----------------------------------------------------------------------------
+exercise("core.find_top_trace")
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_of_constants():
     """If no operand is a tracer, the trace is made from the bottom of the stack."""
     bottom, *_ = push(Toy, Toy)
@@ -188,7 +181,6 @@ def test_find_top_trace_of_constants():
         assert trace.main is bottom
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_takes_the_highest():
     """Among several tracers the one with the highest level decides, not the height of the stack."""
     _, *mains = push(Toy, Toy, Toy, Toy)
@@ -199,7 +191,6 @@ def test_find_top_trace_takes_the_highest():
     assert type(find_top_trace([one])) is Toy
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_and_the_dynamic_trace():
     """The default_main() takes the operation if its level is above all operands."""
     _, *mains = push(Toy, Toy, Toy)
@@ -210,7 +201,6 @@ def test_find_top_trace_and_the_dynamic_trace():
     assert level == {"none": 2, "a number": 2, "1": 2, "2, 1": 2, "1, 3": 3}
 
 
-@pytest.mark.exercise("core.find_top_trace")
 def test_find_top_trace_refuses_escaped_tracers():
     """A tracer whose interpreter has left the stack is rejected."""
     _, low, high = push(Toy, Toy)
@@ -221,10 +211,9 @@ def test_find_top_trace_refuses_escaped_tracers():
             find_top_trace(operands)
 
 
-# core.full_raise --------------------------------------------------------------------------------
+exercise("core.full_raise")
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_constants():
     """A value that is not a tracer is boxed by pure, whatever it is."""
     _, main = push(Toy)
@@ -234,7 +223,6 @@ def test_full_raise_of_constants():
         assert box.val is value
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_own_tracers():
     """A tracer of the same MainTrace is returned itself, even if its Trace is another object."""
     _, main = push(Toy)
@@ -242,7 +230,6 @@ def test_full_raise_of_own_tracers():
     assert full_raise(Toy(main), tracer) is tracer
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_full_raise_of_tracers_from_below():
     """A tracer of a lower level is boxed by lift, box and all."""
     _, low, _, high = push(Toy, Toy, Toy)
@@ -252,7 +239,6 @@ def test_full_raise_of_tracers_from_below():
     assert box.val is tracer
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_full_raise_refuses():
     """A tracer from above, or of a different MainTrace at the same level, is rejected."""
     _, _, main, above = push(Toy, Toy, Toy)
@@ -261,7 +247,6 @@ def test_full_raise_refuses():
             full_raise(Toy(main), tracer_of(other))
 
 
-@pytest.mark.exercise("core.full_raise")
 def test_full_raise_refuses_what_has_escaped_from_below():
     """A tracer of a lower level is rejected if its interpreter has left the stack."""
     _, _, main = push(Toy, Toy)
@@ -269,7 +254,7 @@ def test_full_raise_refuses_what_has_escaped_from_below():
         full_raise(Toy(main), tracer_of(MainTrace(1, Toy)))
 
 
-# core.counted -----------------------------------------------------------------------------------
+exercise("core.counted")
 
 
 def sine_squared_less_one(x):
@@ -278,7 +263,6 @@ def sine_squared_less_one(x):
     return sub_p.bind(mul_p.bind(sine, sine), 1.0)
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_counts():
     """The function's value comes out of its box, with the number of operations."""
     value, count = counted(sine_squared_less_one)(np.array([0.0, 0.5]))
@@ -287,7 +271,6 @@ def test_counted_counts():
     assert count == 3
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_leaves_constants_alone():
     """An operation on constants alone does not count, and the function may return a constant."""
     product, count = counted(lambda x: mul_p.bind(x, cos_p.bind(0.0)))(7.0)
@@ -297,7 +280,6 @@ def test_counted_leaves_constants_alone():
     assert (product, count, constant, none) == (7.0, 1, 2.5, 0)
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_hands_parameters_on():
     """Parameters reach the interpreter below."""
     value, count = counted(lambda x: reduce_sum_p.bind(x, axes=(0,)))(
@@ -307,7 +289,6 @@ def test_counted_hands_parameters_on():
     assert count == 1
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_begins_again():
     """Each call counts from 0, and counts an operation as often as it is done."""
     again = counted(sine_squared_less_one)
@@ -315,7 +296,6 @@ def test_counted_begins_again():
     assert counted(lambda x: mul_p.bind(mul_p.bind(x, x), x))(2.0) == (8.0, 2)
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_after_an_error():
     """If the function fails, its caller gets the error, and the stack is as before."""
     with pytest.raises(ZeroDivisionError):
@@ -323,7 +303,6 @@ def test_counted_after_an_error():
     assert len(trace_state.stack) == 1
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_within_counted():
     """Each of two interpreters counts what depends on its own argument."""
     counts = []
@@ -339,14 +318,12 @@ def test_counted_within_counted():
     assert sine(0.0) == (0.0, 1)
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_leaves_the_boxes_of_others():
     """An inner function may return the outer argument, whose operations still count."""
     sine = counted(lambda x: sin_p.bind(counted(lambda y: x)(4.0)[0]))
     assert sine(0.0) == (0.0, 1)
 
 
-@pytest.mark.exercise("core.counted")
 def test_counted_several_results():
     """An operation with several results counts once, and each of them can be used further."""
     halves = Primitive("halves", multiple_results=True)
@@ -366,7 +343,6 @@ OPERATIONS = (
 )
 
 
-@pytest.mark.exercise("core.counted")
 @for_programs(seed="core", operations=OPERATIONS, results=1)
 def test_values_of_random_programs(f, xs, want):
     """A random program has the value that NumPy computes, counted or not."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers
 
@@ -20,23 +21,20 @@ def born(find_nans, f, *xs):
     return str(caught.value)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("core.open")
+
+find_nans = yours("open_core.find_nans")
 
 
-@pytest.mark.exercise("core.open")
 @for_programs(seed="core.open", operations=OPERATIONS, results=1)
 def test_programs_without_a_nan(f, xs, want):
     """A program that makes no NaN returns what it always returns, without a box."""
-    from open_core import find_nans
-
     assert numbers(find_nans(f)(*xs)) == numbers(want)
 
 
-@pytest.mark.exercise("core.open")
 @for_programs(seed="core.open", operations=OPERATIONS, results=1)
 def test_birth_in_a_program(f, xs):
     """The operation that makes a NaN of a program's result is named, and no later one."""
-    from open_core import find_nans
 
     def negative_log(*xs):
         return lax.sin(lax.log(lax.neg(lax.exp(lax.convert_element_type(f(*xs), "float64")))))
@@ -44,21 +42,15 @@ def test_birth_in_a_program(f, xs):
     assert "log" in born(find_nans, negative_log, *xs)
 
 
-@pytest.mark.exercise("core.open")
 @for_programs(seed="core.open", operations=SMOOTH, dtypes=["float64"], results=1)
 def test_nans_from_outside(f, xs):
     """A NaN that was there before is passed on, whatever is computed with it."""
-    from open_core import find_nans
-
     nans = [np.full_like(x, np.nan) for x in xs]
     assert_allclose(np.asarray(find_nans(f)(*nans)), np.asarray(f(*nans)))
 
 
-@pytest.mark.exercise("core.open")
 def test_name_of_the_operation():
     """Infinite values and zeros make a NaN in their own ways."""
-    from open_core import find_nans
-
     inf = np.inf
     assert "sub" in born(find_nans, lambda x, y: jnp.exp(x - y), inf, inf)
     assert "mul" in born(find_nans, lambda x: x * 0.0 + 1.0, np.array([1.0, inf]))
@@ -66,21 +58,16 @@ def test_name_of_the_operation():
     assert "sum" in born(find_nans, jnp.sum, np.array([inf, -inf]))
 
 
-@pytest.mark.exercise("core.open")
 def test_several_results():
     """A primitive with several results is watched like any other."""
-    from open_core import find_nans
-
     roots = Primitive("roots", multiple_results=True)
     impl_rules[roots] = lambda x: [np.sqrt(x), -np.sqrt(x)]
     assert_allclose(np.asarray(find_nans(lambda x: roots.bind(x)[1] * 2.0)(9.0)), -6.0)
     assert "roots" in born(find_nans, lambda x: roots.bind(x)[0], -9.0)
 
 
-@pytest.mark.exercise("core.open")
 def test_with_other_interpreters():
     """`find_nans` works in `counted`, around it, and inside itself; Python's `if` works, too."""
-    from open_core import find_nans
 
     def f(x):
         return jnp.log(x * 2.0) if x > -1.0 else x
@@ -96,35 +83,28 @@ def test_with_other_interpreters():
     assert len(trace_state.stack) == 1
 
 
-@pytest.mark.exercise("core.open")
 def test_constants():
     """A function may return a constant, and a NaN among its constants comes from outside."""
-    from open_core import find_nans
-
     assert find_nans(lambda x: 2.5)(1.0) == 2.5
     assert np.isnan(np.asarray(find_nans(lambda x: x * np.nan)(1.0)))
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("core.repair")
+
+origins = yours("repair_core.origins")
 
 
-@pytest.mark.exercise("core.repair")
 @for_programs(seed="core.repair", operations=OPERATIONS, results=1)
 def test_programs_use_their_arguments(f, xs, want):
     """A program's result comes from all arguments that it uses."""
-    from repair_core import origins
-
     value, found = origins(lambda unused, *xs: f(*xs))(7.0, *xs)
     assert numbers(value) == numbers(want)
     assert found == set(range(1, 1 + len(xs)))
 
 
-@pytest.mark.exercise("core.repair")
 @for_programs(seed="core.repair", operations=OPERATIONS, results=1)
 def test_a_program_in_another(f, xs, want):
     """In `origins(lambda *xs: origins(lambda unused: f(*xs))(7.0)[0])(*xs)`, the outer call owns `xs`."""
-    from repair_core import origins
-
     inner = []
 
     def outer(*xs):
@@ -138,11 +118,8 @@ def test_a_program_in_another(f, xs, want):
     assert inner == [set()]
 
 
-@pytest.mark.exercise("core.repair")
 def test_both_levels():
     """Each call reports its own arguments."""
-    from repair_core import origins
-
     inner = []
 
     def outer(x, y, z):
@@ -156,10 +133,7 @@ def test_both_levels():
     assert inner == [{1}]
 
 
-@pytest.mark.exercise("core.repair")
 def test_results_without_origin():
     """A constant comes from nowhere, and an argument from itself."""
-    from repair_core import origins
-
     assert origins(lambda x: 2.5)(1.0) == (2.5, set())
     assert origins(lambda x, y: y)(1.0, 4.0) == (4.0, {1})

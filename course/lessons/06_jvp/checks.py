@@ -6,6 +6,7 @@ before it, so you can do them in any order that pleases you.
 
 import numpy as np
 import pytest
+from checking import exercise
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, slope
 
@@ -64,59 +65,53 @@ class Box(Tracer):
         return get_aval(self.val)
 
 
-# JVPTrace.process_primitive -----------------------------------------------------------------------
+exercise("jvp.process_primitive")
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_primitive_with_a_rule():
-    """The rule's value and tangent come back in one box."""
+@pytest.fixture
+def trace():
+    """The interpreter of derivatives, at work."""
     with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        out = trace.process_primitive(sin_p, [JVPTracer(trace, 0.0, 5.0)], {})
-        assert isinstance(out, JVPTracer)
-        assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
+        yield JVPTrace(main)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_tangent_of_zeros():
+def test_primitive_with_a_rule(trace):
+    """The rule's value and tangent come back in one box."""
+    out = trace.process_primitive(sin_p, [JVPTracer(trace, 0.0, 5.0)], {})
+    assert isinstance(out, JVPTracer)
+    assert (float(out.primal), float(out.tangent)) == (0.0, 5.0)
+
+
+def test_tangent_of_zeros(trace):
     """Only None says that nothing moves: for a tangent whose numbers are 0 the rule is called."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x: x
     jvp_rules[toy] = lambda primals, tangents: (primals[0], "what the rule gives")
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        for x_dot in (0.0, np.zeros(2)):
-            out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
-            assert out.tangent == "what the rule gives"
+    for x_dot in (0.0, np.zeros(2)):
+        out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
+        assert out.tangent == "what the rule gives"
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_rule_gets_everything():
+def test_rule_gets_everything(trace):
     """The rule gets values, tangents and params, even if only one of the operands moves."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, z, *, scale: scale * x
     jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
-        out = trace.process_primitive(toy, boxes, {"scale": 7})
-        assert out.primal == 7.5
-        assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
+    boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
+    out = trace.process_primitive(toy, boxes, {"scale": 7})
+    assert out.primal == 7.5
+    assert out.tangent == [3.0, 4.0, 5.0, None, 10.0, None, 7]
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_nothing_moves():
+def test_nothing_moves(trace):
     """If no operand moves, no rule is needed, and the result is a constant."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, *, scale: scale * x
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
-        assert isinstance(out, JVPTracer)
-        assert (out.primal, out.tangent) == (6.0, None)
+    out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
+    assert isinstance(out, JVPTracer)
+    assert (out.primal, out.tangent) == (6.0, None)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
 def test_nothing_moves_below():
     """If no operand moves, interpreters further down take the operation."""
     with new_main(Toy, []) as below, new_main(JVPTrace) as main:
@@ -127,43 +122,35 @@ def test_nothing_moves_below():
         assert isinstance(out.primal, Box)
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_no_rule():
+def test_no_rule(trace):
     """If an operand moves and there is no rule, the error names the primitive."""
     toy = Primitive("toy")
     impl_rules[toy] = lambda x: x
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        with pytest.raises(NotImplementedError, match="toy"):
-            trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
+    with pytest.raises(NotImplementedError, match="toy"):
+        trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
 
 
-@pytest.mark.exercise("jvp.process_primitive")
-def test_several_results():
+def test_several_results(trace):
     """A primitive with several results returns a list of boxes, moving or not."""
     toy = Primitive("toy", multiple_results=True)
     impl_rules[toy] = lambda x: [x, -x]
     jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
-    with new_main(JVPTrace) as main:
-        trace = JVPTrace(main)
-        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
-        assert type(outs).__name__ == "list"
-        assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
-        outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
-        assert type(outs).__name__ == "list"
-        assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
+    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
+    assert type(outs).__name__ == "list"
+    assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
+    outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {})
+    assert type(outs).__name__ == "list"
+    assert [(out.primal, out.tangent) for out in outs] == [(3.0, None), (-3.0, None)]
 
 
-# Rules --------------------------------------------------------------------------------------------
+exercise("jvp.mul_rule")
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_two_that_move():
     """If both operands move, the tangent has a term for each of them."""
     assert bilinear_jvp(mul_p, [3.0, 5.0], [0.5, 10.0]) == (15.0, 32.5)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_with_a_constant():
     """A constant operand contributes nothing, even if 0 times the other operand is NaN."""
     assert bilinear_jvp(mul_p, [3.0, 5.0], [0.5, None]) == (15.0, 2.5)
@@ -171,7 +158,6 @@ def test_product_with_a_constant():
     assert bilinear_jvp(mul_p, [np.inf, 4.0], [0.5, None]) == (np.inf, 2.0)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_shapes():
     """For an array and a number, the tangent has the array's shape, whichever of them moves."""
     array = np.array([1.0, -2.0])
@@ -183,7 +169,6 @@ def test_product_of_shapes():
     assert np.shape(bilinear_jvp(mul_p, [4.0, array], [0.0, None])[1]) == (2,)
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_value_of_a_product():
     """The value is what the primitive returns: a minijax array, not a NumPy array."""
     value, _ = bilinear_jvp(mul_p, [np.array([1.0, -2.0]), 4.0], [np.ones(2), None])
@@ -191,7 +176,6 @@ def test_value_of_a_product():
     assert type(value) is not np.ndarray
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_tracers():
     """Operands may be tracers, and for a constant one no term is computed."""
     with new_main(Toy, []) as main:
@@ -203,7 +187,6 @@ def test_product_of_tracers():
         assert main.global_data == ["mul", "mul"]
 
 
-@pytest.mark.exercise("jvp.mul_rule")
 def test_product_of_matrices():
     """The tangent of a product of matrices has two terms, each a product in the order given."""
     x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -216,17 +199,15 @@ def test_product_of_matrices():
     assert tangent.tolist() == [[1.0, 21.0], [13.0, 40.0]]
 
 
-# sum_jvp ------------------------------------------------------------------------------------------
+exercise("jvp.sum_rule")
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_two_that_move():
     """If both operands move, the tangents are added or subtracted as the values are."""
     assert sum_jvp(add_p, [3.0, 4.0], [0.5, 10.0]) == (7.0, 10.5)
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, 10.0]) == (-1.0, -9.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_one_that_moves():
     """A constant operand contributes nothing, even if it is infinite."""
     assert sum_jvp(sub_p, [3.0, 4.0], [0.5, None]) == (-1.0, 0.5)
@@ -236,7 +217,6 @@ def test_sum_of_one_that_moves():
     assert (tangent.dtype.name, float(tangent)) == ("float32", -0.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_shapes():
     """The tangent has the shape of the value, even if only the smaller operand moves."""
     for primitive, sign in ((add_p, 1.0), (sub_p, -1.0)):
@@ -246,7 +226,6 @@ def test_sum_shapes():
         assert np.asarray(tangent).tolist() == [[sign, sign], [sign, sign]]
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_of_tracers():
     """Operands and tangents may be tracers, which NumPy's functions would reject."""
     with new_main(Toy, []) as main:
@@ -255,7 +234,6 @@ def test_sum_of_tracers():
         assert (value.val, tangent.val) == (-1.0, -9.5)
 
 
-@pytest.mark.exercise("jvp.sum_rule")
 def test_sum_with_a_constant():
     """For a constant operand, nothing is added or subtracted except its value."""
     with new_main(Toy, []) as main:
@@ -268,10 +246,9 @@ def test_sum_with_a_constant():
             assert sums == [primitive.name]
 
 
-# jvp_flat -----------------------------------------------------------------------------------------
+exercise("jvp.flat")
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_values_and_tangents():
     """Values and tangents come back as two lists, and the interpreter is gone from the stack."""
     values, tangents = jvp_flat(lambda x, y: [y, x], [3.0, 4.0], [0.5, 10.0])
@@ -280,7 +257,6 @@ def test_values_and_tangents():
     assert len(trace_state.stack) == 1
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_one_call():
     """The function is called once."""
     calls = []
@@ -288,7 +264,6 @@ def test_one_call():
     assert len(calls) == 1
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_operations_are_differentiated():
     """Operations of the function are differentiated by their rules."""
     values, tangents = jvp_flat(lambda x: [jnp.exp(-x)], [np.array([0.0, 1.0])], [np.ones(2)])
@@ -296,7 +271,6 @@ def test_operations_are_differentiated():
     assert_allclose(tangents[0], [-1.0, -0.36787944117144233])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_zeros_are_arrays():
     """The tangent of an integer goes in as None; the symbolic zero comes out as an array."""
     seen = []
@@ -311,7 +285,6 @@ def test_zeros_are_arrays():
     assert (tangents[1].dtype.name, tangents[1].tolist()) == ("float32", [0.0, 0.0])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_results_of_another_jvp():
     """A box that belongs to an outer jvp is a constant here: its tangent is not taken."""
     with new_main(JVPTrace) as main:
@@ -321,7 +294,6 @@ def test_results_of_another_jvp():
         assert tangents == [0.0, 0.5]
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_box_of_an_interpreter_that_has_ended():
     """A result that is the box of an earlier jvp, which has ended, is an error."""
     kept = []
@@ -330,7 +302,6 @@ def test_box_of_an_interpreter_that_has_ended():
         jvp_flat(lambda y: [kept[0]], [3.0], [0.5])
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_jvp_in_jvp():
     """The inner of two nested jvps does not see the outer one's tangent, nor the other way around."""
     inner = []
@@ -344,7 +315,6 @@ def test_jvp_in_jvp():
     assert (value, tangent) == (2.0, 5.0)
 
 
-@pytest.mark.exercise("jvp.flat")
 def test_second_derivative():
     """The second derivative of the sine is minus the sine."""
 
@@ -361,7 +331,6 @@ OPERATIONS = (
 )
 
 
-@pytest.mark.exercise("jvp.flat")
 @for_programs(seed="jvp", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
     """The derivative of a random program along its tangents is its slope in that direction."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of, slope
 
@@ -35,15 +36,15 @@ def counting(f):
     return lambda x: calls.append(x) or f(x), calls
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("jvp.open")
+
+hessian = yours("open_jvp.hessian")
+hvp = yours("open_jvp.hvp")
 
 
-@pytest.mark.exercise("jvp.open")
 @for_programs(seed="jvp.open", operations=OPERATIONS, dtypes=["float64"])
 def test_hessian_of_random_programs(f, xs, ts):
     """A row of the Hessian is the slope of the first derivative along that axis."""
-    from open_jvp import hessian
-
     g, zero = around(f, xs, ts), np.zeros(3)
 
     def first(x):
@@ -54,21 +55,15 @@ def test_hessian_of_random_programs(f, xs, ts):
         assert numbers(list(row)) == numbers(slope(first, [zero], [axis]))
 
 
-@pytest.mark.exercise("jvp.open")
 @for_programs(seed="jvp.open", operations=OPERATIONS, dtypes=["float64"])
 def test_product_of_random_programs(f, xs, ts):
     """The product with a vector is the one that the whole Hessian has."""
-    from open_jvp import hessian, hvp
-
     g, zero, v = around(f, xs, ts), np.zeros(3), np.array([0.5, -1.0, 2.0])
     assert numbers([hvp(g, zero, v)]) == numbers([np.asarray(hessian(g, zero)) @ v])
 
 
-@pytest.mark.exercise("jvp.open")
 def test_calls():
     """The function is called no more often than the task allows."""
-    from open_jvp import hessian, hvp
-
     x = jnp.array([1.0, 2.0, 3.0, 4.0])
     f, calls = counting(total_cube)
     assert_allclose(hessian(f, x), np.diag([6.0, 12.0, 18.0, 24.0]))
@@ -78,43 +73,34 @@ def test_calls():
     assert 1 <= len(calls) <= 4, f"`hvp` calls the function {len(calls)} times."
 
 
-@pytest.mark.exercise("jvp.open")
 def test_dtype():
     """The second derivatives of float32 numbers are float32."""
-    from open_jvp import hessian, hvp
-
     x = jnp.array([1.0, 2.0], "float32")
     assert hessian(total_cube, x).dtype == np.float32
     assert hvp(total_cube, x, x).dtype == np.float32
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("jvp.repair")
+
+remember = yours("repair_jvp.remember")
 
 
-@pytest.mark.exercise("jvp.repair")
 def test_same_derivatives():
     """With the memory and without it, a function has the same derivative along every tangent."""
-    from repair_jvp import remember
-
     f = remember(total_cube)
     for x, x_dot in [(2.0, 1.0), (2.0, 10.0), (3.0, 1.0), (2.0, -1.0)]:
         assert jvp(f, (x,), (x_dot,)) == jvp(total_cube, (x,), (x_dot,))
 
 
-@pytest.mark.exercise("jvp.repair")
 def test_values_after_derivatives():
     """A derivative leaves nothing behind: later values are plain numbers, not tracers."""
-    from repair_jvp import remember
-
     f = remember(lambda x: jnp.sin(x) * x)
     jvp(f, (2.0,), (1.0,))
     assert_allclose(np.asarray(f(2.0)), np.sin(2.0) * 2.0)
 
 
-@pytest.mark.exercise("jvp.repair")
 def test_second_derivatives():
     """Derivatives of derivatives go through the memory, too."""
-    from repair_jvp import remember
 
     def deriv(f):
         return lambda x: jvp(f, (x,), (1.0,))[1]
@@ -125,11 +111,8 @@ def test_second_derivatives():
     assert deriv(deriv(lambda x: x * f(2.0) + f(x)))(2.0) == 12.0
 
 
-@pytest.mark.exercise("jvp.repair")
 def test_memory_still_works():
     """The function runs once for each number."""
-    from repair_jvp import remember
-
     g, calls = counting(lambda x: x * 2.0)
     f = remember(g)
     assert [f(2.0), f(3.0), f(2.0), f(2.0)] == [4.0, 6.0, 4.0, 4.0]

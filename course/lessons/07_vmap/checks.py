@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import lax
@@ -58,10 +59,9 @@ class Box(Tracer):
         return get_aval(self.val)
 
 
-# move_batch_axis ----------------------------------------------------------------------------------
+exercise("vmap.move_batch_axis")
 
 
-@pytest.mark.exercise("vmap.move_batch_axis")
 def test_batch_axis_moves():
     """The batch axis moves, and the other axes keep their order."""
     assert move_batch_axis(4, 2, 0, CUBE).shape == (4, 2, 3)
@@ -69,7 +69,6 @@ def test_batch_axis_moves():
     assert move_batch_axis(3, 1, 0, GRID).tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
 
 
-@pytest.mark.exercise("vmap.move_batch_axis")
 def test_value_is_repeated():
     """A value without a batch axis is repeated, along an axis at the position asked for."""
     row = np.array([7.0, 8.0])
@@ -79,7 +78,6 @@ def test_value_is_repeated():
     assert (fives.tolist(), fives.weak_type) == ([5.0, 5.0, 5.0], True)
 
 
-@pytest.mark.exercise("vmap.move_batch_axis")
 def test_tracer_is_moved():
     """The value may be a tracer, and one operation does it."""
     with new_main(Toy, []) as main:
@@ -89,7 +87,6 @@ def test_tracer_is_moved():
         assert main.global_data == ["transpose", "broadcast_in_dim"]
 
 
-@pytest.mark.exercise("vmap.move_batch_axis")
 def test_nothing_moves():
     """Nothing is bound if the batch axis is in its place already."""
     with new_main(Toy, []) as main:
@@ -97,10 +94,9 @@ def test_nothing_moves():
         assert main.global_data == []
 
 
-# align_operand ------------------------------------------------------------------------------------
+exercise("vmap.align_operand")
 
 
-@pytest.mark.exercise("vmap.align_operand")
 def test_axes_that_are_missing():
     """The batch axis comes first, then axes of size 1, then those of one example."""
     assert align_operand(3, 0, np.ones(3), 2).shape == (3, 1, 1)
@@ -108,7 +104,6 @@ def test_axes_that_are_missing():
     assert align_operand(3, 1, GRID, 1).tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
 
 
-@pytest.mark.exercise("vmap.align_operand")
 def test_operands_that_are_not_mapped():
     """A number stays a number; an array is repeated for all examples."""
     assert np.shape(align_operand(3, not_mapped, np.array(2.5), 2)) == ()
@@ -117,7 +112,6 @@ def test_operands_that_are_not_mapped():
     assert align_operand(4, not_mapped, np.array([7.0, 8.0]), 2).tolist() == [[[7.0, 8.0]]] * 4
 
 
-@pytest.mark.exercise("vmap.align_operand")
 def test_numbers_times_vectors():
     """Three numbers times three vectors: each number meets its own vector."""
     numbers = align_operand(3, 0, np.array([1.0, 10.0, 100.0]), 1)
@@ -125,7 +119,6 @@ def test_numbers_times_vectors():
     assert (numbers * vectors).tolist() == [[1.0, 4.0], [20.0, 50.0], [300.0, 600.0]]
 
 
-@pytest.mark.exercise("vmap.align_operand")
 def test_nothing_is_missing():
     """An operand that is in this form already costs no operation."""
     with new_main(Toy, []) as main:
@@ -133,40 +126,25 @@ def test_nothing_is_missing():
         assert main.global_data == []
 
 
-# reduce_sum_batch ---------------------------------------------------------------------------------
+exercise("vmap.reduce_sum_rule")
 
 
-@pytest.mark.exercise("vmap.reduce_sum_rule")
-def test_batch_axis_in_front():
-    """Two examples of shape (3,), along the leading axis: their sums."""
-    out, dim = reduce_sum_batch(2, [GRID], [0], axes=(0,))
-    assert (out.tolist(), dim) == ([6.0, 15.0], 0)
+@pytest.mark.parametrize(
+    ("axes", "dim", "examples", "want"),
+    [
+        ((0,), 0, GRID, ([6.0, 15.0], 0)),
+        ((0,), 1, GRID, ([5.0, 7.0, 9.0], 0)),
+        ((1,), 1, CUBE, ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 1)),
+        ((0, 1), 1, CUBE, ([60.0, 92.0, 124.0], 0)),
+        ((0, 1), 2, CUBE, ([60.0, 66.0, 72.0, 78.0], 0)),
+    ],
+)
+def test_sums_of_examples(axes, dim, examples, want):
+    """Each example is summed along its own axes; the batch axis may be before, between or after them."""
+    out, out_dim = reduce_sum_batch(examples.shape[dim], [examples], [dim], axes=axes)
+    assert (out.tolist(), out_dim) == want
 
 
-@pytest.mark.exercise("vmap.reduce_sum_rule")
-def test_batch_axis_behind():
-    """Three examples of shape (2,): the summed axis came before the batch axis."""
-    out, dim = reduce_sum_batch(3, [GRID], [1], axes=(0,))
-    assert (out.tolist(), dim) == ([5.0, 7.0, 9.0], 0)
-
-
-@pytest.mark.exercise("vmap.reduce_sum_rule")
-def test_batch_axis_between():
-    """Three examples of shape (2, 4), along the middle axis."""
-    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(1,))
-    assert (out.tolist(), dim) == ([[6.0, 22.0, 38.0], [54.0, 70.0, 86.0]], 1)
-    out, dim = reduce_sum_batch(3, [CUBE], [1], axes=(0, 1))
-    assert (out.tolist(), dim) == ([60.0, 92.0, 124.0], 0)
-
-
-@pytest.mark.exercise("vmap.reduce_sum_rule")
-def test_two_axes_in_front():
-    """Four examples of shape (2, 3), along the last axis, each summed along both of its axes."""
-    out, dim = reduce_sum_batch(4, [CUBE], [2], axes=(0, 1))
-    assert (out.tolist(), dim) == ([60.0, 66.0, 72.0, 78.0], 0)
-
-
-@pytest.mark.exercise("vmap.reduce_sum_rule")
 def test_one_sum():
     """One sum is bound, for all examples together."""
     with new_main(Toy, []) as main:
@@ -174,13 +152,12 @@ def test_one_sum():
         assert main.global_data == ["reduce_sum"]
 
 
-# dot_general_batch --------------------------------------------------------------------------------
+exercise("vmap.dot_general_rule")
 
 MATRIX_TIMES_VECTOR = (((1,), (0,)), ((), ()))
 DOT = {"dimension_numbers": MATRIX_TIMES_VECTOR, "preferred_element_type": None}
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_batch_of_vectors():
     """One matrix times two vectors: the vectors are counted by the last axis of the result."""
     vectors = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
@@ -188,7 +165,6 @@ def test_batch_of_vectors():
     assert (out.tolist(), dim) == ([[1.0, 5.0], [4.0, 11.0]], 1)
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_batch_of_matrices():
     """Three matrices of shape (2, 4), along the middle axis, times one vector."""
     vector = np.array([1.0, 0.0, 0.0, 1.0])
@@ -196,7 +172,6 @@ def test_batch_of_matrices():
     assert (out.tolist(), dim) == ([[3.0, 11.0, 19.0], [27.0, 35.0, 43.0]], 1)
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_two_batches():
     """Three matrices times three vectors, each with its own; the batch axis comes first."""
     vectors = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -204,7 +179,6 @@ def test_two_batches():
     assert (out.tolist(), dim) == ([[0.0, 12.0], [5.0, 17.0], [8.0, 20.0]], 0)
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_examples_with_batch_axes():
     """Each example is a product with a batch axis of its own, which has its number in one example.
 
@@ -217,7 +191,6 @@ def test_examples_with_batch_axes():
     assert (out.tolist(), dim) == ([[6.0, 54.0], [22.0, 70.0], [38.0, 86.0]], 1)
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_dtype_of_a_product():
     """The product has the dtype that was asked for."""
     wanted = {**DOT, "preferred_element_type": np.dtype("float32")}
@@ -225,7 +198,6 @@ def test_dtype_of_a_product():
     assert out.dtype.name == "float32"
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_nested_as_they_came_in():
     """The new dimension_numbers are tuples of tuples, as the old ones."""
     asked = []
@@ -234,7 +206,6 @@ def test_nested_as_they_came_in():
     assert [params["dimension_numbers"] for params in asked] == [(((2,), (1,)), ((0,), (0,)))]
 
 
-@pytest.mark.exercise("vmap.dot_general_rule")
 def test_one_product():
     """One product is bound, on the operands unchanged."""
     with new_main(Toy, []) as main:
@@ -244,10 +215,9 @@ def test_one_product():
         assert main.global_data == ["dot_general", "dot_general"]
 
 
-# jacobian_of_input --------------------------------------------------------------------------------
+exercise("vmap.jacobian")
 
 
-@pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_a_vector():
     """Each entry of the result moves with its own entry of the input; the function runs once."""
     runs = []
@@ -259,7 +229,6 @@ def test_jacobian_of_a_vector():
     assert len(runs) == 1
 
 
-@pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_a_matrix():
     """The axes of the result come first, then those of the input, in their order."""
     _, jacobians = jacobian_of_input(lambda x: [x.T], [GRID], 0)
@@ -267,7 +236,6 @@ def test_jacobian_of_a_matrix():
     assert (jacobians[0][2, 1, 1, 2], jacobians[0][2, 1, 0, 2]) == (1.0, 0.0)
 
 
-@pytest.mark.exercise("vmap.jacobian")
 def test_jacobian_of_one_input():
     """The other inputs do not move."""
     values, jacobians = jacobian_of_input(lambda x, y: [x * y], [3.0, np.array([1.0, 2.0])], 1)
@@ -288,7 +256,6 @@ OPERATIONS = (
 )
 
 
-@pytest.mark.exercise("vmap.jacobian")
 @for_programs(seed="vmap", operations=OPERATIONS, dtypes=["float64"])
 def test_jacobians_of_random_programs(f, xs, ts):
     """The Jacobian of a random program times a tangent is the slope in that direction."""

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 
 import minijax.numpy as jnp
@@ -37,8 +38,6 @@ def function_of(pattern, seed=0):
 
 def directions(f, pattern):
     """How many directions are pushed through a function, and how many times that runs."""
-    from open_vmap import sparse_jacobian
-
     calls = []
 
     def watched(x):
@@ -50,14 +49,13 @@ def directions(f, pattern):
     return sum(noted) / pattern.shape[1] - len(calls), len(calls)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("vmap.open")
+
+sparse_jacobian = yours("open_vmap.sparse_jacobian")
 
 
-@pytest.mark.exercise("vmap.open")
 def test_random_patterns():
     """With any pattern, the Jacobian is the one that jacfwd computes."""
-    from open_vmap import sparse_jacobian
-
     rng = np.random.default_rng(7)
     for seed in range(20):
         rows, columns = rng.integers(1, 8, 2)
@@ -66,17 +64,13 @@ def test_random_patterns():
         assert_allclose(sparse_jacobian(f, pattern)(x), jacfwd(f)(x), 1e-9, 1e-9)
 
 
-@pytest.mark.exercise("vmap.open")
 def test_pattern_with_more_than_is_needed():
     """The pattern may be True at entries that are zero."""
-    from open_vmap import sparse_jacobian
-
     x = jnp.array([1.0, 2.0, 3.0])
     for pattern in (np.eye(3, dtype=bool), band(3, 3, 1, 0), np.ones((3, 3), bool)):
         assert_allclose(sparse_jacobian(lambda x: x * x, pattern)(x), np.diag([2.0, 4.0, 6.0]))
 
 
-@pytest.mark.exercise("vmap.open")
 def test_directions_of_bands():
     """A band of k diagonals takes at most k directions, and the function runs once."""
     for below, above in [(0, 0), (1, 1), (0, 2), (3, 1)]:
@@ -87,7 +81,6 @@ def test_directions_of_bands():
             assert calls == 1
 
 
-@pytest.mark.exercise("vmap.open")
 def test_directions_of_single_entries():
     """If each row has a single entry, one direction is enough."""
     pattern = np.zeros((12, 20), bool)
@@ -95,11 +88,8 @@ def test_directions_of_single_entries():
     assert directions(function_of(pattern), pattern) == (1.0, 1)
 
 
-@pytest.mark.exercise("vmap.open")
 def test_shape_and_dtype():
     """The result is an array with the shape of the pattern, and the dtype of the function's."""
-    from open_vmap import sparse_jacobian
-
     out = sparse_jacobian(lambda x: x * 3.0, np.eye(2, dtype=bool))(jnp.ones(2, "float32"))
     assert out.dtype == np.float32
     assert out.tolist() == [[3.0, 0.0], [0.0, 3.0]]
@@ -107,7 +97,9 @@ def test_shape_and_dtype():
     assert nothing.tolist() == [[0.0, 0.0]] * 3
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("vmap.repair")
+
+polyval = yours("repair_vmap.polyval")
 
 
 def each(f, in_axes, *args):
@@ -123,12 +115,9 @@ def values(*shape):
     return np.sin(np.arange(1.0, 1.0 + np.prod(shape))).reshape(shape)
 
 
-@pytest.mark.exercise("vmap.repair")
 @pytest.mark.parametrize("shape", [(), (3,), (4,), (2, 3), (3, 3)])
 def test_polynomials_of_any_shape(shape):
     """Three polynomials, three arrays, or both: `vmap` returns what a loop returns."""
-    from repair_vmap import polyval
-
     for coefficients, first in [(values(2), None), (values(3, 2), 0), (values(2, 3), 1)]:
         for second in [None, *range(len(shape) + 1)]:
             if (first, second) != (None, None):
@@ -141,11 +130,8 @@ def test_polynomials_of_any_shape(shape):
                 )
 
 
-@pytest.mark.exercise("vmap.repair")
 def test_vmap_of_vmap():
     """All polynomials at all points, in either order."""
-    from repair_vmap import polyval
-
     coefficients, x = values(4, 2), values(3, 4)
     table = np.stack([[polyval(c, row) for row in x] for c in coefficients])
     rows = vmap(vmap(polyval, (None, 0)), (0, None))
@@ -156,11 +142,8 @@ def test_vmap_of_vmap():
     assert_allclose(both(np.stack([coefficients] * 2), x[0]), np.stack([table[:, 0]] * 2))
 
 
-@pytest.mark.exercise("vmap.repair")
 def test_single_polynomials():
     """Without `vmap`, and for numbers, everything is right."""
-    from repair_vmap import polyval
-
     assert polyval(np.array([2.0, 0.0, 1.0]), 3.0) == 19.0
     assert_allclose(vmap(polyval)(values(3, 2), values(3)), values(3, 2)[:, 0] * values(3)
                     + values(3, 2)[:, 1])  # fmt: skip

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import LAX, for_programs, numbers
 
 from minijax.core import (
@@ -49,10 +50,9 @@ def same(name):
     return primitive
 
 
-# eval_jaxpr ---------------------------------------------------------------------------------------
+exercise("jaxprs.eval_jaxpr")
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_equations_in_order():
     """A constant minus the first input, and this times the second one."""
     k, a, b, c, d = variables(5)
@@ -61,7 +61,6 @@ def test_equations_in_order():
     assert [float(x) for x in eval_jaxpr(jaxpr, [10.0], 3.0, 2.0)] == [14.0, 2.0, 7.0]
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_literals_and_params():
     """A literal stands for itself, and params reach the primitive."""
     a, b, c = variables(3, (1, 2))
@@ -75,7 +74,6 @@ def test_literals_and_params():
     assert literal == 10.0
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_several_results():
     """A primitive may return several results."""
     swap_p = Primitive("swap", multiple_results=True)
@@ -85,7 +83,6 @@ def test_several_results():
     assert eval_jaxpr(jaxpr, [], 1.0, 2.0) == [2.0, 1.0]
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_operations_are_bound():
     """An interpreter above sees each equation."""
     a, b, c = variables(3)
@@ -94,7 +91,6 @@ def test_operations_are_bound():
     assert counted(lambda x: eval_jaxpr(Jaxpr([], [a], [c], eqns), [], x)[0])(3.0) == (3.0, 2)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_each_run_has_its_own_values():
     """A program whose second equation runs the program again, once, with another value."""
     a, b, c = variables(3)
@@ -105,7 +101,6 @@ def test_each_run_has_its_own_values():
     assert float(eval_jaxpr(jaxpr, [], 5.0)[0]) == 4.0
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_number_of_values():
     """One value for each constant and input; any other number raises ValueError."""
     k, a = variables(2)
@@ -114,7 +109,6 @@ def test_number_of_values():
             eval_jaxpr(Jaxpr([k], [a], [a], []), consts, *args)
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_variable_without_a_value():
     """An operand or output that was never bound raises KeyError."""
     a, b = variables(2)
@@ -123,7 +117,6 @@ def test_variable_without_a_value():
             eval_jaxpr(jaxpr, [])
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 def test_thousands_of_equations():
     """A program may be longer than Python's recursion limit."""
     names = variables(3001)
@@ -131,71 +124,51 @@ def test_thousands_of_equations():
     assert [float(x) for x in eval_jaxpr(Jaxpr([], names[:1], names[-1:], eqns), [], 7.0)] == [7.0]
 
 
-@pytest.mark.exercise("jaxprs.eval_jaxpr")
 @for_programs(seed="jaxprs", operations=LAX)
 def test_random_programs(jaxpr, xs, want):
     """A random program returns what NumPy computes."""
     assert numbers(eval_jaxpr(jaxpr, [], *xs)) == numbers(want)
 
 
-# Types of results ---------------------------------------------------------------------------------
+exercise("jaxprs.dot_general_type")
+
+MATRICES = ((1,), (0,)), ((), ())
+F32 = np.dtype("float32")
 
 
-MATRICES = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": None}
+def product(x, y, numbers=MATRICES, preferred=None):
+    """The type of a product."""
+    return dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_a_product_of_matrices():
     """Rows of x, columns of y."""
-    x, y = typed((2, 3), "float32"), typed((3, 5), "float32")
-    assert dot_general_type(x, y, **MATRICES) == typed((2, 5), "float32")
+    assert product(typed((2, 3), F32), typed((3, 5), F32)) == typed((2, 5), F32)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
-def test_batch_axes_come_first():
-    """Batch axes come first, wherever they are in x and in y."""
-    numbers = (((1,), (0,)), ((2,), (1,)))
-    out = dot_general_type(
-        typed((2, 3, 7)),
-        typed((3, 7, 5)),
-        dimension_numbers=numbers,
-        preferred_element_type=None,
-    )
-    assert out == typed((7, 2, 5))
-
-
-@pytest.mark.exercise("jaxprs.dot_general_type")
-def test_order_of_the_batch_axes():
-    """Batch axes come as they are listed; axes that are kept are known by number, not by size."""
-    numbers = {"dimension_numbers": (((0,), (2,)), ((2, 1), (0, 1)))}
+def test_batch_axes():
+    """Batch axes come first, as they are listed; axes that are kept are known by number, not by size."""
+    one = ((1,), (0,)), ((2,), (1,))
+    assert product(typed((2, 3, 7)), typed((3, 7, 5)), one) == typed((7, 2, 5))
     x, y = typed((2, 3, 5, 5)), typed((5, 3, 2, 2))
-    out = dot_general_type(x, y, **numbers, preferred_element_type=None)
-    assert out == typed((5, 3, 5, 2))
-    numbers = {"dimension_numbers": (((0,), (2,)), ((1, 2), (1, 0)))}
-    out = dot_general_type(x, y, **numbers, preferred_element_type=None)
-    assert out == typed((3, 5, 5, 2))
+    assert product(x, y, (((0,), (2,)), ((2, 1), (0, 1)))) == typed((5, 3, 5, 2))
+    assert product(x, y, (((0,), (2,)), ((1, 2), (1, 0)))) == typed((3, 5, 5, 2))
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_preferred_element_type():
     """A preferred_element_type is the dtype of the result, and operands may then have different dtypes."""
-    wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
-    assert dot_general_type(typed((2, 3)), typed((3, 5)), **wanted) == typed((2, 5), "float32")
-    mixed = typed((2, 3), "int8"), typed((3, 5), "float32")
-    assert dot_general_type(*mixed, **wanted) == typed((2, 5), "float32")
+    assert product(typed((2, 3)), typed((3, 5)), preferred=F32) == typed((2, 5), F32)
+    assert product(typed((2, 3), "int8"), typed((3, 5), F32), preferred=F32) == typed((2, 5), F32)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_a_product_may_be_weak():
     """The result is weakly typed if both operands are."""
     weak, strong = typed((2, 2), weak_type=True), typed((2, 2))
-    assert dot_general_type(weak, weak, **MATRICES) == weak
-    assert dot_general_type(weak, strong, **MATRICES) == strong
-    wanted = {**MATRICES, "preferred_element_type": np.dtype("float32")}
-    assert dot_general_type(weak, weak, **wanted) == typed((2, 2), "float32", weak_type=True)
+    assert product(weak, weak) == weak
+    assert product(weak, strong) == strong
+    assert product(weak, weak, preferred=F32) == typed((2, 2), F32, weak_type=True)
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 @pytest.mark.parametrize(
     ("x_shape", "y_shape", "contracted", "batch"),
     [
@@ -214,19 +187,17 @@ def test_a_product_may_be_weak():
 )
 def test_products_that_do_not_fit(x_shape, y_shape, contracted, batch):
     """Axes at the same position have the same size; each is an axis of its operand, and listed once."""
-    x, y, numbers = typed(x_shape), typed(y_shape), (contracted, batch)
     with pytest.raises(TypeError):
-        dot_general_type(x, y, dimension_numbers=numbers, preferred_element_type=None)
+        product(typed(x_shape), typed(y_shape), (contracted, batch))
 
 
-@pytest.mark.exercise("jaxprs.dot_general_type")
 def test_products_of_two_dtypes():
     """Without a preferred_element_type, both operands have the same dtype."""
     with pytest.raises(TypeError):
-        dot_general_type(typed((2, 3)), typed((3, 5), "float32"), **MATRICES)
+        product(typed((2, 3)), typed((3, 5), F32))
 
 
-# TypeChecker --------------------------------------------------------------------------------------
+exercise("jaxprs.check_equation")
 
 
 def checker(*bound):
@@ -265,7 +236,6 @@ def check_equation(eqn, *bound):
     return check.bound
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_results_are_bound():
     """An equation that is right binds its result, and the weak type does not matter."""
     a, b = variables(2, (3,))
@@ -275,7 +245,6 @@ def test_results_are_bound():
     assert check_equation(JaxprEqn([weak], [c], neg_p, {}), weak) == {weak, c}
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_types_of_results():
     """Shape and dtype must agree with the variable; the error says in which equation."""
     (a,), (b,), (c,) = variables(1, (3,)), variables(1), variables(1, (3,), "float32")
@@ -284,7 +253,6 @@ def test_types_of_results():
             check_equation(JaxprEqn([a], [wrong], neg_p, {}), a)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_number_of_results():
     """One variable for each result; the error says in which equation."""
     pair_p = Primitive("pair", multiple_results=True)
@@ -296,17 +264,6 @@ def test_number_of_results():
             check_equation(JaxprEqn([a], results, pair_p, {}), a)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
-def test_each_result_is_checked():
-    """The type of each result is compared, not only the type of the first."""
-    two_p = Primitive("two", multiple_results=True)
-    abstract_eval_rules[two_p] = lambda x: [x, x]
-    (a, b), (c,) = variables(2), variables(1, (3,))
-    with pytest.raises(TypeError):
-        check_equation(JaxprEqn([a], [b, c], two_p, {}), a)
-
-
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_results_must_be_new():
     """`bind` notes the results: it rejects a variable that has a value already."""
     (a,) = variables(1)
@@ -314,7 +271,6 @@ def test_results_must_be_new():
         check_equation(JaxprEqn([a], [a], neg_p, {}), a)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_programs_inside_are_checked():
     """`check_inner` is asked about the programs among the parameters."""
     a, b = variables(2)
@@ -325,7 +281,6 @@ def test_programs_inside_are_checked():
         check_equation(JaxprEqn([a], [b], call_p, {"jaxpr": inner}), a)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_each_operand_is_checked():
     """Every operand is checked, the last one and literals, too."""
     a, b, unbound = variables(3)
@@ -335,9 +290,8 @@ def test_each_operand_is_checked():
             check_equation(JaxprEqn(operands, [b], sub_p, {}), a)
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_wrong_equation_binds_nothing():
-    """After an error, none of the results is bound."""
+    """The type of each result is compared, not only the first; after an error, none is bound."""
     a, b, c = *variables(2), Var(typed((3,)))
     two_p = Primitive("two", multiple_results=True)
     abstract_eval_rules[two_p] = lambda x: [x, x]
@@ -349,7 +303,6 @@ def test_wrong_equation_binds_nothing():
     assert check.bound == {a}
 
 
-@pytest.mark.exercise("jaxprs.check_equation")
 def test_operands_are_checked_before_results_are_bound():
     """An equation cannot use what it makes."""
     a, b = variables(2)

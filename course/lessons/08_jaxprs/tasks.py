@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from random_programs import LAX, for_programs, numbers
 
 from minijax.core import ShapedArray, add_p, mul_p, neg_p, sin_p, sub_p
@@ -23,7 +24,9 @@ def line(primitive, *atoms, **params):
     return JaxprEqn([*atoms[:-1]], [atoms[-1]], primitive, params)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("jaxprs.open")
+
+registers = yours("open_jaxprs.registers")
 
 
 class Registers:
@@ -67,33 +70,24 @@ def most_at_once(jaxpr):
     )
 
 
-@pytest.mark.exercise("jaxprs.open")
 @for_programs(seed="jaxprs.open", operations=LAX)
 def test_random_programs_run_in_registers(jaxpr, xs, want):
     """A random program computes the same, and uses no register too many."""
-    from open_jaxprs import registers
-
     where = registers(jaxpr)
     assert numbers(run(jaxpr, where, [], *xs)) == numbers(want)
     assert set(where.values()) == set(range(most_at_once(jaxpr)))
 
 
-@pytest.mark.exercise("jaxprs.open")
 def test_chain():
     """A chain of operations needs one register, however long it is."""
-    from open_jaxprs import registers
-
     names = variables(1001)
     eqns = [line(neg_p, a, b) for a, b in itertools.pairwise(names)]
     where = registers(Jaxpr([], names[:1], names[-1:], eqns))
     assert [where[name] for name in names] == [0] * 1001
 
 
-@pytest.mark.exercise("jaxprs.open")
 def test_constants_literals_and_outputs():
     """Constants, inputs that nothing reads, and outputs that are inputs have their registers."""
-    from open_jaxprs import registers
-
     k, a, unused, b, c = variables(5)
     eqns = [line(mul_p, k, TEN, b), line(sub_p, b, k, c)]
     jaxpr = Jaxpr([k], [a, unused], [c, a, c, TEN], eqns)
@@ -102,11 +96,8 @@ def test_constants_literals_and_outputs():
     assert len(set(where.values())) == 3
 
 
-@pytest.mark.exercise("jaxprs.open")
 def test_results_that_nothing_reads():
     """A result that nothing reads is written all the same, and must not destroy another value."""
-    from open_jaxprs import registers
-
     a, b, c, d = variables(4)
     jaxpr = Jaxpr([], [a], [d], [line(sin_p, a, b), line(neg_p, a, c), line(add_p, a, a, d)])
     where = registers(jaxpr)
@@ -114,7 +105,9 @@ def test_results_that_nothing_reads():
     assert len(set(where.values())) == 2
 
 
-# The program to repair ----------------------------------------------------------------------------
+exercise("jaxprs.repair")
+
+inline = yours("repair_jaxprs.inline")
 
 
 def of_call(jaxpr, invars):
@@ -126,7 +119,7 @@ def of_call(jaxpr, invars):
 
 def same_without_calls(jaxpr, *args):
     """Whether a program without its calls has the same type and the same values."""
-    from repair_jaxprs import call_p, inline
+    from repair_jaxprs import call_p
 
     flat = inline(jaxpr)
     assert all(eqn.primitive is not call_p for eqn in flat.eqns)
@@ -134,7 +127,6 @@ def same_without_calls(jaxpr, *args):
     assert numbers(eval_jaxpr(flat, [], *args)) == numbers(eval_jaxpr(jaxpr, [], *args))
 
 
-@pytest.mark.exercise("jaxprs.repair")
 @for_programs(seed="jaxprs.repair", operations=LAX)
 def test_a_call(jaxpr, xs):
     """A program that calls a random program once."""
@@ -143,7 +135,6 @@ def test_a_call(jaxpr, xs):
     same_without_calls(Jaxpr([], ins, eqn.outvars, [eqn]), *xs)
 
 
-@pytest.mark.exercise("jaxprs.repair")
 @for_programs(seed="jaxprs.repair", operations=LAX, dtypes=["float64"])
 def test_two_calls(jaxpr, xs):
     """A program that calls a random program for some values, and again for their negatives."""
@@ -155,7 +146,6 @@ def test_two_calls(jaxpr, xs):
     same_without_calls(Jaxpr([], ins, outs, eqns), *xs)
 
 
-@pytest.mark.exercise("jaxprs.repair")
 def test_calls_within_calls():
     """A program that calls a program that calls a third one, with literals on the way."""
     a, b, c, d, e, f = variables(6)

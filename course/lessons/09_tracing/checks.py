@@ -6,6 +6,7 @@ if a function calls another that you write, the check puts a right one there.
 
 import numpy as np
 import pytest
+from checking import exercise
 
 from minijax.core import (
     Primitive,
@@ -55,7 +56,7 @@ def box(trace, aval):
     return JaxprTracer(trace, Var(aval))
 
 
-# JaxprBuilder.constant ----------------------------------------------------------------------------
+exercise("tracing.constant")
 
 
 @pytest.fixture
@@ -64,7 +65,6 @@ def builder():
     return JaxprBuilder()
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_a_literal_is_no_constant(builder):
     """A literal is returned unchanged, and not noted."""
     assert [type(builder.constant(x)) for x in (3.0, np.array(3.0))] == [Literal, Literal]
@@ -75,7 +75,6 @@ def test_a_literal_is_no_constant(builder):
         builder.constant([1.0, 2.0])
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_an_array_is_noted_once(builder):
     """The same object is the same variable, noted under its `id`."""
     x = np.array([1.0, 2.0])
@@ -85,7 +84,6 @@ def test_an_array_is_noted_once(builder):
     assert list(builder.consts) == [id(x)]
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_equal_arrays_are_two_constants(builder):
     """Another object is another variable, even if the two arrays are equal."""
     arrays = [np.array([1.0, 2.0]) for _ in range(2)]
@@ -93,14 +91,12 @@ def test_equal_arrays_are_two_constants(builder):
     assert (first is second) is False
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_arrays_that_their_owner_has_dropped(builder):
     """An array that is met after an earlier array was dropped has a variable of its own."""
     atoms = [builder.constant(np.array([i, 2.0])) for i in range(40)]
     assert len({id(atom) for atom in atoms}) == 40
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_arrays_that_change(builder):
     """The program means the same when the owner writes into the array."""
     x = np.array([1.0, 2.0])
@@ -111,7 +107,6 @@ def test_arrays_that_change(builder):
     assert note.kept.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.exercise("tracing.constant")
 def test_a_tracer_is_kept_itself(builder, trace):
     """A value that is not a NumPy array, such as a tracer, is kept unchanged."""
     x = box(trace, typed((2,)))
@@ -121,10 +116,9 @@ def test_a_tracer_is_kept_itself(builder, trace):
     assert (note.value is x, note.kept is x) == (True, True)
 
 
-# trace_with ---------------------------------------------------------------------------------------
+exercise("tracing.trace_with")
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_a_program():
     """Outputs may be the result of an operation, an input, or a plain number."""
     closed = trace_with(JaxprBuilder(), lambda x, y: [mul_p.bind(y, x), y, 7.0], [typed(())] * 2)
@@ -132,14 +126,12 @@ def test_a_program():
     assert str(closed) == want
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_operations_without_inputs():
     """Operations on plain numbers are written down as well."""
     closed = trace_with(JaxprBuilder(), lambda x: [sin_p.bind(2.0)], [typed(())])
     assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = sin 2.0:f64[] in (b,) }"
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_the_builder_is_the_one_that_was_given():
     """The builder that was given has the equations afterwards; the function has run once."""
     builder, calls, k = JaxprBuilder(), [], np.array([1.0, 2.0])
@@ -149,7 +141,6 @@ def test_the_builder_is_the_one_that_was_given():
     assert [const.tolist() for const in closed.consts] == [[1.0, 2.0]]
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_a_function_that_traces_another():
     """The operation after the inner function is written down too, in the outer program."""
     inner = []
@@ -163,7 +154,6 @@ def test_a_function_that_traces_another():
     assert str(closed) == "{ lambda ; a:f64[]. let b:f64[] = sin 2.0:f64[] in (b,) }"
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_the_box_of_an_outer_function():
     """A box of an outer function is a constant of the program, even as a result."""
     programs = []
@@ -178,7 +168,6 @@ def test_the_box_of_an_outer_function():
     assert [str(program) for program in programs] == [want, want]
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_afterwards_all_is_as_before():
     """When the function has ended, even by an exception, no interpreter is left."""
     kept = []
@@ -195,7 +184,6 @@ def test_afterwards_all_is_as_before():
     assert (trace_state.dynamic_trace, len(trace_state.stack)) == (None, 1)
 
 
-@pytest.mark.exercise("tracing.trace_with")
 def test_make_jaxpr_on_containers():
     """`make_jaxpr` takes containers, and uses your function."""
     closed = make_jaxpr(lambda d: [d["x"] * 2.0])({"x": np.float64(3.0)})

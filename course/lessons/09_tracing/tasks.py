@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import LAX, for_programs, numbers, results_of
 
@@ -15,7 +16,9 @@ from minijax.core import impl_rules, trace_state
 PLAIN = [name for name in LAX if name not in ("broadcast_in_dim", "convert_element_type")]
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("tracing.open")
+
+spreadsheet = yours("open_tracing.spreadsheet")
 
 
 def counting(f):
@@ -41,12 +44,9 @@ def equations_from(jaxpr, var):
     return sum(not moved.isdisjoint(eqn.outvars) for eqn in jaxpr.eqns)
 
 
-@pytest.mark.exercise("tracing.open")
 @for_programs(seed="tracing.open", operations=LAX, dtypes=["float64"])
 def test_random_programs(f, xs):
     """One argument after the other changes: the results are right, and little is computed."""
-    from open_tracing import spreadsheet
-
     update = counting(spreadsheet(f, *xs))
     jaxpr = make_jaxpr(f)(*xs).jaxpr
     for i, var in enumerate(jaxpr.invars):
@@ -65,11 +65,8 @@ def sheet(x, y):
     return {"first": jnp.sin(x), "second": jnp.exp(jnp.cos(lax.mul(sign, y)))}
 
 
-@pytest.mark.exercise("tracing.open")
 def test_what_runs():
     """Only what depends on a change runs, and nothing after a result that is the same as before."""
-    from open_tracing import spreadsheet
-
     update = counting(spreadsheet(sheet, 1.0, 2.0))
     steps = [((1.0, 3.0), 3), ((2.0, 3.0), 2), ((-2.0, 3.0), 6), ((-2.0, 3.0), 0)]
     for args, wanted in steps:
@@ -79,11 +76,8 @@ def test_what_runs():
         assert runs == wanted, f"{runs} operations were evaluated, not {wanted}."
 
 
-@pytest.mark.exercise("tracing.open")
 def test_arrays_that_change():
     """A spreadsheet notices that the user has written into an array since the last time."""
-    from open_tracing import spreadsheet
-
     x = np.array([1.0, 2.0])
     update = counting(spreadsheet(jnp.sin, x))
     x[0] = 5.0
@@ -92,11 +86,8 @@ def test_arrays_that_change():
     assert runs == 1
 
 
-@pytest.mark.exercise("tracing.open")
 def test_calls():
     """The function runs once, and what does not depend on its arguments is evaluated once."""
-    from open_tracing import spreadsheet
-
     calls = []
 
     def f(x):
@@ -111,33 +102,30 @@ def test_calls():
     assert len(calls) == 1
 
 
-# The program to repair ----------------------------------------------------------------------------
+exercise("tracing.repair")
+
+logged = yours("repair_tracing.logged")
 
 
 def same_log(f, *args):
     """Whether the log names the equations of the program, and the result is right."""
-    from repair_tracing import logged
-
     out, log = logged(f, *args)
     assert log == [eqn.primitive.name for eqn in make_jaxpr(f)(*args).eqns]
     assert numbers(out) == numbers(f(*args))
 
 
-@pytest.mark.exercise("tracing.repair")
 @for_programs(seed="tracing.repair", operations=PLAIN)
 def test_random_programs_are_logged(f, xs):
     """The operations of a random program are logged, in their order."""
     same_log(lambda *ys: results_of(f(*ys))[0], *xs)
 
 
-@pytest.mark.exercise("tracing.repair")
 @for_programs(seed="tracing.repair", operations=PLAIN)
 def test_random_programs_of_constants(f, xs):
     """Operations on constants are logged in their order as well, even if the argument is not in them."""
     same_log(lambda y: (results_of(f(*xs)), lax.sin(y))[1], 0.5)
 
 
-@pytest.mark.exercise("tracing.repair")
 def test_tables_and_masks():
     """What is computed without the argument is logged as well."""
     table = np.array([0.0, -1.0, -2.0])
@@ -145,11 +133,8 @@ def test_tables_and_masks():
     same_log(lambda x: lax.exp(2.0), 1.0)
 
 
-@pytest.mark.exercise("tracing.repair")
 def test_logs_within_logs():
     """A function that is logged inside another has a log of its own; then the outer one goes on."""
-    from repair_tracing import logged
-
     inner = []
 
     def f(x):
@@ -160,11 +145,8 @@ def test_logs_within_logs():
     assert inner == ["cos"]
 
 
-@pytest.mark.exercise("tracing.repair")
 def test_nothing_is_left():
     """After a function that fails, operations are evaluated as before."""
-    from repair_tracing import logged
-
     with pytest.raises(ZeroDivisionError):
         logged(lambda x: x * (1 / 0), 1.0)
     assert trace_state.dynamic_trace is None

@@ -13,7 +13,8 @@ from unittest.mock import patch
 import minijax.numpy as jnp
 import numpy as np
 import pytest
-from random_programs import for_programs, numbers, results_of, slope
+from checking import exercise
+from random_programs import FIRST_CIRCLE, for_programs, numbers, results_of, slope
 
 from minijax import jit, vmap, xla
 from minijax.array import ArrayImpl
@@ -44,35 +45,32 @@ def typed(shape=(), dtype="float64", weak_type=False):
     return ShapedArray(shape, np.dtype(dtype), weak_type)
 
 
-# Jitted.program -----------------------------------------------------------------------------------
+exercise("jit.program")
 
 
-def counting(runs):
-    """A function that notes each of its runs."""
+def counting(**options):
+    """A jitted function, and a list that grows with each run of its Python code."""
+    runs = []
 
     def f(x, y=0.0):
         runs.append(1)
         first = x[0] if isinstance(x, (list, tuple)) else x
         return first * 2.0 + y
 
-    return f
+    return jit(f, **options), runs
 
 
-@pytest.mark.exercise("jit.program")
 def test_traced_once():
     """Arguments of the same types, with other values, share a program."""
-    runs = []
-    f = jit(counting(runs))
+    f, runs = counting()
     programs = [f.program((x,), {}) for x in (3.0, 4.0, 5.0)]
     assert len(runs) == 1
     assert programs[2] is programs[0]
 
 
-@pytest.mark.exercise("jit.program")
 def test_traced_for_each_type():
     """Each shape and each dtype has its own program, which is kept, and so has a weak type."""
-    runs = []
-    f = jit(counting(runs))
+    f, runs = counting()
     args = [np.ones(3), np.ones(2), np.ones(3, np.float32), 1.0, np.array(1.0), np.zeros(3)]
     counts = []
     for x in args:
@@ -81,11 +79,9 @@ def test_traced_for_each_type():
     assert counts == [1, 2, 3, 4, 5, 5]
 
 
-@pytest.mark.exercise("jit.program")
 def test_traced_for_each_structure():
     """The same leaves in a list, in a tuple, alone, or given by name are four programs."""
-    runs = []
-    f = jit(counting(runs))
+    f, runs = counting()
     f.program(([1.0, 2.0],), {})
     f.program(((1.0, 2.0),), {})
     f.program((1.0, 2.0), {})
@@ -93,38 +89,32 @@ def test_traced_for_each_structure():
     assert len(runs) == 4
 
 
-@pytest.mark.exercise("jit.program")
 def test_traced_for_each_static_value():
     """Each value of a static argument has its own program, which is kept."""
-    runs = []
-    f = jit(counting(runs), static_argnums=1)
+    f, runs = counting(static_argnums=1)
     texts = [str(f.program((1.0, y), {}).closed) for y in (2, 3, 2)]
     assert len(runs) == 2
     assert "2.0:f64[]" in texts[0]
     assert texts[0] == texts[2] != texts[1]
 
 
-@pytest.mark.exercise("jit.program")
 def test_tracers_and_arrays_share():
     """A tracer and an array with the same type share a program."""
-    runs = []
-    f = jit(counting(runs))
+    f, runs = counting()
     f.program((np.ones(3),), {})
     trace_to_jaxpr(lambda x: [x, f.program((x,), {})][:1], [typed((3,))])
     assert len(runs) == 1
 
 
-@pytest.mark.exercise("jit.program")
 def test_traced_for_each_named_axis():
     """Inside `vmap`, a different name or size of an axis needs a different program."""
-    runs = []
-    f = jit(counting(runs))
+    f, runs = counting()
     for name, length in [("i", 3), ("i", 2), ("j", 2), ("i", 3)]:
         vmap(lambda x: [f.program((1.0,), {}), x][1], axis_name=name)(np.ones(length))
     assert len(runs) == 3
 
 
-# Lowering -----------------------------------------------------------------------------------------
+exercise("jit.lower_body")
 
 
 def complaint(text, error):
@@ -155,7 +145,6 @@ def lowered(f, *args):
     return outs, re.findall(r"= stablehlo\.(\w+)", text)
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_a_program():
     """Equations are emitted in order; an output may be an input."""
     outs, operations = lowered(lambda x, y: [x * y - y, x], np.array([2.0, 3.0]), np.array(10.0))
@@ -163,7 +152,6 @@ def test_a_program():
     assert operations[-1] == "subtract"
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_literals():
     """A number of the program is one line of the text, even if it is an output."""
     outs, operations = lowered(lambda x: [2.0 - x, 5.0], 0.5)
@@ -171,7 +159,6 @@ def test_literals():
     assert operations.count("constant") == 2
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_constants():
     """Captured arrays come before the inputs."""
     k = np.array([10.0, 20.0])
@@ -181,7 +168,6 @@ def test_constants():
     ]
 
 
-@pytest.mark.exercise("jit.lower_body")
 def test_what_a_rule_gets():
     """A rule gets the emitter, types, names and parameters, and its names are the results."""
     seen = []
@@ -198,7 +184,7 @@ def test_what_a_rule_gets():
     assert seen == [(["float64[2]"], ["int8[]"], ["%x"], {"axes": (0,)})]
 
 
-# jit_impl -----------------------------------------------------------------------------------------
+exercise("jit.impl")
 
 TEXT = """module @m {
   func.func public @main(%k: tensor<2xf64>, %x: tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>) {
@@ -232,7 +218,6 @@ def minus():
     return trace_to_jaxpr(lambda x: [k - x, x], [typed((2,))])
 
 
-@pytest.mark.exercise("jit.impl")
 def test_results():
     """Constants come first; the results are arrays on the device."""
     with right_text():
@@ -242,7 +227,6 @@ def test_results():
     assert [np.asarray(out).tolist() for out in outs] == [[9.0, 18.0], [1.0, 2.0]]
 
 
-@pytest.mark.exercise("jit.impl")
 def test_compiled_once():
     """The second call finds what was compiled, and compiles nothing."""
     jaxpr = minus()
@@ -253,7 +237,6 @@ def test_compiled_once():
     assert np.asarray(out).tolist() == [7.0, 16.0]
 
 
-@pytest.mark.exercise("jit.impl")
 def test_nothing_is_copied_back_and_forth():
     """A result becomes the next argument unchanged: nothing is copied."""
     jaxpr = minus()
@@ -265,7 +248,6 @@ def test_nothing_is_copied_back_and_forth():
         assert fetched.call_count == 0
 
 
-@pytest.mark.exercise("jit.impl")
 def test_committed_arguments():
     """If an argument is committed to a device, so are the results; if none is, they are not."""
     with right_text():
@@ -276,10 +258,9 @@ def test_committed_arguments():
     assert [out.committed for out in outs] == [True, True]
 
 
-# Programs of programs -----------------------------------------------------------------------------
+exercise("jit.jvp")
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_values_then_tangents():
     """If both inputs move, values come first and tangents after them, in inputs and outputs."""
     program = trace_to_jaxpr(lambda x, y: [x * y, x], [typed(), typed()])
@@ -289,7 +270,6 @@ def test_values_then_tangents():
     assert [float(x) for x in values] == [15.0, 3.0, 35.0, 1.0]
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_what_does_not_move():
     """An input that does not move has no tangent among the inputs, and costs no work."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed((2,))])
@@ -300,7 +280,6 @@ def test_what_does_not_move():
     assert [x.tolist() for x in values] == [[3.0, 3.0], [3.0, 6.0]]
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_integers_have_no_tangents():
     """Integers and booleans among the outputs have no tangents."""
     program = trace_to_jaxpr(lambda x, n: [n, x < 1.0, -x], [typed(), typed((), "int64")])
@@ -313,7 +292,6 @@ def test_integers_have_no_tangents():
     ]
 
 
-@pytest.mark.exercise("jit.jvp")
 def test_tangent_programs_are_kept():
     """The program is kept, one for each choice of what moves."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
@@ -322,7 +300,9 @@ def test_tangent_programs_are_kept():
     assert jvp_jaxpr(program, (True, False)) is first
 
 
-@pytest.mark.exercise("jit.batch")
+exercise("jit.batch")
+
+
 def test_all_examples_at_once():
     """One equation computes all examples."""
     program = trace_to_jaxpr(lambda x: [sin(x)], [typed()])
@@ -332,7 +312,6 @@ def test_all_examples_at_once():
     assert list(dims) == [0]
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batch_axes_of_results():
     """The batch axes of the results are where the rules left them, or there is none."""
     program = trace_to_jaxpr(lambda x, y: [-x, y * 2.0], [typed((2,)), typed()])
@@ -341,7 +320,6 @@ def test_batch_axes_of_results():
     assert [aval.str_short() for aval in out.out_avals] == ["float64[2,3]", "float64[]"]
 
 
-@pytest.mark.exercise("jit.batch")
 def test_batched_programs_are_kept():
     """The pair is kept, one for each choice of batch axes and each size."""
     program = trace_to_jaxpr(lambda x, y: [x * y], [typed(), typed()])
@@ -359,17 +337,12 @@ def test_batched_programs_are_kept():
     assert list(dims) == [0]
 
 
-# Random programs ----------------------------------------------------------------------------------
+exercise("jit.jvp")
 
 # All but comparisons, and float32, in which slopes have too few digits.
-OPERATIONS = (
-    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
-    *("infix", "with_literal", "literal_with", "constant"),
-    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
-)
+OPERATIONS = [x for x in FIRST_CIRCLE if x not in ("gt", "lt", "convert_element_type")]
 
 
-@pytest.mark.exercise("jit.jvp")
 @for_programs(seed="jit", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
     """It returns the values of a random program, then its slopes along the tangents."""

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of
 
@@ -25,15 +26,14 @@ def compilations():
     return patch.object(xla, "compile_text", wraps=xla.compile_text)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("jit.open")
+
+fused = yours("open_jit.fused")
 
 
-@pytest.mark.exercise("jit.open")
 @for_programs(seed="jit.open", number=20)
 def test_random_programs(f, xs):
     """A random program computes the same, in the same dtypes, and nothing is compiled."""
-    from open_jit import fused
-
     with compilations() as compiled:
         out = fused(f)(*xs)
     assert numbers(out) == numbers(f(*xs))
@@ -42,10 +42,8 @@ def test_random_programs(f, xs):
     assert compiled.call_count == 0
 
 
-@pytest.mark.exercise("jit.open")
 def test_long_arrays():
     """All blocks are right: with several results, operands that stretch, and an odd length."""
-    from open_jit import fused
 
     def f(x, scale, row):
         y = x * scale - 2.0
@@ -59,11 +57,8 @@ def test_long_arrays():
         assert_allclose(np.asarray(got[name]), np.asarray(value), rtol=1e-9)
 
 
-@pytest.mark.exercise("jit.open")
 def test_memory():
     """A chain of forty operations needs its result, and hardly more."""
-    from open_jit import fused
-
     f, x = fused(polynomial), np.linspace(0.0, 1.0, 2_000_000)
     f(x)
     tracemalloc.start()
@@ -76,11 +71,8 @@ def test_memory():
     assert peak < 1.1 * x.nbytes, f"It takes {peak / x.nbytes:.1f} arrays of memory."
 
 
-@pytest.mark.exercise("jit.open")
 def test_traced_once():
     """The function runs once for each type of its arguments."""
-    from open_jit import fused
-
     runs = []
     f = fused(lambda x, y: runs.append(1) or x * y)
     out = [f(2.0, 3.0), f(4.0, 5.0), f(np.ones(3), 2.0), f(np.zeros(3), 7.0), f(6.0, 7.0)]
@@ -88,26 +80,22 @@ def test_traced_once():
     assert len(runs) == 2
 
 
-# The program to repair ----------------------------------------------------------------------------
+exercise("jit.repair")
+
+shared = yours("repair_jit.shared")
 
 
-@pytest.mark.exercise("jit.repair")
 @for_programs(seed="jit.repair", number=6)
 def test_random_programs_are_shared(f, xs):
     """A random program computes the same, with its arguments and with captured ones."""
-    from repair_jit import shared
-
     assert numbers(shared(f)(*xs)) == numbers(f(*xs))
     for captured in (xs, [x + x for x in xs]):
         g = shared(lambda y, ys=captured: [y, *results_of(f(*ys))])
         assert numbers(g(1.0)[1:]) == numbers(f(*captured))
 
 
-@pytest.mark.exercise("jit.repair")
 def test_functions_that_are_made_anew():
     """Each function computes with its own arrays, and one executable is enough for all."""
-    from repair_jit import shared
-
     with compilations() as compiled:
         for rate in (1.0, 2.0, 3.0):
             weights = np.array([0.5, 0.25]) * rate
@@ -116,22 +104,16 @@ def test_functions_that_are_made_anew():
     assert compiled.call_count == 1
 
 
-@pytest.mark.exercise("jit.repair")
 def test_different_programs():
     """Programs that differ have executables of their own: by numbers, types and structure."""
-    from repair_jit import shared
-
     assert float(shared(lambda x: x * 2.0)(3.0)) == 6.0
     assert float(shared(lambda x: x * 3.0)(3.0)) == 9.0
     assert np.asarray(shared(lambda x: x * 3.0)(np.ones(2))).tolist() == [3.0, 3.0]
     assert float(shared(lambda x: [x * 3.0])(1.0)[0]) == 3.0
 
 
-@pytest.mark.exercise("jit.repair")
 def test_derivatives():
     """A function may capture a number that moves, again and again."""
-    from repair_jit import shared
-
     for a in (2.0, 5.0):
         value, slope = jvp(lambda a: shared(lambda x: a * a * x)(3.0), (a,), (1.0,))
         assert (float(value), float(slope)) == (3.0 * a * a, 6.0 * a)

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
@@ -44,20 +45,24 @@ GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 F32 = np.dtype("float32")
 
 
+def floats(*shape):
+    """The abstract value of an array of this shape."""
+    return ShapedArray(shape, np.dtype(float))
+
+
 def linear(*shape):
     """A linear operand of this shape."""
-    return UndefPrimal(ShapedArray(shape, np.dtype(float)))
+    return UndefPrimal(floats(*shape))
 
 
 def variables(number, *shape):
     """New variables with the same shape."""
-    return [Var(ShapedArray(shape, np.dtype(float))) for _ in range(number)]
+    return [Var(floats(*shape)) for _ in range(number)]
 
 
-# unbroadcast --------------------------------------------------------------------------------------
+exercise("grad.unbroadcast")
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_nothing_to_sum():
     """A known operand has no cotangent; if the shapes are equal, it is the cotangent itself."""
     assert unbroadcast(GRID, np.ones((2, 3))) is None
@@ -65,14 +70,12 @@ def test_nothing_to_sum():
     assert unbroadcast(GRID, linear(2, 3)) is GRID
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_number_was_stretched():
     """A number gets the sum of everything."""
     out = unbroadcast(GRID, linear())
     assert (out.shape, float(out)) == ((), 21.0)
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_axis_was_stretched():
     """Along axes of size 1 there are sums, and the axes stay."""
     assert unbroadcast(GRID, linear(1, 3)).tolist() == [[5.0, 7.0, 9.0]]
@@ -82,7 +85,6 @@ def test_axis_was_stretched():
     assert unbroadcast(np.ones((0, 3)), linear(1, 3)).tolist() == [[0.0, 0.0, 0.0]]
 
 
-@pytest.mark.exercise("grad.unbroadcast")
 def test_cotangents_of_other_kinds():
     """The cotangent may be a Python number, or a tracer: then the sum is in the program."""
     assert unbroadcast(5.0, linear()) == 5.0
@@ -90,7 +92,7 @@ def test_cotangents_of_other_kinds():
     assert run(closed, GRID) == [21.0, [[6.0], [15.0]]]
 
 
-# broadcast_in_dim_transpose -----------------------------------------------------------------------
+exercise("grad.broadcast_rule")
 
 
 def summed(ct, x, *axes):
@@ -99,7 +101,6 @@ def summed(ct, x, *axes):
     return out.tolist()
 
 
-@pytest.mark.exercise("grad.broadcast_rule")
 def test_new_axes():
     """Over new axes there are sums, whether they come first or last."""
     assert summed(GRID, linear(3), 1) == [5.0, 7.0, 9.0]
@@ -107,7 +108,6 @@ def test_new_axes():
     assert summed(GRID, linear()) == 21.0
 
 
-@pytest.mark.exercise("grad.broadcast_rule")
 def test_new_and_stretched_axes():
     """An axis that was stretched stays, with a size of 1."""
     assert summed(GRID, linear(1, 3), 0, 1) == [[5.0, 7.0, 9.0]]
@@ -115,67 +115,55 @@ def test_new_and_stretched_axes():
     assert summed(GRID[None], linear(2, 3), 1, 2) == GRID.tolist()
 
 
-# dot_cotangent ------------------------------------------------------------------------------------
+exercise("grad.dot_general_rule")
 
 MATRICES = ((1,), (0,)), ((), ())
-LEFT = ShapedArray((2, 3), np.dtype(float))
-RIGHT = ShapedArray((3, 2), np.dtype(float))
 CT = np.array([[1.0, 10.0], [100.0, 1000.0]])
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_matrices():
     """Of z = x @ y, the cotangent of x is ct @ y.T, and that of y is x.T @ ct."""
-    out = dot_cotangent(CT, LEFT, GRID.T, *MATRICES, comes_last=False)
+    out = dot_cotangent(CT, floats(2, 3), GRID.T, *MATRICES, comes_last=False)
     assert out.tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     mirrored = [pair[::-1] for pair in MATRICES]
-    out = dot_cotangent(CT, RIGHT, GRID, *mirrored, comes_last=True)
+    out = dot_cotangent(CT, floats(3, 2), GRID, *mirrored, comes_last=True)
     assert out.tolist() == [[401.0, 4010.0], [502.0, 5020.0], [603.0, 6030.0]]
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_stacks_of_matrices():
     """With a batch axis there is one such product for each index."""
     numbers = ((2,), (1,)), ((0,), (0,))
     cts, others = np.stack([CT, 2.0 * CT]), np.stack([GRID.T, -GRID.T])
-    aval = ShapedArray((2, 2, 3), np.dtype(float))
-    out = dot_cotangent(cts, aval, others, *numbers, comes_last=False)
+    out = dot_cotangent(cts, floats(2, 2, 3), others, *numbers, comes_last=False)
     assert out[0].tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     assert out[1].tolist() == [[-82.0, -104.0, -126.0], [-8200.0, -10400.0, -12600.0]]
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_batch_axes_anywhere():
     """The batch axes are the first ones of the cotangent, wherever the operands have them."""
     numbers = ((2,), (0,)), ((1,), (2,))  # of x[i, b, k] and y[k, j, b]
     ct, other = np.arange(8.0).reshape(2, 2, 2), np.arange(12.0).reshape(3, 2, 2)
-    aval = ShapedArray((2, 2, 3), np.dtype(float))
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, floats(2, 2, 3), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("bij,kjb->ibk", ct, other).tolist()
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_several_kept_axes():
     """Each operand may keep several axes, or none."""
     numbers = ((1,), (2,)), ((), ())  # of x[i, k, h] and y[j, l, k]
     ct, other = np.arange(16.0).reshape(2, 2, 2, 2), np.arange(12.0).reshape(2, 2, 3)
-    aval = ShapedArray((2, 3, 2), np.dtype(float))
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("ihjl,jlk->ikh", ct, other).tolist()
-    out = dot_cotangent(ct, aval, other, *numbers, comes_last=True)
+    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=True)
     assert out.tolist() == np.einsum("jlih,jlk->ikh", ct, other).tolist()
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_vectors():
     """In a product of two vectors, each gets the other one times a number."""
     numbers = ((0,), (0,)), ((), ())
-    aval = ShapedArray((3,), np.dtype(float))
-    assert dot_cotangent(5.0, aval, ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
-    assert dot_cotangent(5.0, aval, ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, floats(3), ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, floats(3), ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
 
 
-@pytest.mark.exercise("grad.dot_general_rule")
 def test_single_precision():
     """The cotangent has the dtype of the operand, whatever dtype the product has."""
     aval = ShapedArray((2, 3), F32)
@@ -186,13 +174,12 @@ def test_single_precision():
     assert [out.dtype.name for out in program.out_avals] == ["float32"]
 
 
-# backward_pass ------------------------------------------------------------------------------------
+exercise("grad.backward_pass")
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_chain():
     """A cotangent goes through the rules from the last equation to the first."""
-    a = Var(ShapedArray((2, 3), np.dtype(float)))
+    (a,) = variables(1, 2, 3)
     b, c = variables(2, 3, 2)
     turn = JaxprEqn([a], [b], transpose_p, {"permutation": (1, 0)})
     jaxpr = Jaxpr([], [a], [c], [turn, JaxprEqn([b], [c], neg_p, {})])
@@ -200,7 +187,6 @@ def test_chain():
     assert out.tolist() == (-GRID).tolist()
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_used_twice():
     """A variable that an equation uses and that is returned, here twice, gets the sum of all."""
     a, b = variables(2)
@@ -209,7 +195,6 @@ def test_used_twice():
     assert float(out) == -91.0
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_rule_is_called_once():
     """However often a result is used, the rule of its equation is called once."""
     twice = Primitive("twice")
@@ -222,7 +207,6 @@ def test_rule_is_called_once():
     assert (float(out), seen) == (4.0, [2.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_missing_rule():
     """An equation that is needed and has no rule raises an error that names its primitive."""
     a, b = variables(2)
@@ -230,7 +214,6 @@ def test_missing_rule():
         backward_pass(Jaxpr([], [a], [b], [JaxprEqn([a], [b], sin_p, {})]), [], [linear()], [1.0])
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_zeros():
     """Known inputs are left out of the answer; an input without influence has None."""
     a, b, c, d = variables(4)
@@ -240,7 +223,6 @@ def test_zeros():
     assert (out[0], float(out[1])) == (None, -3.0)
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_known_results():
     """An equation on known values alone is not transposed, even if its result has a cotangent."""
     a, b, c, d = variables(4)
@@ -250,7 +232,6 @@ def test_known_results():
     assert float(out) == -3.0
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_a_list_of_one():
     """A primitive with multiple_results has its cotangents in a list, even with one result."""
     toy = Primitive("toy", multiple_results=True)
@@ -261,7 +242,6 @@ def test_a_list_of_one():
     assert backward_pass(jaxpr, [], [linear()], [np.array(3.0)]) == [30.0]
 
 
-@pytest.mark.exercise("grad.backward_pass")
 def test_what_the_rule_gets():
     """A rule for several results gets a list of cotangents; without any, no rule is called."""
     toy = Primitive("toy", multiple_results=True)
@@ -281,7 +261,7 @@ def test_what_the_rule_gets():
     assert calls == [([None, 3.0], "UndefPrimal", -7.0, 10.0)]
 
 
-# transposed_jaxpr ---------------------------------------------------------------------------------
+exercise("grad.call_rule")
 
 
 def run(closed, *args):
@@ -289,7 +269,6 @@ def run(closed, *args):
     return [np.asarray(out).tolist() for out in eval_jaxpr(closed.jaxpr, closed.consts, *args)]
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_inputs_and_results():
     """Known inputs come first, then cotangents; linear inputs have results, even if zero."""
     closed = make_jaxpr(lambda x, a, y, z: (a * x, x - z))(1.0, 2.0, ROW, 4.0)
@@ -299,7 +278,6 @@ def test_inputs_and_results():
     assert run(back, 5.0, 1.0, 100.0) == [105.0, [0.0, 0.0, 0.0], -100.0]
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_integers():
     """Cotangents of integers are integers, but one without influence has `float0`."""
     closed = make_jaxpr(lambda x, y: x + x)(2, np.arange(3))
@@ -308,7 +286,6 @@ def test_integers():
     assert run(back, 5)[0] == 10
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_program_is_kept():
     """Asked twice, it returns the same program; for other linear inputs, a different one.
 
@@ -322,7 +299,6 @@ def test_program_is_kept():
     assert transposed_jaxpr(closed, (True, False)) is not first
 
 
-@pytest.mark.exercise("grad.call_rule")
 def test_operations():
     """The program has the operations that go backwards."""
     closed = make_jaxpr(lambda a, x: a * (-x))(ROW, ROW)
@@ -330,10 +306,9 @@ def test_operations():
     assert [eqn.primitive.name for eqn in back.eqns] == ["mul", "neg"]
 
 
-# value_and_gradients ------------------------------------------------------------------------------
+exercise("grad.value_and_gradients")
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_gradients():
     """The gradients are a tuple, one for each argument."""
     value, gradients = value_and_gradients(lambda x, y: x * x * y, (3.0, 5.0))
@@ -343,7 +318,6 @@ def test_gradients():
     assert isinstance(gradients, tuple)
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_function_runs_once():
     """The function runs once, for value and gradients together."""
     calls = []
@@ -351,7 +325,6 @@ def test_function_runs_once():
     assert len(calls) == 1
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_types_of_gradients():
     """The value may be of any float dtype, and weak: then so is its cotangent."""
     value, (gradient,) = value_and_gradients(lambda x: jnp.sum(x * x), [ROW.astype(F32)])
@@ -361,7 +334,6 @@ def test_types_of_gradients():
         assert gradient.weak_type == value.weak_type
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 def test_no_gradient():
     """A value that is not a single float is rejected; has_aux passes a second part through."""
     for f in (lambda x: x * ROW, lambda x: (x,), lambda x: 3):
@@ -371,10 +343,9 @@ def test_no_gradient():
     assert (float(value), float(gradients[0]), aux) == (9.0, 6.0, 7.0)
 
 
-# jacobian_of_output -------------------------------------------------------------------------------
+exercise("grad.jacobian_of_output")
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_vector():
     """The first axis belongs to the result, the second to the input."""
     lin = linearize_tree(lambda x: sub_p.bind(GRID @ x, np.ones(2)), (ROW,), has_aux=False)
@@ -384,7 +355,6 @@ def test_jacobian_of_a_vector():
     assert passes.call_count <= 1  # for all rows together, by `vmap`
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_leaves_and_inputs():
     """Each leaf has a Jacobian for each float input, zeros among them; a number has a row."""
     lin = linearize_tree(lambda x, n, y: (x, x * y), (ROW, 7, 2.0), has_aux=False)
@@ -396,7 +366,6 @@ def test_leaves_and_inputs():
     assert jacobian_of_output(lin, 0)[0].tolist() == [2.0, 20.0, 200.0]
 
 
-@pytest.mark.exercise("grad.jacobian_of_output")
 def test_jacobian_of_a_matrix():
     """The axes of the result come first, then those of the input, in their order."""
     lin = linearize_tree(lambda x: x.T, (GRID,), has_aux=False)
@@ -405,7 +374,7 @@ def test_jacobian_of_a_matrix():
     assert (jacobian[2, 1, 1, 2], jacobian[2, 1, 0, 2]) == (1.0, 0.0)
 
 
-# Random programs ----------------------------------------------------------------------------------
+exercise("grad.value_and_gradients")
 
 # What needs no rule of an exercise that this one does not need.
 OPERATIONS = (
@@ -414,7 +383,6 @@ OPERATIONS = (
 )
 
 
-@pytest.mark.exercise("grad.value_and_gradients")
 @for_programs(seed="grad", operations=OPERATIONS, dtypes=["float64"])
 def test_gradients_of_random_programs(f, xs, ts, cts):
     """The gradient times a direction is the slope in that direction."""

@@ -9,7 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from random_programs import for_programs, numbers, results_of, slope
+from checking import exercise
+from random_programs import FIRST_CIRCLE, for_programs, numbers, results_of, slope
 
 import minijax
 from minijax import control_flow
@@ -44,7 +45,7 @@ def index(number):
     return np.array(number, np.int32)
 
 
-# cond_jvp -----------------------------------------------------------------------------------------
+exercise("control.cond_jvp")
 
 
 def right_cond(index, *operands, branches):
@@ -62,7 +63,6 @@ def choice_jvp(branches, number, operands, tangents):
     ]
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_values_and_tangents():
     """Values and tangents come from the branch that is taken."""
     branches = (lambda x, y: [x * y], lambda x, y: [x - y])
@@ -70,14 +70,12 @@ def test_values_and_tangents():
     assert choice_jvp(branches, 1, [3.0, 5.0], [1.0, 10.0]) == ([-2.0], [-9.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_what_does_not_move():
     """A result that depends only on the other operand, in both branches, has no tangent."""
     branches = (lambda x, y: [y, x * y], lambda x, y: [y * 2.0, x])
     assert choice_jvp(branches, 1, [3.0, 5.0], [10.0, None]) == ([10.0, 3.0], [None, 10.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_branches_agree():
     """A result that moves in one branch has a tangent in the other one too."""
     branches = (lambda x, y: [x], lambda x, y: [y])
@@ -86,7 +84,6 @@ def test_branches_agree():
     assert choice_jvp(branches, 0, [3.0, 5.0], [None, 10.0]) == ([3.0], [0.0])
 
 
-@pytest.mark.exercise("control.cond_jvp")
 def test_the_choice_is_an_operation():
     """One `cond` is bound, since the index may be a tracer; it has as many branches as before."""
     double, negative = (program(f, 3.0) for f in (lambda x: [x * x], lambda x: [-x]))
@@ -103,7 +100,7 @@ def test_the_choice_is_an_operation():
     assert len(traced.eqns[0].params["branches"]) == 3
 
 
-# select_branches ----------------------------------------------------------------------------------
+exercise("control.select")
 
 
 def selected(branches, indices, operands, dims, examples):
@@ -114,7 +111,6 @@ def selected(branches, indices, operands, dims, examples):
     return [np.asarray(out).tolist() for out in outs], list(out_dims)
 
 
-@pytest.mark.exercise("control.select")
 def test_each_example_has_its_branch():
     """Each example has the results of its own branch, one of three, and their batch axis is 0."""
     branches = (lambda x: [x * 2.0, x], lambda x: [x * x, -x], lambda x: [x + 1.0, x - 1.0])
@@ -123,7 +119,6 @@ def test_each_example_has_its_branch():
     assert dims == [0, 0]
 
 
-@pytest.mark.exercise("control.select")
 def test_results_that_do_not_depend_on_the_example():
     """A branch may return a constant, and still each example has a result."""
     branches = (lambda x: [1.0, x], lambda x: [x, 2.0])
@@ -132,7 +127,6 @@ def test_results_that_do_not_depend_on_the_example():
     assert dims == [0, 0]
 
 
-@pytest.mark.exercise("control.select")
 def test_batch_axes():
     """Operands may have their batch axis at the end, or none."""
     grid = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
@@ -141,7 +135,6 @@ def test_batch_axes():
     assert outs == [[[1.0, 10.0], [4.0, 40.0], [6.0, 60.0]]]
 
 
-@pytest.mark.exercise("control.select")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gradients(dtype):
     """The logarithm at 0 is not chosen, and so it leaves values and gradients alone."""
@@ -157,7 +150,6 @@ def test_gradients(dtype):
     assert gradient.tolist() == [[3.0, 3.0], [1.0, 0.5]]
 
 
-@pytest.mark.exercise("control.select")
 def test_gradients_of_a_value_that_all_examples_share():
     """If the quotient is not chosen, it leaves the gradients of both its operands alone, too."""
     branches = (program(lambda w, x: [w * 3.0], 1.0, 1.0), program(lambda w, x: [w / x], 1.0, 1.0))
@@ -171,7 +163,6 @@ def test_gradients_of_a_value_that_all_examples_share():
     assert by_x.tolist() == [0.0, -2.0, -0.5]
 
 
-@pytest.mark.exercise("control.select")
 def test_indices_that_are_traced():
     """The indices may be tracers; each branch is in the program once."""
     programs = (program(lambda x: [sin(x)], 1.0), program(lambda x: [x * 2.0], 1.0))
@@ -183,7 +174,7 @@ def test_indices_that_are_traced():
     assert [eqn.primitive.name for eqn in traced.eqns].count("sin") == 1
 
 
-# settled ------------------------------------------------------------------------------------------
+exercise("control.settled")
 
 
 def tried(carry, sources, further=()):
@@ -202,7 +193,6 @@ def tried(carry, sources, further=()):
     return settled(transform, carry)
 
 
-@pytest.mark.exercise("control.settled")
 def test_nothing_to_do():
     """If the carry comes out as it went in, the first step is the right one."""
     step, marks, others = tried((True, False), [(0,), (1,)], [(0,)])
@@ -211,7 +201,6 @@ def test_nothing_to_do():
     assert tried((), [], [(None,)]) == ("step for ()", (), (True,))
 
 
-@pytest.mark.exercise("control.settled")
 def test_marks_spread():
     """Marks spread from the first to the second value, and from there to the third."""
     step, marks, others = tried((True, False, False), [(0,), (0, 1), (1, 2)], [(2,), ()])
@@ -222,14 +211,13 @@ def test_marks_spread():
     assert tried((False, True, *[False] * 4), chain)[1] == (False, *[True] * 5)
 
 
-@pytest.mark.exercise("control.settled")
 def test_marks_come_from_a_constant():
     """The carry does not move at first; a constant that does moves one value after another."""
     step, marks, _ = tried((False, False), [(0, None), (0, 1)])
     assert (step, marks) == ("step for (True, True)", (True, True))
 
 
-# where_condition_holds ----------------------------------------------------------------------------
+exercise("control.finished")
 
 
 def steps(condition, body, consts, carry, number):
@@ -241,7 +229,6 @@ def steps(condition, body, consts, carry, number):
     return [np.asarray(x).tolist() for x in carry]
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_examples_stay():
     """An example stays as soon as its condition does not hold: here x < 8, and the body doubles."""
     start = [np.array([1.0, 6.0, 9.0])]
@@ -249,7 +236,6 @@ def test_finished_examples_stay():
     assert steps(lambda x: [x < 8.0], lambda x: [x * 2.0], ([], []), start, 9) == [[8.0, 12.0, 9.0]]
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_examples_stay_whatever_the_body_makes():
     """The first and the last example are done, and the body turns them into NaN."""
     start = [np.array([0.0, 2.0, -1.0])]
@@ -257,7 +243,6 @@ def test_finished_examples_stay_whatever_the_body_makes():
     assert after == [[0.0, 5.0, -1.0]]
 
 
-@pytest.mark.exercise("control.finished")
 def test_each_program_runs_once():
     """In the new program, the condition and the body are once; the carry has two values here."""
     asked, done = (
@@ -268,7 +253,6 @@ def test_each_program_runs_once():
     assert [names.count(name) for name in ("sin", "log")] == [1, 1]
 
 
-@pytest.mark.exercise("control.finished")
 def test_finished_examples_keep_their_tangents():
     """The last example is done: it keeps its tangent. The others have the body's."""
     asked, done = program(lambda x: [x < 3.0], ROW), program(lambda x: [x * 5.0], ROW)
@@ -277,7 +261,6 @@ def test_finished_examples_keep_their_tangents():
     assert moves.tolist() == [5.0, 10.0, 3.0]
 
 
-@pytest.mark.exercise("control.finished")
 def test_constants_of_both():
     """The constants of the condition come first, then those of the body."""
     limit, k = np.array([5.0, 20.0, 3.0]), np.array([2.0, 3.0, 10.0])
@@ -292,7 +275,7 @@ def test_constants_of_both():
     assert after == [[8.0, 54.0, 4.0], [[4, 5], [6, 7], [5, 6]]]
 
 
-# scan_by_while ------------------------------------------------------------------------------------
+exercise("control.scan_steps")
 
 
 def scanned(body, consts, carry, rows, length, reverse=False):
@@ -302,13 +285,11 @@ def scanned(body, consts, carry, rows, length, reverse=False):
     return [np.asarray(x).tolist() for x in scan_by_while(loop, (*consts, *carry, *rows))]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_carry_and_ys():
     """The last carry comes first, then the stacked results."""
     assert scanned(lambda c, x: [c + x, c * x], [], [10.0], [ROW], 3) == [17.0, [10.0, 22.0, 52.0]]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_constants_and_rows():
     """Constants are the same in each step; each array of rows provides one row."""
     out = scanned(
@@ -321,7 +302,6 @@ def test_constants_and_rows():
     assert out == [2.0, 3.0, [1.5, 2.5, 5.5]]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_ys_of_other_types():
     """There may be no rows; each y has its own shape and dtype."""
     start = np.array([1, 2])
@@ -335,7 +315,6 @@ def test_ys_of_other_types():
     assert [y.dtype.name for y in ys] == ["int64", "bool"]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_reversed():
     """The last row is the first to be read; each y is at the index of its row."""
     out = scanned(lambda c, x: [c + x, c], [], [10.0], [ROW], 3, True)
@@ -343,7 +322,6 @@ def test_reversed():
     assert scanned(lambda c: [c + 1.0, c], [], [0.0], [], 3, True) == [3.0, [2.0, 1.0, 0.0]]
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_no_steps():
     """Without any step the first carry is the last one, and no row is read; ys have no rows."""
     assert scanned(lambda c, x: [c + x, c], [], [10.0], [np.zeros(0)], 0) == [10.0, []]
@@ -352,7 +330,6 @@ def test_no_steps():
     assert (ys.shape, ys.dtype.name) == ((0, 2), "float32")
 
 
-@pytest.mark.exercise("control.scan_steps")
 def test_one_loop():
     """The scan is one `while_loop`, so that the body is in the program once."""
     loop = Scan(program(lambda c, x: [sin(c), x], 1.0, 1.0), 3, 1, 0, False, 1)
@@ -362,7 +339,7 @@ def test_one_loop():
     assert str(traced).count("sin") == 1
 
 
-# transpose_rest -----------------------------------------------------------------------------------
+exercise("control.scan_transpose")
 
 
 def right_scan(*args, jaxpr, length, num_carry, num_consts, reverse, unroll):
@@ -398,7 +375,6 @@ def transposed(rest, sizes, values, cts, reverse=False, known=0):
     return [np.asarray(x).tolist() for x in outs]
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_last_step_first():
     """The last step comes first. Each multiplies the carry, and its y is the carry before."""
     stack, ct = np.array([2.0, 3.0, 5.0]), np.array([1.0, 10.0, 100.0])
@@ -407,7 +383,6 @@ def test_last_step_first():
     assert transposed(lambda c, r: [c * r, c], sizes, ([], [stack]), [1.0, ct], True) == [195.0]
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_constants_add_up():
     """A constant is used in three steps; a row in one."""
     ct = np.array([1.0, 10.0, 100.0])
@@ -415,7 +390,6 @@ def test_constants_add_up():
     assert out == [222.0, [-1.0, -10.0, -100.0]]
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_arrays_in_float32():
     """Constants, carry and rows may be float32 arrays, and so may a cotangent that is None."""
     row = np.array([1.0, 2.0], np.float32)
@@ -432,7 +406,6 @@ def test_arrays_in_float32():
     assert [eqn.primitive.name for eqn in traced.eqns].count("scan") == 1
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_no_cotangent():
     """None is zero, as the cotangent of the ys or of the carry."""
     step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
@@ -440,7 +413,6 @@ def test_no_cotangent():
     assert transposed(step, sizes, ([], []), [None, ct]) == [111.0, [110.0, 100.0, 0.0]]
 
 
-@pytest.mark.exercise("control.scan_transpose")
 def test_a_part_of_the_carry_is_linear():
     """The carry of the new scan has only the linear part, as `cts` and `split.carry` say."""
     step, sizes, ct = lambda c, x: [c + x, c], (0, 1, 2), np.array([1.0, 10.0, 100.0])
@@ -448,17 +420,12 @@ def test_a_part_of_the_carry_is_linear():
     assert out == [112.0, [111.0, 101.0, 1.0]]
 
 
-# Random programs ----------------------------------------------------------------------------------
+exercise("control.cond_jvp")
 
 # All but comparisons, and float32, in which slopes have too few digits.
-OPERATIONS = (
-    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
-    *("infix", "with_literal", "literal_with", "constant"),
-    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
-)
+OPERATIONS = [x for x in FIRST_CIRCLE if x not in ("gt", "lt", "convert_element_type")]
 
 
-@pytest.mark.exercise("control.cond_jvp")
 @for_programs(seed="control", operations=OPERATIONS, dtypes=["float64"])
 def test_slopes_of_random_branches(f, xs, ts):
     """The branch that is taken is a random program; the other one returns the opposite."""

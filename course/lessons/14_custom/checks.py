@@ -8,6 +8,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import for_programs, numbers
 
 from minijax import custom_interpreters as custom
@@ -28,10 +29,9 @@ def first_equation(f, *args):
     return make_jaxpr(f)(*args).eqns[0]
 
 
-# inverse_chain ------------------------------------------------------------------------------------
+exercise("custom.inverse_chain")
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_a_chain_is_undone():
     """The chain is undone from its last operation to its first."""
     assert float(inverse_chain(lambda x: -lax.exp(x))(-1.0)) == 0.0
@@ -39,7 +39,6 @@ def test_a_chain_is_undone():
     assert back(np.array([1.0, 2.0])) == pytest.approx([0.0, 0.853988], abs=1e-6)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_a_chain_is_traced_for_what_it_is_given():
     """What a function does may depend on the shape of its argument; it runs once for each call."""
     shapes = []
@@ -54,14 +53,12 @@ def test_a_chain_is_traced_for_what_it_is_given():
     assert shapes == [(2,), (), ()]
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_the_inverse_of_a_chain_is_a_program():
     """The inverse is made of the functions of lax, and so it can be traced."""
     closed = make_jaxpr(inverse_chain(lambda x: lax.log(lax.neg(lax.exp(x)))))(1.0)
     assert [e.primitive.name for e in closed.eqns] == ["exp", "neg", "log"]
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_rules_get_params():
     """A rule gets the params of the equation by keyword; an error that it raises is not caught."""
     with patch.dict(custom.inverse_rules, {"integer_pow": [lambda z, *, y: z / y]}):
@@ -72,7 +69,6 @@ def test_rules_get_params():
             inverse_chain(lax.exp)(1.0)
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 def test_chains_that_stop():
     """The last equation that cannot be undone is named, by its number counted from the top."""
     with pytest.raises(NotImplementedError, match="stops at equation 2"):
@@ -81,7 +77,7 @@ def test_chains_that_stop():
         inverse_chain(lambda x: lax.exp(x * 2.0))(1.0)
 
 
-# inverse_jaxpr ------------------------------------------------------------------------------------
+exercise("custom.inverse_jaxpr")
 
 
 def found(f, ins, outs):
@@ -91,20 +87,17 @@ def found(f, ins, outs):
     return [None if x is None else np.asarray(x).tolist() for x in inputs]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_from_the_result_to_the_input():
     """Operations are undone from the last one to the first."""
     assert found(lambda x: 3.0 - (x + 1.0) * 2.0, [None], [-7.0]) == [4.0]
     assert found(lambda x: lax.neg(x) * ROW, [None], [np.array([2.0, 4.0, 8.0])]) == [[-2.0] * 3]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_first_compute_then_invert():
     """The operand of a product that depends on constants alone is computed, then the other found."""
     assert found(lambda x: x * lax.neg(3.0), [None], [6.0]) == [-2.0]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_known_and_unknown_inputs():
     """Known inputs help and are returned; an input that leaves no trace stays unknown."""
     assert found(lambda x, y: x - lax.neg(y), [None, 20.0], [7.0]) == [-13.0, 20.0]
@@ -112,7 +105,6 @@ def test_known_and_unknown_inputs():
     assert found(lambda x, y: (lax.neg(x), y), [None, None], [7.0, None]) == [-7.0, None]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_an_input_that_is_a_result():
     """An input that is a result as well is known from the start, and constants of calls are known."""
     call = jit(lambda x, y: (x * ROW - y, y))
@@ -120,7 +112,6 @@ def test_an_input_that_is_a_result():
     assert found(call, [None, None], outs) == [[1.0, 1.0, 2.0], [1.0, 1.0, 2.0]]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_what_cannot_be_undone_yet():
     """An input may be found with the help of an input that is found later."""
     f = lambda x, y: (x + 1.0, lax.neg(x) * y)  # noqa: E731
@@ -128,7 +119,6 @@ def test_what_cannot_be_undone_yet():
     assert found(lambda x: (x + 1.0, lax.sin(x)), [None], [4.0, 0.5]) == [3.0]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_one_input_after_another():
     """Inputs are found with the help of those before, or of a value between that is found alone."""
     f = lambda a, b, c, d: (a + 1.0, lax.neg(a) * b, lax.neg(b) * c, lax.neg(c) * d)  # noqa: E731
@@ -141,7 +131,6 @@ def test_one_input_after_another():
     assert found(g, [None] * 3, [6.0, 12.0, 8.0]) == [2.0, 1.0, 4.0]
 
 
-@pytest.mark.exercise("custom.inverse_jaxpr")
 def test_what_is_to_blame():
     """An equation that cannot be undone to the end is named, by its number counted from the top."""
     with pytest.raises(ValueError, match="stops at equation 2"):
@@ -152,7 +141,7 @@ def test_what_is_to_blame():
         found(lambda x, y: (lax.sin(x), y), [None, None], [0.5, None])
 
 
-# dce_jaxpr ----------------------------------------------------------------------------------------
+exercise("custom.dce_jaxpr")
 
 
 def thin(f, used, *args):
@@ -166,7 +155,6 @@ def thin(f, used, *args):
     return [eqn.primitive.name for eqn in jaxpr.eqns], used_inputs
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_is_needed_stays():
     """Everything that is needed stays, in its order, with the inputs that it needs."""
 
@@ -178,14 +166,12 @@ def test_what_is_needed_stays():
     assert thin(f, [True, True], 1.0, 2.0)[1] == [True, True]
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_only_dead_code_reads_is_dead():
     """A value that only dead code reads is dead; an output may be an input or a number."""
     dead = lambda x, y: (lax.exp(lax.sin(lax.neg(x))), y, 2.0)  # noqa: E731
     assert thin(dead, [False, True, True], 1.0, 2.0) == ([], [False, True])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_what_is_cached_stays_behind():
     """What is cached on the old program, such as compiled code, is not on the new one."""
     whole = make_jaxpr(lambda x, y: (lax.sin(x), lax.cos(y)))(1.0, 2.0).jaxpr
@@ -194,7 +180,6 @@ def test_what_is_cached_stays_behind():
     assert cached == {}
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_a_result_that_is_there_twice():
     """A variable may be several results, of which some are used."""
 
@@ -206,7 +191,6 @@ def test_a_result_that_is_there_twice():
     assert thin(f, [False, True, True], 1.0) == (["sin"], [True])
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_equations_are_thinned_out():
     """When a call stays, only what `thinned` leaves counts: here a rule drops an operand."""
     asked = []
@@ -224,7 +208,6 @@ def test_equations_are_thinned_out():
     assert list(map(list, asked)) == [[False, True], [True, True], [False, False]]
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
 def test_effects_stay():
     """An equation with an effect stays, though nothing reads its result, and so does its operand."""
     with patch.object(custom, "has_effects", lambda eqn: eqn.primitive.name == "sin"):
@@ -232,7 +215,7 @@ def test_effects_stay():
     assert left == (["neg", "sin"], [True, True])
 
 
-# dce_call -----------------------------------------------------------------------------------------
+exercise("custom.dce_call")
 
 
 def cosine_alone(jaxpr, used_outputs):
@@ -254,7 +237,6 @@ def cosine_of_a_call(**params):
     return eqn, left
 
 
-@pytest.mark.exercise("custom.dce_call")
 def test_operands_and_results_go():
     """The call has the result that is used, and the operand that its program still takes."""
     eqn, left = cosine_of_a_call()
@@ -262,7 +244,6 @@ def test_operands_and_results_go():
     assert [e.primitive.name for e in left.params["jaxpr"].eqns] == ["cos"]
 
 
-@pytest.mark.exercise("custom.dce_call")
 def test_closed_or_open():
     """The program of the call is closed if it was, with its constants, and open if it was."""
     eqn, left = cosine_of_a_call()
@@ -274,7 +255,6 @@ def test_closed_or_open():
     assert type(left.params["jaxpr"]).__name__ == "Jaxpr"
 
 
-@pytest.mark.exercise("custom.dce_call")
 def test_parameters_go_with_them():
     """Parameters with an entry for each operand or result lose the same; all others stay."""
     _, left = cosine_of_a_call(in_axes=(0, 1, 2), out_axes=(3, 4), inline=True, backend=None)
@@ -284,17 +264,18 @@ def test_parameters_go_with_them():
     assert [left.params[key] for key in ("donated_invars", "out_layouts")] == [(False,), ("right",)]
 
 
-# Random programs ----------------------------------------------------------------------------------
+exercise("custom.inverse_chain")
 
 
-@pytest.mark.exercise("custom.inverse_chain")
 @for_programs(seed="custom", operations=["neg", "exp", "log"], dtypes=["float64"], results=1)
 def test_random_chains_are_undone(f, xs):
     """The inverse takes the result back to the argument."""
     assert numbers(inverse_chain(f)(f(*xs))) == numbers(xs)
 
 
-@pytest.mark.exercise("custom.dce_jaxpr")
+exercise("custom.dce_jaxpr")
+
+
 @for_programs(seed="custom", steps=8)
 def test_random_programs_lose_dead_code(f, xs, want):
     """The first result of a random program is what it was, and all that is left is read."""

@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of
 
@@ -42,37 +43,30 @@ def assert_between(values, pairs):
         assert np.all(np.asarray(high) >= value - slack), "a value is above its bound"
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("custom.open")
+
+bounds = yours("open_custom.bounds")
 
 
-@pytest.mark.exercise("custom.open")
 @for_programs(seed="custom.open", operations=OPERATIONS, using=["dot_general"], dtypes=["float64"])
 def test_bounds_of_random_programs(f, xs):
     """Whatever the arguments are between their ends, the results are between theirs."""
-    from open_custom import bounds
-
     pairs = boxes(xs, 0.25)
     found = pairs_of(bounds(jit(f))(*pairs))
     for args in some_between(pairs):
         assert_between(results_of(f(*args)), found)
 
 
-@pytest.mark.exercise("custom.open")
 @for_programs(seed="custom.open", operations=OPERATIONS, dtypes=["float64"])
 def test_points(f, xs, want):
     """If both ends of every pair are the same, so are both ends of the results: they are the values."""
-    from open_custom import bounds
-
     found = pairs_of(bounds(f)(*boxes(xs, 0.0)))
     assert numbers([low for low, _ in found]) == numbers(want)
     assert numbers([high for _, high in found]) == numbers(want)
 
 
-@pytest.mark.exercise("custom.open")
 def test_narrowest():
     """A program that reads each value once has the narrowest bounds that are right."""
-    from open_custom import bounds
-
     x, y = (np.array([-2.0, -1.0, 1.0]), np.array([-1.0, 3.0, 2.0])), (-3.0, 0.5)
     assert_allclose(bounds(lax.mul)(x, y), [[-1.0, -9.0, -6.0], [6.0, 3.0, 1.0]])
     assert_allclose(bounds(lax.sub)(x, y), [[-2.5, -1.5, 0.5], [2.0, 6.0, 5.0]])
@@ -82,10 +76,8 @@ def test_narrowest():
     assert_allclose(bounds(lambda x: jnp.maximum(jnp.sum(x), 0.0))(x), [0.0, 4.0])
 
 
-@pytest.mark.exercise("custom.open")
 def test_a_network_is_never_surprised():
     """The proof that a small network answers the same for all inputs near an image."""
-    from open_custom import bounds
 
     def score(x):
         hidden = jnp.maximum(jnp.dot(WEIGHTS, jnp.tanh(x)), 0.0)
@@ -97,11 +89,8 @@ def test_a_network_is_never_surprised():
     assert_between([score(x) for (x,) in some_between([pair])], [(low, high)] * 30)
 
 
-@pytest.mark.exercise("custom.open")
 def test_bounds_are_transformed():
     """Bounds are compiled and mapped like any function, and know what they do not know."""
-    from open_custom import bounds
-
     lows = np.array([-2.0, 0.0, 1.0])
     square = bounds(lambda x: x * jit(lax.neg)(x))
     low, high = jit(vmap(square))((lows, lows + 1.0))
@@ -111,25 +100,21 @@ def test_bounds_are_transformed():
         bounds(lambda x: lax.exp(lax.sin(x)))((0.0, 1.0))
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("custom.repair")
+
+lazily = yours("repair_custom.lazily")
 
 
-@pytest.mark.exercise("custom.repair")
 @for_programs(seed="custom.repair", dtypes=["float64"], number=6)
 def test_random_programs(f, xs, want):
     """The results of a random program are what they were, and within a call as well."""
-    from repair_custom import lazily
-
     assert numbers(lazily(f)(*xs)) == numbers(want)
     assert numbers(lazily(jit(f))(*xs)) == numbers(want)
 
 
-@pytest.mark.exercise("custom.repair")
 @for_programs(seed="custom.repair", dtypes=["float64"], number=6)
 def test_random_programs_twice(f, xs):
     """A program may be called twice, with other arguments the second time."""
-    from repair_custom import lazily
-
     call, others = jit(f), [x + 0.125 for x in xs]
 
     def both(*ys):
@@ -138,10 +123,8 @@ def test_random_programs_twice(f, xs):
     assert numbers(lazily(both)(*xs)) == numbers(results_of(f(*xs)) + results_of(f(*others)))
 
 
-@pytest.mark.exercise("custom.repair")
 def test_only_what_is_needed():
     """What no result needs is not computed, and everything else once."""
-    from repair_custom import lazily
 
     @jit
     def pair(x):

@@ -8,6 +8,7 @@ import importlib
 
 import numpy as np
 import pytest
+from checking import exercise
 
 import minijax.numpy as jnp
 from minijax import jit, jvp, make_jaxpr
@@ -39,7 +40,7 @@ def names(program):
     return [eqn.primitive.name for eqn in program.eqns]
 
 
-# kept_values --------------------------------------------------------------------------------------
+exercise("checkpoint.kept_values")
 
 
 def kept(f, avals, number, policy):
@@ -51,7 +52,6 @@ def kept(f, avals, number, policy):
     return [makers[var] for var in values]
 
 
-@pytest.mark.exercise("checkpoint.kept_values")
 def test_needed_results_are_kept():
     """What the policy wants is kept, in the order of the program, if a residual needs it."""
 
@@ -67,14 +67,12 @@ def test_needed_results_are_kept():
     assert kept(f, [SCALAR], 0, None) == []
 
 
-@pytest.mark.exercise("checkpoint.kept_values")
 def test_nothing_above_a_kept_value():
     """The operands that a kept value was made from are not needed for it."""
     assert kept(lambda x: [jnp.sin(jnp.sin(x)) * 2.0], [SCALAR], 0, sines) == [1]
     assert kept(lambda x: [jnp.cos(jnp.sin(x))], [SCALAR], 0, sines) == [0]
 
 
-@pytest.mark.exercise("checkpoint.kept_values")
 def test_who_is_not_asked():
     """The policy is not asked about equations that the outputs, or a kept value, do not need."""
     asked = []
@@ -87,7 +85,6 @@ def test_who_is_not_asked():
     assert sorted(asked) == ["mul", "sin"]
 
 
-@pytest.mark.exercise("checkpoint.kept_values")
 def test_an_equation_with_several_results():
     """The policy is asked once, and the needed results are kept, in the program's order."""
     asked = []
@@ -103,7 +100,6 @@ def test_an_equation_with_several_results():
     assert ([made.index(var) for var in values], asked) == ([0, 2], ["jit"])
 
 
-@pytest.mark.exercise("checkpoint.kept_values")
 def test_what_the_policy_is_asked():
     """The policy is called with the primitive, the types of the operands, and the parameters."""
     asked = []
@@ -118,7 +114,7 @@ def test_what_the_policy_is_asked():
     assert second[:2] == ("sin", ["float64[3]"])
 
 
-# program_for_later --------------------------------------------------------------------------------
+exercise("checkpoint.later")
 
 
 def later(which):
@@ -133,7 +129,6 @@ def later(which):
     return MODULE.without_dead_code(made)[0], made
 
 
-@pytest.mark.exercise("checkpoint.later")
 def test_everything_again():
     """Without kept values, the program takes the known inputs, then the unknown one."""
     program, made = later([])
@@ -141,7 +136,6 @@ def test_everything_again():
     assert run(made, np.pi / 2, 5.0, 10.0) == [-40.0, np.pi / 2 - 10.0, -4.0]
 
 
-@pytest.mark.exercise("checkpoint.later")
 def test_kept_values_are_inputs():
     """A kept value comes after the known inputs, and is not computed again."""
     program, made = later([0])
@@ -152,7 +146,6 @@ def test_kept_values_are_inputs():
     assert run(made, 2.0, 5.0, 7.0, 3.0, 10.0) == [30.0, -8.0, 3.0]
 
 
-@pytest.mark.exercise("checkpoint.later")
 def test_one_of_two_results_is_kept():
     """An equation does not appear again if any of its results is kept."""
     inner = jit(lambda x: [jnp.sin(x), jnp.cos(x)])
@@ -162,7 +155,6 @@ def test_one_of_two_results_is_kept():
     assert names(MODULE.without_dead_code(made)[0]) == ["mul"]
 
 
-@pytest.mark.exercise("checkpoint.later")
 def test_constants_are_there_again():
     """The known part has a constant, which the residual is computed from."""
     known = trace_to_jaxpr(lambda x: [x * ROW], [VECTOR])
@@ -171,7 +163,7 @@ def test_constants_are_there_again():
     assert run(made, np.array([1.0, 2.0, 3.0]), np.ones(3)) == [[2.0, 21.0, 301.0]]
 
 
-# remat_partial_eval -------------------------------------------------------------------------------
+exercise("checkpoint.partial_eval")
 
 
 def partly_known(monkeypatch):
@@ -200,14 +192,12 @@ def partly_known(monkeypatch):
     return operands, results, rest, y
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
 def test_the_call_for_now(monkeypatch):
     """There is one call for now, and it takes only the known values that it reads."""
     operands, *_ = partly_known(monkeypatch)
     assert operands == [[3.0]]
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
 def test_results_in_order(monkeypatch):
     """The first result is left for later, and the second is known; the kept value is not one."""
     _, results, *_ = partly_known(monkeypatch)
@@ -216,7 +206,6 @@ def test_results_in_order(monkeypatch):
     assert results[1] == 30.0
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
 def test_operands_for_later(monkeypatch):
     """The operation for later takes k, then the kept value, then y itself."""
     _, results, _, y = partly_known(monkeypatch)
@@ -225,7 +214,6 @@ def test_operands_for_later(monkeypatch):
     assert (tracers[2] is y) is True
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
 def test_the_operation_for_later(monkeypatch):
     """Its program is the split's one for later; it is differentiated, and keeps the parameters."""
     _, results, rest, _ = partly_known(monkeypatch)
@@ -234,7 +222,6 @@ def test_the_operation_for_later(monkeypatch):
     assert params == {**PARAMS, "differentiated": True}
 
 
-@pytest.mark.exercise("checkpoint.partial_eval")
 def test_parameters(monkeypatch):
     """The split is told which operands are known; the policy and everything else go to both calls."""
     asked, called = [], []
@@ -261,7 +248,7 @@ def test_parameters(monkeypatch):
     assert out.recipe.params == {**params, "differentiated": True, "jaxpr": rest}
 
 
-# in_segments --------------------------------------------------------------------------------------
+exercise("checkpoint.segments")
 
 
 def parts_of(number):
@@ -273,7 +260,6 @@ def parts_of(number):
     return [len(part) for part in parts], [float(e.invars[1].val) for part in parts for e in part]
 
 
-@pytest.mark.exercise("checkpoint.segments")
 def test_few_and_short_segments():
     """The number of segments and the longest add up to the least possible, and none is left out."""
     for number, least in [(1, 2), (4, 4), (5, 5), (9, 6), (10, 7), (12, 7), (100, 20)]:
@@ -282,7 +268,6 @@ def test_few_and_short_segments():
         assert factors == [2.0 + k for k in range(number)]
 
 
-@pytest.mark.exercise("checkpoint.segments")
 def test_values_of_a_chain():
     """The functions are applied one after the other, and without any nothing changes."""
     f = MODULE.in_segments([jnp.sin, lambda x: x + 1.0, lambda x: x * x])

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from random_programs import for_programs, numbers
+from checking import exercise, yours
+from random_programs import FIRST_CIRCLE, for_programs, numbers
 
 import minijax.numpy as jnp
 from minijax import grad, jvp, make_jaxpr, value_and_grad, vjp, vmap
@@ -13,11 +14,7 @@ from minijax.jaxpr import Var, inner_jaxprs
 from minijax.linearize import linearize_tree
 
 ROW = np.array([0.5, -1.0, 2.0])
-OPERATIONS = (
-    *("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "log"),
-    *("infix", "with_literal", "literal_with", "constant"),
-    *("reduce_sum", "transpose", "broadcast_in_dim", "dot_general"),
-)
+OPERATIONS = [x for x in FIRST_CIRCLE if x not in ("gt", "lt", "convert_element_type")]
 
 
 def wave(x):
@@ -64,25 +61,22 @@ def sines(jaxpr):
     return inside + sum(eqn.primitive.name == "sin" for eqn in jaxpr.eqns)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("checkpoint.open")
+
+long = yours("open_checkpoint.long")
 
 
-@pytest.mark.exercise("checkpoint.open")
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 32])
 def test_values_and_gradients(n):
     """Values and gradients are those of the loop, for any number of steps."""
-    from open_checkpoint import long
-
     for step in (wave, mixed):
         found, want = vjp(long(step, n), ROW), vjp(plain(step, n), ROW)
         assert numbers(found[0]) == numbers(want[0])
         assert numbers(found[1](ROW)) == numbers(want[1](ROW))
 
 
-@pytest.mark.exercise("checkpoint.open")
 def test_other_derivatives():
     """Second derivatives, tangents and batches are those of the loop, too."""
-    from open_checkpoint import long
 
     def answers(f):
         slope = grad(f)
@@ -92,46 +86,36 @@ def test_other_derivatives():
     assert numbers(answers(long(wave, 5))) == numbers(answers(plain(wave, 5)))
 
 
-@pytest.mark.exercise("checkpoint.open")
 @pytest.mark.parametrize("step", [wave, mixed], ids=["one residual", "several"])
 def test_memory(step):
     """With twice as many steps, only one more array is alive at a time."""
-    from open_checkpoint import long
-
     found = [arrays_alive(backwards(long(step, n))) for n in (2, 4, 8, 16, 32, 64)]
     assert found[0] <= arrays_alive(backwards(plain(step, 2))) + 2
     for few, more in itertools.pairwise(found):
         assert more <= few + 1, f"{few} arrays are alive, and {more} for twice as many steps."
 
 
-@pytest.mark.exercise("checkpoint.open")
 def test_work():
     """A step is computed 1 + log2(n) / 2 times at most, on average."""
-    from open_checkpoint import long
-
     for n in (2, 4, 16, 64):
         assert n <= sines(backwards(long(wave, n))) <= n * (1 + math.log2(n) / 2)
 
 
-# The program to repair ----------------------------------------------------------------------------
+exercise("checkpoint.repair")
+
+forgetful = yours("repair_checkpoint.forgetful")
 
 
-@pytest.mark.exercise("checkpoint.repair")
 @for_programs(seed="checkpoint.repair", operations=OPERATIONS, dtypes=["float64"], results=1)
 def test_random_programs(f, xs, cts):
     """Values and gradients of random programs are right."""
-    from repair_checkpoint import forgetful
-
     found, want = vjp(forgetful(f), *xs), vjp(f, *xs)
     assert numbers(found[0]) == numbers(want[0])
     assert numbers(found[1](cts)) == numbers(want[1](cts))
 
 
-@pytest.mark.exercise("checkpoint.repair")
 def test_noise():
     """Of a product of the argument and noise, the gradient is the noise."""
-    from repair_checkpoint import forgetful
-
     noise = np.random.default_rng(0)
     f = forgetful(lambda x: x * noise.normal(size=3))
     for _ in range(3):
@@ -139,21 +123,16 @@ def test_noise():
         assert numbers(jnp.sum(gradient * ROW)) == numbers(value)
 
 
-@pytest.mark.exercise("checkpoint.repair")
 def test_a_setting_that_changes():
     """A cotangent is pulled back through the function that was run."""
-    from repair_checkpoint import forgetful
-
     settings = {"scale": 2.0}
     y, pull_back = vjp(forgetful(lambda x: jnp.sin(x) * settings["scale"]), 0.0)
     settings["scale"] = 5.0
     assert (float(y), float(pull_back(1.0)[0])) == (0.0, 2.0)
 
 
-@pytest.mark.exercise("checkpoint.repair")
 def test_second_derivatives():
     """The gradient can be differentiated again."""
-    from repair_checkpoint import forgetful
 
     def f(x):
         return jnp.sin(jnp.sin(x) * x)
@@ -161,10 +140,7 @@ def test_second_derivatives():
     assert numbers(grad(grad(forgetful(f)))(0.5)) == numbers(grad(grad(f))(0.5))
 
 
-@pytest.mark.exercise("checkpoint.repair")
 def test_what_is_kept():
     """Reverse mode keeps the arguments and nothing else."""
-    from repair_checkpoint import forgetful
-
     lin = linearize_tree(forgetful(plain(wave, 10)), (ROW,), has_aux=False)
     assert sum(np.asarray(x).nbytes for x in lin.program.consts) <= ROW.nbytes

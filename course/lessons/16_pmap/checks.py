@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import vmap
@@ -41,13 +42,12 @@ def typed(shape=(), dtype="float64", weak_type=False):
     return ShapedArray(shape, np.dtype(dtype), weak_type)
 
 
-# psum_batch ---------------------------------------------------------------------------------------
+exercise("pmap.psum_batch")
 
 GRID = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_over_the_batch():
     """The batch axis is summed, and is gone."""
     out, dim = psum_batch(AxisSize(2, "i"), [GRID], [0], axes=("i",))
@@ -56,14 +56,12 @@ def test_sum_over_the_batch():
     assert (out.tolist(), dim) == ([6.0, 60.0], not_mapped)
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sum_of_equals():
     """A value without a batch axis belongs to every example."""
     out, dim = psum_batch(AxisSize(4, "i"), [np.float32(2.5)], [not_mapped], axes=("i",))
     assert (float(out), out.dtype, dim) == (10.0, np.float32, not_mapped)
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_sums_over_two_axes():
     """Each vmap takes its own name."""
     both = vmap(vmap(lambda x: psum(x, ("i", "j")), axis_name="j"), axis_name="i")
@@ -78,7 +76,6 @@ def test_sums_over_two_axes():
     assert columns(np.stack([GRID, GRID])).tolist() == [[[2.0, 20.0], [4.0, 40.0], [6.0, 60.0]]] * 2
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 def test_other_names_in_one_sum():
     """All names that are not this vmap's go to one psum, in their order."""
     bound = []
@@ -95,7 +92,6 @@ def test_other_names_in_one_sum():
     assert out.tolist() == [[[276.0] * 4] * 3] * 2
 
 
-@pytest.mark.exercise("pmap.psum_batch")
 @for_programs(seed="pmap", dtypes=["float64"])
 def test_sums_of_random_programs(f, xs):
     """The sum over three equal examples is three times the value."""
@@ -104,7 +100,7 @@ def test_sums_of_random_programs(f, xs):
     assert numbers(summed(*batch)) == numbers([3.0 * y for y in results_of(f(*xs))])
 
 
-# all_gather_batch ---------------------------------------------------------------------------------
+exercise("pmap.gather_batch")
 
 
 def gathered(x, dim, axis, tiled=False):
@@ -116,7 +112,6 @@ def gathered(x, dim, axis, tiled=False):
     return np.asarray(out)
 
 
-@pytest.mark.exercise("pmap.gather_batch")
 def test_stacked():
     """The examples are next to each other along a new axis."""
     for dim in range(3):
@@ -125,7 +120,6 @@ def test_stacked():
             assert gathered(CUBE, dim, axis).tolist() == np.stack(examples, axis).tolist()
 
 
-@pytest.mark.exercise("pmap.gather_batch")
 def test_one_after_the_other():
     """The examples follow each other along an axis that they have."""
     for dim in range(3):
@@ -135,14 +129,12 @@ def test_one_after_the_other():
             assert gathered(CUBE, dim, axis, tiled=True).tolist() == want
 
 
-@pytest.mark.exercise("pmap.gather_batch")
 def test_gathered_equals():
     """A value without a batch axis is there for each example."""
     assert gathered(np.array(2.5), not_mapped, 0).tolist() == [2.5, 2.5]
     assert gathered(GRID[0], not_mapped, 0, tiled=True).tolist() == [1.0, 2.0, 3.0] * 2
 
 
-@pytest.mark.exercise("pmap.gather_batch")
 def test_gathered_by_another_map():
     """The inner map leaves a name that is not its own to the outer one."""
     inner = vmap(lambda x: all_gather(x, "i", axis=1), in_axes=1, axis_name="j")
@@ -155,7 +147,7 @@ def test_gathered_by_another_map():
     assert np.asarray(out)[1, 3].tolist() == CUBE[:, :, 3].reshape(-1).tolist()
 
 
-# all_gather_transpose -----------------------------------------------------------------------------
+exercise("pmap.gather_transpose")
 
 
 def right_sum(size, vals, dims, *, axes):
@@ -176,20 +168,17 @@ def sent_back(cts, shape, axis=0, tiled=False):
         return vmap(back, axis_name="i")(np.array(cts)).tolist()
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_numbers_were_stacked():
     """Example 0 gets the sum of the first column, example 1 the sum of the second."""
     assert sent_back([[1.0, 2.0], [30.0, 40.0]], ()) == [31.0, 42.0]
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_vectors_were_stacked():
     """Along axis 1, each example gets a column of the sum."""
     cts = [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]]
     assert sent_back(cts, (3,), axis=1) == [[11.0, 33.0, 55.0], [22.0, 44.0, 66.0]]
 
 
-@pytest.mark.exercise("pmap.gather_transpose")
 def test_vectors_stood_in_a_row():
     """Example 1 has the second half, of a vector or of each row."""
     cts = [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]]
@@ -198,7 +187,7 @@ def test_vectors_stood_in_a_row():
     assert sent_back(rows, (1, 2), axis=1, tiled=True) == [[[11.0, 22.0]], [[33.0, 44.0]]]
 
 
-# replica_program ----------------------------------------------------------------------------------
+exercise("pmap.replica_program")
 
 PARAMS = {"axis_name": "i", "axis_size": 3}
 ADDED = np.array([100.0, 200.0, 300.0, 400.0])  # a constant of a program
@@ -215,7 +204,6 @@ def types(closed):
     return [[aval.str_short() for aval in avals] for avals in (closed.in_avals, closed.out_avals)]
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_pieces():
     """The mapped axis is there, with size 1; a whole array has none."""
     closed = per_example(lambda w, x: [w * x, w, x + ADDED], typed(()), typed((4,)))
@@ -230,7 +218,6 @@ def test_pieces():
     assert [out.tolist() for out in outs] == [[[10.0, 20.0, 30.0, 40.0]], 10.0, more]
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_weak_pieces():
     """A value that is weakly typed in an example is weakly typed in a piece."""
     program = replica_program(
@@ -240,7 +227,6 @@ def test_weak_pieces():
     assert [aval.weak_type for aval in avals] == [True, True]
 
 
-@pytest.mark.exercise("pmap.replica_program")
 def test_replicas_meet():
     """All devices together, by means of vmap: each has a piece of size 1."""
     closed = per_example(lambda x: [psum(sin(x), "i"), x * 2.0], typed(()))
@@ -252,7 +238,6 @@ def test_replicas_meet():
     assert doubled.tolist() == [[0.0], [1.0], [2.0]]
 
 
-@pytest.mark.exercise("pmap.replica_program")
 @for_programs(seed="pmap", dtypes=["float64"])
 def test_random_programs_on_pieces(f, xs, want):
     """A random program returns pieces of what it returns on whole arrays."""
@@ -264,7 +249,7 @@ def test_random_programs_on_pieces(f, xs, want):
     assert numbers([np.squeeze(piece, 0) for piece in pieces]) == numbers(want)
 
 
-# pmap_jvp -----------------------------------------------------------------------------------------
+exercise("pmap.jvp")
 
 
 @contextlib.contextmanager
@@ -290,7 +275,6 @@ def derivative(f, avals, primals, tangents, in_axes, out_axes):
     return out, calls
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_values_and_tangents():
     """One call computes both; tangents are cut as primals are."""
     x, t = np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 10.0, 100.0]])
@@ -302,7 +286,6 @@ def test_values_and_tangents():
     assert tangents[0].tolist() == [[2.0, 40.0, 600.0]]
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_what_has_no_tangent():
     """An operand that does not move has no tangent, and neither has a result that is an integer."""
     xs = np.array([1.0, 2.0, 3.0])
@@ -320,7 +303,6 @@ def test_what_has_no_tangent():
     assert (tangents[1].tolist(), float(tangents[2])) == ([1.0, 2.0, 3.0], 1.0)
 
 
-@pytest.mark.exercise("pmap.jvp")
 def test_a_program_that_uses_the_name():
     """The sum of squares over all devices, and its slope."""
     xs = np.array([1.0, 2.0, 3.0])
@@ -330,7 +312,6 @@ def test_a_program_that_uses_the_name():
     assert (values[0].tolist(), tangents[0].tolist()) == ([14.0] * 3, [12.0] * 3)
 
 
-@pytest.mark.exercise("pmap.jvp")
 @for_programs(seed="pmap", dtypes=["float64"])
 def test_slopes_of_random_programs(f, xs, ts):
     """For three equal examples, the slope is the same in each."""
@@ -343,10 +324,9 @@ def test_slopes_of_random_programs(f, xs, ts):
     assert numbers([change[1] for change in changes]) == numbers(slope(f, xs, ts))
 
 
-# mapped_and_batch ---------------------------------------------------------------------------------
+exercise("pmap.two_axes")
 
 
-@pytest.mark.exercise("pmap.two_axes")
 def test_both_axes():
     """Both axes are found in the whole, if they come first, last, or with others between them."""
     # Arrays of shape (5, 3), mapped along axis 0; four of them are a batch.
@@ -357,7 +337,6 @@ def test_both_axes():
     assert [mapped_and_batch(1, dim) for dim in range(3)] == [(2, 0), (2, 1), (1, 1)]
 
 
-@pytest.mark.exercise("pmap.two_axes")
 def test_one_axis():
     """An array with only one of the two axes, or none, stays unchanged."""
     assert mapped_and_batch(None, 0) == (None, 0)

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of
 
@@ -34,14 +35,15 @@ def received(x, perm):
     return out
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("pmap.open")
+
+ppermute = yours("open_pmap.ppermute")
+ring_sum = yours("open_pmap.ring_sum")
 
 
-@pytest.mark.exercise("pmap.open")
 @pytest.mark.parametrize("perm", PERMS.values(), ids=PERMS)
 def test_messages_arrive(perm):
     """Each example gets what it should get, whatever the batch axes are."""
-    from open_pmap import ppermute
 
     def sent(x):
         return ppermute(x, "i", perm)
@@ -56,12 +58,9 @@ def test_messages_arrive(perm):
     assert_allclose(np.swapaxes(outer(ROWS), 0, 1), received(ROWS, perm))
 
 
-@pytest.mark.exercise("pmap.open")
 @pytest.mark.parametrize("perm", PERMS.values(), ids=PERMS)
 def test_messages_are_linear(perm):
     """A tangent is sent as a value is, and a cotangent the other way."""
-    from open_pmap import ppermute
-
     sent = vmap(lambda x: ppermute(x, "i", perm), axis_name="i")
     _, moved = jvp(sent, (ROWS,), (ROWS * ROWS,))
     assert_allclose(moved, received(ROWS * ROWS, perm))
@@ -70,12 +69,9 @@ def test_messages_are_linear(perm):
     assert_allclose(back, received(weights, [(target, source) for source, target in perm]))
 
 
-@pytest.mark.exercise("pmap.open")
 @for_programs(seed="pmap.open", dtypes=["float64"], number=5, steps=4)
 def test_sums_of_random_programs(f, xs):
     """The sum round the ring is the sum, for values of random programs of any shape."""
-    from open_pmap import ring_sum
-
     batch = [np.stack([x, x + 0.125, x - 0.25]) for x in xs]
 
     def sums(add):
@@ -84,12 +80,9 @@ def test_sums_of_random_programs(f, xs):
     assert numbers(sums(ring_sum)) == numbers(sums(lax.psum))
 
 
-@pytest.mark.exercise("pmap.open")
 @pytest.mark.parametrize("shape", [(), (5,), (4, 3)], ids=["number", "5", "4x3"])
 def test_gradients_of_sums(shape):
     """The gradient of the sum is the one that `psum` has, and the dtype stays."""
-    from open_pmap import ring_sum
-
     x = np.sin(np.arange(4.0 * np.prod(shape, dtype=int))).reshape(4, *shape)
 
     def total(x, add):
@@ -101,7 +94,6 @@ def test_gradients_of_sums(shape):
     assert small.dtype == np.float32
 
 
-@pytest.mark.exercise("pmap.open")
 @pytest.mark.parametrize("shape", [(), (5,), (4, 3)], ids=["number", "5", "4x3"])
 def test_small_messages_to_the_next(shape):
     """Each of n examples sends 2 * (n - 1) messages, to the next one, of one part of n each."""
@@ -123,13 +115,13 @@ def test_small_messages_to_the_next(shape):
     assert len(collectives) - collectives.count("axis_index") == 6
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("pmap.repair")
+
+standardize = yours("repair_pmap.standardize")
 
 
 def in_parts(data, counts):
     """The rows of the data that are standardized, cut into parts of so many rows."""
-    from repair_pmap import standardize
-
     ends = np.cumsum(counts)
     parts = np.full((len(counts), max(counts), data.shape[1]), 7.0)
     for part, end, count in zip(parts, ends, counts, strict=True):
@@ -143,7 +135,6 @@ def in_parts(data, counts):
 DATA = np.random.default_rng(16).normal(size=(12, 3)) ** 3
 
 
-@pytest.mark.exercise("pmap.repair")
 @pytest.mark.parametrize("counts", [(12,), (3, 3, 3, 3), (6, 6)], ids=str)
 def test_equal_parts(counts):
     """Data in equal parts have the mean 0 and the variance 1."""
@@ -151,14 +142,12 @@ def test_equal_parts(counts):
     assert_allclose(out, (DATA - DATA.mean(0)) / DATA.std(0))
 
 
-@pytest.mark.exercise("pmap.repair")
 @pytest.mark.parametrize("counts", [(1, 11), (5, 3, 4), (2, 0, 9, 1)], ids=str)
 def test_any_parts(counts):
     """However the data are cut, a row becomes the same."""
     assert_allclose(in_parts(DATA, counts), (DATA - DATA.mean(0)) / DATA.std(0))
 
 
-@pytest.mark.exercise("pmap.repair")
 def test_any_number_of_parts():
     """The result is the same wherever the data are cut."""
     rng = np.random.default_rng(5)

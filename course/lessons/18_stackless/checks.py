@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise
 
 from microjax.contexts import EvalInterpreter
 from microjax.stackless import (
@@ -56,16 +57,14 @@ def numbers(arrays):
     return [np.asarray(x).tolist() for x in arrays]
 
 
-# BoxInterpreter.interpret_op ----------------------------------------------------------------------
+exercise("stackless.box_op")
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_values_and_tangents():
     """The derivative of x * x + 3 x at 2 is 7; the constant 3.0 has no box."""
     assert numbers(jvp(lambda x: x * x + 3.0 * x, (2.0,), (1.0,))) == [10.0, 7.0]
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_several_results():
     """Each of several results gets a box of its own, unless its extra is None."""
     pair_p = core.Primitive("pair", multiple_results=True)
@@ -81,7 +80,6 @@ def test_several_results():
     assert (first.value, first.extra, second) == (2.0, 15.0, 10.0)
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_the_previous_interpreter():
     """The previous interpreter gets what the rule for sin binds, and the operation on constants."""
     watch = Watch()
@@ -93,7 +91,6 @@ def test_the_previous_interpreter():
     assert watch.seen == ["sin", "cos", "mul", "add"]
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_a_missing_rule():
     """Without a rule the error names the operation, and the current interpreter is as before."""
     odd_p, interpreter, current = core.Primitive("odd"), JVPInterpreter(), Watch()
@@ -106,7 +103,6 @@ def test_a_missing_rule():
         assert context.interpreter is current
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_transformations_of_transformations():
     """The second derivative of x * x * x is right at two points."""
 
@@ -117,13 +113,11 @@ def test_transformations_of_transformations():
     assert vmap(slope)(np.array([1.0, 2.0])).tolist() == [3.0, 12.0]
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_constants_have_no_box():
     """1.0 + 2.0 is not a batch: it is the same number for both examples."""
     assert vmap(lambda x: lax.add(1.0, 2.0))(np.array([1.0, 2.0])).tolist() == [3.0, 3.0]
 
 
-@pytest.mark.exercise("stackless.box_op")
 def test_boxes_of_others_are_constants():
     """The inner derivative is by y alone: its result 2 x does not take x's tangent for y's."""
 
@@ -133,10 +127,9 @@ def test_boxes_of_others_are_constants():
     assert numbers(jvp(lambda x: x * inner(x), (3.0,), (1.0,))) == [3.0, 1.0]
 
 
-# linearize_flat -----------------------------------------------------------------------------------
+exercise("stackless.linearize_flat")
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_a_linear_program():
     """A product with one factor that moves leaves one operation, on the tangent."""
     program, outs = linearize_flat(lambda x, y: [x * y], [3.0, 2.0], [True, False])
@@ -144,7 +137,6 @@ def test_a_linear_program():
     assert numbers(eval_jaxpr(program.jaxpr, program.consts, 10.0)) == [20.0]
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_which_results_have_tangents():
     """A float that does not move has the tangent zero; an integer has none."""
     program, outs = linearize_flat(lambda x, n: [n, x, 2.0], [3.0, 4], [True, False])
@@ -154,7 +146,6 @@ def test_which_results_have_tangents():
     assert [aval.str_short() for aval in program.out_avals] == ["float32[2]"]
 
 
-@pytest.mark.exercise("stackless.linearize_flat")
 def test_the_function_is_called_once():
     """Anything else that the function does, such as printing, happens once."""
     calls = []
@@ -167,10 +158,9 @@ def test_the_function_is_called_once():
     assert (calls, numbers(outs)) == (["f"], [3.0])
 
 
-# backward_pass ------------------------------------------------------------------------------------
+exercise("stackless.backward_pass")
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_from_the_end_to_the_beginning():
     """The chain is run backwards: times 5, then negative, then over 2."""
     program = make_jaxpr(lambda t: [lax.mul(lax.neg(lax.div(t, 2.0)), np.array([5.0, 7.0]))])(
@@ -179,7 +169,6 @@ def test_from_the_end_to_the_beginning():
     assert numbers(backward_pass(program, [np.array([10.0, 2.0])])) == [[-25.0, -7.0]]
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_sums_and_zeros():
     """An input that is used several times gets the sum, and one that is not used gets zeros."""
     program = make_jaxpr(lambda t, u: [lax.add(t, lax.mul(t, 3.0)), t])(1.0, np.ones(2))
@@ -187,7 +176,6 @@ def test_sums_and_zeros():
     assert numbers(backward_pass(program, [None, None])) == [0.0, [0.0, 0.0]]
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_one_variable_that_is_two_results():
     """The cotangents of a variable that is two results are added, too."""
     program = make_jaxpr(lambda t: [t, lax.neg(t), t])(1.0)
@@ -196,14 +184,12 @@ def test_one_variable_that_is_two_results():
     assert numbers(backward_pass(program, [10.0, 1.0])) == [20.0]
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_types_of_zeros():
     """What is not used gets zeros of its shape and dtype."""
     program = make_jaxpr(lambda t, u: [t])(1.0, np.ones(2, np.float32))
     assert types_of(backward_pass(program, [1.0]))[1].str_short() == "float32[2]"
 
 
-@pytest.mark.exercise("stackless.backward_pass")
 def test_a_primitive_with_several_results():
     """The rule of a primitive with several results gets a list, with None where there is no cotangent."""
     pair_p = core.Primitive("pair", multiple_results=True)
@@ -225,7 +211,7 @@ def test_a_primitive_with_several_results():
     assert got == [[None, 3.0], [4.0]]
 
 
-# linearized_program -------------------------------------------------------------------------------
+exercise("stackless.linearized_program")
 
 
 def by_two_programs(f, args, in_moves, primals, tangents):
@@ -238,7 +224,6 @@ def by_two_programs(f, args, in_moves, primals, tangents):
     return numbers(outs[:number]), numbers(moves)
 
 
-@pytest.mark.exercise("stackless.linearized_program")
 def test_values_and_tangents_of_a_program():
     """Results come before residuals; only floats have tangents, and only what moves takes one."""
     f, args = (lambda x, y: [y, x * y, lax.neg(x)]), (1.0, 2)
@@ -249,7 +234,6 @@ def test_values_and_tangents_of_a_program():
     assert by_two_programs(f, args, (True, False), [5.0, 4], [1.0])[1] == [4.0, -1.0]
 
 
-@pytest.mark.exercise("stackless.linearized_program")
 def test_constants_of_the_program():
     """Constants of the program are among what the derivative needs."""
     k = np.array([2.0, 5.0])
@@ -257,7 +241,6 @@ def test_constants_of_the_program():
     assert (values, tangents) == ([[8.0, 125.0]], [[8.0, 50.0]])
 
 
-@pytest.mark.exercise("stackless.linearized_program")
 def test_operations_on_tangents():
     """Sine and cosine are in the first program, and only the product is in the second."""
     programs = linearized_program(make_jaxpr(lax.sin)(3.0), (True,))
@@ -265,14 +248,13 @@ def test_operations_on_tangents():
     assert str(programs[0].in_avals[0]) == "~float64[]"  # a weak type, of Python's number
 
 
-@pytest.mark.exercise("stackless.linearized_program")
 def test_derivatives_of_compiled_functions():
     """A compiled function has the right derivative, and so has its derivative."""
     slope = lambda x: jvp(jit(lambda x: x * x * x), (x,), (1.0,))[1]  # noqa: E731
     assert numbers(jvp(jit(slope), (2.0,), (1.0,))) == [12.0, 12.0]
 
 
-# transposed ---------------------------------------------------------------------------------------
+exercise("stackless.transposed")
 
 
 def backwards(f, args, linear, *inputs):
@@ -281,7 +263,6 @@ def backwards(f, args, linear, *inputs):
     return numbers(eval_jaxpr(program.jaxpr, program.consts, *inputs))
 
 
-@pytest.mark.exercise("stackless.transposed")
 def test_known_inputs_and_cotangents():
     """The known inputs come first, wherever they were, and the linear inputs get cotangents."""
     f = lambda t, x, u: (lax.mul(t, lax.mul(x, x)), lax.add(u, lax.mul(x, t)))  # noqa: E731
@@ -290,7 +271,6 @@ def test_known_inputs_and_cotangents():
     assert backwards(f, args, linear, 2.0, 10.0, 1.0) == [42.0, 1.0]
 
 
-@pytest.mark.exercise("stackless.transposed")
 def test_constants_of_the_program_that_runs_backwards():
     """The new program computes with the constants of the old one."""
     k, ct = np.array([2.0, 5.0]), np.array([1.0, 10.0])
@@ -299,13 +279,11 @@ def test_constants_of_the_program_that_runs_backwards():
     ]
 
 
-@pytest.mark.exercise("stackless.transposed")
 def test_all_inputs_linear_or_one_unused():
     """There may be no known input; an input that is not used gets zeros."""
     assert backwards(lambda t, u: (lax.neg(u),), (1.0, 1.0), [True, True], 5.0) == [0.0, -5.0]
 
 
-@pytest.mark.exercise("stackless.transposed")
 def test_known_operations_are_in_the_program():
     """The program computes what depends only on known inputs, and the transposed operations."""
     program = make_jaxpr(lambda x, t: (lax.mul(lax.sin(x), t),))(1.0, 1.0)

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 from numpy.testing import assert_allclose
 
 from microjax.stackless import context, grad, jit, jvp, lax, vmap
@@ -49,23 +50,20 @@ def slope(f, x, step=1e-5):
     return (f(x + step) - f(x - step)) / (2.0 * step)
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("stackless.open")
+
+density = yours("open_stackless.density")
+sample = yours("open_stackless.sample")
 
 
-@pytest.mark.exercise("stackless.open")
 def test_random_walks():
     """The numbers are those that were given, and their density is the product of all steps'."""
-    from open_stackless import density
-
     for walk in WALKS:
         assert_allclose(density(walk, walk.numbers)(0.7), walk.expected(0.7))
 
 
-@pytest.mark.exercise("stackless.open")
 def test_shared_work():
     """However the numbers are divided, the logarithms add up; the inner density is asked first."""
-    from open_stackless import density
-
     for walk in WALKS:
         for cut in range(6):
             inner = {name: walk.numbers[name] for name in walk.shuffled[:cut]}
@@ -76,11 +74,8 @@ def test_shared_work():
     assert_allclose((first, second), (WALKS[0].expected(0.7)[1], 0.0))
 
 
-@pytest.mark.exercise("stackless.open")
 def test_derivatives():
     """Derivatives by an argument and by a number are slopes."""
-    from open_stackless import density
-
     for walk in WALKS:
 
         def by_number(y, walk=walk):
@@ -92,11 +87,8 @@ def test_derivatives():
         assert_allclose(moved, 0.0)
 
 
-@pytest.mark.exercise("stackless.open")
 def test_batches_and_compiled_programs():
     """Many numbers at once have densities of their own, in a compiled program as well."""
-    from open_stackless import density
-
     walk, ys = WALKS[0], np.array([-1.0, 0.0, 2.0])
 
     def by_number(y):
@@ -109,10 +101,8 @@ def test_batches_and_compiled_programs():
     assert_allclose(jit(vmap(grad(by_number)))(ys), slopes)
 
 
-@pytest.mark.exercise("stackless.open")
 def test_the_mean_explains_the_data_best():
     """Uphill along the gradient, the mean of a model comes to the mean of its data."""
-    from open_stackless import density, sample
 
     def model(mean):
         for name in data:
@@ -125,11 +115,8 @@ def test_the_mean_explains_the_data_best():
     assert_allclose(mean, 4.0)
 
 
-@pytest.mark.exercise("stackless.open")
 def test_unknown_names():
     """A sample that nothing around it knows raises `ValueError`, and then everything is as it was."""
-    from open_stackless import density, sample
-
     before = context.interpreter
     for f in (lambda x: sample("y", x, 1.0), WALKS[0], density(WALKS[0], {"x0": 1.0})):
         with pytest.raises(ValueError):
@@ -137,7 +124,9 @@ def test_unknown_names():
     assert context.interpreter is before
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("stackless.repair")
+
+depends_on = yours("repair_stackless.depends_on")
 
 
 def program(seed, steps=4):
@@ -160,21 +149,16 @@ def program(seed, steps=4):
 PROGRAMS = [program(seed) for seed in range(8)]
 
 
-@pytest.mark.exercise("stackless.repair")
 def test_random_programs():
     """The result of a random program depends on what it was computed from."""
-    from repair_stackless import depends_on
-
     for f, sources in PROGRAMS:
         assert depends_on(f)(0.5, 1.0, 1.5) == sources
     assert depends_on(lambda x, y: 7.0)(1.0, 2.0) == set()
     assert depends_on(lambda x, y: y)(1.0, 2.0) == {1}
 
 
-@pytest.mark.exercise("stackless.repair")
 def test_derivatives_inside_and_outside():
     """A derivative depends on what it is computed from, and dependence can be asked within one."""
-    from repair_stackless import depends_on
 
     def slope(x, y, z):
         return jvp(lambda x: x * y + z, (x,), (1.0,))[1]
@@ -185,10 +169,8 @@ def test_derivatives_inside_and_outside():
     assert answers == [{1}]
 
 
-@pytest.mark.exercise("stackless.repair")
 def test_each_answer_is_about_its_own_arguments():
     """A function that is asked inside another may use the outer one's arguments."""
-    from repair_stackless import depends_on
 
     def outer(x, y, z):
         for f, sources in PROGRAMS:
@@ -202,10 +184,8 @@ def test_each_answer_is_about_its_own_arguments():
     assert answers == [True] * 24
 
 
-@pytest.mark.exercise("stackless.repair")
 def test_answers_do_not_disturb():
     """Asking within a function does not change what its result depends on."""
-    from repair_stackless import depends_on
 
     def f(x, y, z):
         kept = []

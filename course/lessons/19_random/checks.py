@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checking import exercise
 
 import minijax.numpy as jnp
 from minijax import random_numbers as numbers
@@ -33,10 +34,9 @@ def toy_rotate(x, distance):
     return ((x << np.uint64(distance) | x >> np.uint64(32 - distance)) % 2**32).astype(np.uint32)
 
 
-# threefry_2x32 ------------------------------------------------------------------------------------
+exercise("random.threefry")
 
 
-@pytest.mark.exercise("random.threefry")
 def test_answers_of_the_authors():
     """The hashes are those that the authors of threefry published."""
     zero, ones = np.uint32(0), np.uint32(0xFFFFFFFF)
@@ -49,7 +49,6 @@ def test_answers_of_the_authors():
     assert hexadecimal(*third) == ["0xc4923a9c", "0x483df7a0"]
 
 
-@pytest.mark.exercise("random.threefry")
 def test_many_counters():
     """Counters in arrays have their hashes in arrays of the same shape."""
     with patch.object(numbers, "rotate_left", toy_rotate):
@@ -58,10 +57,9 @@ def test_many_counters():
     assert hexadecimal(x0[0, 0], x1[1, 0]) == ["0x41485429", "0x1a231911"]
 
 
-# unit_floats --------------------------------------------------------------------------------------
+exercise("random.floats")
 
 
-@pytest.mark.exercise("random.floats")
 def test_digits_after_the_point():
     """The upper bits are the digits after the point, in base two."""
     bits = np.array([0, 2**31, 2**30 + 2**29, 2**9, 2**8], np.uint32)
@@ -70,7 +68,6 @@ def test_digits_after_the_point():
     assert np.asarray(unit_floats(wide, "float64")).tolist() == [0.5, 2**-52, 0.0]
 
 
-@pytest.mark.exercise("random.floats")
 def test_never_one():
     """Even the largest number makes a float below 1, in every precision."""
     for dtype, uint in [("float64", "uint64"), ("float32", "uint32"), ("float16", "uint16")]:
@@ -79,7 +76,7 @@ def test_never_one():
         assert largest.dtype == dtype
 
 
-# remainder_of_pair --------------------------------------------------------------------------------
+exercise("random.remainder")
 
 
 def remainders(dtype, pairs, span):
@@ -88,7 +85,6 @@ def remainders(dtype, pairs, span):
     return np.asarray(remainder_of_pair(upper, lower, np.full(len(pairs), span, dtype))).tolist()
 
 
-@pytest.mark.exercise("random.remainder")
 def test_remainders_of_64_bits():
     """The two numbers together are one, and its remainder is exact."""
     pairs = [(1, 6), (0, 6), (2**32 - 1, 2**32 - 1), (12345, 678)]
@@ -97,7 +93,6 @@ def test_remainders_of_64_bits():
         assert remainders("uint32", pairs, span) == want
 
 
-@pytest.mark.exercise("random.remainder")
 def test_remainders_of_128_bits():
     """Remainders are right for numbers with 64 bits, too, for which there is no larger dtype."""
     pairs = [(1, 6), (2**64 - 1, 2**64 - 1), (12345, 678)]
@@ -106,7 +101,6 @@ def test_remainders_of_128_bits():
         assert remainders("uint64", pairs, span) == want
 
 
-@pytest.mark.exercise("random.remainder")
 def test_spans_that_are_large():
     """For a larger span only the lower number counts, and a span of 0 leaves it unchanged."""
     pairs = [(1, 6), (3, 2**32 - 1)]
@@ -115,7 +109,7 @@ def test_spans_that_are_large():
     assert remainders("uint32", pairs, 0) == [6, 2**32 - 1]
 
 
-# truncated_floats ---------------------------------------------------------------------------------
+exercise("random.truncated")
 
 
 def between(lower, upper, dtype="float64"):
@@ -123,7 +117,6 @@ def between(lower, upper, dtype="float64"):
     return np.asarray(truncated_floats(KEY, lower, upper, (2000,), np.dtype(dtype)))
 
 
-@pytest.mark.exercise("random.truncated")
 def test_numbers_between_bounds():
     """All numbers are between the bounds, even if there is little room."""
     for lower, upper in [(-1.0, 2.0), (1.0, 1.0000004), (30.0, 31.0)]:
@@ -133,7 +126,6 @@ def test_numbers_between_bounds():
         assert (found < np.float32(upper)).all()
 
 
-@pytest.mark.exercise("random.truncated")
 def test_numbers_are_normal():
     """They have the mean of normal numbers between these bounds."""
     assert abs(between(-9.0, 9.0).mean()) < 0.1
@@ -141,7 +133,7 @@ def test_numbers_are_normal():
     assert abs(between(1.0, 2.0).mean() - 1.383) < 0.03
 
 
-# drawn_apart --------------------------------------------------------------------------------------
+exercise("random.apart")
 
 
 def toy_noise(words, shape, dtype, mode):
@@ -156,7 +148,6 @@ def apart(logits, axis, shape):
         return np.asarray(drawn_apart(KEY, np.array(logits), axis, shape, None)).tolist()
 
 
-@pytest.mark.exercise("random.apart")
 def test_the_largest_one_after_the_other():
     """The first draw has the largest sum of logit and noise, and the second the next largest."""
     assert apart([0.0, 3.5, 1.5], -1, (3,)) == [1, 0, 2]
@@ -164,7 +155,6 @@ def test_the_largest_one_after_the_other():
     assert apart([0.0, 3.5, 1.5], -1, ()) == 1
 
 
-@pytest.mark.exercise("random.apart")
 def test_draws_for_each_row():
     """The draws come first, and then the axes of the logits that are not drawn from."""
     logits = [[0.0, 3.5, 1.5], [0.0, 0.5, 3.0]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checking import exercise, yours
 
 import minijax.numpy as jnp
 from minijax import jit, random, vmap
@@ -9,16 +10,15 @@ from minijax import jit, random, vmap
 
 def deck(key, bits, count=None):
     """The first cards of a deck, or all of them."""
-    from open_random import card
-
     places = jnp.arange(2**bits if count is None else count)
     return np.asarray(vmap(lambda i: card(key, bits, i))(places))
 
 
-# The open task ------------------------------------------------------------------------------------
+exercise("random.open")
+
+card = yours("open_random.card")
 
 
-@pytest.mark.exercise("random.open")
 @pytest.mark.parametrize("bits", [2, 4, 8, 12])
 def test_every_card_once(bits):
     """Sorted, the deck is the numbers from 0."""
@@ -26,7 +26,6 @@ def test_every_card_once(bits):
         assert sorted(deck(random.key(seed), bits).tolist()) == [*range(2**bits)]
 
 
-@pytest.mark.exercise("random.open")
 def test_decks_are_shuffled():
     """Two keys have two decks, and neither of them is in order or nearly so."""
     decks = [deck(random.key(seed), 10) for seed in range(3)] + [np.arange(2**10)]
@@ -36,7 +35,6 @@ def test_decks_are_shuffled():
             assert abs(np.corrcoef(one, other)[0, 1]) < 0.15
 
 
-@pytest.mark.exercise("random.open")
 def test_huge_decks():
     """A few cards of a huge deck are different, and spread over all of it."""
     cards = deck(random.key(3), 60, 1000)
@@ -46,30 +44,26 @@ def test_huge_decks():
     assert abs(np.mean(cards / 2.0**60) - 0.5) < 0.05
 
 
-@pytest.mark.exercise("random.open")
 def test_same_card_again():
     """A card is the same alone, inside `jit` and among others, for keys of both kinds."""
-    from open_random import card
-
     for key in (random.key(5), random.PRNGKey(5)):
         one = int(card(key, 20, 77))
         assert int(jit(lambda k, i: card(k, 20, i))(key, 77)) == one
         assert int(deck(key, 20, 100)[77]) == one
 
 
-# The module to repair -----------------------------------------------------------------------------
+exercise("random.repair")
+
+walk = yours("repair_random.walk")
 
 
 def places(log_density):
     """Where 200 walks are, without their beginnings."""
-    from repair_random import walk
-
     keys = random.split(random.key(11), 200)
     walks = jit(vmap(lambda key: walk(key, log_density, 220)))(keys)
     return np.asarray(walks)[:, 20:].ravel()
 
 
-@pytest.mark.exercise("random.repair")
 def test_normal_distribution():
     """The places have mean 0 and variance 1, and half of them are below 0."""
     found = places(lambda x: -x * x / 2)
@@ -78,7 +72,6 @@ def test_normal_distribution():
     assert abs(np.mean(found < 0) - 0.5) < 0.03
 
 
-@pytest.mark.exercise("random.repair")
 def test_double_exponential_distribution():
     """Another density is sampled as well: the mean of the sizes is 1."""
     found = places(lambda x: -abs(x))
@@ -86,10 +79,7 @@ def test_double_exponential_distribution():
     assert abs(found.mean()) < 0.1
 
 
-@pytest.mark.exercise("random.repair")
 def test_walks_are_reproducible():
     """The same key walks the same way, step by step."""
-    from repair_random import walk
-
     first, second = (walk(random.key(4), lambda x: -x * x, 10) for _ in range(2))
     assert np.asarray(first).tolist() == np.asarray(second).tolist()
