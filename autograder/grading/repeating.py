@@ -80,14 +80,15 @@ class Repeating:
 
 
 def _steady(want: Reply, question: Question) -> Reply:
-    """The answer without the parts of a record that are others than when it is asked once."""
+    """The answer without the parts of a record that are others, or new, if it is not asked once."""
     once = question.want.value
     match want.value:
         case [dict(record), *seen] if isinstance(once, dict):
             parts = {
                 key: part
                 for key, part in record.items()
-                if not compare(
+                if key in once
+                and not compare(
                     Reply("value", part), Reply("value", once[key]), (), *question.tolerance
                 )
             }

@@ -62,7 +62,8 @@ def spread_of(tiny, x):
         calls.append(x)
         return 2.0 * x
 
-    return {"value": list(tiny.spread(f, [*x])), "calls of f": len(calls)}
+    found = {"value": list(tiny.spread(f, [*x])), "calls of f": len(calls)}
+    return {**found, "further calls": True} if len(calls) > len(x) else found
 """
 
 WRONG_CALLS = {
