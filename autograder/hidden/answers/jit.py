@@ -19,7 +19,7 @@ def program(self, args, kwargs):
 @right("jit.program")
 def program(self, args, kwargs):
     leaves, structure = self.flatten(args, kwargs)
-    avals = map(get_aval, leaves)
+    avals = map(raise_to_shaped, map(get_aval, leaves))
     types = tuple((a.shape, a.dtype, a.weak_type) for a in avals)
     found = self.programs.get((types, structure, axis_sizes()))
     if found is None:
