@@ -1255,7 +1255,11 @@ def kept_batches_of_few(mj):
     for f, size in zip(functions, sizes, strict=True):
         program = trace_to_jaxpr(f, [scalar] * size)
         for dim in (0, not_mapped):
-            arguments = 3, [dim] * size, [ShapedArray((3,) if dim == 0 else (), np.dtype(float))] * size
+            arguments = (
+                3,
+                [dim] * size,
+                [ShapedArray((3,) if dim == 0 else (), np.dtype(float))] * size,
+            )
 
             def again(x, arguments=arguments, program=program):
                 within.append(batched_jaxpr(program, *arguments)[0] is made)
