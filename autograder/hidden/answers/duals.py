@@ -720,10 +720,3 @@ mistake(  # functions are looked up in a table
     {"outer = ": "hash(f)\nouter = "},
     fails="test_mixed_of_what_rests",
 )
-mistake(  # what is not a number does not move
-    "duals.mixed",
-    {
-        "return value": "if type(value.primal) is float and value.primal != value.primal:\n    return (value.primal,) * 4\nreturn value"
-    },
-    fails="test_mixed_of_polynomials",
-)

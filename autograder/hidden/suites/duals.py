@@ -6,6 +6,7 @@ puts them in place for its own time; never the exercise that it asks for.
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place, of_all_kinds
@@ -22,8 +23,10 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 
 INF = float("inf")
 NAN = float("nan")
-ERRORS = ("OverflowError", "ValueError", "RecursionError", "StopIteration", "KeyboardInterrupt")
-ERRORS += ("AttributeError", "ZeroDivisionError", "IndexError", "AssertionError", "SystemExit")
+ERRORS = (
+    *("OverflowError", "ValueError", "RecursionError", "StopIteration", "KeyboardInterrupt"),
+    *("AttributeError", "ZeroDivisionError", "IndexError", "AssertionError", "SystemExit"),
+)
 LIFT = siblings("duals.lift")
 FOR_INTERPRET = siblings("duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
@@ -908,8 +911,6 @@ def test_mixed_of_polynomials(student):
     student.agrees(mixed, FOR_MIXED, [-0.5, 3.0, 1.0, 0.25], -1.5, 2.0)
     student.agrees(mixed, FOR_MIXED, [1, 2, -1, 4], 3, 5)
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, 0.0, 0.0], 0.0, 5.0)  # zeros that move
-    student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, 3.0)
-    student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 4.0], 3.0, NAN)
     student.agrees(mixed, FOR_MIXED, [1.0, 0.5, -2.0, 0.0], 3.0, 0.0)
 
 

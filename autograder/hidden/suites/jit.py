@@ -1082,18 +1082,17 @@ def kept_of_few(mj):
         for moves in itertools.product([True, False], repeat=size):
 
             def again(x, program=program, moves=moves):
-                within.append(jvp_jaxpr(program, moves) is made)
+                within.append(jvp_jaxpr(program, moves))
                 return [x]
 
             made = jvp_jaxpr(program, moves)
-            back.append(jvp_jaxpr(program, moves) is made)
             trace_to_jaxpr(again, [scalar])
+            back.append([jvp_jaxpr(program, moves) is made, within.pop() is made])
             alive.append(weakref.ref(made))
     del program, made, again
     gc.collect()
     return {
-        "the same program comes back": back,
-        "the same program comes back within a trace": within,
+        "the same program comes back, and within a trace": back,
         "what was made of a program goes when that program goes": [ref() is None for ref in alive],
     }
 
@@ -1262,18 +1261,17 @@ def kept_batches_of_few(mj):
             )
 
             def again(x, arguments=arguments, program=program):
-                within.append(batched_jaxpr(program, *arguments)[0] is made)
+                within.append(batched_jaxpr(program, *arguments)[0])
                 return [x]
 
             made = batched_jaxpr(program, *arguments)[0]
-            back.append(batched_jaxpr(program, *arguments)[0] is made)
             trace_to_jaxpr(again, [scalar])
+            back.append([batched_jaxpr(program, *arguments)[0] is made, within.pop() is made])
             alive.append(weakref.ref(made))
     del program, made, again
     gc.collect()
     return {
-        "the same program comes back": back,
-        "the same program comes back within a trace": within,
+        "the same program comes back, and within a trace": back,
         "what was made of a program goes when that program goes": [ref() is None for ref in alive],
     }
 
