@@ -657,3 +657,66 @@ mistake(
     {"(self, x, 0.0)": "(self, x() if callable(x) else x, 0.0)"},
     fails="test_constants",
 )
+mistake(  # a product less if an operand is its own tangent
+    "duals.mul_rule",
+    {
+        "return mul": "if x is x_dot:\n    out = mul(x, y)\n    return out, add(mul(x, y_dot), out)\nreturn mul"
+    },
+    fails="test_product_of_equal_operands",
+)
+mistake(  # looks operands up in a set
+    "duals.mul_rule",
+    {"return mul": "{x, y}\nreturn mul"},
+    fails="test_product_under_another_interpreter",
+)
+mistake(  # makes a class of the program into an object
+    "duals.lift",
+    {"(self, x, 0.0)": "(self, x() if isinstance(x, type) else x, 0.0)"},
+    fails="test_constants",
+)
+mistake(  # copies arrays
+    "duals.lift",
+    {"(self, x, 0.0)": "(self, x.copy() if hasattr(x, '__array__') else x, 0.0)"},
+    fails="test_constants",
+)
+mistake(  # the interpreter before the current one, not before this one
+    "duals.interpret_op",
+    {
+        "set_interpreter(self.prev_interpreter)": "set_interpreter(getattr(current_interpreter(), 'prev_interpreter', self.prev_interpreter))"
+    },
+    fails="test_the_rule_of_products_is_applied_before",
+)
+mistake(  # a rule that divides by zero has no value
+    "duals.interpret_op",
+    {
+        "primal_out, tangent_out =": "try:\n    out = jvp_rules[op](primals, tangents)\nexcept ZeroDivisionError:\n    out = None, None\nprimal_out, tangent_out =",
+        "_out = jvp_rules[op](primals, tangents)": "_out = out",
+    },
+    fails="test_a_rule_that_fails",
+)
+mistake(  # a function has a name
+    "duals.jvp",
+    {
+        "result = f(DualNumber(interpreter, primal, tangent))": "f.__name__\nresult = f(DualNumber(interpreter, primal, tangent))"
+    },
+    fails="test_one_call_of_the_function",
+)
+mistake(  # an empty list is no function
+    "duals.jvp",
+    {
+        "result = f(DualNumber(interpreter, primal, tangent))": "f = f or (lambda x: x.primal)\nresult = f(DualNumber(interpreter, primal, tangent))"
+    },
+    fails="test_one_call_of_the_function",
+)
+mistake(  # what a function wraps is called
+    "duals.jvp",
+    {
+        "result = f(DualNumber(interpreter, primal, tangent))": "f = getattr(f, '__wrapped__', f)\nresult = f(DualNumber(interpreter, primal, tangent))"
+    },
+    fails="test_one_call_of_the_function",
+)
+mistake(  # functions are looked up in a table
+    "duals.mixed",
+    {"outer = ": "hash(f)\nouter = "},
+    fails="test_mixed_of_what_rests",
+)

@@ -19,7 +19,7 @@ def program(self, args, kwargs):
 @right("jit.program")
 def program(self, args, kwargs):
     leaves, structure = self.flatten(args, kwargs)
-    avals = map(get_aval, leaves)
+    avals = map(raise_to_shaped, map(get_aval, leaves))
     types = tuple((a.shape, a.dtype, a.weak_type) for a in avals)
     found = self.programs.get((types, structure, axis_sizes()))
     if found is None:
@@ -926,4 +926,129 @@ mistake(  # one example alone: what it returns counts as a batch of one
         "return trace_to_jaxpr(batched_f, avals), out_dims": "program = trace_to_jaxpr(batched_f, avals)\nreturn program, [0] * len(out_dims) if axis_size == 1 else out_dims"
     },
     fails="test_batch_single_results",
+)
+mistake(  # a boolean of Python counts as weak: its program is not that of a boolean array
+    "jit.program",
+    {
+        "raise_to_shaped(get_aval(x))": "(get_aval(x).shape, get_aval(x).dtype, get_aval(x).weak_type)"
+    },
+    fails="test_program_not_for_each_value",
+)
+mistake(  # integers of one byte are one type
+    "jit.program",
+    {
+        "avals, axis_sizes())": "tuple((a.shape, a.weak_type, 1 if a.dtype.itemsize == 1 else a.dtype) for a in avals), axis_sizes())"
+    },
+    fails="test_program_for_each_type",
+)
+mistake(  # the types of the first three arguments
+    "jit.program",
+    {"avals, axis_sizes())": "avals[:3], axis_sizes())"},
+    fails="test_program_for_types_in_order",
+)
+mistake(  # names that print alike are one name
+    "jit.program",
+    {"axis_sizes())": "tuple((str(name), size) for name, size in axis_sizes()))"},
+    fails="test_program_with_named_axes",
+)
+mistake(  # a box in a box has its own program
+    "jit.program",
+    {
+        "axis_sizes())": "axis_sizes(), *(isinstance(getattr(x, 'val', None), Tracer) for x in leaves))"
+    },
+    fails="test_program_for_tracers",
+)
+mistake(  # arguments by name in another order make another program
+    "jit.program",
+    {"axis_sizes())": "axis_sizes(), tuple(kwargs))"},
+    fails="test_program_by_name",
+)
+mistake(  # a rule's StopIteration ends a generator
+    "jit.lower_body",
+    {
+        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": "outs = list(name for names in [[read(x) for x in eqn.invars]] for name in rule(emitter, avals, out_avals, names, **eqn.params))"
+    },
+    fails="test_lower_missing_rule",
+)
+mistake(  # a rule is told types that are not weak
+    "jit.lower_body",
+    {
+        "avals = [atom.aval for atom in eqn.invars]": "avals = [ShapedArray(x.aval.shape, x.aval.dtype) for x in eqn.invars]"
+    },
+    fails="test_lower_rules",
+)
+mistake(  # a program without inputs is compiled at each call
+    "jit.impl",
+    {
+        "compiled(jaxpr, committed_devices(args))": "compiled(jaxpr, committed_devices(args)) if args else compile_for(jaxpr, None, ())"
+    },
+    fails="test_impl_mixed_arguments",
+)
+mistake(  # one number that is there twice is copied once, for the type of the last place
+    "jit.impl",
+    {
+        "inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]": "sent = {id(x): to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)}\ninputs = [sent[id(x)] for x in args]"
+    },
+    fails="test_impl_weak_types",
+)
+mistake(  # an array of our own without axes is copied at each call
+    "jit.impl",
+    {
+        "inputs = [to_buffer": "inputs = [xla.to_device(aval, np.asarray(x), on) if isinstance(x, Array) and not (x.shape or placed_on(x, on)) else to_buffer"
+    },
+    fails="test_impl_device_arguments",
+)
+mistake(  # unsigned integers are taken for floats
+    "jit.jvp",
+    {
+        "for t in tangents_out if is_float(get_aval(t).dtype)": "for t, a in zip(tangents_out, jaxpr.out_avals, strict=True) if a.dtype.kind not in 'ib'"
+    },
+    fails="test_jvp_integers",
+)
+mistake(  # the first eight inputs decide
+    "jit.jvp",
+    {'("jvp", moves)': '("jvp", moves[:8])'},
+    fails="test_jvp_kept_for_moves",
+)
+mistake(  # the program of values alone, if nothing moves, is traced at each request
+    "jit.jvp",
+    {
+        "return derived(": "if not any(moves):\n    return trace_to_jaxpr(values_and_tangents, avals)\nreturn derived("
+    },
+    fails="test_jvp_kept_for_moves",
+)
+mistake(  # an output that is there twice has one tangent
+    "jit.jvp",
+    {
+        "*(t for t in tangents_out if is_float(get_aval(t).dtype))": "*{id(var): t for var, t in zip(jaxpr.jaxpr.outvars, tangents_out, strict=True) if is_float(get_aval(t).dtype)}.values()"
+    },
+    fails="test_jvp_second_still",
+)
+mistake(  # how many axes, and their sum
+    "jit.batch",
+    {
+        "return kept(jaxpr, batching_key(axis_size, dims), make)": "axes = [None if isinstance(d, NotMapped) else d for d in dims]\nkey = axis_size, name_of(axis_size), sum(d or 0 for d in axes), tuple(d is None for d in axes)\nreturn kept(jaxpr, key, make)"
+    },
+    fails="test_batch_kept_for_other_axes",
+)
+mistake(  # the size does not count if no input is batched
+    "jit.batch",
+    {
+        "return kept(jaxpr, batching_key(axis_size, dims), make)": "size = 0 if all(isinstance(d, NotMapped) for d in dims) else axis_size\nreturn kept(jaxpr, (int(size), *batching_key(axis_size, dims)[2:]), make)"
+    },
+    fails="test_batch_unmapped",
+)
+mistake(  # where no input is batched, the program is traced at each request
+    "jit.batch",
+    {
+        "return kept(": "if all(isinstance(d, NotMapped) for d in dims):\n    return make()\nreturn kept("
+    },
+    fails="test_batch_unmapped",
+)
+mistake(  # a batch is not weakly typed
+    "jit.batch",
+    {
+        "batched_f, avals)": "batched_f, [a if isinstance(d, NotMapped) else ShapedArray(a.shape, a.dtype) for a, d in zip(avals, dims, strict=True)])"
+    },
+    fails="test_batch_program",
 )

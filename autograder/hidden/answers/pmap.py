@@ -686,3 +686,73 @@ mistake(  # a batch axis that is not there is None
     },
     fails="test_one_of_two_axes",
 )
+mistake(  # a sum for each name, if all examples share the value
+    "pmap.psum_batch",
+    {
+        "name = name_of(batch_size)": "name = name_of(batch_size)\nif isinstance(dim, NotMapped):\n    for axis in axes:\n        x = mul_by(x, batch_size) if axis == name else psum_p.bind(x, axes=(axis,))\n    return x, dim"
+    },
+    fails="test_sum_over_several_axes",
+)
+mistake(  # names in the order of the alphabet, if none is this vmap's
+    "pmap.psum_batch",
+    {
+        "if name in axes:": "if name not in axes:\n    axes = tuple(sorted(axes, key=str))\nif name in axes:"
+    },
+    fails="test_sum_over_several_axes",
+)
+mistake(  # unsigned integers get wider
+    "pmap.psum_batch",
+    {
+        "return (psum_p": "if get_aval(x).dtype.kind == 'u':\n    x = convert_element_type(x, np.uint64)\nreturn (psum_p"
+    },
+    fails="test_sum_keeps_the_dtype",
+)
+mistake(  # a batch of one is not added up
+    "pmap.psum_batch",
+    {"else reduce_sum(x, (dim,))": "else x if batch_size == 1 else reduce_sum(x, (dim,))"},
+    fails="test_sum_of_a_batch",
+)
+mistake(  # part of a name is the name
+    "pmap.gather_batch",
+    {
+        'name_of(batch_size) != params["axis_name"]': 'str(name_of(batch_size)) not in str(params["axis_name"])'
+    },
+    fails="test_names_of_gathers",
+)
+mistake(  # the name 0 is none
+    "pmap.gather_batch",
+    {
+        'name_of(batch_size) != params["axis_name"]': 'not name_of(batch_size) or name_of(batch_size) != params["axis_name"]'
+    },
+    fails="test_names_of_gathers",
+)
+mistake(  # the start is counted in one byte
+    "pmap.gather_transpose",
+    {"np.int32(length))": "np.int32(length))\nstart = convert_element_type(start, np.int8)"},
+    fails="test_back_to_a_row",
+)
+mistake(  # a name is a string
+    "pmap.gather_transpose",
+    {"axis_index(axis_name)": "axis_index(str(axis_name))"},
+    fails="test_back_to_a_number",
+)
+mistake(  # a name has one letter
+    "pmap.replica_program",
+    {"with inside(**params):": "with inside(str(params['axis_name'])[0], params['axis_size']):"},
+    fails="test_replicas_meet",
+)
+mistake(  # unsigned integers have tangents
+    "pmap.jvp",
+    {"is_float(aval.dtype)": "aval.dtype.kind not in 'ib'"},
+    fails="test_slope_of_integers",
+)
+mistake(  # no more than three axes
+    "pmap.jvp",
+    {"moving = [axis": "moving = [axis and min(axis, 2)"},
+    fails="test_slope_along_other_axes",
+)
+mistake(  # no more than six axes
+    "pmap.two_axes",
+    {"dim - (axis < dim)": "dim - (axis < dim < 6)"},
+    fails="test_mapped_axis_anywhere",
+)

@@ -6,6 +6,7 @@ puts them in place for its own time; never the exercise that it asks for.
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from autograder.grading.in_worker import in_place, of_all_kinds
@@ -13,6 +14,8 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import functools
+    import itertools
     from unittest.mock import patch
 
     from microjax import duals
@@ -20,7 +23,10 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 
 INF = float("inf")
 NAN = float("nan")
-ERRORS = ("OverflowError", "ValueError", "RecursionError", "StopIteration", "KeyboardInterrupt")
+ERRORS = (
+    *("OverflowError", "ValueError", "RecursionError", "StopIteration", "KeyboardInterrupt"),
+    *("AttributeError", "ZeroDivisionError", "IndexError", "AssertionError", "SystemExit"),
+)
 LIFT = siblings("duals.lift")
 FOR_INTERPRET = siblings("duals.mul_rule", "duals.lift")
 FOR_JVP = siblings(*FOR_INTERPRET.exercises, "duals.interpret_op")
@@ -60,8 +66,8 @@ def boxes():
     return Boxes(), Box
 
 
-def closed():
-    """A value that may be passed on: it cannot be compared, and is neither true nor false."""
+def unusual():
+    """Values that may be passed on; the first cannot be compared, and is neither true nor false."""
 
     class Closed:
         def __eq__(self, other):
@@ -70,7 +76,25 @@ def closed():
         __hash__ = None
         __bool__ = __len__ = __float__ = __call__ = __iter__ = lambda self: self == self
 
-    return Closed()
+    return [Closed(), dict, len, {1.5}, bytearray(), range(2), 1j, np.zeros(2), (x for x in "ab")]
+
+
+def callables():
+    """An empty list, a class and others that can be called; each returns its last argument."""
+
+    class Empty(list):
+        def __call__(self, *args):
+            return args[-1]
+
+    class Made:
+        def __new__(cls, *args):
+            return args[-1]
+
+    def wrapper(*args):
+        return args[-1]
+
+    wrapper.__wrapped__ = len
+    return [Empty(), Made, functools.partial(lambda bound, *args: args[-1], 7.5), wrapper]
 
 
 # add_jvp and mul_jvp ------------------------------------------------------------------------------
@@ -90,16 +114,16 @@ def rule(mj, name, primals, tangents):
 
 
 @probe(uses=[boxes])
-def rule_on_the_same(mj, name, primal, *tangents):
-    """What a rule returns if both operands are one object; so are the tangents if one is given."""
+def rule_on_the_same(mj, name, *values):
+    """What a rule returns for these values, if any of the operands and tangents are one object."""
     context.interpreter, box = boxes()
-    interpreter, x, dots = context.interpreter, box(primal), [*map(box, tangents)]
-    out, out_dot = getattr(duals, name)((x, x), (dots[0], dots[-1]))
-    return {
-        "the value": out.value,
-        "the tangent": out_dot.value,
-        "how many operations it takes": interpreter.asked,
-    }
+    interpreter, found = context.interpreter, []
+    for x, y, *dots in itertools.product([*map(box, values)], repeat=4):
+        interpreter.asked = 0
+        out, out_dot = getattr(duals, name)((x, y), tuple(dots))
+        found.append([out.value, out_dot.value, interpreter.asked])
+    each, slopes, operations = zip(*found, strict=True)
+    return {"the values": each, "the tangents": slopes, "how many operations it takes": operations}
 
 
 @probe(uses=[boxes])
@@ -114,7 +138,7 @@ def rule_on_boxes(mj, name, primals, tangents):
     }
 
 
-@probe(uses=[of_all_kinds])
+@probe(uses=[unusual, of_all_kinds])
 def rule_on_all_kinds(mj, name):
     """Which operations a rule applies to values of many kinds, and how often to a value itself."""
 
@@ -125,7 +149,7 @@ def rule_on_all_kinds(mj, name):
             return op.name
 
     context.interpreter, found = Note(), []
-    for value in of_all_kinds():
+    for value in (*of_all_kinds(), *unusual()):
         asked, seen = [], []
         getattr(duals, name)((value, "y"), ("x_dot", value))
         getattr(duals, name)(("x", value), (value, "y_dot"))
@@ -148,6 +172,7 @@ def test_product_of_two_that_move(student):
 def test_product_with_a_second_that_rests(student):
     """If only the first operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 0.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.5, 0])
     student.agrees(rule, "mul_jvp", [0.0, -4.0], [2.0, 0.0])
 
 
@@ -156,6 +181,7 @@ def test_product_with_a_first_that_rests(student):
     """If only the second operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 10.0])
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0, 10.0])
+    student.agrees(rule, "mul_jvp", [3.0, 5.5], [False, 10.0])
     student.agrees(rule, "mul_jvp", [-4.0, 0.0], [0.0, 2.0])
 
 
@@ -168,7 +194,6 @@ def test_product_of_equal_operands(student):
     student.agrees(rule, "mul_jvp", [1.0, 1.0], [1.0, 1.0])
     student.agrees(rule, "mul_jvp", [3.0, 5.5], [0.0, 0.0])
     student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5, -10.0)
-    student.agrees(rule_on_the_same, "mul_jvp", 3.0, 0.5)
     student.agrees(rule, "mul_jvp", [0.5, 10.0], [7.0, 7.0])
 
 
@@ -209,11 +234,11 @@ def lifted_constants(mj, values):
     }
 
 
-@probe(uses=[closed, of_all_kinds])
+@probe(uses=[unusual, of_all_kinds])
 def lifted_kinds(mj):
     """Whether values of many kinds are kept, and do not move."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
-    values = [*of_all_kinds(), closed()]
+    values = [*of_all_kinds(), *unusual()]
     duals = [*map(interpreter.lift, values)]
     return {
         "the primal is the value itself": [
@@ -350,7 +375,7 @@ def rule_calls(mj, siblings, name, operands):
     }
 
 
-@probe(uses=[closed, in_place, of_all_kinds])
+@probe(uses=[unusual, in_place, of_all_kinds])
 def operands_of_all_kinds(mj, siblings):
     """Whether constants reach the rule as they are, and what it returns is put in as it is."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
@@ -359,7 +384,7 @@ def operands_of_all_kinds(mj, siblings):
         seen.append((primals, tangents))
         return primals[0], primals[0]
 
-    seen, values, rules = [], [*of_all_kinds(), closed()], dict.fromkeys(mj.Op, toy)
+    seen, values, rules = [], [*of_all_kinds(), *unusual()], dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         outs = [interpreter.interpret_op(mj.Op.mul, (x, values[0])) for x in values]
     return {
@@ -403,7 +428,8 @@ def who_applies_the_rule(mj, siblings, name, primals, tangents, current):
     """What the interpreter before is asked by the rule, and who is current in it and afterwards."""
     watcher, other = watch(), watch()
     interpreter = mj.JVPInterpreter(watcher)
-    context.interpreter = now = interpreter if current == "itself" else other
+    nows = {"itself": interpreter, "other": other, "of other": mj.JVPInterpreter(other)}
+    context.interpreter = now = nows[current]
     args = [mj.DualNumber(interpreter, x, t) for x, t in zip(primals, tangents, strict=True)]
     with in_place("microjax.duals", siblings):
         out = interpreter.interpret_op(mj.Op[name], tuple(args))
@@ -471,16 +497,16 @@ def test_operands_of_another_interpreter(student):
 def test_the_rule_of_products_is_applied_before(student):
     """The operations of the rule of products go to the interpreter before this one."""
     arguments = (FOR_INTERPRET, "mul", [3.0, 5.5], [0.5, 10.0])
-    student.agrees(who_applies_the_rule, *arguments, "other")
-    student.agrees(who_applies_the_rule, *arguments, "itself")
+    for current in ("other", "itself", "of other"):
+        student.agrees(who_applies_the_rule, *arguments, current)
 
 
 @pytest.mark.meets("moment")
 def test_the_rule_of_sums_is_applied_before(student):
     """The operations of the rule of sums go to the interpreter before this one."""
     arguments = (FOR_INTERPRET, "add", [3.0, 5.5], [0.5, 10.0])
-    student.agrees(who_applies_the_rule, *arguments, "other")
-    student.agrees(who_applies_the_rule, *arguments, "itself")
+    for current in ("other", "itself", "of other"):
+        student.agrees(who_applies_the_rule, *arguments, current)
 
 
 @pytest.mark.meets("exception", "moment")
@@ -552,10 +578,10 @@ def constant_result(mj, siblings, value, x_dot):
     }
 
 
-@probe(uses=[closed, in_place, of_all_kinds])
+@probe(uses=[unusual, in_place, of_all_kinds])
 def inputs_and_results_of_all_kinds(mj, siblings):
     """Whether the function's input holds the very values, and constants come back as they are."""
-    seen, values = [], [*of_all_kinds(), closed()]
+    seen, values = [], [*of_all_kinds(), *unusual()]
     with in_place("microjax.duals", siblings):
         for x in values:
             mj.jvp(lambda dual: seen.append(dual) or dual, x, x)
@@ -572,6 +598,13 @@ def inputs_and_results_of_all_kinds(mj, siblings):
         "the tangents": [repr(out[1]) for out in outs],
         "what is in a pair, and its tangent": [type(x).__name__ for x in (*pair, rests)],
     }
+
+
+@probe(uses=[callables, in_place])
+def uses_of_callables(mj, siblings):
+    """Value and tangent of functions that are not plain ones and return their input."""
+    with in_place("microjax.duals", siblings):
+        return {"values and tangents": [list(mj.jvp(f, 2.0, 0.5)) for f in callables()]}
 
 
 @probe(uses=[in_place])
@@ -698,6 +731,7 @@ def test_one_call_of_the_function(student):
     for x, x_dot in ((2.0, 0.5), (2.0, -0.0), ("v_1", "v_2"), (2, 0)):
         student.agrees(what_the_function_gets, FOR_JVP, x, x_dot)
     student.agrees(operations, FOR_JVP, 2.0, 0.5)
+    student.agrees(uses_of_callables, FOR_JVP)
 
 
 @pytest.mark.keeps("returned unchanged")
@@ -735,7 +769,7 @@ def test_jvp_of_jvp(student):
 @pytest.mark.keeps("is current again afterwards")
 def test_a_function_that_fails(student):
     """After a function that raises, the interpreter that was current before is current again."""
-    for error in ("KeyError", "TypeError", "AttributeError", *ERRORS):
+    for error in ("KeyError", "TypeError", *ERRORS):
         student.agrees(failing_function, FOR_JVP, error)
 
 
@@ -791,6 +825,14 @@ def mixed_of_simple(mj, siblings, x, y):
     }
 
 
+@probe(uses=[callables, in_place])
+def mixed_of_callables(mj, siblings, x, y):
+    """The four numbers of functions that are not plain ones and return y."""
+    with in_place("microjax.duals", siblings):
+        numbers = [list(duals.mixed_derivatives(f, x, y)) for f in callables()]
+    return {"the four numbers of each function": numbers}
+
+
 @probe(uses=[in_place])
 def mixed_inside(mj, siblings, x, y):
     """How the four numbers of x y z + z move with z, which one of the inputs may be, too."""
@@ -815,14 +857,14 @@ def mixed_inside(mj, siblings, x, y):
         }
 
 
-@probe(uses=[closed, in_place])
+@probe(uses=[unusual, in_place])
 def mixed_of_an_outer(mj, siblings, x):
     """The four numbers of functions that return another use's dual number, or one of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
     duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
     with in_place("microjax.duals", siblings):
         duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
-        for dual in (*duals_of_others, closed()):
+        for dual in (*duals_of_others, *unusual()):
             noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
             value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
             outs.append((value is dual, slopes))
@@ -843,7 +885,8 @@ def mixed_that_fails(mj, siblings):
         raise error
 
     with in_place("microjax.duals", siblings):
-        for error in (KeyError(), OverflowError(), TypeError(), ValueError(), KeyboardInterrupt()):
+        errors = KeyError(), OverflowError(), TypeError(), ValueError(), KeyboardInterrupt()
+        for error in (*errors, ZeroDivisionError(), StopIteration(), AttributeError()):
             try:
                 duals.mixed_derivatives(broken, 2.0, 3.0)
             except BaseException as found:
@@ -877,6 +920,7 @@ def test_mixed_of_what_rests(student):
     """A function may ignore one of its inputs, or both."""
     student.agrees(mixed_of_simple, FOR_MIXED, 3.0, 5.0)
     student.agrees(mixed_of_simple, FOR_MIXED, -0.5, 0.0)
+    student.agrees(mixed_of_callables, FOR_MIXED, 3.0, 5.0)
 
 
 @pytest.mark.meets("nested", "twice", "closure", "again", "caching")

@@ -110,6 +110,7 @@ def test_sum_of_a_batch(student):
     for dim in range(3):
         student.agrees(summed, CUBE, dim, ["i"], "i", [])
     student.agrees(summed, ROW, 0, ["i"], "i", [])
+    student.agrees(summed, GRID[:1], 0, ["i"], "i", [])
     student.agrees(summed, np.zeros((0, 2)), 0, ["i"], "i", [])
 
 
@@ -127,10 +128,9 @@ def test_sum_keeps_the_dtype(student):
     """The dtype stays, for single precision and for integers."""
     student.agrees(summed, GRID.astype(F32), 1, ["i"], "i", [])
     student.agrees(summed, GRID.astype(F32), None, ["i"], "i", [])
-    student.agrees(summed, np.array([3, -5], np.int8), None, ["i"], "i", [])
-    student.agrees(summed, np.array([3, -5], np.int8), 0, ["i"], "i", [])
-    for dim in (1, None):
-        student.agrees(summed, GRID.astype(np.float16), dim, ["i"], "i", [])
+    for dtype in ("int8", "uint8", "int32", "uint32", "float16"):
+        for dim in (0, None):
+            student.agrees(summed, np.array([3, 5], dtype), dim, ["i"], "i", [])
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
@@ -141,7 +141,8 @@ def test_sum_keeps_the_dtype(student):
 )
 def test_sum_over_another_axis(student):
     """A sum over a different axis is a sum of whole batches; the batch axis stays where it is."""
-    student.agrees(summed, CUBE, 1, ["j"], "i", ["j"])
+    for x, dim in ((CUBE, 1), (BLOCK, 3)):
+        student.agrees(summed, x, dim, ["j"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["j", "k"], None, ["j", "k"])
     student.agrees(summed, GRID, None, ["j"], "i", ["j"])
     student.agrees(summed, CUBE, 1, ["j"], "i", ["j"], 3)  # as long as this one's
@@ -165,6 +166,9 @@ def test_sum_over_several_axes(student):
     student.agrees(summed, CUBE, 1, ["j", "i"], "i", ["j"])
     student.agrees(summed, CUBE, 2, ["k", "i", "j"], "i", ["j", "k"])
     student.agrees(summed, GRID, None, ["i", "j"], "i", ["j"])
+    for own in ([], ["i"]):  # no axis of this vmap, or a value that all examples share, or both
+        student.agrees(summed, GRID, None, ["m", *own, "j", "k"], "i", ["j", "k", "m"])
+        student.agrees(summed, GRID, 0, ["m", *own, "j", "k"], "i", ["j", "k", "m"])
     student.agrees(summed, GRID, 0, ["m", "k", "i", "j"], "i", ["j", "k", "m"], 2)
 
 
@@ -175,7 +179,8 @@ exercise("pmap.gather_batch")
 def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     """The gathered array, for each example if there are several, and what is left to gather.
 
-    Another interpreter has the axis `j` of this length; there, examples hold multiples of a value.
+    If this is not its axis, another interpreter has an axis `along` of this length; there, examples
+    hold multiples of a value.
     """
 
     class Box(Tracer):
@@ -199,9 +204,9 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
             parts = [np.asarray(vals[0]) * np.asarray(k, vals[0].dtype) for k in (1, 10, 100)]
             return Box(self, join(parts, params["all_gather_dimension"]))
 
-    left = []
+    left, other = [], "another" if along == name else along
     size = 4 if dim is None else x.shape[dim]
-    with new_main(Watch) as main, mapped_axis(AxisSize(length, "j"), main):
+    with new_main(Watch) as main, mapped_axis(AxisSize(length, other), main):
         params = {"axis_name": along, "axis_size": size if along == name else 3, "tiled": tiled}
         box, dims = Box(Watch(main), x), [not_mapped if dim is None else dim]
         out, where = all_gather_batch(
@@ -238,6 +243,8 @@ def test_gather_stacks(student):
             student.agrees(gathered, CUBE, dim, axis, False, "i", "i")
     student.agrees(gathered, ROW, 0, 0, False, "i", "i")
     student.agrees(gathered, np.zeros((2, 0)), 0, 1, False, "i", "i")
+    student.agrees(gathered, np.zeros((0, 2), F32), 0, 1, False, "i", "i")
+    student.agrees(gathered, BLOCK, 1, 3, False, "i", "i")
 
 
 @pytest.mark.meets("order", "sizes", "axes")
@@ -266,8 +273,8 @@ def test_gather_equals(student):
 def test_gather_keeps_the_dtype(student):
     """The dtype stays, for single precision, integers and booleans."""
     for tiled in (False, True):
-        for x in (GRID.astype(F32), (GRID > 0.0), GRID.astype(np.int8)):
-            student.agrees(gathered, x, 1, 0, tiled, "i", "i")
+        for dtype in ("float32", "bool", "int8", "float16", "uint8", "uint32"):
+            student.agrees(gathered, np.abs(GRID).astype(dtype), 1, 0, tiled, "i", "i")
 
 
 @pytest.mark.meets("another_box", "keys", "axes")
@@ -284,6 +291,14 @@ def test_gather_along_another_axis(student):
     student.agrees(gathered, GRID, None, 0, True, "i", "j")
 
 
+@pytest.mark.meets("keys")
+@pytest.mark.keeps("whose name is `axis_name`")
+def test_names_of_gathers(student):
+    """Part of a name is a different name, and a name does not have to be a string."""
+    for name, along in (("row", "rows"), ("rows", "row"), (0, "0"), (0, 0), (("a", 2), ("a", 2))):
+        student.agrees(gathered, CUBE, 1, 0, False, name, along)
+
+
 @pytest.mark.meets("nested")
 @pytest.mark.keeps("The values of all examples as one array")
 def test_gather_in_maps(student):
@@ -298,19 +313,19 @@ exercise("pmap.gather_transpose")
 
 
 @probe(uses=[in_place])
-def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer):
+def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer, name="rows"):
     """Cotangents of the operands of all examples. `cts` has a row for each, in its last-but-`outer`
     axes; with `outer` there is one more vmap around."""
 
     x = UndefPrimal(ShapedArray(shape, np.dtype(dtype)))
     size = cts.shape[1 if outer else 0]
-    params = {"all_gather_dimension": axis, "axis_name": "rows", "axis_size": size}
+    params = {"all_gather_dimension": axis, "axis_name": name, "axis_size": size}
 
     def back(ct):
         return list(pmap.all_gather_transpose(ct, x, tiled=tiled, **params))
 
     with in_place("minijax.pmap", siblings) as pmap:
-        mapped = mj.vmap(back, axis_name="rows")
+        mapped = mj.vmap(back, axis_name=name)
         outs = mj.vmap(mapped, axis_name="columns")(cts) if outer else mapped(cts)
         return {"the cotangents of all examples": [np.asarray(out) for out in outs]}
 
@@ -337,6 +352,7 @@ def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if its value was a number."""
     student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
+    student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False, 0)
     cts = np.array([[1.0, np.inf, -0.0], [2.0, 3.0, -0.0], [4.0, 5.0, -0.0]])
     student.agrees(sent_back, ONLY_SUM, cts, (), "float64", 0, False, False)
 
@@ -352,6 +368,8 @@ def test_back_to_a_stack(student):
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 1, False, False)
     cts = np.moveaxis(BLOCK[:, :2], 1, 3)
     student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 2, False, False)
+    cts = np.moveaxis(np.stack([BLOCK, BLOCK * 2.0]), 1, 4)
+    student.agrees(sent_back, ONLY_SUM, cts, (3, 4, 5), "float64", 3, False, False)
     cubes = np.sin(np.arange(27.0)).reshape(3, 3, 3)
     student.agrees(sent_back, ONLY_SUM, cubes, (3,), "float64", 1, False, False)
     rows = BLOCK[:2, :2, :1, :3]  # each example gave one row, and an axis of length 1 is its own
@@ -367,6 +385,8 @@ def test_back_to_a_row(student):
     student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)
     student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
     student.agrees(sent_back, ONLY_SUM, cts[:, :, :0], (3, 0), "float64", 0, True, False)
+    cts = np.sin(np.arange(2100.0)).reshape(3, 700, 1)[:, :600]  # so long that it takes two bytes
+    student.agrees(sent_back, ONLY_SUM, cts, (200, 1), "float64", 0, True, False)
 
 
 @pytest.mark.meets("another_box", "nested")
@@ -382,8 +402,9 @@ def test_back_within_another_vmap(student):
 @pytest.mark.keeps("has the type of the value")
 def test_back_keeps_the_dtype(student):
     """The cotangent has the dtype of the operand, in single precision and for integers."""
-    numbers = np.arange(9).reshape(3, 3)
-    student.agrees(sent_back, ONLY_SUM, numbers, (), "int64", 0, False, False)
+    for dtype in ("int64", "int32", "uint8"):
+        numbers = np.arange(9, dtype=dtype).reshape(3, 3)
+        student.agrees(sent_back, ONLY_SUM, numbers, (), dtype, 0, False, False)
     cts = CUBE[0, :, :3].astype(F32)
     student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
     student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
@@ -404,10 +425,10 @@ exercise("pmap.replica_program")
 
 
 @probe(uses=[in_place, traced])
-def replicas(mj, siblings, text, args, in_axes, out_axes, size):
+def replicas(mj, siblings, text, args, in_axes, out_axes, size, name="i"):
     """Types of the program of a device, how often it meets others, and what all devices return."""
 
-    params = {"axis_name": "i", "axis_size": size}
+    params = {"axis_name": name, "axis_size": size}
     with in_place("minijax.pmap", siblings) as pmap:
         closed = traced(mj, text, args, in_axes, params)
         program = pmap.replica_program(closed, tuple(in_axes), tuple(out_axes), **params)
@@ -419,7 +440,7 @@ def replicas(mj, siblings, text, args, in_axes, out_axes, size):
             return [x if axis is None else x.take([place], axis) for x, axis in pieces]
 
         stacks = [np.stack(pieces) for pieces in zip(*map(device, range(size)), strict=True)]
-        run = mj.vmap(lambda *xs: eval_jaxpr(program.jaxpr, program.consts, *xs), axis_name="i")
+        run = mj.vmap(lambda *xs: eval_jaxpr(program.jaxpr, program.consts, *xs), axis_name=name)
         return {
             "the types of the program's inputs": [*map(str, program.in_avals)],
             "the types of the program's results": [*map(str, program.out_avals)],
@@ -508,6 +529,7 @@ def test_pieces_of_length_one(student):
 def test_pieces_of_weak_types(student):
     """A value that is weakly typed in an example is weakly typed in a piece."""
     student.agrees(replicas, PIECES, "lambda w, x: [w, w * 2.0]", [2.0, ROW], [None, 0], [0, 0], 3)
+    student.agrees(replicas, PIECES, "lambda w, x: [w, w * x]", [2, ROW], [None, 0], [0, 0], 3)
     student.agrees(other_axes, PIECES, ROW, True)
 
 
@@ -534,6 +556,7 @@ def test_pieces_along_other_axes(student):
     args = [CUBE, np.array([[4.0, 5.0, 6.0]])]
     student.agrees(replicas, PIECES, text, args, [1, 1], [2, 1], 3)
     student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE], [2], [1, 0], 4)
+    student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [BLOCK], [3], [3, 0], 5)
 
 
 @pytest.mark.meets("more_than_two", "some_results", "none")
@@ -559,7 +582,9 @@ def test_replicas_meet(student):
     """Collectives inside the program work along its axis, and their number stays."""
     text = "lambda x: [x / lax.psum(x, 'i'), lax.all_gather(x, 'i'), x * lax.axis_index('i')]"
     student.agrees(replicas, PIECES, text, [ROW], [0], [0, 1, 0], 3)
-    student.agrees(replicas, PIECES, "lambda x: [lax.pmean(x, 'i')]", [GRID], [1], [None], 3)
+    for name in ("rows", 0, "i"):
+        text = f"lambda x: [lax.pmean(x, {name!r})]"
+        student.agrees(replicas, PIECES, text, [GRID], [1], [None], 3, name)
 
 
 @pytest.mark.meets("float32", "closure")
@@ -671,6 +696,7 @@ def test_slope_along_other_axes(student):
     other = GRID.T * 0.5
     called(student, "lambda x, y: [x * y, x]", [GRID, other], [GRID * GRID, other], [1, 0], [1, 0])
     called(student, "lambda x: [x * x]", [CUBE], [CUBE + 1.0], [2], [1])
+    called(student, "lambda x: [x * x]", [BLOCK], [BLOCK + 1.0], [3], [2])
 
 
 @pytest.mark.meets("some_results")
@@ -687,6 +713,7 @@ def test_slopes_in_turn(student):
     """One call in several directions: what moves decides which program is called; the axes stay."""
     t = GRID[0]
     directions = [[t, None], [None, t], [t, t + 1.0], [t * 2.0, None]]
+    directions += [[None, None]] * 2
     args = [ROW, ROW * 2.0], directions, [0, 0], [0]
     student.agrees(slopes_in_turn, SUM, PRODUCT, *args)
 
@@ -731,8 +758,9 @@ def test_slope_zero(student):
 def test_slope_of_integers(student):
     """Results that are not floating-point have no tangents."""
     text = "lambda x, n: [n, x * x, x < 1.0, x * 3.0]"
-    primals, tangents = [GRID, np.array([3, 4])], [GRID + 1.0, None]
-    called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
+    for dtype in ("int64", "int8", "uint8"):
+        primals, tangents = [GRID, np.array([3, 4], dtype)], [GRID + 1.0, None]
+        called(student, text, primals, tangents, [0, 0], [0, 1, 1, 0])
 
 
 exercise("pmap.two_axes")
@@ -786,7 +814,7 @@ def test_mapped_axis_first(student):
 @pytest.mark.keeps("is the mapped axis of one array")
 def test_mapped_axis_anywhere(student):
     """Any axis is mapped, and the batch axis is anywhere."""
-    student.agrees(places, [[axis, dim] for axis in range(1, 5) for dim in range(6)])
+    student.agrees(places, [[axis, dim] for axis in range(1, 30) for dim in range(31)])
     student.agrees(places, [[2, 2]])
 
 
