@@ -25,6 +25,7 @@ automatic differentiation", 1992, for the idea. Counterpart: `jax.checkpoint`, a
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -264,7 +265,9 @@ def without_feeders(program: ClosedJaxpr, kept: list[Var]) -> ClosedJaxpr:
         eqns.append(eqn)
         if given.isdisjoint(eqn.outvars):
             live.update(eqn.invars)
-    return program.replace(jaxpr=jaxpr.replace(eqns=eqns[::-1]))
+    part = copy.copy(program)  # unchecked: an equation of `kept` may read what is left out
+    part.jaxpr = jaxpr.replace(eqns=eqns[::-1])
+    return part
 
 
 def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:

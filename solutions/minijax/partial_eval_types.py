@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from minijax.jaxpr import ClosedJaxpr, JaxprType, typecheck_jaxpr
-from minijax.jit import without_consts
 from minijax.marks import chosen, opposite
 
 
@@ -33,7 +32,8 @@ def typecheck_partial_eval_jaxpr(
     Traceback (most recent call last):
     TypeError: The first program is (int8[], int8[]) -> (int8[]) and should be (int8[]) -> (int8[]).
     """
-    whole, one, two = (typecheck_jaxpr(without_consts(x.jaxpr)) for x in (jaxpr, first, second))
+    whole, one = (type_without_consts(x) for x in (jaxpr, first))
+    two = typecheck_jaxpr(second.jaxpr)  # which has no constants
     known_ins, known_outs = chosen(whole.in_types, is_known), chosen(whole.out_types, out_known)
     unknown_ins = chosen(whole.in_types, opposite(is_known))
     unknown_outs = chosen(whole.out_types, opposite(out_known))
@@ -44,6 +44,11 @@ def typecheck_partial_eval_jaxpr(
     ):
         if shapes_and_dtypes(got) != shapes_and_dtypes(wanted):
             raise TypeError(f"The {name} program is {got} and should be {wanted}.")
+
+
+def type_without_consts(program: ClosedJaxpr) -> JaxprType:
+    ins, outs = typecheck_jaxpr(program.jaxpr)
+    return JaxprType(ins[len(program.consts) :], outs)
 
 
 def shapes_and_dtypes(program: JaxprType) -> list[Any]:

@@ -65,9 +65,21 @@ def test_a_program_that_is_built_wrong_is_found_under_the_debug_flag(checked):
 @pytest.mark.every
 @pytest.mark.parametrize("is_known", [(True, False), (False, True), (True, True), (False, False)])
 def test_the_types_of_a_split_program_hold_together(checked, is_known):
-    closed = minijax.make_jaxpr(lambda x, y: (minijax.numpy.sin(x) * y, x * 2.0))(2.0, np.ones(3))
+    closed = minijax.make_jaxpr(lambda x, y: (jnp.sin(x) * y * np.ones((2, 1)), x * 2.0))(
+        2.0, np.ones(3)
+    )
     first, second, out_known = partial_eval_jaxpr(closed, is_known)
     typecheck_partial_eval_jaxpr(closed, is_known, out_known, first, second)
     wrong = [*out_known[1:], not out_known[0]]
     with pytest.raises((TypeError, ValueError)):
         typecheck_partial_eval_jaxpr(closed, is_known, wrong, first, second)
+
+
+@pytest.mark.parametrize("kept", [(), ("sin",)])
+def test_derivatives_of_functions_with_constants_under_the_debug_flag(checked, kept):
+    row = np.arange(1.0, 4.0)
+    f = minijax.checkpoint(
+        lambda x: jnp.sin(jnp.sin(x * row) * row), policy=lambda p, *_, **params: p.name in kept
+    )
+    g = minijax.jit(lambda x: jnp.sum(f(x) * row))
+    assert minijax.grad(g)(row).shape == (3,)

@@ -617,3 +617,25 @@ mistake(
     },
     fails="test_split_one_side",
 )
+mistake(  # without a known operand, even results that need none are left for later
+    "checkpoint.partial_eval",
+    {
+        "split = ": "if not any(t.pval.is_known for t in tracers):\n    params |= {'policy': policy, 'jaxpr': jaxpr, 'differentiated': True}\n    return trace.stage_out(remat_p, tracers, params)\nsplit = "
+    },
+    fails="test_split_one_side",
+)
+mistake(  # what is left over makes the last segment longer
+    "checkpoint.segments",
+    {
+        "size = max(1, math.ceil(math.sqrt(len(functions))))": "number = math.isqrt(len(functions))\nsize = len(functions) // max(1, number)",
+        "parts = [functions[i : i + size] for i in range(0, len(functions), size)]": "starts = [i * size for i in range(number)]\nparts = [functions[i:j] for i, j in zip(starts, [*starts[1:], None])]",
+    },
+    fails="test_segments_of_other_numbers",
+)
+mistake(  # functions that are tuples are taken apart
+    "checkpoint.segments",
+    {
+        "parts = [functions[i : i + size] for i in range(0, len(functions), size)]": "import numpy as np\n\nparts = np.array_split(np.array(functions, dtype=object), math.ceil(len(functions) / size)) if functions else []"
+    },
+    fails="test_segments_of_closures",
+)

@@ -1241,3 +1241,10 @@ mistake(
     },
     fails="test_call_linearized",
 )
+mistake(  # a box of another interpreter is known, even one of an earlier use
+    "linearize.partial_eval_flat",
+    {
+        "full_raise(trace, out) for": "full_raise(trace, out) if isinstance(out, PartialEvalTracer) else trace.pure(out) for"
+    },
+    fails="test_partial_fails",
+)

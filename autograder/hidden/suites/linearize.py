@@ -831,7 +831,7 @@ def partial_below(mj, siblings, x, x_dot, y):
 def partial_fails(mj, siblings):
     """The stack after a function that raises; and a result that has escaped from another use."""
 
-    kept, told = [], []
+    kept, told, one = [], [], get_aval(1.0)
 
     def keeps(x):
         kept.append(x)
@@ -841,17 +841,19 @@ def partial_fails(mj, siblings):
         raise error
 
     with evaluating(siblings) as (lin, _):
-        for error in (ZeroDivisionError(), KeyError("k"), KeyboardInterrupt(), StopIteration()):
+        for error in (ZeroDivisionError(), KeyError("k"), KeyboardInterrupt()):
             try:
                 lin.partial_eval_flat(raises, [lin.known(2.0)])
             except BaseException as found:
                 told.append([found is error, len(trace_state.stack)])
         refused = {}
-        for kind, pval in ("n unknown", lin.unknown(get_aval(1.0))), (" known", lin.known(2.0)):
-            lin.partial_eval_flat(keeps, [pval])
-            key = f"a{kind} box of an earlier use is rejected by UnexpectedTracerError"
+        kinds = {"an unknown box": unknown(one), "a known box": known(2.0), "a box of jvp": None}
+        for kind, pval in {**kinds, "a box of jvp, inside another use of it,": None}.items():
+            mj.jvp(keeps, (2.0,), (1.0,)) if pval is None else lin.partial_eval_flat(keeps, [pval])
+            key = f"{kind} of an earlier use is rejected by UnexpectedTracerError"
             try:
-                lin.partial_eval_flat(lambda x: [kept.pop()], [lin.unknown(get_aval(1.0))])
+                with new_main(JVPTrace) if "inside" in kind else contextlib.nullcontext():
+                    lin.partial_eval_flat(lambda x: [kept.pop()], [unknown(one)])
                 refused[key] = False
             except UnexpectedTracerError:
                 refused[key] = True
