@@ -116,7 +116,7 @@ class Server:
         if "jaxlib" in sys.modules:
             ahead.warm_xla()
         sys.meta_path.insert(0, tree)
-        gc.freeze()  # what is there now stays: a collection need not go through it
+        gc.freeze()  # what is there now stays, and no collection has to go through it
         try:
             confine.seal() if self.to_be_sealed else None
         except confine.Unavailable as error:
