@@ -204,7 +204,7 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    Results that depend only on known `tracers` are computed now, by one call. The others are left
+    Results that depend on no unknown `tracers` are computed now, by one call. The others are left
     to one `remat_p` operation with `differentiated` true, which computes residuals again. Both
     parts have `policy` and `params`.
 

@@ -1248,3 +1248,20 @@ mistake(  # a box of another interpreter is known, even one of an earlier use
     },
     fails="test_partial_fails",
 )
+
+
+@right(
+    "linearize.partial_eval_flat", style="f runs inside a generator, which also yields the inputs"
+)
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    def run():
+        with new_main(PartialEvalTrace) as main:
+            trace = PartialEvalTrace(main)
+            boxes = [trace.new_arg(pval) for pval in pvals]
+            yield [t for t in boxes if not t.pval.is_known]
+            yield [full_raise(trace, out) for out in f(*boxes)]
+
+    ins, outs = run()
+    later = [i for i, t in enumerate(outs) if not t.pval.is_known or instantiate(i)]
+    found = [unknown(t.aval) if i in later else t.pval for i, t in enumerate(outs)]
+    return found, tracers_to_jaxpr(ins, [outs[i] for i in later])

@@ -556,7 +556,7 @@ def test_split_marks(student):
 
 
 @pytest.mark.meets("sizes", "some_results")
-@pytest.mark.keeps("depend only on known", "left to one `remat_p` operation")
+@pytest.mark.keeps("depend on no unknown", "left to one `remat_p` operation")
 def test_split_one_side(student):
     """All operands may be unknown, and all results may be known."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [False, False], [], FIRST, [0.5, 7.0])
@@ -596,7 +596,7 @@ def under_other_transformations(mj, siblings, x):
 
 
 @pytest.mark.meets("another_box", "nested", "zeros", "extremes")
-@pytest.mark.keeps("depend only on known")
+@pytest.mark.keeps("depend on no unknown")
 def test_split_under_other_transformations(student):
     """What is known may be a tracer of an outer transformation, and a known result may be 0."""
     student.agrees(under_other_transformations, SPLIT, 0.5)
