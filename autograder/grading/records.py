@@ -8,6 +8,7 @@ was". Parts are compared in their order: put first what explains the others.
 """
 
 import builtins
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -52,6 +53,8 @@ def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
         return None
     lacking = next((key for key in want if key not in got), None)
     text = f"This is missing: {lacking}." if lacking else "Your code does more than is expected."
+    if lacking == "error":
+        text = "Your code raises no error, where one is expected."
     return Disagreement(WRONG_TYPE, text)
 
 
@@ -92,11 +95,12 @@ def _returns(key: str, got: Any, want: Any, difference: str) -> str:
 def _claims(key: str, got: Any, want: Any, difference: str) -> str:
     if type(got) is not type(want) and {type(got), type(want)} & {list, tuple}:
         return ""  # what differs is not what is claimed
-    expected = set(_leaves(want))
-    if len(expected) > 1:
+    pairs = [*zip(_leaves(got), _leaves(want), strict=False)]
+    wrong = {expected for came, expected in pairs if came != expected}
+    if len(wrong) > 1:
         return f"In some cases this is wrong: {key}."
-    so = "should be so, but is not" if True in expected else "should not be so, but is"
-    return f"This {so}: {key}."
+    so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
+    return f"{'In some cases this' if len({*_leaves(want)}) > 1 else 'This'} {so}: {key}."
 
 
 def _calls(key: str, got: Any, want: Any, difference: str) -> str:
@@ -108,6 +112,9 @@ def _calls(key: str, got: Any, want: Any, difference: str) -> str:
     called, expected = next(((x, y) for x, y in numbers if x != y), (0, 0))
     name = key.removeprefix(CALLS)
     if called == expected:
+        if length := re.match(r"a \w+ of (\d+) where one of (\d+)", difference):
+            few = "fewer" if int(length[1]) < int(length[2]) else "more"
+            return f"Your code calls {name} with {few} values than expected."
         return f"Your code calls {name} with something other than expected ({difference})."
     return _said("call", name, called, expected)
 

@@ -1,7 +1,7 @@
 # title = "Makes the grader keep large answers"
 # tries = "Long texts with one wide letter take four times their room, and to read and to keep them takes its time."
 # answer = "return many()"
-# reported = "wrong_type_or_exception"
+# reported = "wrong_value"
 
 
 def many():

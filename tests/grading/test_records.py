@@ -33,13 +33,22 @@ TOLD = [
         *("calls of f", [2.0], [1.0]),
         "Your code calls f with something other than expected (a wrong float).",
     ),
+    ("calls of f", [[1.0]], [[1.0, 2.0]], "Your code calls f with fewer values than expected."),
     (
         *("operands afterwards", [np.ones(2), np.ones(2)], [np.ones(2), np.zeros(2)]),
         "Your code changes its second operand.",
     ),
     (EMPTY, False, True, "This should be so, but is not: the stack is empty."),
     (EMPTY, True, False, "This should not be so, but is: the stack is empty."),
-    (EMPTY, [True, True], [True, False], "In some cases this is wrong: the stack is empty."),
+    (
+        *(EMPTY, [True, True], [True, False]),
+        "In some cases this should not be so, but is: the stack is empty.",
+    ),
+    (
+        *(EMPTY, [[True], False], [[True], True, False]),
+        "In some cases this should be so, but is not: the stack is empty.",
+    ),
+    (EMPTY, [False, True], [True, False], "In some cases this is wrong: the stack is empty."),
     (
         *(EMPTY, (True, False), [True, False]),
         "This is wrong: the stack is empty (a tuple, where a list is expected).",
@@ -79,6 +88,12 @@ def test_a_missing_error_is_told_before_what_came_instead():
     got = {"error": "nothing", "the value": 3.0}
     want = {"error": "ValueError"}
     assert said(got, want) == "Your code raises nothing where ValueError is expected."
+
+
+def test_an_error_that_is_not_there_is_told():
+    assert said({"the value": 1.0}, {"the value": 1.0, "error": "TypeError"}) == (
+        "Your code raises no error, where one is expected."
+    )
 
 
 def test_a_part_that_is_not_there_is_told():

@@ -316,7 +316,7 @@ def test_select_gradients(student):
 @pytest.mark.meets("more_than_two", "extremes")
 @pytest.mark.keeps("others are infinite")
 def test_select_gradients_of_each_operand(student):
-    """No branch that is not chosen spoils the gradient of any operand, for rows as well."""
+    """No branch that is not chosen spoils the gradient of any operand, be it a row or a number."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
     student.agrees(pulled_back, two, [1, 0, 1], [np.array([0.0, 2.0, 0.0])], ROW)
     student.agrees(pulled_back, two, [0, 1], [np.array([[1.0, 2.0], [0.0, 4.0]])], GRID[:, :2])

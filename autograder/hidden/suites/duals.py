@@ -102,9 +102,10 @@ def callables():
 
 @probe(uses=[watch])
 def rule(mj, name, primals, tangents):
-    """What a rule returns for floats, and which operations it applies in two calls."""
+    """What a rule returns for floats, and which operations it applies in a second call."""
     context.interpreter = watcher = watch()
     for _ in range(2):
+        watcher.asked.clear()
         primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
     return {
         "the value": primal,
@@ -610,16 +611,15 @@ def uses_of_callables(mj, siblings):
 @probe(uses=[in_place])
 def result_of_another_one(mj, siblings, primal, tangent, x_dot):
     """A function whose result is a dual number of an interpreter outside."""
-    outer, told = mj.JVPInterpreter(mj.current_interpreter()), []
+    outer, same, moves = mj.JVPInterpreter(mj.current_interpreter()), [], []
     outside = mj.DualNumber(outer, primal, tangent)
     with in_place("microjax.duals", siblings):
         for current in (outer, mj.current_interpreter()):
             context.interpreter = current
             out, out_dot = mj.jvp(lambda x: outside, 2.0, x_dot)
-            told.append((out is outside, out_dot if isinstance(out_dot, float) else "no float"))
-    return {
-        "the outer dual number itself is the value, and the tangent": told,
-    }
+            same.append(out is outside)
+            moves.append(out_dot if isinstance(out_dot, float) else "no float")
+    return {"the value is the outer dual number itself": same, "the tangents": moves}
 
 
 @probe(uses=[in_place, lost])
@@ -861,15 +861,17 @@ def mixed_inside(mj, siblings, x, y):
 def mixed_of_an_outer(mj, siblings, x):
     """The four numbers of functions that return another use's dual number, or one of outside."""
     outer = mj.JVPInterpreter(mj.current_interpreter())
-    duals_of_others, runs, outs = [mj.DualNumber(outer, x, 5.0)], [], []
+    duals_of_others, runs, same, moves = [mj.DualNumber(outer, x, 5.0)], [], [], []
     with in_place("microjax.duals", siblings):
         duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
         for dual in (*duals_of_others, *unusual()):
             noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
             value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
-            outs.append((value is dual, slopes))
+            same.append(value is dual)
+            moves.append(slopes)
     return {
-        "the value is that number itself, and the derivatives": outs,
+        "the value is what the function returned": same,
+        "the three derivatives are 0.0": [slopes == [0.0, 0.0, 0.0] for slopes in moves],
         "calls of f": len(runs),
     }
 

@@ -391,7 +391,7 @@ def remembered_after_errors(mj, errors):
             outs.append(interpreter.interpret_op(Op.add, (x, x)))
         except BaseException as error:
             outs.append("the interpreter's" if error is raised[-1] else "another error")
-    return outs
+    return {"what is returned or raised, in turn, for an operation that fails at first": outs}
 
 
 @probe(uses=[answering])
@@ -584,7 +584,7 @@ def nested_counts(mj, inner, after):
     return {
         "the results and counts": out,
         "what the interpreter before is asked": text.asked,
-        "what passes through interpreters of the function's own": passed,
+        "which operations reach an interpreter that the function makes current for a while": passed,
     }
 
 

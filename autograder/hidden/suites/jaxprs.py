@@ -708,7 +708,7 @@ def test_equation_binds_once(student):
 @pytest.mark.meets("keys", "nested")
 @pytest.mark.keeps("programs in its parameters")
 def test_equation_inside(student):
-    """Programs among the parameters are checked too."""
+    """Programs among an equation's parameters are checked like the program itself."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three right")

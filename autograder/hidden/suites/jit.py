@@ -1172,7 +1172,7 @@ def batch_of_places(mj, axes):
         jaxpr = trace_to_jaxpr(lambda x: [place_p.bind(), x], [number])
         made = [batched_jaxpr(jaxpr, AxisSize(*x), [not_mapped], [number]) for x in axes * 2]
     return {
-        "the types of the results, if an operation gives each example its place": [
+        "the types of the results, where an operation makes a batch itself, as `axis_index` does": [
             [aval.str_short() for aval in out.out_avals] for out, _ in made
         ],
         "the batch axes of the results": [

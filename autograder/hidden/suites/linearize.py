@@ -1062,7 +1062,7 @@ def linear_in_turn(mj, siblings, x, t):
     return {
         "calls of f": len(calls),
         "f's error itself comes out, and the height of the stack": refused,
-        "factor, values, whether they are weakly typed, tangents": told,
+        "what the program gives after a number that the function reads has changed": told,
         "the values are arrays of the package": [isinstance(x, mj.Array) for x in values],
     }
 

@@ -400,7 +400,7 @@ def after_another_program(mj, x):
     return {
         "value": value,
         "a variable of a program that has run stands for itself in a different one": kept,
-        "values that are variables of the program stay those": [
+        "an argument that is a variable of this very program is a value like any other": [
             x is var for x, var in zip(swapped, (d, a, d, a), strict=True)
         ],
         "the value of a program that runs inside itself": outside,

@@ -86,7 +86,7 @@ def weak(mj, siblings, name, arguments, params=None):
     with in_place("minijax.vmap", siblings) as vmap:
         out = getattr(vmap, name)(*sent(arguments), **params or {})
         arrays = [out[0] if isinstance(out, tuple) else out]
-        return {"the result times a float32": beside_single(arrays)}
+        return {"the result times a float32, to which weak types give way": beside_single(arrays)}
 
 
 @probe(uses=[in_place])
@@ -152,7 +152,7 @@ def test_move_equal_sizes(student):
 @pytest.mark.meets("weak_type")
 @pytest.mark.keeps("A weak type stays")
 def test_move_weak_type(student):
-    """What is repeated or moved gives way to an array, as it did before."""
+    """A weakly typed value that is repeated or moved stays so: it gives way to arrays."""
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2.5])
     student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2])
     student.agrees(weak, NOTHING, "move_batch_axis", [4, None, 1, (2,)])
@@ -265,7 +265,7 @@ def test_aligning_equal_sizes(student):
 @pytest.mark.meets("weak_type")
 @pytest.mark.keeps("stays unchanged")
 def test_aligning_weak_type(student):
-    """An operand gives way to an array, as it did before."""
+    """A weakly typed operand stays weakly typed: it gives way to arrays."""
     student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 1])
     student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 0])
     student.agrees(weak, MOVES, "align_operand", [3, 1, (2, 3), 1])
@@ -504,7 +504,7 @@ def jacobian_of_one_of_two(mj, siblings, x):
         moved = [mj.jvp(lambda x, i=i: g(x, i), (x,), (x,)) for i in (0, 1)]
     return {
         "the values and the Jacobians": found,
-        "the same times a float32": [beside_single(x) for x in found],
+        "the same times a float32, to which weak types give way": [beside_single(x) for x in found],
         "the same, if the input is a tracer of a jvp, and how they move": moved,
     }
 
@@ -750,7 +750,10 @@ def again_and_again(mj, x):
 def types_of_results(mj, x):
     """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
-    return {"the results": out, "the results times a float32": beside_single(out)}
+    return {
+        "the results": out,
+        "the results times a float32, to which weak types give way": beside_single(out),
+    }
 
 
 @probe
