@@ -52,10 +52,10 @@ def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
     if got.keys() == want.keys():
         return None
     lacking = next((key for key in want if key not in got), None)
-    text = f"This is missing: {lacking}." if lacking else "Your code does more than is expected."
-    if lacking == "error":
-        text = "Your code raises no error, where one is expected."
-    return Disagreement(WRONG_TYPE, text)
+    if lacking is None:
+        return Disagreement(WRONG_TYPE, "Your code does more than is expected.")
+    error = "Your code raises no error, where one is expected."
+    return Disagreement(WRONG_TYPE, error if lacking == "error" else f"This is missing: {lacking}.")
 
 
 def _sentence(key: str, got: Any, want: Any, difference: str) -> str:

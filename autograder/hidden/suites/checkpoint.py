@@ -674,32 +674,25 @@ def composed(mj, siblings, texts, x):
 
 
 @probe
-def segments(mj, number):
-    """Whether a chain is in as few and short segments as possible, all of it, in its order."""
-    # Each function multiplies by its number, which tells it from the others.
-    functions = [lambda x, k=k: x * (1.0 + k) for k in range(number)]
-    program = mj.make_jaxpr(in_segments(functions))(np.ones(2))
-    names = {eqn.primitive.name for eqn in program.eqns}
-    inside = [eqn.params["jaxpr"].eqns for eqn in program.eqns]
-    factors = [float(x.val) for part in inside for e in part for x in e.invars if hasattr(x, "val")]
-    longest = max(map(len, inside), default=0)
-    return {
-        "each operation is a checkpoint": names <= {"remat2"},
-        "a compiler may undo a checkpoint": not all(e.params["prevent_cse"] for e in program.eqns),
-        "the functions that are applied, by number": factors,
-        "the number of segments and the longest, added": len(inside) + longest,
-    }
-
-
-@probe
-def sums_of_segments(mj, numbers):
-    """Segments and the longest of them, for chains of several lengths."""
-    sums = {}
+def segments(mj, numbers):
+    """Whether chains are in as few and short segments as possible, all of them, in their order."""
+    found = {}
     for number in numbers:
-        program = mj.make_jaxpr(in_segments([jnp.sin] * number))(1.0)
-        lengths = [len(eqn.params["jaxpr"].eqns) for eqn in program.eqns]
-        sums[number] = len(lengths) + max(lengths, default=0)
-    return {f"segments and the longest, added, for {n} functions": sums[n] for n in numbers}
+        # Each function multiplies by its number, which tells it from the others.
+        functions = [lambda x, k=k: x * (1.0 + k) for k in range(number)]
+        eqns = mj.make_jaxpr(in_segments(functions))(np.ones(2)).eqns
+        inside = [eqn.params["jaxpr"].eqns for eqn in eqns]
+        operands = [x for part in inside for eqn in part for x in eqn.invars]
+        longest, of = max(map(len, inside), default=0), f"of {number} functions"
+        found |= {
+            f"each operation is a checkpoint, {of}": {x.primitive.name for x in eqns} <= {"remat2"},
+            f"a compiler may undo a checkpoint {of}": not all(
+                x.params["prevent_cse"] for x in eqns
+            ),
+            f"which {of} are applied": [float(x.val) for x in operands if hasattr(x, "val")],
+            f"segments and the longest, added, {of}": len(inside) + longest,
+        }
+    return found
 
 
 @probe(uses=[in_place])
@@ -757,25 +750,21 @@ def test_segments_values(student):
 @pytest.mark.keeps("They are in segments")
 def test_segments_of_squares(student):
     """For a square number of functions, there are as many segments as functions in each."""
-    for number in (4, 9, 16, 25):
-        student.agrees(segments, number)
+    student.agrees(segments, [4, 9, 16, 25])
 
 
 @pytest.mark.meets("length")
 @pytest.mark.keeps("is minimal")
 def test_segments_of_other_numbers(student):
     """For any number, segments and the longest of them add up to the least possible."""
-    for number in (2, 3, 7, 21):
-        student.agrees(segments, number)
-    student.agrees(sums_of_segments, [*range(41), 50])
+    student.agrees(segments, [*range(41), 50])
 
 
 @pytest.mark.meets("sizes")
 @pytest.mark.keeps("Without functions")
 def test_few_functions(student):
     """There may be one function, or none."""
-    student.agrees(segments, 1)
-    student.agrees(segments, 0)
+    student.agrees(segments, [1, 0])
     student.agrees(composed, WHOLE, [], ROW)
     student.agrees(composed, WHOLE, CHAIN[:1], ROW)
 

@@ -102,15 +102,17 @@ def callables():
 
 @probe(uses=[watch])
 def rule(mj, name, primals, tangents):
-    """What a rule returns for floats, and which operations it applies in a second call."""
-    context.interpreter = watcher = watch()
+    """What a rule returns for floats, and which operations it applies, the second time as well."""
+    applied = []
     for _ in range(2):
-        watcher.asked.clear()
+        context.interpreter = watcher = watch()
         primal, tangent = getattr(duals, name)(tuple(primals), tuple(tangents))
+        applied.append(sorted(watcher.asked))
     return {
         "the value": primal,
         "the tangent": tangent,
-        "operations": sorted(watcher.asked),
+        "operations": applied[0],
+        "the operations of a second call are the same": applied[0] == applied[1],
     }
 
 
@@ -871,7 +873,7 @@ def mixed_of_an_outer(mj, siblings, x):
             moves.append(slopes)
     return {
         "the value is what the function returned": same,
-        "the three derivatives are 0.0": [slopes == [0.0, 0.0, 0.0] for slopes in moves],
+        "the three derivatives": moves,
         "calls of f": len(runs),
     }
 

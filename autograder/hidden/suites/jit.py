@@ -1071,30 +1071,38 @@ def kept_among_many(mj, inputs):
     }
 
 
-@probe
-def kept_of_few(mj):
-    """Which programs come back, of one input or none, also within a trace; and go with theirs."""
+def kept_and_freed(requests):
+    """Which programs come back, of one input or none, also within a trace; and go with theirs.
+
+    `requests(program, size)` are functions, each of which asks for one that is made of `program`.
+    """
     scalar, k = ShapedArray((), np.dtype(float)), np.array([2.0, 3.0])
     functions = (lambda: [k, 2.0]), (lambda x: [neg_p.bind(x)]), (lambda x: [x * k, x])
-    sizes, alive, back, within = (0, 1, 1), [], [], []
-    for f, size in zip(functions, sizes, strict=True):
+    alive, back, within = [], [], []
+    for f, size in zip(functions, (0, 1, 1), strict=True):
         program = trace_to_jaxpr(f, [scalar] * size)
-        for moves in itertools.product([True, False], repeat=size):
-
-            def again(x, program=program, moves=moves):
-                within.append(jvp_jaxpr(program, moves))
-                return [x]
-
-            made = jvp_jaxpr(program, moves)
-            trace_to_jaxpr(again, [scalar])
-            back.append([jvp_jaxpr(program, moves) is made, within.pop() is made])
+        for ask in requests(program, size):
+            made = ask()
+            trace_to_jaxpr(lambda x, ask=ask: [within.append(ask()) or x], [scalar])
+            back.append([ask() is made, within.pop() is made])
             alive.append(weakref.ref(made))
-    del program, made, again
+    del program, made, ask
     gc.collect()
     return {
         "the same program comes back, and within a trace": back,
         "what was made of a program goes when that program goes": [ref() is None for ref in alive],
     }
+
+
+@probe(uses=[kept_and_freed])
+def kept_of_few(mj):
+    """Tangent programs, for each choice of what moves."""
+
+    def requests(program, size):
+        for moves in itertools.product([True, False], repeat=size):
+            yield lambda moves=moves: jvp_jaxpr(program, moves)
+
+    return kept_and_freed(requests)
 
 
 @probe
@@ -1245,35 +1253,16 @@ def kept_for_squares(mj, all_dims):
     }
 
 
-@probe
+@probe(uses=[kept_and_freed])
 def kept_batches_of_few(mj):
-    """Which programs come back, of one input or none, also within a trace; and go with theirs."""
-    scalar, k = ShapedArray((), np.dtype(float)), np.array([2.0, 3.0])
-    functions = (lambda: [k, 2.0]), (lambda x: [neg_p.bind(x)]), (lambda x: [x * k, x])
-    sizes, alive, back, within = (0, 1, 1), [], [], []
-    for f, size in zip(functions, sizes, strict=True):
-        program = trace_to_jaxpr(f, [scalar] * size)
-        for dim in (0, not_mapped):
-            arguments = (
-                3,
-                [dim] * size,
-                [ShapedArray((3,) if dim == 0 else (), np.dtype(float))] * size,
-            )
+    """Programs for batches, with all inputs batched or none."""
 
-            def again(x, arguments=arguments, program=program):
-                within.append(batched_jaxpr(program, *arguments)[0])
-                return [x]
+    def requests(program, size):
+        for dim, shape in ((0, (3,)), (not_mapped, ())):
+            avals = [ShapedArray(shape, np.dtype(float))] * size
+            yield lambda dims=[dim] * size, avals=avals: batched_jaxpr(program, 3, dims, avals)[0]
 
-            made = batched_jaxpr(program, *arguments)[0]
-            trace_to_jaxpr(again, [scalar])
-            back.append([batched_jaxpr(program, *arguments)[0] is made, within.pop() is made])
-            alive.append(weakref.ref(made))
-    del program, made, again
-    gc.collect()
-    return {
-        "the same program comes back, and within a trace": back,
-        "what was made of a program goes when that program goes": [ref() is None for ref in alive],
-    }
+    return kept_and_freed(requests)
 
 
 @pytest.mark.meets("float32", "sizes")
