@@ -207,10 +207,7 @@ def measured(rows: Sequence[Row], sizes: Any, effort: Effort) -> Iterator[Figure
 
 
 def main(
-    words: Sequence[str] = (),
-    report: Path = REPORT,
-    rows: Sequence[Row] = ROWS,
-    sizes: Any = None,
+    words: Sequence[str] = (), report: Path = REPORT, rows: Sequence[Row] = ROWS, sizes: Any = None
 ) -> None:
     """Print the table, line by line, and write the report."""
     chosen = [row for row in rows if not words or any(word in row.name for word in words)]

@@ -26,12 +26,7 @@ from typing import Any
 from autograder.grading import known, random_programs, random_trees, result_files, run_laws, strata
 from autograder.grading.random_programs import Program
 from autograder.grading.random_trees import Tree
-from autograder.grading.suite import (
-    WRONG_SHAPE,
-    WRONG_TYPE,
-    WRONG_VALUE,
-    Disagreement,
-)
+from autograder.grading.suite import WRONG_SHAPE, WRONG_TYPE, WRONG_VALUE, Disagreement
 from autograder.lessons import skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply, is_exception

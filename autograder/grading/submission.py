@@ -16,13 +16,7 @@ from typing import Any
 
 from autograder.grading import review, suite, telling, under_pytest
 from autograder.grading.fingerprint import versions
-from autograder.grading.judging import (
-    Examined,
-    causes_first,
-    constant_answers,
-    judge,
-    recognize,
-)
+from autograder.grading.judging import Examined, causes_first, constant_answers, judge, recognize
 from autograder.grading.laws import Generating
 from autograder.grading.oracle import given, reference
 from autograder.grading.rehearsal import rehearse
@@ -100,11 +94,7 @@ def _examine_well(task: Task, *args: Any) -> Examined:
 
 
 def _examine(
-    task: Task,
-    source: bytes,
-    generating: Generating,
-    only: str | None,
-    enough: Enough | None,
+    task: Task, source: bytes, generating: Generating, only: str | None, enough: Enough | None
 ) -> Examined:
     """Run the hidden suite of a lesson on a module."""
     lesson, level, base = task.edition.lesson, task.edition.level, task.base

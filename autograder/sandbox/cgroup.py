@@ -17,10 +17,7 @@ from pathlib import Path
 
 PREFIX = "jaxprentice-"
 # The file that holds a controller's limit, in version 2 and in version 1.
-_FILES = {
-    "memory": ("memory.max", "memory.limit_in_bytes"),
-    "pids": ("pids.max", "pids.max"),
-}
+_FILES = {"memory": ("memory.max", "memory.limit_in_bytes"), "pids": ("pids.max", "pids.max")}
 _numbers = itertools.count()
 
 

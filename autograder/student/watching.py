@@ -8,16 +8,7 @@ from autograder.lessons import nothing
 from autograder.lessons.manifest import Exercise, Lesson, get
 from autograder.lessons.nothing import Task
 from autograder.lessons.problem import Problem
-from autograder.student import (
-    checks,
-    commands,
-    from_nothing,
-    keys,
-    latest,
-    names,
-    progress,
-    screen,
-)
+from autograder.student import checks, commands, from_nothing, keys, latest, names, progress, screen
 from autograder.student.checks import DONE, Report
 from autograder.student.names import all_taught
 from autograder.student.workspace import Workspace

@@ -215,11 +215,7 @@ def _fingerprint(lesson: Lesson) -> str:
         Path(session.__file__),
         Path(__file__),
     ]
-    files = [
-        places.suite(f"{lesson.id}.py"),
-        places.answers(f"{lesson.id}.py"),
-        *sorted(grader),
-    ]
+    files = [places.suite(f"{lesson.id}.py"), places.answers(f"{lesson.id}.py"), *sorted(grader)]
     texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
     code = "\0".join(map(_without_docstrings, [*texts, *assemble.tree(lesson).values()]))
     return hashlib.sha256(code.encode()).hexdigest()[:12]

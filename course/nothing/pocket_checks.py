@@ -9,18 +9,7 @@ import random
 import pytest
 from checking import exercise
 
-from nothing.pocket import (
-    cos,
-    eval_jaxpr,
-    exp,
-    grad,
-    jvp,
-    linearize,
-    log,
-    make_jaxpr,
-    sin,
-    vjp,
-)
+from nothing.pocket import cos, eval_jaxpr, exp, grad, jvp, linearize, log, make_jaxpr, sin, vjp
 
 
 def close(x):

@@ -20,14 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from microjax.interpreters import (
-    Interpreter,
-    Op,
-    add,
-    current_interpreter,
-    mul,
-    set_interpreter,
-)
+from microjax.interpreters import Interpreter, Op, add, current_interpreter, mul, set_interpreter
 
 # The pair ---------------------------------------------------------------------------------------
 

@@ -55,14 +55,7 @@ from minijax.jaxpr import (
     eval_jaxpr,
     kept_beside,
 )
-from minijax.jit import (
-    CallPrimitive,
-    call_batch,
-    call_jvp,
-    jit_type,
-    lower_body,
-    without_consts,
-)
+from minijax.jit import CallPrimitive, call_batch, call_jvp, jit_type, lower_body, without_consts
 from minijax.kept_inside import asked_inside, looked_into
 from minijax.linearize import PartialEvalTrace, PartialEvalTracer, partial_eval_jaxpr
 from minijax.lowering import Emitter, tensor_type

@@ -72,10 +72,7 @@ from minijax.placement import (
     the_one_place,
     to_buffer,
 )
-from minijax.tracing import (
-    trace_to_jaxpr,
-    trace_tree,
-)
+from minijax.tracing import trace_to_jaxpr, trace_tree
 from minijax.tree import PyTreeDef, tree_leaves, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat
 

@@ -51,18 +51,7 @@ from minijax.core import (
     sub_p,
     transpose_p,
 )
-from minijax.lax.basic import (
-    add,
-    broadcast_in_dim,
-    cos,
-    div,
-    exp,
-    log,
-    mul,
-    neg,
-    sin,
-    typed,
-)
+from minijax.lax.basic import add, broadcast_in_dim, cos, div, exp, log, mul, neg, sin, typed
 from minijax.tree import flatten_fun, tree_flatten, tree_unflatten
 
 # Tangents ---------------------------------------------------------------------------------------
@@ -386,10 +375,7 @@ def takes_aux(jvp_of_two: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple
     """
 
     def jvp(
-        fun: Callable[..., Any],
-        primals: Values,
-        tangents: Sequence[Tangent],
-        has_aux: bool = False,
+        fun: Callable[..., Any], primals: Values, tangents: Sequence[Tangent], has_aux: bool = False
     ) -> tuple[Value, ...]:
         if not has_aux:
             return jvp_of_two(fun, primals, tangents)

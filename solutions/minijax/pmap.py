@@ -53,14 +53,7 @@ from minijax.core import (
 )
 from minijax.dtypes import is_float
 from minijax.jaxpr import ClosedJaxpr, eval_jaxpr, kept_beside, raise_to_shaped
-from minijax.jit import (
-    Compiled,
-    batched_jaxpr,
-    call_jvp,
-    derived,
-    lower,
-    lower_body,
-)
+from minijax.jit import Compiled, batched_jaxpr, call_jvp, derived, lower, lower_body
 from minijax.jvp import instantiate
 from minijax.lax.basic import convert_element_type, div, mul, reduce_sum  # noqa: F401 (answers)
 from minijax.lax.dynamic import dynamic_index_in_dim, dynamic_slice_in_dim
@@ -389,12 +382,7 @@ def pmap_partial_eval(
 
 
 def pmap_transpose(
-    cts: Values,
-    *args: Value,
-    jaxpr: ClosedJaxpr,
-    in_axes: Axes,
-    out_axes: Axes,
-    **params: Any,
+    cts: Values, *args: Value, jaxpr: ClosedJaxpr, in_axes: Axes, out_axes: Axes, **params: Any
 ) -> list[Value]:
     """Run the program of one example backwards, on each device for its own example.
 

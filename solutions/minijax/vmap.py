@@ -332,10 +332,7 @@ def batching(axis_size: int) -> Iterator[MainTrace]:
 
 
 def vmap_flat(
-    f: Callable[..., list[Any]],
-    axis_size: int,
-    in_dims: Sequence[BatchAxis],
-    args: Values,
+    f: Callable[..., list[Any]], axis_size: int, in_dims: Sequence[BatchAxis], args: Values
 ) -> tuple[list[Any], list[BatchAxis]]:
     """Run a function from arrays to a list of arrays on a whole batch. Returns two lists.
 

@@ -14,9 +14,6 @@ def lower():
     resource.prlimit(parent, resource.RLIMIT_NOFILE, (soft - 1, hard))
 
 
-for act in (
-    lower,
-    lambda: os.setpriority(os.PRIO_PROCESS, parent, 1),
-):
+for act in (lower, lambda: os.setpriority(os.PRIO_PROCESS, parent, 1)):
     with suppress(OSError):
         act()

@@ -98,8 +98,7 @@ def test_a_guided_stub_has_the_toolbox_and_what_to_do(hello):
 def test_a_long_todo_is_wrapped(hello):
     exercise = dataclasses.replace(hello.exercises[1], todo="word " * 60)
     made = skeleton.make_skeleton(
-        small_course.HELLO,
-        dataclasses.replace(hello, exercises=(exercise,), way=manifest.GUIDED),
+        small_course.HELLO, dataclasses.replace(hello, exercises=(exercise,), way=manifest.GUIDED)
     )
     lines = [line for line in made.splitlines() if line.startswith("        # ")]
     assert max(map(len, lines)) <= 100

@@ -241,11 +241,7 @@ def test_a_batch_is_sheets_along_its_axis():
 def test_values_are_short_texts():
     assert [
         x["text"] for x in items(["a:~f64[]", "{ lambda ; a. let in a }", "LoadedExecutable"])
-    ] == [
-        "a",
-        "program",
-        "executable",
-    ]
+    ] == ["a", "program", "executable"]
     assert [x["text"] for x in items(["float64[100]"] * 3)] == ["3 x f64[100]"]
     assert words(item([["1.0", "2.0"], "3.0"])) == "((1.0, 2.0), 3.0)"
     assert item(["True", "False"])["text"] == "● ○"

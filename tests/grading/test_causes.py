@@ -4,15 +4,7 @@ import dataclasses
 
 import pytest
 
-from autograder.grading import (
-    generated,
-    judging,
-    random_programs,
-    retelling,
-    strata,
-    suite,
-    words,
-)
+from autograder.grading import generated, judging, random_programs, retelling, strata, suite, words
 from autograder.grading.random_programs import FIRST_CIRCLE
 from autograder.grading.suite import Disagreement
 from autograder.lessons import manifest

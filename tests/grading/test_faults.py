@@ -322,11 +322,7 @@ def test_a_run_that_is_killed_leaves_nothing_and_is_gone_on_with(lesson, work, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGINT, signal.SIGTERM],
-    ids=lambda n: n.name,
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
 def test_a_run_that_is_stopped_says_how_to_go_on(lesson, work, tmp_path, number):
     hand_in(work, "slow", SLOW)
     command = Command(tmp_path, work, tmp_path / "out")

@@ -383,10 +383,10 @@ ODD = {
     "": [],
     "import ctypes, os, random\n": [],
     "double = lambda x: __import__('o' + 's')._exit(0)": [
-        "The module ends the process that runs it.",
+        "The module ends the process that runs it."
     ],
     "import os\nos.write(4, b'xxxxyyyy')": [
-        "Something in the module writes to the grader's channel.",
+        "Something in the module writes to the grader's channel."
     ],
 }
 

@@ -199,8 +199,7 @@ def program_for_later(known_part, kept, rest):
         if not any(var in kept for var in eqn.outvars):
             eqns.append(eqn)
     first = ClosedJaxpr(
-        Jaxpr(jaxpr.constvars, [*jaxpr.invars, *kept], jaxpr.outvars, eqns),
-        known_part.consts,
+        Jaxpr(jaxpr.constvars, [*jaxpr.invars, *kept], jaxpr.outvars, eqns), known_part.consts
     )
     size = len(first.in_avals)
 
@@ -305,7 +304,7 @@ mistake(
 mistake(
     "checkpoint.later",
     {
-        "return trace_to_jaxpr(later, avals)": 'key = "later", *kept\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]',
+        "return trace_to_jaxpr(later, avals)": 'key = "later", *kept\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]'
     },
     fails="test_later_without_outputs",
 )
@@ -326,12 +325,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, prevent_cse, differenti
     )
     n = out_known.count(True)
     kept = [trace.pure(x) for x in outs[n:]]
-    params = {
-        "jaxpr": later,
-        "policy": policy,
-        "prevent_cse": prevent_cse,
-        "differentiated": True,
-    }
+    params = {"jaxpr": later, "policy": policy, "prevent_cse": prevent_cse, "differentiated": True}
     operands = chosen([*(trace.pure(t.pval.const) for t in known), *kept, *rest], later_takes)
     staged = trace.stage_out(remat_p, operands, params)
     answer, i, j = [], 0, 0

@@ -80,9 +80,7 @@ mistake(
     ],
 )
 mistake(
-    "custom.inverse_chain",
-    {"return z": "return z if eqns else None"},
-    fails="test_chain_of_one",
+    "custom.inverse_chain", {"return z": "return z if eqns else None"}, fails="test_chain_of_one"
 )
 mistake("custom.inverse_chain", {"(f)(z)": "(f)(1.0)"}, fails="test_chain_of_each_type")
 mistake("custom.inverse_chain", {"given_params(eqn)": "eqn.params"}, fails="test_chain_of_rules")

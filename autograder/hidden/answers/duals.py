@@ -708,7 +708,5 @@ mistake(  # what a function wraps is called
     fails="test_one_call_of_the_function",
 )
 mistake(  # functions are looked up in a table
-    "duals.mixed",
-    {"outer = ": "hash(f)\nouter = "},
-    fails="test_mixed_of_what_rests",
+    "duals.mixed", {"outer = ": "hash(f)\nouter = "}, fails="test_mixed_of_what_rests"
 )

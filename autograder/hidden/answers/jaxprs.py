@@ -214,7 +214,7 @@ mistake(
 mistake(
     "jaxprs.eval_jaxpr",
     {
-        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = dict(kept(jaxpr, 'constants', lambda: dict(zip(jaxpr.constvars, consts, strict=True))))",
+        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "env = dict(kept(jaxpr, 'constants', lambda: dict(zip(jaxpr.constvars, consts, strict=True))))"
     },
     fails="test_eval_constants",
 )
@@ -400,7 +400,7 @@ mistake(
 mistake(
     "jaxprs.dot_general_type",
     {
-        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "dtype = np.dtype(preferred_element_type or x.dtype)\nreturn dataclasses.replace(x, shape=(*batch, *rest), dtype=dtype, weak_type=weak)",
+        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "dtype = np.dtype(preferred_element_type or x.dtype)\nreturn dataclasses.replace(x, shape=(*batch, *rest), dtype=dtype, weak_type=weak)"
     },
     fails="test_product_of_matrices",
 )
@@ -597,14 +597,14 @@ mistake(
 mistake(
     "jaxprs.check_equation",
     {
-        'self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))': 'self.fail(f"{eqn} has {len(avals)} results")',
+        'self.fail("{} results where {} are bound", len(avals), len(eqn.outvars))': 'self.fail(f"{eqn} has {len(avals)} results")'
     },
     fails="test_equation_complaint",
 )
 mistake(
     "jaxprs.check_equation",
     {
-        'self.fail("the result is {} and not {}", str(aval), str(var.aval))': 'self.fail(f"{eqn} has a result of type {aval}")',
+        'self.fail("the result is {} and not {}", str(aval), str(var.aval))': 'self.fail(f"{eqn} has a result of type {aval}")'
     },
     fails="test_equation_complaint",
 )

@@ -110,9 +110,7 @@ mistake(
 )
 # Axes as a set: of two with one name, it is lost which one is the inner one.
 mistake(
-    "jit.program",
-    {"axis_sizes()": "frozenset(axis_sizes())"},
-    fails="test_program_with_named_axes",
+    "jit.program", {"axis_sizes()": "frozenset(axis_sizes())"}, fails="test_program_with_named_axes"
 )
 # A dict of its own, which another jit(f) does not see.
 mistake(
@@ -300,7 +298,7 @@ mistake(
 mistake(
     "jit.lower_body",
     {
-        "captured = [emitter.capture(const) for const in consts]": 'emitter.captured.extend(consts)\ncaptured = [f"%const{i}" for i in range(len(consts))]',
+        "captured = [emitter.capture(const) for const in consts]": 'emitter.captured.extend(consts)\ncaptured = [f"%const{i}" for i in range(len(consts))]'
     },
     fails="test_lower_constants_of_a_call",
 )
@@ -670,7 +668,7 @@ mistake(  # kept on the program with its constants: closed anew, it is another
         'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = vars(jaxpr).setdefault("made", {})
 if moves not in made:
     made[moves] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
-return made[moves]""",
+return made[moves]"""
     },
     fails="test_jvp_of_a_program_closed_anew",
 )
@@ -959,9 +957,7 @@ mistake(  # a box in a box has its own program
     fails="test_program_for_tracers",
 )
 mistake(  # arguments by name in another order make another program
-    "jit.program",
-    {"axis_sizes())": "axis_sizes(), tuple(kwargs))"},
-    fails="test_program_by_name",
+    "jit.program", {"axis_sizes())": "axis_sizes(), tuple(kwargs))"}, fails="test_program_by_name"
 )
 mistake(  # a rule's StopIteration ends a generator
     "jit.lower_body",
@@ -1006,9 +1002,7 @@ mistake(  # unsigned integers are taken for floats
     fails="test_jvp_integers",
 )
 mistake(  # the first eight inputs decide
-    "jit.jvp",
-    {'("jvp", moves)': '("jvp", moves[:8])'},
-    fails="test_jvp_kept_for_moves",
+    "jit.jvp", {'("jvp", moves)': '("jvp", moves[:8])'}, fails="test_jvp_kept_for_moves"
 )
 mistake(  # the program of values alone, if nothing moves, is traced at each request
     "jit.jvp",

@@ -608,10 +608,7 @@ mistake("linearize.flat", {"unknown(aval) for": "PartialVal(aval) for"}, fails="
 # The results that are floats are counted.
 mistake(
     "linearize.flat",
-    {
-        "tangents[: count()] if": "tangents if",
-        ".dtype)]": ".dtype)][: count()]",
-    },
+    {"tangents[: count()] if": "tangents if", ".dtype)]": ".dtype)][: count()]"},
     fails="test_linear_count",
 )
 # As many tangents are instantiated as there are inputs.
@@ -1107,11 +1104,7 @@ mistake(
     fails="test_linear_count",
 )
 # Without float inputs, nothing is differentiated, not even constants.
-mistake(
-    "linearize.flat",
-    {"lambda i: True": "lambda i: unknowns"},
-    fails="test_linear_integers",
-)
+mistake("linearize.flat", {"lambda i: True": "lambda i: unknowns"}, fails="test_linear_integers")
 # Unknown inputs are never weakly typed.
 mistake(
     "linearize.split_jaxpr",

@@ -340,11 +340,7 @@ mistake(
     },
     fails="test_floats_stay_below_one",
 )
-mistake(
-    "random.remainder",
-    {"rem(lower, span)), span)": "lower), span)"},
-    fails="test_small_spans",
-)
+mistake("random.remainder", {"rem(lower, span)), span)": "lower), span)"}, fails="test_small_spans")
 mistake(
     "random.remainder",
     {"2 ** (4 * get_aval(span).dtype.itemsize)": "2**16"},

@@ -18,12 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
 
     from minijax import core, lax
     from minijax import numpy as jnp
-    from minijax.checkpoint import (
-        in_segments,
-        kept_values,
-        program_for_later,
-        without_dead_code,
-    )
+    from minijax.checkpoint import in_segments, kept_values, program_for_later, without_dead_code
     from minijax.core import Tracer, get_aval, impl_rules, new_main, trace_state
     from minijax.jaxpr import eval_jaxpr, raise_to_shaped
     from minijax.linearize import PartialEvalTrace, linearize_tree, tracers_to_jaxpr, unknown
@@ -264,9 +259,7 @@ def kept_by_answers(mj, text, args, yes, no):
         return yes if primitive.name == "sin" else no
 
     return {
-        "which results are kept": [
-            made(program)[var] for var in kept_values(program.jaxpr, policy)
-        ],
+        "which results are kept": [made(program)[var] for var in kept_values(program.jaxpr, policy)]
     }
 
 
@@ -282,10 +275,7 @@ def kept_of_a_long_program(mj, length):
 
     program = mj.make_jaxpr(f)(1.0)
     found = kept_values(program.jaxpr, lambda *avals, **params: asked.append(1))
-    return {
-        "the number of results that are kept": len(found),
-        "calls of the policy": len(asked),
-    }
+    return {"the number of results that are kept": len(found), "calls of the policy": len(asked)}
 
 
 @probe(uses=[traced])
@@ -824,9 +814,7 @@ def through_everything(mj, x, t):
     for h in (g, mj.checkpoint(g), mj.checkpoint(g, policy=lambda *avals, **params: True)):
         found.append([h(x), mj.jvp(h, (x,), (t,)), mj.grad(h)(x), mj.vmap(h)(np.stack([x, t]))])
         found.append([mj.jvp(mj.grad(h), (x,), (t,)), mj.vmap(mj.grad(h))(np.stack([x, t]))])
-    return {
-        "the results of each pair of transformations": found,
-    }
+    return {"the results of each pair of transformations": found}
 
 
 @probe

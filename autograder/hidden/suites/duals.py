@@ -135,10 +135,7 @@ def rule_on_boxes(mj, name, primals, tangents):
     context.interpreter, box = boxes()
     given = [tuple(box(x) for x in values) for values in (primals, tangents)]
     primal, tangent = getattr(duals, name)(*given)
-    return {
-        "the value": primal.value,
-        "the tangent": tangent.value,
-    }
+    return {"the value": primal.value, "the tangent": tangent.value}
 
 
 @probe(uses=[unusual, of_all_kinds])
@@ -260,9 +257,7 @@ def lifted_own(mj, primal, tangent):
     whole = mj.DualNumber(interpreter, mj.DualNumber(other, primal, tangent), tangent)
     twice = mj.DualNumber(interpreter, dual, dual)
     numbers = dual, whole, twice
-    return {
-        "the dual number itself is returned": [interpreter.lift(d) is d for d in numbers],
-    }
+    return {"the dual number itself is returned": [interpreter.lift(d) is d for d in numbers]}
 
 
 @probe
@@ -543,10 +538,7 @@ def polynomial(mj, siblings, coefficients, x, x_dot):
 
     with in_place("microjax.duals", siblings):
         value, tangent = mj.jvp(f, x, x_dot)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 @probe(uses=[in_place, watch])
@@ -575,10 +567,7 @@ def constant_result(mj, siblings, value, x_dot):
     """A function that does not use its argument."""
     with in_place("microjax.duals", siblings):
         out, tangent = mj.jvp(lambda x: value, 2.0, x_dot)
-    return {
-        "the function's result itself is the value": out is value,
-        "the tangent": tangent,
-    }
+    return {"the function's result itself is the value": out is value, "the tangent": tangent}
 
 
 @probe(uses=[unusual, in_place, of_all_kinds])
@@ -646,9 +635,7 @@ def tangent_of_tangent(mj, siblings, x, x_dot):
                 return mj.jvp(between, 0.5, 1.0)[1]
 
             out += mj.jvp(g, x, x_dot)
-    return {
-        "value and tangent": list(out),
-    }
+    return {"value and tangent": list(out)}
 
 
 @probe(uses=[in_place, watch])
@@ -657,10 +644,7 @@ def operations(mj, siblings, x, x_dot):
     context.interpreter = watcher = watch()
     with in_place("microjax.duals", siblings):
         out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
-    return {
-        "value and tangent": list(out),
-        "operations": sorted(watcher.asked),
-    }
+    return {"value and tangent": list(out), "operations": sorted(watcher.asked)}
 
 
 @probe(uses=[in_place, watch])
@@ -905,9 +889,7 @@ def mixed_that_fails(mj, siblings):
 
 @pytest.mark.meets("order", "moment", "zeros")
 @pytest.mark.keeps(
-    "The value of `f(x, y)`",
-    "derivative with respect to x of",
-    "does the arithmetic",
+    "The value of `f(x, y)`", "derivative with respect to x of", "does the arithmetic"
 )
 def test_mixed_of_polynomials(student):
     """Value and derivatives of a polynomial of two variables are right, from one run of it."""
@@ -959,10 +941,7 @@ def sums(mj, x, x_dot):
         return mj.add(mj.add(mj.add(2.0, x), mj.add(x, 0.5)), lost(mj, x))
 
     value, tangent = mj.jvp(f, x, x_dot)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 @probe(uses=[lost])
@@ -987,10 +966,7 @@ def outer_value(mj, x):
         return mj.add(mj.add(x, lost(mj, x)), mj.derivative(lambda y: x, 1.0))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 @probe(uses=[lost])
@@ -1002,10 +978,7 @@ def outer_operand(mj, x):
         return mj.add(mj.add(x, slope), mj.derivative(lambda y: x, x))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 @probe(uses=[lost])
@@ -1042,10 +1015,7 @@ def mixed_products(mj, x):
         return mj.add(mj.mul(x, slope), mj.mul(x, mj.derivative(lambda y: x, x)))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 @probe(uses=[lost])
@@ -1059,9 +1029,7 @@ def three_deep(mj, x):
 
         return mj.mul(x, mj.derivative(second, x))
 
-    return {
-        "value": mj.derivative(first, x),
-    }
+    return {"value": mj.derivative(first, x)}
 
 
 @probe(uses=[lost])
@@ -1073,9 +1041,7 @@ def order_of_a_mixture(mj, n, x):
         rest = mj.mul(mj.mul(x, x), mj.nth_order_derivative(1, lambda y: x, x))
         return mj.add(mj.mul(mj.mul(x, mj.mul(x, lost(mj, x))), slope), rest)
 
-    return {
-        "value": mj.nth_order_derivative(n, f, x),
-    }
+    return {"value": mj.nth_order_derivative(n, f, x)}
 
 
 @probe(uses=[lost])
@@ -1099,7 +1065,7 @@ def again(mj, x):
     return {
         "the values and tangents, one call after another": [
             list(mj.jvp(f, at, 1.0)) for at in (x, x, 1.0, -x)
-        ],
+        ]
     }
 
 
@@ -1117,10 +1083,7 @@ def long_program(mj, x, length):
         return mj.add(mj.mul(x, mj.derivative(inner, x)), mj.derivative(lambda y: x, x))
 
     value, tangent = mj.jvp(f, x, 1.0)
-    return {
-        "the value": value,
-        "the tangent": tangent,
-    }
+    return {"the value": value, "the tangent": tangent}
 
 
 def test_whole_sums(student):

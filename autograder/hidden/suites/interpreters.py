@@ -640,7 +640,7 @@ def results_themselves(mj):
     return {
         "the result itself is the first of the pair": [
             count_ops(lambda x: x, result)[0] is result for result in results
-        ],
+        ]
     }
 
 
@@ -848,7 +848,7 @@ def counted(mj, seeds, inputs, lengths):
     return {
         "the results and counts": [
             repr(count_ops(f, seed, n, *inputs)) for seed, n in zip(seeds, lengths, strict=True)
-        ],
+        ]
     }
 
 

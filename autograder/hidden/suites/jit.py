@@ -38,20 +38,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         transpose_p,
         vmap_rules,
     )
-    from minijax.jaxpr import (
-        ClosedJaxpr,
-        Jaxpr,
-        JaxprEqn,
-        Var,
-        eval_jaxpr,
-        raise_to_shaped,
-    )
-    from minijax.jit import (
-        Emitter,
-        batched_jaxpr,
-        jvp_jaxpr,
-        lower_body,
-    )
+    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
+    from minijax.jit import Emitter, batched_jaxpr, jvp_jaxpr, lower_body
     from minijax.jvp import jvp_flat
     from minijax.lax import cos, exp, sin
     from minijax.placement import array_of
@@ -165,10 +153,7 @@ def with_named_axes(mj, around, x):
             for pair in pairs:
                 axes.enter_context(mapped_axis(AxisSize(*pair), None))
             texts.append(str(jitted.program((x,), {}).closed))
-    return {
-        "calls of f": len(seen),
-        "the texts of the programs": texts,
-    }
+    return {"calls of f": len(seen), "the texts of the programs": texts}
 
 
 @probe
@@ -418,9 +403,7 @@ def lowered(mj, which, args):
         "no inputs": lambda: [k, 2.0, m],
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
-    with (
-        patch.dict(abstract_eval_rules, rules),
-    ):
+    with patch.dict(abstract_eval_rules, rules):
         closed = trace_to_jaxpr(functions[which], [raise_to_shaped(get_aval(x)) for x in args])
         text, emitter = module.lower(closed)
     on = xla.alone(xla.current_device())

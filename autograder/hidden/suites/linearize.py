@@ -231,10 +231,7 @@ def staged_again(mj, x, all_params):
     def type_of(x, y, *, rank, **params):
         return ShapedArray((2,) * rank, x.dtype, x.weak_type)
 
-    with (
-        patch.dict(abstract_eval_rules, {toy: type_of}),
-        new_main(lin.PartialEvalTrace) as main,
-    ):
+    with patch.dict(abstract_eval_rules, {toy: type_of}), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(lin.unknown(get_aval(y))) for y in (x, np.asarray(x))]
         told = []
@@ -553,7 +550,7 @@ def program_text(mj, siblings, x, y):
         return {
             "the text of the program, printed twice": [
                 str(lin.tracers_to_jaxpr([a, b], outs)) for _ in range(2)
-            ],
+            ]
         }
 
 
@@ -1027,10 +1024,7 @@ def second_derivative(mj, siblings, x, x_dot, t):
 
     with evaluating(siblings) as (lin, _):
         out, out_dot = mj.jvp(slope, (x,), (x_dot,))
-    return {
-        "the value": out,
-        "the derivative": out_dot,
-    }
+    return {"the value": out, "the derivative": out_dot}
 
 
 @probe(uses=[evaluating])
@@ -1454,9 +1448,7 @@ def call_of_twins(mj, siblings, places, vals):
         outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
-        return {
-            "the results of the program": eval_jaxpr(program.jaxpr, program.consts, *vals[:2]),
-        }
+        return {"the results of the program": eval_jaxpr(program.jaxpr, program.consts, *vals[:2])}
 
 
 @probe(uses=[evaluating, names_in])
@@ -1735,11 +1727,7 @@ def long_program(mj, x, t, steps):
 
     with evaluating({}):
         value, f_lin = mj.linearize(f, x)
-        return {
-            "the value": value,
-            "the tangent": f_lin(t),
-            "calls of f": len(runs),
-        }
+        return {"the value": value, "the tangent": f_lin(t), "calls of f": len(runs)}
 
 
 @probe(uses=[evaluating])
@@ -1757,11 +1745,7 @@ def linear_within(mj, f, xs, ts):
 
     with evaluating({}):
         value, f_lin = mj.linearize(slopes, *xs)
-        return {
-            "the values": value,
-            "the tangents": f_lin(*ts),
-            "calls of f": len(runs),
-        }
+        return {"the values": value, "the tangents": f_lin(*ts), "calls of f": len(runs)}
 
 
 def test_whole_values(student):

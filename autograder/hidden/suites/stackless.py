@@ -479,10 +479,7 @@ def visited(mj, cotangents, x=(1.0, 1.0)):
         return [sum(present) * k, None]
 
     types = {both: lambda x, y, *, k: [x, x], odd: lambda x: x}
-    with (
-        patch.dict(core.abstract_eval_rules, types),
-        patch.dict(st.transpose_rules, {both: back}),
-    ):
+    with patch.dict(core.abstract_eval_rules, types), patch.dict(st.transpose_rules, {both: back}):
 
         def f(t, u):
             a, b = st.bind(both, t, np.array([2.0, 3.0]), k=10.0)

@@ -245,10 +245,7 @@ def built_in_vain(mj, number, error_class):
 
     raised, came, outer = getattr(builtins, error_class)("of the function"), [], []
     text = str(mj.build_jaxpr(outside, 1))
-    return {
-        "runs, error, and is the interpreter before back": came,
-        "the program around it": text,
-    }
+    return {"runs, error, and is the interpreter before back": came, "the program around it": text}
 
 
 @pytest.mark.meets("order")

@@ -19,15 +19,7 @@ from microjax.interpreters import (
     mul,
     set_interpreter,
 )
-from microjax.staging import (
-    Equation,
-    Jaxpr,
-    Var,
-    build_jaxpr,
-    dce_jaxpr,
-    eval_jaxpr,
-    staged,
-)
+from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr, staged
 
 
 class Text(Interpreter):

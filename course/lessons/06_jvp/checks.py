@@ -27,14 +27,7 @@ from minijax.core import (
     trace_state,
 )
 from minijax.errors import UnexpectedTracerError
-from minijax.jvp import (
-    JVPTrace,
-    JVPTracer,
-    bilinear_jvp,
-    jvp,
-    jvp_flat,
-    sum_jvp,
-)
+from minijax.jvp import JVPTrace, JVPTracer, bilinear_jvp, jvp, jvp_flat, sum_jvp
 
 FLOAT0 = np.dtype([("float0", np.void, 0)])  # the dtype of the tangents of integers
 

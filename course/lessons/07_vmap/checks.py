@@ -12,15 +12,7 @@ from checking import exercise
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import lax
-from minijax.core import (
-    Trace,
-    Tracer,
-    dot_general_p,
-    get_aval,
-    impl_rules,
-    new_main,
-    not_mapped,
-)
+from minijax.core import Trace, Tracer, dot_general_p, get_aval, impl_rules, new_main, not_mapped
 from minijax.vmap import (
     align_operand,
     dot_general_batch,

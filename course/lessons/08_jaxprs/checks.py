@@ -22,15 +22,7 @@ from minijax.core import (
     sub_p,
     transpose_p,
 )
-from minijax.jaxpr import (
-    Jaxpr,
-    JaxprEqn,
-    Literal,
-    TypeChecker,
-    Var,
-    dot_general_type,
-    eval_jaxpr,
-)
+from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, TypeChecker, Var, dot_general_type, eval_jaxpr
 
 
 def typed(shape, dtype="float64", weak_type=False):

@@ -23,13 +23,7 @@ from minijax.core import (
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import Literal, Var
 from minijax.jvp import jvp
-from minijax.tracing import (
-    JaxprBuilder,
-    JaxprTrace,
-    JaxprTracer,
-    make_jaxpr,
-    trace_with,
-)
+from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer, make_jaxpr, trace_with
 
 
 def typed(shape, dtype="float64", weak_type=False):

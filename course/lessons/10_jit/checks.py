@@ -18,20 +18,9 @@ from random_programs import FIRST_CIRCLE, for_programs, numbers, results_of, slo
 
 from minijax import jit, vmap, xla
 from minijax.array import ArrayImpl
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    get_aval,
-    hlo_lowerings,
-    not_mapped,
-)
+from minijax.core import Primitive, ShapedArray, get_aval, hlo_lowerings, not_mapped
 from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
-from minijax.jit import (
-    batched_jaxpr,
-    jit_impl,
-    jvp_jaxpr,
-    lower_body,
-)
+from minijax.jit import batched_jaxpr, jit_impl, jvp_jaxpr, lower_body
 from minijax.lax import sin
 from minijax.lowering import Emitter, tensor_type
 from minijax.placement import array_of

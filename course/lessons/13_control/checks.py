@@ -266,11 +266,7 @@ def test_constants_of_both():
     limit, k = np.array([5.0, 20.0, 3.0]), np.array([2.0, 3.0, 10.0])
     carry = [ROW, np.array([[1, 2], [3, 4], [5, 6]])]
     after = steps(
-        lambda limit, x, n: [x < limit],
-        lambda k, x, n: [x * k, n + 1],
-        ([limit], [k]),
-        carry,
-        3,
+        lambda limit, x, n: [x < limit], lambda k, x, n: [x * k, n + 1], ([limit], [k]), carry, 3
     )
     assert after == [[8.0, 54.0, 4.0], [[4, 5], [6, 7], [5, 6]]]
 

@@ -13,12 +13,7 @@ from random_programs import for_programs, numbers
 
 from minijax import custom_interpreters as custom
 from minijax import jit, lax, make_jaxpr
-from minijax.custom_interpreters import (
-    dce_call,
-    dce_jaxpr,
-    inverse_chain,
-    inverse_jaxpr,
-)
+from minijax.custom_interpreters import dce_call, dce_jaxpr, inverse_chain, inverse_jaxpr
 from minijax.jaxpr import eval_jaxpr
 
 ROW = np.array([1.0, 2.0, 4.0])

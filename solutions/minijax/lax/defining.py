@@ -136,11 +136,7 @@ def zeros_like(x: Value) -> Value:
 
 
 def together_jvp(
-    primitive: Primitive,
-    places: slice,
-    primals: Values,
-    tangents: Sequence[Tangent],
-    **params: Any,
+    primitive: Primitive, places: slice, primals: Values, tangents: Sequence[Tangent], **params: Any
 ) -> tuple[Any, Any]:
     """The rule for an operation that is linear in its operands at `places` together."""
     y, operands = primitive.bind(*primals, **params), list(primals)

@@ -27,14 +27,7 @@ from minijax.core import (
 from minijax.jaxpr import raise_to_shaped
 from minijax.lax.basic import add, convert_element_type, lt
 from minijax.lax.choosing import select
-from minijax.lax.defining import (
-    all_in_front,
-    hlo_operation,
-    i64s,
-    scalar,
-    together_jvp,
-    zeros_like,
-)
+from minijax.lax.defining import all_in_front, hlo_operation, i64s, scalar, together_jvp, zeros_like
 from minijax.lax.dimension_numbers import (
     GatherDimensionNumbers,
     GatherScatterMode,

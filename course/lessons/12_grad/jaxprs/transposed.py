@@ -11,7 +11,4 @@ def f(x, y):
 x, y = jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0])
 value, f_lin = linearize(f, x, y)
 value, f_vjp = vjp(f, x, y)
-programs = {
-    "derivative": make_jaxpr(f_lin)(x, y),
-    "transposed": make_jaxpr(f_vjp)(value),
-}
+programs = {"derivative": make_jaxpr(f_lin)(x, y), "transposed": make_jaxpr(f_vjp)(value)}

@@ -9,7 +9,4 @@ def f(x):
     return jnp.exp(jnp.tanh(x) * 2.0)
 
 
-programs = {
-    "f": make_jaxpr(f)(1.0),
-    "inverse of f": make_jaxpr(inverse(f))(f(1.0)),
-}
+programs = {"f": make_jaxpr(f)(1.0), "inverse of f": make_jaxpr(inverse(f))(f(1.0))}
