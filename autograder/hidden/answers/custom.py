@@ -282,14 +282,6 @@ mistake(
 )
 mistake(
     "custom.inverse_jaxpr",
-    {
-        "write(env, jaxpr.outvars, outs)": "env.update(zip(jaxpr.outvars, outs))",
-        "write(env, jaxpr.invars, ins)": "env.update(zip(jaxpr.invars, ins))",
-    },
-    fails="test_sweep_some_results",
-)
-mistake(
-    "custom.inverse_jaxpr",
     {"reversed(list(enumerate(jaxpr.eqns, start=1)))": "enumerate(reversed(jaxpr.eqns), start=1)"},
     fails="test_sweep_stops",
 )
@@ -495,14 +487,6 @@ mistake(
 mistake(
     "custom.dce_jaxpr", {"used))": "used) if called_program(eqn) else eqn)"}, fails="test_dce_calls"
 )
-# A program of which nothing goes is copied with its caches.
-mistake(
-    "custom.dce_jaxpr",
-    {
-        "return jaxpr.replace(invars": "if len(eqns) == len(jaxpr.eqns) and all(used_outputs) and all(used_inputs):\n    return type(jaxpr)(jaxpr.constvars, invars, outvars, eqns[::-1], jaxpr.cache), used_inputs\nreturn jaxpr.replace(invars"
-    },
-    fails="test_dce_keeps_nothing",
-)
 mistake(
     "custom.dce_jaxpr",
     {"or has_effects(eqn)": "or (has_effects(eqn) and any(map(is_variable, eqn.invars)))"},
@@ -585,10 +569,6 @@ mistake(
     fails="test_call_params",
 )
 mistake("custom.dce_call", {") if is_closed else jaxpr": ")"}, fails="test_call_of_an_open_program")
-# The parameters of the old equation are written to.
-mistake(
-    "custom.dce_call", {"{**eqn.params,": "eqn.params\nparams |= {"}, fails="test_call_of_twins"
-)
 mistake("custom.dce_call", {"{**eqn.params,": "{**given_params(eqn),"}, fails="test_call_params")
 mistake(
     "custom.dce_call",

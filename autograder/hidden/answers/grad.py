@@ -360,18 +360,6 @@ mistake(  # the equations are kept with the values that they were given first
     },
     fails="test_pass_after_pass",
 )
-mistake(  # what a rule does not find is taken for a rule that is not there
-    "grad.backward_pass",
-    {
-        'rule = get_rule(transpose_rules, eqn.primitive, "Transpose rule")': "",
-        "cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)": """try:
-    rule = transpose_rules[eqn.primitive]
-    cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)
-except KeyError:
-    raise NotImplementedError(str(eqn.primitive)) from None""",
-    },
-    fails="test_missing_rule",
-)
 mistake(  # of a variable that is several results, the first cotangent counts
     "grad.backward_pass",
     {
@@ -385,11 +373,6 @@ mistake(  # the rule is looked up before it is known whether it is needed
         "if all(ct is None for ct in cts):": 'get_rule(transpose_rules, eqn.primitive, "Transpose rule")\nif all(ct is None for ct in cts):'
     },
     fails="test_operations_without_influence",
-)
-mistake(  # an array of zeros is taken for None, and its rule is not called
-    "grad.backward_pass",
-    {"if all(ct is None for ct in cts)": "if not any(ct is not None and np.any(ct) for ct in cts)"},
-    fails="test_what_a_rule_gets",
 )
 mistake(  # an operation has two operands
     "grad.backward_pass",
@@ -472,19 +455,6 @@ mistake(  # the zeros of an integer are integers, too
     "grad.call_rule",
     {"[instantiate(ct, aval) for": "[full_cotangent(ct, aval) for"},
     fails="test_program_with_zeros",
-)
-mistake(  # one memory for all programs, which lets none of them go
-    "grad.call_rule",
-    {
-        "linear: tuple[bool, ...])": "linear: tuple[bool, ...], made: dict = {})",
-        'return derived(jaxpr, ("transpose", linear), backwards, avals)': """from minijax.tracing import trace_to_jaxpr
-
-key = jaxpr.jaxpr, linear
-if key not in made:
-    made[key] = trace_to_jaxpr(backwards, avals)
-return made[key]""",
-    },
-    fails="test_program_is_kept",
 )
 mistake(  # kept for the first linear inputs alone
     "grad.call_rule",
@@ -648,9 +618,4 @@ mistake(  # a pass for the type of what comes, and one for the entries
         "for _ in lin.out_avals[i].shape:": "pull_back(np.ones(lin.out_avals[i].shape))\nfor _ in lin.out_avals[i].shape:"
     },
     fails="test_work_of_a_jacobian",
-)
-mistake(  # the axes of the leaf come last
-    "grad.jacobian_of_output",
-    {"pull_back = vmap(pull_back)": "pull_back = vmap(pull_back, out_axes=-1)"},
-    fails="test_order_of_axes",
 )

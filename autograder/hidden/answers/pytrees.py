@@ -121,15 +121,6 @@ def tree_flatten(tree, is_leaf=None):
     return walk(tree)
 
 
-mistake(
-    "pytrees.flatten",
-    {
-        "flat = [tree_flatten(child, is_leaf) for child in children]": "children = list(children)",
-        "leaves = [x for xs, _ in flat for x in xs]": "leaves = [x for child in children for x in tree_leaves(child, is_leaf)]",
-        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "return leaves, PyTreeDef(type(tree), data, tuple(tree_structure(c, is_leaf) for c in children))",
-    },
-    fails="test_each_container_once",
-)
 # A dict is never a leaf.
 mistake(
     "pytrees.flatten",
@@ -734,12 +725,6 @@ mistake(
         "return out_leaves": "return list(out_leaves)",
     },
     fails="test_runs_of_the_function",
-)
-# A call that fails loses the structure of the last result.
-mistake(
-    "pytrees.flatten_fun",
-    {"out_leaves, structure =": "out_trees.clear()\nout_leaves, structure ="},
-    fails="test_several_calls",
 )
 # Two wrappers of one function share a structure.
 mistake(
