@@ -30,6 +30,7 @@ class Examined:
     layers: tuple[str, ...] = ()
     constants: dict[str, str] = field(default_factory=dict)  # what `constant_answers` says
     properties: Mapping[str, str] = field(default_factory=dict)  # what each test asks
+    random: frozenset[str] = frozenset()  # the tests on random programs
     otherwise: Disagreement | None = None  # why tests have no outcome
 
 
@@ -48,15 +49,19 @@ def judge(
     failures = [failure for failure in found.values() if failure is not None]
     right = [test for test, failure in found.items() if failure is None]
     empty = bool(failures) and _could_be_constant(right, examined.constants)
-    share = 0.0 if empty else len(right) / len(tests)
+    results = [_test_result(test, x, examined, expected) for test, x in found.items()]
+    sure = _is_sure(examined.outcomes if isinstance(exercise, Whole) else found, examined)
+    share = 0.0 if empty else partial.share(results, sure)
+    by_chance = not sure and any(found[test] for test in examined.random.intersection(found))
+    later = _NOT_THE_SAME if right and empty else _SURE_FIRST if by_chance else ""
     label = examined.labels.get(exercise.id)
     made: result.Verdict = {
         "id": exercise.id,
         "points": round(exercise.points * share, 2),
         "max_points": exercise.points,
-        "tests": [_test_result(test, x, examined, expected) for test, x in found.items()],
+        "tests": results,
         "class": failures[0].kind if failures else None,
-        "message": _exercise_message(failures, expected, bool(right) and empty),
+        "message": _exercise_message(failures, expected, later),
         "misconception": {"name": label.name, "hints": list(label.hints)} if label else None,
         "counterexample": next((x.program for x in failures if x.program), None),
     }
@@ -93,6 +98,8 @@ def _test_result(
         made |= {"class": failure.kind, "message": _message(failure, expected)}
     if asked := examined.properties.get(test):
         made["property"] = asked
+    if test in examined.random:
+        made["random"] = True
     return made
 
 
@@ -101,17 +108,24 @@ def _message(failure: Disagreement, expected: bool) -> str:
     return f"{failure.message} {failure.expected}" if shown else failure.message
 
 
-def _exercise_message(failures: list[Disagreement], expected: bool, empty: bool) -> str | None:
-    """The first failure, how many more there are, and what does not count yet."""
+_NOT_THE_SAME = " What is right so far counts when it is not the same for everything."
+_SURE_FIRST = " Random programs count once all other tests pass."
+
+
+def _is_sure(outcomes: Mapping[str, Disagreement | None], examined: Examined) -> bool:
+    """Do all tests pass that ask the same whatever the seed is?"""
+    return not any(failure for test, failure in outcomes.items() if test not in examined.random)
+
+
+def _exercise_message(failures: list[Disagreement], expected: bool, later: str) -> str | None:
+    """The first failure, how many more there are, and what counts later."""
     if not failures:
         return None
     more = sum(str(failure) != str(failures[0]) for failure in failures)
     text = _message(failures[0], expected)
     if more:
         text += f" ({more} more test{'s' * (more > 1)} of this exercise fail{'s' * (more == 1)}.)"
-    if empty:
-        text += " What is right so far counts when it is not the same for everything."
-    return text
+    return text + later
 
 
 # ------------------------------------------------------------------------------------------

@@ -1,8 +1,23 @@
 """What an exercise keeps of its points where a promise is broken: a course chooses among rules."""
 
-from autograder.grading.result import Verdict
+from collections.abc import Sequence
+
+from autograder.grading.result import Test, Verdict
 
 TESTS, THIRDS, NONE = RULES = ("tests", "thirds", "none")
+
+
+def share(tests: Sequence[Test], sure: bool) -> float:
+    """The share of the tests that are passed, of those that count.
+
+    Those on random programs count only where it is `sure` that all others are passed, and then they
+    are passed or failed together: what a seed happens to find must not change a grade.
+    """
+    steady = [test["passed"] for test in tests if not test.get("random")]
+    by_chance = [test["passed"] for test in tests if test.get("random")]
+    together = [all(by_chance)] * len(by_chance)
+    counting = steady + together if sure or not steady else steady
+    return sum(counting) / len(counting)
 
 
 def worth(verdict: Verdict, rule: str, maximum: float) -> Verdict:
@@ -21,5 +36,10 @@ def _scaled(points: float, verdict: Verdict, maximum: float) -> float:
 
 
 def broken(verdict: Verdict) -> int:
-    """How many promises do not hold: tests that fail, whose cases are one promise."""
-    return len({test["id"].partition("[")[0] for test in verdict["tests"] if not test["passed"]})
+    """How many promises do not hold: tests that fail, whose cases are one promise.
+
+    So are all tests on random programs, and only where no other one fails.
+    """
+    failing = [test for test in verdict["tests"] if not test["passed"]]
+    steady = {test["id"].partition("[")[0] for test in failing if not test.get("random")}
+    return len(steady) or bool(failing)

@@ -16,6 +16,7 @@ class Test(_Class):
     passed: bool
     message: str | None
     property: NotRequired[str]
+    random: NotRequired[bool]
 
 
 class Misconception(TypedDict):

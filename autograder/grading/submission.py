@@ -59,6 +59,7 @@ def grade(
         rehearse(lesson, under_pytest.suite_of(lesson), edition.level, generating, only)
         examined = _examine_well(task, source, generating, only, enough)
     examined.properties = under_pytest.properties(under_pytest.suite_of(lesson))
+    examined.random = under_pytest.on_random_programs(under_pytest.suite_of(lesson))
     wanted = [part for part in lesson.graded if only in (None, part.id)]
     verdicts = [judge(part, tests[part.id], examined, edition.expected) for part in wanted]
     # Where no test could run, the whole module is the cause.

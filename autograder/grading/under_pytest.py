@@ -75,6 +75,7 @@ class _Collector:
     def __init__(self) -> None:
         self.tests: dict[str, list[str]] = defaultdict(list)
         self.properties: dict[str, str] = {}
+        self.random: set[str] = set()
         self.marks: dict[str, tuple[str, pytest.Mark]] = {}
         self.kept: dict[str, tuple[str, list[pytest.Mark]]] = {}
         self.broken: list[str] = []
@@ -85,6 +86,8 @@ class _Collector:
             for item in items:
                 self.tests[exercise_of(item)].append(item.name)
                 self.properties[item.name] = property_of(item)
+                if "agrees_on_programs" in item.function.__code__.co_names:  # type: ignore[attr-defined]
+                    self.random.add(item.name)
                 self._note(item.name.partition("[")[0], exercise_of(item), item)
         except SuiteError as error:
             self.broken.append(str(error))
@@ -136,6 +139,11 @@ def collect(path: Path) -> dict[str, list[str]]:
 def properties(path: Path) -> dict[str, str]:
     """By test what it asks, in words for students; "" for a test that does not say it."""
     return collected(path).properties
+
+
+def on_random_programs(path: Path) -> frozenset[str]:
+    """The tests that ask about random programs."""
+    return frozenset(collected(path).random)
 
 
 def marks(path: Path) -> list[tuple[str, str, pytest.Mark]]:

@@ -4,19 +4,17 @@ Each stored wrong answer meets the generated tests of its exercise and of the wh
 each of so many seeds. A mistake that they can find must be found with every seed.
 """
 
-import ast
 import functools
 import statistics
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import pytest
 
 from autograder.grading import answers, partial, pool, submission, telling, under_pytest
 from autograder.grading.laws import Generating
 from autograder.grading.oracle import reference
-from autograder.grading.result import Verdict
+from autograder.grading.result import Result, Test, Verdict
 from autograder.grading.suite_run import SuiteRun
 from autograder.grading.task import Task
 from autograder.lessons import manifest
@@ -86,19 +84,27 @@ def _cost(lesson_id: str, level: str | None, sent: tuple[str, str, str]) -> Cost
     task = Task.of(lesson, source.encode(), level)
     first = submission.grade(task, shrink=False)
     every = [*_outcomes(lesson, task, exercise)]
-    points = [round(sum(_points(v, passed) for v in first["exercises"]), 2) for passed in every]
+    points = [_points(first, passed) for passed in every]
     failing = {test: [i for i, x in enumerate(every) if not x.get(test)] for test in every[0]}
     odd = {test: seeds for test, seeds in failing.items() if 0 < len(seeds) < SEEDS}
     return Cost(f"{exercise}, {name}", points, lesson.max_points, odd)
 
 
-def _points(verdict: Verdict, passed: Passed) -> float:
-    """The points of an exercise if its generated tests come to this."""
-    tests = [{**t, "passed": passed.get(t["id"], t["passed"])} for t in verdict["tests"]]
-    share = sum(bool(test["passed"]) for test in tests) / len(tests)
+def _points(first: Result, passed: Passed) -> float:
+    """The points of a submission if its generated tests come to this."""
+    every = [test for verdict in first["exercises"] for test in verdict["tests"]]
+    return round(sum(_worth(verdict, every, passed) for verdict in first["exercises"]), 2)
+
+
+def _worth(verdict: Verdict, every: Sequence[Test], passed: Passed) -> float:
     whole = verdict["id"].endswith(".whole")
+    tests: list[Test] = [
+        {**test, "passed": passed.get(test["id"], test["passed"])} for test in verdict["tests"]
+    ]
+    others = (test for test in (every if whole else tests) if not test.get("random"))
+    share = partial.share(tests, sure=all(test["passed"] for test in others))
     points = round(share * verdict["max_points"], 2)
-    changed = cast(Verdict, {**verdict, "tests": tests, "points": points, "by_tests": points})
+    changed: Verdict = {**verdict, "tests": tests, "points": points, "by_tests": points}
     rule = partial.TESTS if whole else partial.THIRDS
     return partial.worth(changed, rule, verdict["max_points"])["points"]
 
@@ -121,12 +127,9 @@ def _outcomes(lesson: Lesson, task: Task, exercise: str) -> Iterator[Passed]:
 def _generated(lesson: Lesson, exercise: str) -> frozenset[str]:
     """The tests of an exercise and of the whole module that ask about random programs."""
     suite = under_pytest.suite_of(lesson)
-    nodes = ast.parse(suite.read_text(encoding="utf-8")).body
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    names = {node.name for node in functions if ".agrees_on_programs(" in ast.unparse(node)}
     parts = [exercise, *([lesson.whole.id] if lesson.whole else [])]
     tests = [test for part in parts for test in under_pytest.collect(suite)[part]]
-    return frozenset(test for test in tests if test.partition("[")[0] in names)
+    return under_pytest.on_random_programs(suite).intersection(tests)
 
 
 class _Some(SuiteRun):

@@ -10,13 +10,22 @@ ODD = Cost("core.bind, no level", (30.0, 31.0), 31.0, {"test_random_programs": [
 STEADY = Cost("core.bind, no box", (27.9, 27.9), 31.0, {})
 
 
+def _verdict(name, *tests):
+    found = [{"id": f"test_{i}", "passed": x, "class": None, "message": None} for i, x in tests]
+    for test in found[2:]:
+        test["random"] = True
+    return {"id": name, "max_points": 6.0, "tests": found}
+
+
 def test_points_follow_what_comes_of_the_generated_tests():
-    tests = [{"id": f"test_{i}", "passed": i < 3, "class": None, "message": None} for i in range(4)]
-    verdict = {"id": "core.bind", "points": 4.0, "max_points": 6.0, "tests": tests}
-    assert seeds._points(verdict, {"test_3": True}) == 6.0
-    assert seeds._points(verdict, {"test_3": False}) == 4.0
-    assert seeds._points(verdict, {"test_2": False}) == 2.0
-    assert seeds._points({**verdict, "id": "core.whole"}, {"test_3": False}) == 4.5
+    part = [_verdict(f"core.{name}", *enumerate([True] * 4)) for name in ("bind", "whole")]
+    first = {"exercises": part}
+    assert seeds._points(first, {}) == 12
+    assert seeds._points(first, {"test_3": False}) == seeds._points(first, {"test_2": False}) == 6
+    # Where another test fails, they do not count, in the whole module neither.
+    part[0]["tests"][0]["passed"] = False
+    every = {seeds._points(first, {"test_2": x, "test_3": y}) for x in (0, 1) for y in (0, 1)}
+    assert every == {3 + 6}
 
 
 @pytest.mark.parametrize(("found", "status"), [([STEADY], 0), ([STEADY, ODD], 1)])
