@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         lt_p,
         mul_p,
         neg_p,
+        sin_p,
         sub_p,
         trace_state,
         transpose_p,
@@ -555,9 +556,12 @@ def refused_by_trace(mj, error):
 
     class Toy(Trace):
         def pure(self, val):
+            if isinstance(val, Tracer):
+                return val
             raise own
 
-        lift = pure
+        def lift(self, val):
+            raise own
 
     own, found = getattr(builtins, error)("own"), []
     trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy)]
@@ -627,7 +631,7 @@ def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
-    for error in ("TypeError", "KeyError"):
+    for error in ("TypeError", "KeyError", "AttributeError", "NotImplementedError"):
         student.agrees(refused_by_trace, error)
 
 
@@ -815,6 +819,34 @@ def count_around_thread(mj, siblings, x):
     return {"the counts of a call in another thread and of the call around it": counts}
 
 
+@probe(uses=[box, in_place])
+def operations_that_another_takes(mj, siblings):
+    """What an interpreter that takes all operations sees of a counted function, which fits it."""
+    seen = []
+
+    class Sees(Trace):
+        def pure(self, val):
+            return box(self.main)
+
+        lift = pure
+
+        def process_primitive(self, primitive, tracers, params):
+            seen.append(str(primitive))
+            return box(self.main)
+
+    trace_state.stack[1:] = [MainTrace(1, Sees)]
+    trace_state.dynamic_trace = trace_state.stack[1]
+    with in_place("minijax.core", siblings):
+        value, count = counted(lambda x: sin_p.bind(mul_p.bind(x, x)))(2.5)
+    trace_state.dynamic_trace = None
+    is_its = isinstance(value, Tracer) and value._trace.main is trace_state.stack[1]
+    return {
+        "operations that the interpreter below sees": seen,
+        "the value is a tracer of the interpreter below": is_its,
+        "the count": count,
+    }
+
+
 def error_of(f, *args):
     """The error that a call raises."""
     try:
@@ -916,6 +948,7 @@ def test_branches_count_for_themselves(student):
     """Python's `if` may look at the input, and every call counts only what it did itself."""
     student.agrees(counts_of_branches, OPERATING, [2.5, 0.0, 3.5])
     student.agrees(count_around_thread, OPERATING, 2.5)
+    student.agrees(operations_that_another_takes, OPERATING)
 
 
 @pytest.mark.meets("caching", "nested", "exception", "length")

@@ -345,6 +345,9 @@ def test_sweep_again(student):
     sweep(student, later, [None, None, None], [ROW + 2.0, OTHER + 9.0, ROW])
     call = "lambda x, y: jit(lambda a, b: (lax.neg(b), lax.sin(b) - a * b))(x, y)"
     sweep(student, call, [None, None], [ROW, OTHER])
+    in_part = """lambda x, y: (lambda p, q: (p, x * q))(
+        *jit(lambda a, b: (lax.neg(a), lax.neg(b)))(x, y))"""
+    sweep(student, in_part, [None, None], [3.0, 4.0])
 
     steps = "".join(f", lax.neg(xs[{i}]) * xs[{i + 1}]" for i in range(15))
     program = f"lambda *xs: (xs[0] + 1.0{steps})"
