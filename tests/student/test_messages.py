@@ -89,10 +89,6 @@ class Scene:
     def leave(self):
         self.monkeypatch.chdir(self.course)
 
-    def leave_with_scripts(self):
-        self.add_scripts()
-        self.leave()
-
     def no_jax_in_it(self):
         (self.work / "x.py").write_text("import toy\n", encoding="utf-8")
 
