@@ -349,7 +349,8 @@ class Finds(Scene):
 
     def rungs(self, held=()):
         self.only("rungs")
-        self.monkeypatch.setattr(isolation, "detect", lambda level: "why")
+        reasons = {"namespaces": "why", "landlock": "why", "process": None}
+        self.monkeypatch.setattr(isolation, "detect", reasons.get)
         self.monkeypatch.setattr(cgroup, "held", lambda: list(held))
 
     def control_groups(self):
@@ -429,7 +430,8 @@ ADVICE = [
         Finds.rungs,
         "doctor",
         [
-            "is not available here: why",
+            "note   The isolation 'landlock' is not available here: why.",
+            "ok     The isolation 'process' works here.",
             "No control groups can be made here: limits then apply to each process",
         ],
     ),
