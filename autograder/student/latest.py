@@ -27,8 +27,8 @@ def saved(place: Workspace) -> Lesson | Exercise | nothing.Task | None:
         place.file(x): x for x in lessons if is_begun(place, x)
     }
     files |= {extras.file(place, x): x for x in tasks if extras.is_begun(place, x)}
-    pages = nothing.all_tasks().values() if place.own else ()
-    files |= {place.root / x.file: x for x in pages if is_written(place, x)}
+    pages = (x for x in nothing.all_tasks().values() if is_written(place, x))
+    files |= {place.root / x.file: x for x in pages}
     newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=None)
     return files[newest] if newest else None
 

@@ -38,8 +38,7 @@ DISTANT = [
     *("endless_loop", "endless_in_xla", "many_small_lists", "exits_in_a_probe"),
     *("forward_mode_for_gradients", "differentiates_again_for_each_tangent", "leaves_jit_out"),
     *("leaves_checkpoints_out", "loops_of_python", "transforms_of_earlier_lessons"),
-    *("keeps_the_siblings_for_later", "keeps_the_siblings_under_own_names"),
-    "keeps_the_siblings_in_access_times",
+    "keeps_the_siblings_for_later",
 ]
 
 
@@ -104,19 +103,12 @@ def test_without_its_mechanism_an_attack_succeeds(scene, monkeypatch, layer, nam
     assert succeeds(scene, name, "process" if layer == "landlock" else "landlock") != []
 
 
-# Those by the times of reading need a file system that notes them, and files that nobody has read.
-KEEPING = [
-    pytest.param("keeps_the_siblings_for_later", marks=pytest.mark.full),
-    "keeps_the_siblings_under_own_names",
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KEEPING)
-def test_the_seal_alone_keeps_right_answers_from_the_next_submission(scene, monkeypatch, name):
+def test_the_seal_alone_keeps_right_answers_from_the_next_submission(scene, monkeypatch):
     """On the lowest rung, where nothing else does."""
     if isolation.detect("landlock") is not None:
         pytest.skip("no seccomp")
+    name = "keeps_the_siblings_for_later"
     assert any("it earns" in fault for fault in succeeds(scene, name, "process"))
     monkeypatch.setattr(launch, "SEALED", isolation.LEVELS)
     assert attacks.attempt(named(name), "process", scene, followed=False) == []

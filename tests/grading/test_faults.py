@@ -21,7 +21,7 @@ from graded_course import MODULE, changed, graded
 
 from autograder.classroom.intake import files as intake
 from autograder.classroom.run import folder as class_run
-from autograder.grading import fingerprint, pool, result_files
+from autograder.grading import pool, result_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, launch
@@ -500,17 +500,6 @@ def test_only_what_changed_is_graded_again(lesson, pair, tmp_path, capsys):
     assert grade(pair, lesson, out) == {"ada": 6, "bo": 2}
     assert stamps(out)["ada"] == before["ada"]
     assert "1 of 2 were graded before" in capsys.readouterr().out
-
-
-def test_a_changed_course_grades_all_again(lesson, pair, tmp_path, monkeypatch):
-    marks = {fingerprint.fingerprint(lesson, "namespaces")}
-    for path in ("solutions/tiny/numbers.py", "suites/tiny.py", "answers/tiny.py"):
-        text = graded_course.FILES[path] + "\n# changed\n"
-        graded_course.write(monkeypatch, tmp_path / f"copy-{tmp_path.name}", {path: text})
-        marks.add(fingerprint.fingerprint(lesson, "namespaces"))
-    monkeypatch.setattr(fingerprint, "versions", lambda: {"numpy": "0"})
-    marks |= {fingerprint.fingerprint(lesson, level, 1) for level in ("namespaces", "process")}
-    assert len(marks) == 6
 
 
 @pytest.mark.parametrize("spoil", ["{", '{"score": 6}', ""])

@@ -1,6 +1,7 @@
 """A result knows what it depends on: which change makes which grades again."""
 
 import shutil
+import sys
 
 import graded_course
 import pytest
@@ -46,11 +47,18 @@ def test_only_what_grades_counts(package, name):
     assert (fingerprint(manifest.get("tiny"), "process") != before) is ROOMS[name]
 
 
-@pytest.mark.parametrize(
-    "name", ["suites/tiny.py", "answers/tiny.py", "course/lessons/01_tiny/lesson.toml"]
-)
+LESSONS = ("suites/tiny.py", "answers/tiny.py", "course/lessons/01_tiny/lesson.toml")
+
+
+@pytest.mark.parametrize("name", [*LESSONS, "solutions/tiny/numbers.py"])
 def test_the_lessons_own_files_count(package, name):
     before = fingerprint(manifest.get("tiny"), "process")
     file = package.parent / name
     file.write_text(file.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
     assert fingerprint(manifest.get("tiny"), "process") != before
+
+
+def test_the_versions_the_level_and_the_seed_count(package, monkeypatch):
+    marks = {fingerprint(manifest.get("tiny"), *x) for x in (("process",), ("process", 1), ("x",))}
+    monkeypatch.setattr(sys.modules[fingerprint.__module__], "versions", dict)
+    assert len({*marks, fingerprint(manifest.get("tiny"), "process")}) == 4

@@ -23,7 +23,6 @@ from autograder.sandbox import cgroup, isolation, launch, visible
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.visible import NotIsolated
 from autograder.sandbox.worker import Died, Nonsense, TimedOut, Worker
-from autograder.student import doctor
 from autograder.worker import confine, wire
 
 STRICT = ("namespaces", "landlock")
@@ -816,17 +815,6 @@ def test_the_rungs_hold_for_an_ordinary_user_as_well():
     said = run_as(NOBODY, "-m", "pytest", *flags, __file__)
     assert int(re.search(r"(\d+) passed", said)[1]) > 40, said
     assert "failed" not in said
-
-
-def test_doctor_says_which_rungs_there_are_and_why_not_the_others(monkeypatch):
-    nothing = {"namespaces": "no bubblewrap", "landlock": "no Landlock", "process": None}
-    monkeypatch.setattr(isolation, "detect", nothing.get)
-    monkeypatch.setattr(cgroup, "places", dict)
-    text = " ".join(f"{how}: {text}" for how, text in doctor.rungs())
-    assert "note: The isolation 'namespaces' is not available here: no bubblewrap." in text
-    assert "note: The isolation 'landlock' is not available here: no Landlock." in text
-    assert "ok: The isolation 'process' works here." in text
-    assert "note: No control groups" in text
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])

@@ -362,6 +362,7 @@ FORGED = [
     ["raised", "print", "", None],
     ["raised", "errors.the text of a probe", "", None],
     ["raised", "ValueError", 1, None],
+    ["raised", "ValueError", "x" * 2_001, None],
     ["import_error", "the text of a probe", "", 1],
     ["syntax_error", 1, 1, 1],
     ["verdict", "passed"],
@@ -370,7 +371,7 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize("reply", FORGED, ids=repr)
+@pytest.mark.parametrize("reply", FORGED, ids=lambda x: repr(x)[:40])
 def test_a_forged_reply_is_no_reply(reply):
     with pytest.raises(wire.Malformed):
         session.read_reply(reply)
@@ -528,12 +529,6 @@ def test_an_answer_that_no_worker_sends_stops_nobody_else(lesson, tmp_path):
     assert "Something in the module writes to the grader's channel." in eve["review"]
 
 
-@pytest.mark.parametrize("reply", [["raised", "ValueError", "x" * 2_001, None]])
-def test_a_message_that_is_longer_than_a_workers_is_no_reply(reply):
-    with pytest.raises(wire.Malformed):
-        session.read_reply(reply)
-
-
 def test_a_missing_suite_is_loud(monkeypatch, tmp_path):
     lesson = graded_course.write(monkeypatch, tmp_path)
     (tmp_path / "suites" / "tiny.py").unlink()
@@ -582,12 +577,6 @@ def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypa
     assert "could not be graded" in found[tasks[1]]["remarks"][0]
 
 
-def test_grades_repeat(lesson):
-    source = changed("/ len(x)", "/ (len(x) + 1)")
-    first, second = (graded(lesson, source) for _ in range(2))
-    assert {**first, "seconds": 0} == {**second, "seconds": 0}
-
-
 # Results on the disk
 
 
@@ -606,13 +595,6 @@ def test_results_are_written_whole_and_tabled(lesson, tmp_path):
 def test_a_student_cannot_name_another_file(lesson, tmp_path, student):
     with pytest.raises(Problem, match="cannot name a file"):
         result_files.write({**graded(lesson, None), "student": student}, tmp_path / "out")
-
-
-def test_a_damaged_result_is_refused(lesson, tmp_path):
-    path = result_files.write({**graded(lesson, None), "student": "ada"}, tmp_path)
-    path.write_text(path.read_text().replace('"score": 0.0', '"score": "full"'))
-    with pytest.raises(Problem, match="is not a result file"):
-        result_files.read(path)
 
 
 # Under plain pytest

@@ -182,14 +182,6 @@ def test_set_up_goes_elsewhere_if_told_and_compiles_whatever_the_image_sets(fres
     assert len(list(venv.glob("lib/*/site-packages/__pycache__/tiny.*.pyc"))) == 1
 
 
-@pytest.mark.slow
-def test_every_python_of_this_machine_can_be_used(fresh):
-    found = Path.home().glob(".pyenv/versions/3.1[1-9]*/bin/python3")
-    for number, python in enumerate([sys.executable, *found]):
-        venv = str(fresh / f".venv-{number}")
-        assert run(fresh, "list", python=str(python), JAXPRENTICE_VENV=venv)[1]["tiny"] == "1"
-
-
 @pytest.mark.parametrize(
     ("words", "layer"),
     [
