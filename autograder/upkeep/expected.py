@@ -57,7 +57,7 @@ def _unlabelled(result: Result) -> Iterator[str]:
 
 
 def exactly(done: set[str]) -> Check:
-    """These exercises have full points, and the others none."""
+    """These exercises have full points, the others none, and the whole module not all."""
 
     # With several exercises done, programs may run that the whole module has points for.
     free = {*done, *(f"{name.partition('.')[0]}.whole" for name in done if len(done) > 1)}
@@ -71,6 +71,8 @@ def exactly(done: set[str]) -> Check:
                     f"{exercise['id']} should have no points, but these tests pass: "
                     f"{', '.join(passed)}. Let them ask for the exercise itself."
                 )
+            if exercise["id"] in free - done and exercise["points"] == exercise["max_points"]:
+                yield f"{exercise['id']} is whole with one missing. Let a test need it."
 
     return check
 
