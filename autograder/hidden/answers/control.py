@@ -629,3 +629,37 @@ mistake(
     },
     fails="test_backwards_no_steps",
 )
+# A branch that is there twice is taken for one.
+mistake(
+    "control.cond_jvp",
+    {"need), branches)": "need), list(dict.fromkeys(branches)))"},
+    fails="test_jvp_any_branch_decides",
+)
+mistake(
+    "control.select",
+    {
+        "for number, branch in enumerate(branches):": "for branch in branches:",
+        "np.int32(number)": "np.int32(branches.index(branch))",
+    },
+    fails="test_select_gradients_of_each_operand",
+)
+# If all examples are known to have the same branch, no other is computed.
+mistake(
+    "control.select",
+    {
+        "results = []": "results = []\nif isinstance(indices, np.ndarray) and np.unique(indices).size == 1:\n    branches = [branches[indices[0]]] * len(branches)"
+    },
+    fails="test_select_traced",
+)
+mistake(
+    "control.scan_transpose",
+    {
+        "[*map(instantiate, cts, out_avals)]": "[\n    np.zeros(aval.shape, aval.dtype) if ct is None else np.asarray(ct)\n    for ct, aval in zip(cts, out_avals)\n]"
+    },
+    fails="test_backwards_from_the_last_step",
+)
+mistake(
+    "control.scan_steps",
+    {"loop.length == 0": "loop.length == 0 or not (init or rows)"},
+    fails="test_scan_of_parts",
+)
