@@ -763,3 +763,32 @@ mistake(
     {"out_leaves, structure": "if not leaves and out_trees:\n    return []\nout_leaves, structure"},
     fails="test_runs_of_the_function",
 )
+# Without anything in it, a dict is taken apart before `is_leaf` is asked.
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node": "if type(tree) is dict and not tree:\n    return [], PyTreeDef(dict, (), ())\nkind = node"
+    },
+    fails="test_what_is_leaf_gives",
+)
+# An error of what yields the leaves is taken for a wrong number of leaves.
+mistake(
+    "pytrees.unflatten",
+    {
+        "leaves = list(leaves)": "try:\n    leaves = list(leaves)\nexcept TypeError:\n    raise ValueError('no leaves') from None"
+    },
+    fails="test_errors_when_put_together",
+)
+# A leaf fits all of the first tree's leaves.
+mistake(
+    "pytrees.map",
+    {
+        "columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]": "columns = [\n    leaves,\n    *(\n        flatten_up_to(treedef, other) if node_type(type(other)) else [other] * len(leaves)\n        for other in rest\n    ),\n]"
+    },
+    fails="test_map_of_trees_that_differ",
+)
+mistake(
+    "pytrees.map",
+    {"for other in rest": "for other in rest if other is not None"},
+    fails="test_map_of_trees_that_differ",
+)

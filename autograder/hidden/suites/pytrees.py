@@ -119,7 +119,7 @@ def told(result):
     if type(result) is str and result == "ValueError":  # anything else may claim to equal it
         return {"error": "ValueError"}
     match result:
-        case (list() as leaves, PyTreeDef()):
+        case (list() as leaves, PyTreeDef()) if isinstance(result, tuple):
             found = {"the leaves": plain(leaves), "the structure": repr(plain(result[1]))}
         case PyTreeDef():
             found = {"the structure": repr(plain(result))}
@@ -247,6 +247,7 @@ def test_what_is_leaf_gives(student):
         "[(1, 2), [3]], lambda x: None",
         "[1, None, {'a': None}], is_leaf=lambda x: x is None",
         "{'a': [(), 1], 'b': ()}, lambda x: x == ()",
+        "[{}, [], (), Empty(), OrderedDict(), None, 1], lambda x: x in ({}, [], (), None)",
     )
 
 
@@ -421,11 +422,12 @@ result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leave
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("an error raised on the way")
 def test_errors_when_put_together(student):
-    """An error in the function that makes a container comes out unchanged."""
+    """An error in what makes a container, or in what yields the leaves, comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); shape = PyTreeDef(Shape, None, (leaf, leaf))"
     inside = raising(f"{made}; tree_unflatten(lst(leaf, shape), [1, 2, 3])")
+    late = raising("tree_unflatten(lst(leaf), (stop() for _ in 'a'))")
     alone = raising(f"{made}; tree_unflatten(shape, [1, 2])", "StopIteration")
-    programs(student, NOTHING, inside, alone)
+    programs(student, NOTHING, inside, late, alone)
 
 
 def refusals(student, *calls):
@@ -622,6 +624,7 @@ def test_map_of_trees_that_differ(student):
     """Trees that do not fit the first one are rejected with ValueError, whichever it is."""
     misfits = (
         *("[1, 2], [1, 2, 3]", "[1, 2, 3], [1, 2]", "[1, 2], (1, 2)", "{'a': 1}, {'b': 1}"),
+        *("[1, 2], 3", "{'a': [1, 2]}, {'a': 3}", "[1, 2], None", "(1,), (2,), None"),
         *("[1, 2], [1, 2], [1, [2], 3]", "[1, [2]], [[1], 2]", "[], [1]", "(None, {}), ((), {})"),
     )
     mapped(student, *(f"lambda x, *ys: x, {trees}" for trees in misfits))
