@@ -300,7 +300,7 @@ def test_eval_literals(student):
 def test_eval_constants(student):
     """Constants get their values from consts, and inputs theirs from the arguments."""
     student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
-    student.agrees(with_constants, [ROW, ROW * 2.0], [ROW + 1.0, ROW - 5.0])
+    student.agrees(with_constants, (ROW, ROW * 2.0), [ROW + 1.0, ROW - 5.0])
 
 
 @pytest.mark.meets("twice", "sizes", "some_results")
@@ -344,7 +344,7 @@ def test_eval_within_itself_after_an_error(student, n):
 @pytest.mark.meets("exception")
 def test_eval_of_an_equation_that_fails(student):
     """An error of an equation comes out unchanged, even if no output needs the equation."""
-    for error in ("KeyError", "TypeError", "NotImplementedError"):
+    for error in ("KeyError", "TypeError", "ValueError", "NotImplementedError"):
         student.agrees(failing_equation, error)
 
 
