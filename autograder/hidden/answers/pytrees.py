@@ -792,3 +792,19 @@ mistake(
     {"for other in rest": "for other in rest if other is not None"},
     fails="test_map_of_trees_that_differ",
 )
+# The keys of a dict, of which some cannot be compared, are sorted as texts.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\nif type(tree) is dict:\n    data = tuple(sorted(tree, key=str))\n    children = [tree[key] for key in data]"
+    },
+    fails="test_nested_containers",
+)
+# Keys of which the structure knows nothing are left out.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "children, data = kind.take_apart(tree)": "if type(tree) is dict:\n    tree = {key: tree[key] for key in treedef.data if key in tree}\nchildren, data = kind.take_apart(tree)"
+    },
+    fails="test_keys_of_dicts",
+)

@@ -181,6 +181,7 @@ def test_nested_containers(student):
         "(5,)",
         "[1, (2, [3, (4,)]), 5]",
         "{'z': (1, {'y': 2, 'x': [3]}), 'a': [[4, 5], 6]}",
+        "{10: 'x', 9: 'y', -1: 'z'}",
         "((((7,),),), 8, [[9]])",
         "(lambda shared: {'b': shared, 'a': (shared, [shared])})([1, (2, None)])",
     )
@@ -277,6 +278,7 @@ def test_errors_when_taken_apart(student):
         raising(own.format("stop", "[1, Shape()]")),
         raising(own.format("stop", "Shape()"), "StopIteration"),
         raising(own.format(late, "[1, Shape()]")),
+        "refused(tree_flatten, [{'a': 1, 2: 3}])",
     )
 
 
@@ -553,6 +555,7 @@ def test_keys_of_dicts(student):
     """A dict with different keys does not fit; the order of insertion does not matter."""
     along(student, "dic(a=leaf), {'b': 1}", "dic(a=leaf, b=leaf), {'a': 1, 'c': 2}")
     along(student, "dic(a=leaf, b=leaf), {'a': 1}", "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}")
+    along(student, "dic(b=leaf), {'b': 1, 'c': 2}", "dic(), {'a': 1}")
 
 
 @pytest.mark.meets("keys", "nested")
