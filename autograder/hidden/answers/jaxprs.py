@@ -655,3 +655,11 @@ mistake(
     },
     fails="test_eval_constants",
 )
+# Programs in parameters are closed, with the values of their constants.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "if not any(isinstance(x, Jaxpr) for x in eqn.params.values()):\n    self.check_inner(eqn)"
+    },
+    fails="test_equation_inside",
+)

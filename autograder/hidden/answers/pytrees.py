@@ -808,3 +808,11 @@ mistake(
     },
     fails="test_keys_of_dicts",
 )
+# All dicts are made in one way, from their class and their keys.
+mistake(
+    "pytrees.unflatten",
+    {
+        "kind = ": "if issubclass(part.node_class, dict):\n    return part.node_class(zip(part.data, children))\nkind = "
+    },
+    fails="test_other_classes_come_back",
+)

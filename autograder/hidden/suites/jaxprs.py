@@ -598,7 +598,8 @@ def equation(mj, operands, results, types, bound=(), inner="", number=1, after=F
     made_up_p = Primitive("made_up", multiple_results=True)
     abstract_eval_rules[made_up_p] = rule
     closed = ClosedJaxpr(Jaxpr([], [inside], [outside if "wrong" in inner else inside], []), [])
-    params = {"branches": (closed,) * 3} if "three" in inner else {"jaxpr": closed}
+    held = closed.jaxpr if "open" in inner else closed
+    params = {"branches": (held,) * 3} if "three" in inner else {"jaxpr": held}
     ins = [Literal(2, ShapedArray((), f)) if i is None else variables[i] for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params if inner else {})
     return checked(eqn, variables, [variables[i] for i in bound], number, after)
@@ -713,6 +714,8 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "open wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "three open wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
 

@@ -381,7 +381,11 @@ def test_other_classes_come_back(student):
         "named(Point, leaf, tup(leaf, leaf)), [1, 2, 3]",
         "lst(named(Other, leaf, leaf), named(Empty)), [1, 2]",
         "PyTreeDef(Pair, 'kept', (leaf, named(Point, leaf, leaf))), [1, 2, 3]",
+        "PyTreeDef(OrderedDict, ('b', 'a'), (leaf, leaf)), [1, 2]",
+        "PyTreeDef(defaultdict, (list, ('a', 'b')), (leaf, leaf)), [1, 2]",
     )
+    default = "PyTreeDef(defaultdict, (list, ()), ())"
+    programs(student, NOTHING, f"tree_unflatten({default}, [])['a']")
     stack = "node_types[Stack] = NodeType(None, lambda data, xs: {})\nresult = tree_unflatten({})"
     programs(
         student,
