@@ -59,10 +59,11 @@ exercise("jaxprs.eval_jaxpr")
 
 @probe
 def difference(mj, x, y):
-    """Two equations in which the order of operands matters."""
-    a, b, c, d = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(4))
+    """Three equations: the order of operands matters, and one operand is there twice."""
+    a, b, c, d, e = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(5))
     eqns = [JaxprEqn([a, b], [c], sub_p, {}), JaxprEqn([c], [d], exp_p, {})]
-    return eval_jaxpr(Jaxpr([], [a, b], [d], eqns), [], x, y)
+    eqns.append(JaxprEqn([d, d], [e], mul_p, {}))
+    return eval_jaxpr(Jaxpr([], [a, b], [e], eqns), [], x, y)
 
 
 @probe
@@ -440,6 +441,8 @@ def test_product_of_matrices(student):
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), VECTORS)
     student.agrees(type_of_product, ((0, 3), "float64"), ((3, 0), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "bool"), ((3, 5), "bool"), MATRICES)
+    million = 10**6  # a type is cheap, whatever the array would be
+    student.agrees(type_of_product, ((million, 3), "int8"), ((3, million), "int8"), MATRICES)
     student.agrees(
         type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
     )
