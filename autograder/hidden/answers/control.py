@@ -663,3 +663,11 @@ mistake(
     {"loop.length == 0": "loop.length == 0 or not (init or rows)"},
     fails="test_scan_of_parts",
 )
+# Two steps at once, if their number allows it: the body is in the program twice.
+mistake(
+    "control.scan_steps",
+    {
+        "start = [np.int64(0), *init, *ys]": "start, one = [np.int64(0), *init, *ys], step\nif loop.length % 2 == 0:\n    step = lambda state: one(one(state))"
+    },
+    fails="test_scan_is_one_loop",
+)
