@@ -816,3 +816,12 @@ mistake(
     },
     fails="test_other_classes_come_back",
 )
+# Children that are left over count if they are true.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if data != treedef.data or len(children) != len(treedef.child_treedefs):": "number = len(treedef.child_treedefs)\nif data != treedef.data or len(children) < number or any(children[number:]):",
+        "strict=True": "strict=False",
+    },
+    fails="test_number_of_children",
+)

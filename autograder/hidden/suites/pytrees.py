@@ -549,6 +549,7 @@ def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(student, "tup(leaf, leaf), (1, 2, 3)", "tup(leaf, leaf), (1,)", "lst(), [1]")
     along(student, "lst(leaf), []", "tup(leaf, lst(leaf)), (1, [2, 3])")
+    along(student, "tup(leaf), (1, None)", "lst(leaf, leaf), [1, 2, 0]")
     bag = "node_types.setdefault(Stack, NodeType(lambda x: (iter(x), 'bag'), None)) and "
     bag += "PyTreeDef(Stack, 'bag', (leaf, leaf)), "
     along(student, bag + "Stack([1])", bag + "Stack([1, 2])", bag + "Stack([1, 2, 3])")
