@@ -671,3 +671,15 @@ mistake(
     },
     fails="test_scan_is_one_loop",
 )
+# For each value of the carry, the condition is evaluated once more.
+mistake(
+    "control.finished",
+    {"stretch(runs, x)": "stretch(jaxpr_as_fun(condition)(*cond_consts, *carry)[0], x)"},
+    fails="test_finished_with_constants",
+)
+# Residuals that are the same in all steps are taken for the known constants, one for one.
+mistake(
+    "control.scan_transpose",
+    {"(split.rest, len(same)": "(split.rest, loop.num_consts - len(consts)"},
+    fails="test_backwards_from_the_last_step",
+)

@@ -684,14 +684,16 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3, unknown=Fa
     carry = (False, *(True,) * num_carry, False)  # others are carried along that are not linear
     marks = carry, (True,) * len(program.out_avals), (True,) * num_stacks
     split = module.SplitScan(program, program, program, *marks)
-    loop = module.Scan(program, length, len(carry), num_same + num_consts, reverse, 1)
+    # Residuals may be fewer, or more, than the known constants: of these the loop has seven more.
+    loop = module.Scan(program, length, len(carry), num_same + num_consts + 7, reverse, 1)
 
     def run(*xs, jaxpr, length, num_carry, num_consts, reverse, unroll):
         consts, carry, rows = module.groups(xs, num_consts, num_carry)
         steps.append(length)
         outs = {}
+        if any(np.shape(x)[0] != length for x in rows):
+            raise TypeError("the arrays must have a row for each step")
         for i in reversed(range(length)) if reverse else range(length):
-            # Of an array of NumPy, a row that is not there is an error.
             found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(np.asarray(x)[i] for x in rows))
             carry, outs[i] = module.groups(found, num_carry)
         ys = [np.zeros((length, *aval.shape), aval.dtype) for aval in jaxpr.out_avals[num_carry:]]
