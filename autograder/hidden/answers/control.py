@@ -629,3 +629,57 @@ mistake(
     },
     fails="test_backwards_no_steps",
 )
+# A branch that is there twice is taken for one.
+mistake(
+    "control.cond_jvp",
+    {"need), branches)": "need), list(dict.fromkeys(branches)))"},
+    fails="test_jvp_any_branch_decides",
+)
+mistake(
+    "control.select",
+    {
+        "for number, branch in enumerate(branches):": "for branch in branches:",
+        "np.int32(number)": "np.int32(branches.index(branch))",
+    },
+    fails="test_select_gradients_of_each_operand",
+)
+# If all examples are known to have the same branch, no other is computed.
+mistake(
+    "control.select",
+    {
+        "results = []": "results = []\nif isinstance(indices, np.ndarray) and np.unique(indices).size == 1:\n    branches = [branches[indices[0]]] * len(branches)"
+    },
+    fails="test_select_traced",
+)
+mistake(
+    "control.scan_transpose",
+    {
+        "[*map(instantiate, cts, out_avals)]": "[\n    np.zeros(aval.shape, aval.dtype) if ct is None else np.asarray(ct)\n    for ct, aval in zip(cts, out_avals)\n]"
+    },
+    fails="test_backwards_from_the_last_step",
+)
+mistake(
+    "control.scan_steps",
+    {"loop.length == 0": "loop.length == 0 or not (init or rows)"},
+    fails="test_scan_of_parts",
+)
+# Two steps at once, if their number allows it: the body is in the program twice.
+mistake(
+    "control.scan_steps",
+    {
+        "start = [np.int64(0), *init, *ys]": "start, one = [np.int64(0), *init, *ys], step\nif loop.length % 2 == 0:\n    step = lambda state: one(one(state))"
+    },
+    fails="test_scan_is_one_loop",
+)
+# For each value of the carry, the condition is evaluated once more.
+mistake(
+    "control.finished",
+    {"stretch(runs, x)": "stretch(jaxpr_as_fun(condition)(*cond_consts, *carry)[0], x)"},
+    fails="test_finished_with_constants",
+)
+# Residuals that are the same in all steps are taken for the known constants, one for one.
+mistake(
+    "control.scan_transpose",
+    {"(split.rest, len(same)": "(split.rest, loop.num_consts - len(consts)"},
+    fails="test_backwards_from_the_last_step",
+)

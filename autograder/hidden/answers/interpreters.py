@@ -381,3 +381,24 @@ mistake(
     },
     fails="test_counting_inside_counting",
 )
+# an AttributeError is taken for that of an interpreter without the method
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept AttributeError:\n    raise TypeError('no interpreter') from None"
+    },
+    fails="test_answers_of_any_kind",
+)
+# keeps two operands, and no more
+mistake(
+    "interpreters.remember", {"= args, self": "= args[:2], self"}, fails="test_operands_that_pass"
+)
+# puts the interpreter back only if its own is still there, or after an error
+mistake(
+    "interpreters.count_ops",
+    {
+        "with set_interpreter(Counting()):": "context.interpreter = own = Counting()\ntry:",
+        "return result, count": "except BaseException:\n    context.interpreter = before\n    raise\nif context.interpreter is own:\n    context.interpreter = before\nreturn result, count",
+    },
+    fails="test_after_an_error",
+)

@@ -646,3 +646,20 @@ mistake(
     {"result_types(eqn)": "result_types(eqn) if eqn.invars else [var.aval for var in eqn.outvars]"},
     fails="test_equation_shapes",
 )
+# The constants must be in a list.
+mistake(
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(zip(jaxpr.constvars, consts, strict=True))": "if len(consts) != len(jaxpr.constvars):\n    raise ValueError('constants')\nenv = dict(zip(jaxpr.constvars + jaxpr.invars, consts + list(args), strict=True))",
+        "env.update(zip(jaxpr.invars, args, strict=True))": "",
+    },
+    fails="test_eval_constants",
+)
+# Programs in parameters are closed, with the values of their constants.
+mistake(
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "if not any(isinstance(x, Jaxpr) for x in eqn.params.values()):\n    self.check_inner(eqn)"
+    },
+    fails="test_equation_inside",
+)

@@ -763,3 +763,65 @@ mistake(
     {"out_leaves, structure": "if not leaves and out_trees:\n    return []\nout_leaves, structure"},
     fails="test_runs_of_the_function",
 )
+# Without anything in it, a dict is taken apart before `is_leaf` is asked.
+mistake(
+    "pytrees.flatten",
+    {
+        "kind = node": "if type(tree) is dict and not tree:\n    return [], PyTreeDef(dict, (), ())\nkind = node"
+    },
+    fails="test_what_is_leaf_gives",
+)
+# An error of what yields the leaves is taken for a wrong number of leaves.
+mistake(
+    "pytrees.unflatten",
+    {
+        "leaves = list(leaves)": "try:\n    leaves = list(leaves)\nexcept TypeError:\n    raise ValueError('no leaves') from None"
+    },
+    fails="test_errors_when_put_together",
+)
+# A leaf fits all of the first tree's leaves.
+mistake(
+    "pytrees.map",
+    {
+        "columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]": "columns = [\n    leaves,\n    *(\n        flatten_up_to(treedef, other) if node_type(type(other)) else [other] * len(leaves)\n        for other in rest\n    ),\n]"
+    },
+    fails="test_map_of_trees_that_differ",
+)
+mistake(
+    "pytrees.map",
+    {"for other in rest": "for other in rest if other is not None"},
+    fails="test_map_of_trees_that_differ",
+)
+# The keys of a dict, of which some cannot be compared, are sorted as texts.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\nif type(tree) is dict:\n    data = tuple(sorted(tree, key=str))\n    children = [tree[key] for key in data]"
+    },
+    fails="test_nested_containers",
+)
+# Keys of which the structure knows nothing are left out.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "children, data = kind.take_apart(tree)": "if type(tree) is dict:\n    tree = {key: tree[key] for key in treedef.data if key in tree}\nchildren, data = kind.take_apart(tree)"
+    },
+    fails="test_keys_of_dicts",
+)
+# All dicts are made in one way, from their class and their keys.
+mistake(
+    "pytrees.unflatten",
+    {
+        "kind = ": "if issubclass(part.node_class, dict):\n    return part.node_class(zip(part.data, children))\nkind = "
+    },
+    fails="test_other_classes_come_back",
+)
+# Children that are left over count if they are true.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if data != treedef.data or len(children) != len(treedef.child_treedefs):": "number = len(treedef.child_treedefs)\nif data != treedef.data or len(children) < number or any(children[number:]):",
+        "strict=True": "strict=False",
+    },
+    fails="test_number_of_children",
+)

@@ -173,7 +173,8 @@ def test_answers_of_any_kind(student):
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
     student.agrees(answers_of_any_kind, ["KeyboardInterrupt", "StopIteration", "ValueError", 1.5])
-    student.agrees(answers_of_any_kind, ["GeneratorExit", "SystemExit", "RecursionError", 1.5])
+    student.agrees(answers_of_any_kind, ["GeneratorExit", "SystemExit", "RecursionError", [2.5]])
+    student.agrees(answers_of_any_kind, ["AttributeError", "AssertionError", (2.5,), [None]])
 
 
 def test_add_and_mul(student):
@@ -314,12 +315,12 @@ def remembered(mj, questions):
 
 @probe(uses=[answering])
 def passing(mj, kind, number):
-    """Results for operands kept nowhere else, beside one that stays: places may be used again."""
+    """Results for operands kept nowhere else, beside two that stay: places may be used again."""
     interpreter = RememberingInterpreter(answering(lambda op, args: [repr(x) for x in args]))
     made = {"a list": lambda i: [i], "a float": lambda i: 0.5 + i}[kind]
     stays = made(number)
-    first = [interpreter.interpret_op(Op.mul, (made(i), stays)) for i in range(number)]
-    return first, [interpreter.interpret_op(Op.mul, (stays, made(i))) for i in range(number)]
+    first = [interpreter.interpret_op(Op.mul, (made(i), stays, stays)) for i in range(number)]
+    return first, [interpreter.interpret_op(Op.mul, (stays, stays, made(i))) for i in range(number)]
 
 
 @probe(uses=[answering])
@@ -646,12 +647,14 @@ def results_themselves(mj):
 
 @probe(uses=[texts])
 def failing(mj, errors):
-    """Which interpreter is current after functions that raise, and what comes out."""
+    """Which interpreter is current after functions that raise, or return, and what comes out."""
 
     def f(error):
         came.append("runs")
         if type(error) is not KeyError:
             context.interpreter = Interpreter()
+        if type(error) is Warning:
+            return
         raise error
 
     context.interpreter = text = texts()
@@ -738,8 +741,8 @@ def test_counting_inside_counting(student):
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("is current again")
 def test_after_an_error(student):
-    """After a function that raises, all is as before, even the count of a function around it."""
-    student.agrees(failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "TypeError"])
+    """After a function, even one that raises, all is as before, the count around it too."""
+    student.agrees(failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "Warning"])
     student.agrees(counts_around, False)
 
 

@@ -59,10 +59,11 @@ exercise("jaxprs.eval_jaxpr")
 
 @probe
 def difference(mj, x, y):
-    """Two equations in which the order of operands matters."""
-    a, b, c, d = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(4))
+    """Three equations: the order of operands matters, and one operand is there twice."""
+    a, b, c, d, e = (Var(ShapedArray(np.shape(x), get_aval(x).dtype)) for _ in range(5))
     eqns = [JaxprEqn([a, b], [c], sub_p, {}), JaxprEqn([c], [d], exp_p, {})]
-    return eval_jaxpr(Jaxpr([], [a, b], [d], eqns), [], x, y)
+    eqns.append(JaxprEqn([d, d], [e], mul_p, {}))
+    return eval_jaxpr(Jaxpr([], [a, b], [e], eqns), [], x, y)
 
 
 @probe
@@ -300,7 +301,7 @@ def test_eval_literals(student):
 def test_eval_constants(student):
     """Constants get their values from consts, and inputs theirs from the arguments."""
     student.agrees(with_constants, [2.0, 3.0], [5.0, 7.0])
-    student.agrees(with_constants, [ROW, ROW * 2.0], [ROW + 1.0, ROW - 5.0])
+    student.agrees(with_constants, (ROW, ROW * 2.0), [ROW + 1.0, ROW - 5.0])
 
 
 @pytest.mark.meets("twice", "sizes", "some_results")
@@ -344,7 +345,7 @@ def test_eval_within_itself_after_an_error(student, n):
 @pytest.mark.meets("exception")
 def test_eval_of_an_equation_that_fails(student):
     """An error of an equation comes out unchanged, even if no output needs the equation."""
-    for error in ("KeyError", "TypeError", "NotImplementedError"):
+    for error in ("KeyError", "TypeError", "ValueError", "NotImplementedError"):
         student.agrees(failing_equation, error)
 
 
@@ -440,6 +441,8 @@ def test_product_of_matrices(student):
     student.agrees(type_of_product, ((3,), "float32"), ((3,), "float32"), VECTORS)
     student.agrees(type_of_product, ((0, 3), "float64"), ((3, 0), "float64"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "bool"), ((3, 5), "bool"), MATRICES)
+    million = 10**6  # a type is cheap, whatever the array would be
+    student.agrees(type_of_product, ((million, 3), "int8"), ((3, million), "int8"), MATRICES)
     student.agrees(
         type_of_product, ((3, 2), "float64"), ((5, 3), "float64"), (((0,), (1,)), ((), ()))
     )
@@ -598,7 +601,8 @@ def equation(mj, operands, results, types, bound=(), inner="", number=1, after=F
     made_up_p = Primitive("made_up", multiple_results=True)
     abstract_eval_rules[made_up_p] = rule
     closed = ClosedJaxpr(Jaxpr([], [inside], [outside if "wrong" in inner else inside], []), [])
-    params = {"branches": (closed,) * 3} if "three" in inner else {"jaxpr": closed}
+    held = closed.jaxpr if "open" in inner else closed
+    params = {"branches": (held,) * 3} if "three" in inner else {"jaxpr": held}
     ins = [Literal(2, ShapedArray((), f)) if i is None else variables[i] for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params if inner else {})
     return checked(eqn, variables, [variables[i] for i in bound], number, after)
@@ -713,6 +717,8 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "open wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "three open wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
 

@@ -119,7 +119,7 @@ def told(result):
     if type(result) is str and result == "ValueError":  # anything else may claim to equal it
         return {"error": "ValueError"}
     match result:
-        case (list() as leaves, PyTreeDef()):
+        case (list() as leaves, PyTreeDef()) if isinstance(result, tuple):
             found = {"the leaves": plain(leaves), "the structure": repr(plain(result[1]))}
         case PyTreeDef():
             found = {"the structure": repr(plain(result))}
@@ -181,6 +181,7 @@ def test_nested_containers(student):
         "(5,)",
         "[1, (2, [3, (4,)]), 5]",
         "{'z': (1, {'y': 2, 'x': [3]}), 'a': [[4, 5], 6]}",
+        "{10: 'x', 9: 'y', -1: 'z'}",
         "((((7,),),), 8, [[9]])",
         "(lambda shared: {'b': shared, 'a': (shared, [shared])})([1, (2, None)])",
     )
@@ -247,6 +248,7 @@ def test_what_is_leaf_gives(student):
         "[(1, 2), [3]], lambda x: None",
         "[1, None, {'a': None}], is_leaf=lambda x: x is None",
         "{'a': [(), 1], 'b': ()}, lambda x: x == ()",
+        "[{}, [], (), Empty(), OrderedDict(), None, 1], lambda x: x in ({}, [], (), None)",
     )
 
 
@@ -276,6 +278,7 @@ def test_errors_when_taken_apart(student):
         raising(own.format("stop", "[1, Shape()]")),
         raising(own.format("stop", "Shape()"), "StopIteration"),
         raising(own.format(late, "[1, Shape()]")),
+        "refused(tree_flatten, [{'a': 1, 2: 3}])",
     )
 
 
@@ -378,7 +381,11 @@ def test_other_classes_come_back(student):
         "named(Point, leaf, tup(leaf, leaf)), [1, 2, 3]",
         "lst(named(Other, leaf, leaf), named(Empty)), [1, 2]",
         "PyTreeDef(Pair, 'kept', (leaf, named(Point, leaf, leaf))), [1, 2, 3]",
+        "PyTreeDef(OrderedDict, ('b', 'a'), (leaf, leaf)), [1, 2]",
+        "PyTreeDef(defaultdict, (list, ('a', 'b')), (leaf, leaf)), [1, 2]",
     )
+    default = "PyTreeDef(defaultdict, (list, ()), ())"
+    programs(student, NOTHING, f"tree_unflatten({default}, [])['a']")
     stack = "node_types[Stack] = NodeType(None, lambda data, xs: {})\nresult = tree_unflatten({})"
     programs(
         student,
@@ -421,11 +428,12 @@ result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leave
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("an error raised on the way")
 def test_errors_when_put_together(student):
-    """An error in the function that makes a container comes out unchanged."""
+    """An error in what makes a container, or in what yields the leaves, comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); shape = PyTreeDef(Shape, None, (leaf, leaf))"
     inside = raising(f"{made}; tree_unflatten(lst(leaf, shape), [1, 2, 3])")
+    late = raising("tree_unflatten(lst(leaf), (stop() for _ in 'a'))")
     alone = raising(f"{made}; tree_unflatten(shape, [1, 2])", "StopIteration")
-    programs(student, NOTHING, inside, alone)
+    programs(student, NOTHING, inside, late, alone)
 
 
 def refusals(student, *calls):
@@ -541,6 +549,7 @@ def test_number_of_children(student):
     """A container with more children, or with fewer, does not fit."""
     along(student, "tup(leaf, leaf), (1, 2, 3)", "tup(leaf, leaf), (1,)", "lst(), [1]")
     along(student, "lst(leaf), []", "tup(leaf, lst(leaf)), (1, [2, 3])")
+    along(student, "tup(leaf), (1, None)", "lst(leaf, leaf), [1, 2, 0]")
     bag = "node_types.setdefault(Stack, NodeType(lambda x: (iter(x), 'bag'), None)) and "
     bag += "PyTreeDef(Stack, 'bag', (leaf, leaf)), "
     along(student, bag + "Stack([1])", bag + "Stack([1, 2])", bag + "Stack([1, 2, 3])")
@@ -551,6 +560,7 @@ def test_keys_of_dicts(student):
     """A dict with different keys does not fit; the order of insertion does not matter."""
     along(student, "dic(a=leaf), {'b': 1}", "dic(a=leaf, b=leaf), {'a': 1, 'c': 2}")
     along(student, "dic(a=leaf, b=leaf), {'a': 1}", "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}")
+    along(student, "dic(b=leaf), {'b': 1, 'c': 2}", "dic(), {'a': 1}")
 
 
 @pytest.mark.meets("keys", "nested")
@@ -622,6 +632,7 @@ def test_map_of_trees_that_differ(student):
     """Trees that do not fit the first one are rejected with ValueError, whichever it is."""
     misfits = (
         *("[1, 2], [1, 2, 3]", "[1, 2, 3], [1, 2]", "[1, 2], (1, 2)", "{'a': 1}, {'b': 1}"),
+        *("[1, 2], 3", "{'a': [1, 2]}, {'a': 3}", "[1, 2], None", "(1,), (2,), None"),
         *("[1, 2], [1, 2], [1, [2], 3]", "[1, [2]], [[1], 2]", "[], [1]", "(None, {}), ((), {})"),
     )
     mapped(student, *(f"lambda x, *ys: x, {trees}" for trees in misfits))
