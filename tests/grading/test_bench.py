@@ -1,6 +1,5 @@
 """The benchmarks: they run, and their reports have the shape that readers rely on. Not speed."""
 
-import contextlib
 import gc
 import json
 import os
@@ -21,8 +20,6 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import bench
 from benchmarks import _cost as cost
 from benchmarks import _measure as measure
-from benchmarks import _others as others
-from benchmarks import _same_checks as same_checks
 from benchmarks import grading, reference, start, term
 from benchmarks._memory import Growth
 from benchmarks._programs import Sizes
@@ -113,40 +110,6 @@ def test_a_class_is_mixed_and_everybody_differs(name):
     assert sorted(bodies.count(body) for body in set(bodies))[-3:] == [10, 10, 10]
     assert len({source for _, source in made}) == len({student for student, _ in made}) == 40
     assert not any("while True" in source for _, source in made)
-
-
-@pytest.mark.full
-@pytest.mark.slow
-@needs_isolation
-def test_other_graders_make_the_same_checks(tmp_path):
-    lesson = manifest.get("jvp")
-    content = others.recorded(lesson)
-    checks = same_checks.Checks(content["package"], content["tests"])
-    for _, source in grading.make_class(lesson, 4):
-        result = graded(lesson, source.encode(), shrink=False)
-        checks.package = None
-        shares = {x["id"]: x["points"] / x["max_points"] for x in result["exercises"]}
-        with package_of(tmp_path, lesson, source):
-            assert {name: checks.share(name) for name in shares} == pytest.approx(shares, abs=0.01)
-
-
-@contextlib.contextmanager
-def package_of(folder, lesson, source):
-    """The submission's package, in place of the reference that other tests import."""
-    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_of(name, lesson)}
-    assemble.write_tree(folder, lesson, {lesson.module: source})
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        for name in [name for name in sys.modules if is_of(name, lesson)]:
-            del sys.modules[name]
-        sys.modules.update(kept)
-
-
-def is_of(name, lesson):
-    return name.split(".")[0] == lesson.package
 
 
 def fake(name, size, scores):
