@@ -156,9 +156,11 @@ def last_rows(report: Path) -> list[dict[str, Any]]:
 
 
 def keep(report: Path, rows: Sequence[Any], packages: Sequence[str]) -> None:
-    """Write a run's rows, which are dataclasses, with its date and what they depend on."""
-    about = {"date": date.today().isoformat(), **document([], packages)}
-    write_json(report, about | {"rows": [asdict(row) for row in rows]})
+    """Write a run's rows, which are dataclasses, one a line, with its date and its machine."""
+    about = {"date": date.today().isoformat(), **document([], packages), "rows": "ROWS"}
+    lines = ",\n    ".join(json.dumps(asdict(row)) for row in rows)
+    text = json.dumps(about, indent=2).replace('"ROWS"', f"[\n    {lines}\n  ]")
+    report.write_text(f"{text}\n", encoding="utf-8")
     print(f"The figures are in {report}.")
 
 

@@ -45,7 +45,6 @@ class Sizes:
     ours: int = 200
     batch: int = 60
     single: int = 10
-    starts: int = 50
     memory: int = 2000
 
 
@@ -168,17 +167,6 @@ def measured(grader: Grader, lesson: Lesson, jobs: Sequence[Job]) -> Row:
     return Row(lesson.id, grader.name, len(jobs), total.seconds, total.cpu, scores)
 
 
-def start_cost(lesson: Lesson, number: int) -> float | None:
-    """The seconds of processor time for a worker that starts and imports the package, no more."""
-    with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
-        command = [sys.executable, "-m", "benchmarks._start", lesson.id]
-        none, all_ = (
-            cost.of([*command, str(n)], ROOT, others.environment(), Path(name, "log")).cpu
-            for n in (0, number)
-        )
-    return None if none is None or all_ is None else (all_ - none) / number
-
-
 def check_scores(rows: Sequence[Row], lesson: Lesson) -> None:
     """Complain where graders disagree: they would not have done the same work."""
     right = rows[0].scores
@@ -197,7 +185,7 @@ def check_scores(rows: Sequence[Row], lesson: Lesson) -> None:
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure, and what it should be at least, or at most, if it matters."""
+    """A figure, and what it should be at least, or at most."""
 
     name: str
     value: float | None
@@ -206,8 +194,8 @@ class Aim:
 
     @property
     def is_reached(self) -> bool | None:
-        """None where the figure could not be measured, or nothing is aimed at."""
-        if self.value is None or (self.least is None and self.most is None):
+        """None where the figure could not be measured."""
+        if self.value is None:
             return None
         return (self.least or 0) <= self.value <= (self.most or math.inf)
 
@@ -274,7 +262,6 @@ def main(
         check_scores(of_lesson, lesson)
         rows += of_lesson
         found += aims(of_lesson)
-        found.append(Aim(f"{lesson.id}: CPU s for a start", start_cost(lesson, sizes.starts)))
     lesson = chosen(words)[0]
     grown = memory.grown(lesson, make_class(lesson, sizes.memory))
     found.append(Aim(f"memory over {sizes.memory} submissions, growth", grown.ratio, most=1.05))

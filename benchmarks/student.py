@@ -1,4 +1,4 @@
-"""How long a student waits: from `check` to its answer, beside pytest's and rustlings' own start.
+"""How long a student waits: from `check` to its answer.
 
 In a workspace on a warm disk, each lesson is checked as its skeleton is, and as the reference is.
 Wall time is what a student feels; processor time (of all processes) tells how much of it was ours
@@ -6,7 +6,6 @@ on a machine that is busy. The aim: an answer within 1 s for lessons without XLA
 """
 
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 
 from autograder.lessons import assemble, manifest, places
@@ -34,14 +32,13 @@ class Row:
     name: str
     wall: float
     processor: float
-    aim: float  # 0: another project's, for comparison
+    aim: float
 
     @property
     def line(self) -> str:
         """A line of the table."""
         reached = "reached" if self.wall <= self.aim else "not reached"
-        end = f"{self.aim:>6g}  {reached}" if self.aim else ""
-        return f"{self.name:<36}{self.wall:>8.2f}{self.processor:>11.2f}{end}"
+        return f"{self.name:<36}{self.wall:>8.2f}{self.processor:>11.2f}{self.aim:>6g}  {reached}"
 
 
 def measure(name: str, command: Sequence[str], folder: Path, aim: float, rounds: int) -> Row:
@@ -78,18 +75,6 @@ def rows_of(lesson: Lesson, folder: Path, rounds: int) -> list[Row]:
     return [untouched, measure(f"check {lesson.id}, solved", check, folder, aim, rounds)]
 
 
-def others(folder: Path, rounds: int) -> list[Row]:
-    """How long others need to start: pytest with one empty test, and rustlings if it is here."""
-    (folder / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
-    found = [measure("pytest, one empty test", pytest, folder, 0.0, rounds)]
-    if rustlings := shutil.which("rustlings"):
-        found.append(measure("rustlings, its start", [rustlings, "--version"], folder, 0.0, rounds))
-    else:
-        print("rustlings is not installed here, and not measured.")
-    return found
-
-
 def main(lessons: Sequence[str] = (), rounds: int = ROUNDS, report: Path = REPORT) -> None:
     """Measure the lessons, all if none is named; print a table and write it as JSON."""
     known = [x for x in manifest.load().values() if x.exercises and x.id in (lessons or [x.id])]
@@ -98,7 +83,7 @@ def main(lessons: Sequence[str] = (), rounds: int = ROUNDS, report: Path = REPOR
         folder = Path(name)
         make_workspace(folder)
         of_lessons = (row for x in known for row in rows_of(x, folder, rounds))
-        rows = printed(chain(others(folder, rounds), of_lessons), lambda row: row.line)
+        rows = printed(of_lessons, lambda row: row.line)
     about = {"cores": os.cpu_count(), "load": os.getloadavg(), "rows": [asdict(x) for x in rows]}
     write_json(report, about)
 

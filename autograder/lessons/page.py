@@ -413,7 +413,6 @@ def doctests_fenced(doc: str) -> str:
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIRECTIVE = re.compile(r"(\s*)\{\{(.*)\}\}\s*")
 _EXAMPLE = re.compile(r"`{3,}python\b.*\bexec=\"on\"")
-_SNIPPET = re.compile(r"\s*-+8<-+")
 
 
 def parts(text: str, lesson: Lesson) -> Iterator[Part]:
@@ -461,8 +460,6 @@ def is_fenced(block: str) -> bool:
 def _part(raw: str, line: int, lesson: Lesson) -> Part:
     if _EXAMPLE.match(raw):
         return Part("example", raw, line, raw.partition("\n")[0])
-    if _SNIPPET.match(raw):
-        raise problem(lesson, line, "Snippets are not used. Write {{ source FILE NAME }}.")
     directive = _DIRECTIVE.fullmatch(raw)
     if not directive:
         return Part("text", raw, line)

@@ -2,7 +2,7 @@
 
 The work is done by two tests, which the usual run of the tests does in part. What JAX answers is
 kept in `build/oracle`, and what failed last time comes first: a sweep that was stopped goes on
-quickly. A table of which primitive was asked which numbers is its end.
+quickly.
 """
 
 import os
@@ -27,10 +27,4 @@ def run() -> int:
     )
     command = [sys.executable, "-m", "pytest", TEST, EDGES, "--full", "-q", "--failed-first"]
     command += ["-n", "2", "--dist", "worksteal"]
-    status = _call(command, PYTHONPATH="")
-    print("\nWhich numbers each primitive was asked:", flush=True)
-    return status or _call([sys.executable, EDGES], PYTHONPATH="solutions:.")
-
-
-def _call(command: list[str], **environment: str) -> int:
-    return subprocess.call(command, cwd=places.ROOT, env={**os.environ, **environment})
+    return subprocess.call(command, cwd=places.ROOT, env={**os.environ, "PYTHONPATH": ""})

@@ -1,13 +1,11 @@
 """`new` begins a lesson that works at once, and says what is left to write until it is finished."""
 
-import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from command_lines import EXAMPLES
@@ -122,18 +120,6 @@ def test_the_finished_lesson_is_checked_in_a_workspace(finished, tmp_path):
     finished.run("check", "fusion", status=1, **workspace)
     finished.run("give", "fusion", **workspace)
     finished.run("check", "fusion", **workspace)
-
-
-@pytest.mark.slow
-def test_the_finished_lesson_is_graded(finished, tmp_path):
-    finished.run("init", tmp_path / "mine")
-    for student, folder in {"ada": finished.root / "solutions", "ben": tmp_path / "mine"}.items():
-        (tmp_path / "in" / student).mkdir(parents=True)
-        shutil.copy(folder / "minijax/fusion.py", tmp_path / "in" / student)
-    finished.run("grade", tmp_path / "in", "--lesson", "fusion", "--out", tmp_path / "out")
-    results = [json.loads(path.read_text()) for path in Path(tmp_path, "out").glob("*.json")]
-    scores = {each["student"]: each["score"] for each in results if "student" in each}
-    assert scores == {"ada": 1, "ben": 0}
 
 
 def test_no_lesson_of_the_course_is_unfinished():

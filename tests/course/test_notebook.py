@@ -120,11 +120,6 @@ def test_below_an_example_is_what_the_reference_left_there_and_that_is_said(hell
     assert not any(cell["outputs"] for cell in others)
 
 
-def test_several_are_made_at_once_and_are_the_same(hello):
-    lessons = [hello, manifest.get("bye")]
-    assert notebook.texts(lessons) == [notebook.text(lesson) for lesson in lessons]
-
-
 def test_each_exercise_has_one_locked_grade_cell_with_its_points(hello):
     cells = [c for c in notebook.make(hello)["cells"] if "nbgrader" in c["metadata"]]
     assert [cell["metadata"]["nbgrader"] for cell in cells] == [
@@ -235,11 +230,6 @@ def test_sections_are_cells_of_their_own(hello):
         "### Exercise: A box that grows",
         "## Playground",
     ]
-
-
-def test_the_same_lesson_gives_the_same_file(hello):
-    assert notebook.text(hello) == notebook.text(hello)
-    assert notebook.text(hello).endswith("\n")
 
 
 CELLS = """

@@ -102,7 +102,6 @@ def test_a_source_never_shows_a_solution(hello, name, lesson_id):
         ("{{ exercise hello.great }}", "Did you mean hello.greet"),
         ("{{ lesson now }}", "takes no argument"),
         ("    {{ lesson }}", "The directive lesson is indented"),
-        ('--8<-- "solutions/toy/hello.py"', "Snippets are not used"),
     ],
 )
 def test_a_wrong_directive_is_told_with_file_and_line(hello, line, message):

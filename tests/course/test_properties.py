@@ -34,17 +34,3 @@ def is_alone(text):
 @pytest.mark.parametrize("suite", sorted(places.SUITES.glob("*.py")), ids=lambda x: x.stem)
 def test_a_property_can_be_read_alone(suite):
     assert [x for x in properties(suite).items() if not is_alone(x[1])] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "alone"),
-    [
-        ("The same for integers.", False),
-        ("So do the number of examples and the name of their axis.", False),
-        ("Booleans are numbers, too.", False),
-        ("It is kept", False),
-        ("Some operands may be constants.", True),
-    ],
-)
-def test_a_sequel_is_told_from_a_sentence(text, alone):
-    assert is_alone(text) is alone

@@ -143,6 +143,12 @@ def test_a_replacement_defines_the_target_and_nothing_else(new):
         skeleton.replace_function(small_course.HELLO, "Box.grow", new)
 
 
+def test_lines_of_code_hold_no_words_only():
+    source = '"""Words.\n\nMore."""\n\nX = """text\nof two lines"""  # words\n\n# Words.\n'
+    function = "def f():\n    'Words.'\n\n    return (\n        X\n    )\n"
+    assert skeleton.lines_of_code(source + function) == 6
+
+
 # ------------------------------------------------------------------------------------------
 # The blank way
 

@@ -32,10 +32,6 @@ def column(frame, head):
     return [cell["text"] for x in frame["columns"] if x["head"] == head for cell in x["cells"]]
 
 
-def test_there_are_as_many_recordings_as_lessons_show():
-    assert len(PROGRAMS) == 28
-
-
 @pytest.mark.parametrize(("lesson", "name"), PROGRAMS)
 def test_a_picture_has_no_repr_and_no_python_call(lesson, name):
     frames = frames_of(lesson, name)

@@ -1,7 +1,5 @@
 """Generated files follow their sources, and nothing else is touched."""
 
-import subprocess
-
 import pytest
 import small_course
 
@@ -101,20 +99,6 @@ def test_a_table_between_markers_is_renewed(root):
 
 def test_this_repository_is_in_step():
     assert sync.sync(check=True) == []
-
-
-def test_what_is_generated_whole_is_marked_for_git_and_nothing_else_is():
-    def ask(*command, text=""):
-        command = ["git", "-C", str(places.ROOT), *command]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        return done.stdout.split("\0")
-
-    tracked = ask("ls-files", "-z")
-    fields = ask("check-attr", "-z", "--stdin", "linguist-generated", text="\0".join(tracked))
-    answers = zip(fields[::3], fields[2::3], strict=False)  # the last record ends with a NUL, too
-    marked = {path for path, value in answers if value == "set"}
-    whole = {path for path in sync.generated() if not path.endswith(".md")}
-    assert {path for path in marked if not path.startswith("requirements/")} == whole
 
 
 def test_every_module_of_the_reference_belongs_to_a_lesson():

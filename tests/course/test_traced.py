@@ -39,11 +39,6 @@ def test_each_lesson_has_a_stepper_and_each_program_a_page():
         assert all(f'{{{{ trace "{name}" }}}}' in index for name in unused)
 
 
-def test_no_page_has_a_stepper_that_is_written_by_hand():
-    for lesson in LESSONS:
-        assert 'class="stepper"' not in (lesson.folder / "lesson.md").read_text(encoding="utf-8")
-
-
 def test_a_rule_is_shown_as_students_get_it():
     found = traced.read('"jvp-of-jvp"', manifest.load()["jvp"])
     codes = {x.name: re.sub("<[^>]*>", "", x.text) for x in found.sources}

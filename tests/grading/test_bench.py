@@ -1,6 +1,5 @@
 """The benchmarks: they run, and their reports have the shape that readers rely on. Not speed."""
 
-import contextlib
 import gc
 import json
 import os
@@ -21,9 +20,7 @@ from autograder.lessons.problem import Problem
 from autograder.upkeep import bench
 from benchmarks import _cost as cost
 from benchmarks import _measure as measure
-from benchmarks import _others as others
-from benchmarks import _same_checks as same_checks
-from benchmarks import control, grading, reference, start, term
+from benchmarks import grading, reference, start, term
 from benchmarks._memory import Growth
 from benchmarks._programs import Sizes
 
@@ -52,26 +49,17 @@ def test_every_row_is_measured_and_reported(tmp_path, monkeypatch, capsys):
         assert row["ratio"] == row["quartiles"][0] == row["ours"] / row["other"] > 0
 
 
-def compare(rows, sizes, near):
-    """Both libraries compute the same in each row."""
+@pytest.mark.slow
+def test_both_libraries_compute_the_same():
     import minijax
     import numpy as np
 
-    for row in rows:
-        ours, other = row.prepare(minijax, sizes)(), row.prepare(reference.module("jax"), sizes)()
+    kinds = ("dispatch", "training", "per-example", "eager")
+    for row in [row for row in reference.ROWS if row.name.startswith(kinds)]:
+        ours, other = row.prepare(minijax, TINY)(), row.prepare(reference.module("jax"), TINY)()
         leaves = [minijax.tree.leaves(ours), reference.jax.tree.leaves(other)]
         for x, y in zip(*leaves, strict=True):
-            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=near, atol=near / 100)
-
-
-@pytest.mark.slow
-def test_both_libraries_compute_the_same():
-    kinds = ("dispatch", "training", "per-example", "eager")
-    compare([row for row in reference.ROWS if row.name.startswith(kinds)], TINY, 1e-4)
-
-
-def test_both_libraries_compute_the_same_loops():
-    compare(control.ROWS, control.Sizes(iterations=5, steps=4, width=3), 1e-5)
+            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-4, atol=1e-6)
 
 
 def test_the_program_to_trace_has_as_many_equations_as_its_row_says():
@@ -124,40 +112,6 @@ def test_a_class_is_mixed_and_everybody_differs(name):
     assert not any("while True" in source for _, source in made)
 
 
-@pytest.mark.full
-@pytest.mark.slow
-@needs_isolation
-def test_other_graders_make_the_same_checks(tmp_path):
-    lesson = manifest.get("jvp")
-    content = others.recorded(lesson)
-    checks = same_checks.Checks(content["package"], content["tests"])
-    for _, source in grading.make_class(lesson, 4):
-        result = graded(lesson, source.encode(), shrink=False)
-        checks.package = None
-        shares = {x["id"]: x["points"] / x["max_points"] for x in result["exercises"]}
-        with package_of(tmp_path, lesson, source):
-            assert {name: checks.share(name) for name in shares} == pytest.approx(shares, abs=0.01)
-
-
-@contextlib.contextmanager
-def package_of(folder, lesson, source):
-    """The submission's package, in place of the reference that other tests import."""
-    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_of(name, lesson)}
-    assemble.write_tree(folder, lesson, {lesson.module: source})
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        for name in [name for name in sys.modules if is_of(name, lesson)]:
-            del sys.modules[name]
-        sys.modules.update(kept)
-
-
-def is_of(name, lesson):
-    return name.split(".")[0] == lesson.package
-
-
 def fake(name, size, scores):
     """A grader that is measured like others, and has these scores."""
 
@@ -173,7 +127,6 @@ def quick(monkeypatch):
     sizes = grading.Sizes(ours=2, batch=2, single=1, memory=10)
     monkeypatch.setattr(grading, "Sizes", lambda: sizes)
     monkeypatch.setattr(grading.memory, "grown", lambda lesson, jobs: Growth((90.0,) * 10))
-    monkeypatch.setattr(grading, "start_cost", lambda lesson, number: 0.1)
 
 
 NAMES = [(grader.name, grader.size) for grader in grading.GRADERS]
@@ -188,8 +141,8 @@ def test_every_grader_is_measured_and_reported(quick, tmp_path, capsys):
     assert [row["grader"] for row in report["rows"]] == [name for name, _ in NAMES]
     for row in report["rows"]:
         assert row["per_minute"] == pytest.approx(60 * row["submissions"] / row["seconds"])
-    assert [aim["reached"] for aim in report["aims"]][-2:] == [None, True]
-    assert len(report["aims"]) == 6
+    assert report["aims"][-1]["reached"] is True
+    assert len(report["aims"]) == 5
     table = capsys.readouterr().out
     assert all(f"jvp: {name}" in table for name, _ in NAMES)
 

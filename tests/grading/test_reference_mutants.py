@@ -36,7 +36,6 @@ SIX = tripled(2)
 '''
 
 TESTS = """
-import pytest
 from tiny.numbers import SIX, Pair, double, half
 
 
@@ -44,7 +43,6 @@ def test_double():
     assert double(3) == 6
 
 
-@pytest.mark.slow
 def test_half():
     assert half(3) == 1.5
 
@@ -134,18 +132,17 @@ def test_what_tests_call_is_asked_once_and_what_fails_says_nothing(root, capsys)
     assert not (root / "chosen.json").exists()
 
 
-def test_the_choice_kills_some_and_all_tests_some_more(root):
+def test_a_mutant_is_killed_by_a_test_that_calls_it(root):
     with reference.copied() as copy:
         touching = reference.ask_tests(copy)
 
         def killed(*which):
-            found = reference.try_out(copy, "tiny/numbers.py", made(*which), touching)
-            return found.by_choice, found.by_all
+            return reference.is_killed(copy, "tiny/numbers.py", made(*which), touching)
 
-        assert killed("double", "+    return x - x") == (True, True)
-        assert killed("half", "+    return x * 2") == (False, True)
-        assert killed("tripled", "+    return x + x - x") == (True, True)
-        assert killed("unasked", "+    return x / 3") == (False, False)
+        assert killed("double", "+    return x - x")
+        assert killed("half", "+    return x * 2")
+        assert killed("tripled", "+    return x + x - x")
+        assert not killed("unasked", "+    return x / 3")
         assert (copy / "solutions/tiny/numbers.py").read_text() == MODULE
     assert (root / "solutions/tiny/numbers.py").read_text() == MODULE
 
@@ -155,5 +152,5 @@ def test_the_table_counts_them_and_the_survivors_are_shown(root, monkeypatch, ca
     monkeypatch.setattr(reference, "make_mutants", lambda module: chosen)
     assert reference.run(["tiny/numbers.py"], quick=True) == 1
     said = capsys.readouterr().out
-    assert "tiny/numbers.py  2 of 2   1                     1\n" in said
+    assert "tiny/numbers.py  2 of 2   1\n" in said
     assert said.endswith("passes all tests that call it.\n-    return x * 3\n+    return x / 3\n")

@@ -17,7 +17,6 @@ import time
 import tomllib
 import urllib.request
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 import small_course
@@ -283,9 +282,6 @@ def add(path, text):
 
 BROKEN = {
     "an example raises": (FENCE.format(options="", code="1 / 0"), "ZeroDivisionError: division"),
-    "an example has a typo": (FENCE.format(options="", code="if:"), "SyntaxError: invalid"),
-    "an example does not raise": (FENCE.format(options=' raises="KeyError"', code="1"), "nothing"),
-    "another error": (FENCE.format(options=' raises="KeyError"', code="1 / 0"), "ZeroDivision"),
     "a dead link": ("\n[there](../nowhere.md)\n", "nowhere.md"),
     "a dead anchor": ("\n[there](../../glossary.md#no-such-word)\n", "#no-such-word"),
     "an unknown formula": ("\nSee $\\notexisting$.\n", "\\notexisting"),
@@ -865,8 +861,3 @@ def wait_for(address: str, text: str, seconds: float = 20):
             pass
         time.sleep(0.2)
     pytest.fail(f"{address} does not show {text!r}")
-
-
-def test_the_build_folder_is_not_a_source_folder():
-    config = Path(places.ROOT, "mkdocs.yml").read_text(encoding="utf-8")
-    assert re.search(r"^site_dir: build/site$", config, re.MULTILINE)
