@@ -633,3 +633,69 @@ mistake(  # functions that are tuples are taken apart
     },
     fails="test_segments_of_closures",
 )
+mistake(
+    "checkpoint.kept_values",
+    {"live.update(eqn.invars)": "live.update(eqn.invars[:2])"},
+    fails="test_kept_in_order",
+)
+mistake(  # a parameter that is None is left out
+    "checkpoint.kept_values",
+    {"**eqn.params)": "**{k: v for k, v in eqn.params.items() if v is not None})"},
+    fails="test_kept_asks",
+)
+mistake(
+    "checkpoint.kept_values",
+    {"return kept[::-1]": "return [*(v for v in jaxpr.constvars if v in live), *kept[::-1]]"},
+    fails="test_kept_no_inputs",
+)
+mistake(  # what two results share is computed for each
+    "checkpoint.later",
+    {
+        "return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])": "operands = [*residuals, *args[len(inputs) :]]\nalone = [rest.jaxpr.replace(outvars=[v]) for v in rest.jaxpr.outvars]\nreturn [eval_jaxpr(one, rest.consts, *operands)[0] for one in alone]"
+    },
+    fails="test_later_computes_again",
+)
+mistake(  # equations that look the same are one
+    "checkpoint.later",
+    {
+        "eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]": "gone = [(e.primitive, e.invars) for e in jaxpr.eqns if given & set(e.outvars)]\neqns = [eqn for eqn in jaxpr.eqns if (eqn.primitive, eqn.invars) not in gone]"
+    },
+    fails="test_later_takes_kept_values",
+)
+mistake(
+    "checkpoint.later",
+    {"def later(": "if not inputs:\n    return rest\n\ndef later("},
+    fails="test_later_without_outputs",
+)
+mistake(  # a kept value that is a result, too, is taken for that
+    "checkpoint.partial_eval",
+    {"*outs[number:]]]": "*(x for x in outs[number:] if all(x is not y for y in outs[:number]))]]"},
+    fails="test_split_policy",
+)
+mistake(  # without its policy, if that fails
+    "checkpoint.partial_eval",
+    {
+        "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\ntry:\n    split = split_and_forget(jaxpr, is_known, policy)\nexcept Exception:\n    split = split_and_forget(jaxpr, is_known, policy := None)"
+    },
+    fails="test_split_under_other_transformations",
+)
+mistake(  # known results lose their weak types
+    "checkpoint.partial_eval",
+    {
+        "now = iter(outs)": "import numpy as np\nfrom minijax.core import Tracer\n\nnow = iter([x if isinstance(x, Tracer) else np.asarray(x) for x in outs])"
+    },
+    fails="test_split_forgets",
+)
+mistake(
+    "checkpoint.segments",
+    {
+        "return one": "from minijax.checkpoint_policies import dots_saveable\n\nreturn one",
+        "checkpoint(one_after_the_other(part))": "checkpoint(one_after_the_other(part), policy=dots_saveable)",
+    },
+    fails="test_segments_forget",
+)
+mistake(
+    "checkpoint.segments",
+    {"size = max(": "functions = [f for f in functions if f]\nsize = max("},
+    fails="test_segments_of_closures",
+)

@@ -65,16 +65,18 @@ def keeping(*names):
     asked = []
 
     def policy(primitive, *avals, **params):
-        asked.append((primitive.name, [*map(str, avals)], sorted(params), params_of(params)))
+        known = primitive in core.abstract_eval_rules
+        asked.append((primitive.name, known, [*map(str, avals)], params_of(params)))
         return primitive.name in names
 
     return policy, asked
 
 
 def params_of(params):
-    """Parameters that are plain data, sorted."""
+    """Parameters, sorted; the class of those that are not plain data."""
     kinds = (bool, int, float, str, tuple, type(None))
-    return [(k, v) for k, v in sorted(params.items()) if isinstance(v, kinds)]
+    pairs = sorted(params.items())
+    return [(k, v if isinstance(v, kinds) else type(v).__name__) for k, v in pairs]
 
 
 def for_results(program, number):
@@ -188,6 +190,8 @@ def test_kept_in_order(student):
     text = "lambda x: [jit(lambda b: b * 2.0)(jnp.sin(x) > 0.0)]"
     student.agrees(kept, text, [ROW], 0, ["jit"])
     student.agrees(kept, text, [ROW], 0, ["gt"])
+    text = "lambda x: [jit(lambda *xs: xs[3])(x, 2.0, x * x, jnp.cos(x), jnp.sin(x))]"
+    student.agrees(kept, text, [ROW], 0, ["sin", "mul"])
     student.agrees(kept, "lambda x: [jnp.exp(jnp.sin(x))]", [ROW[:0]], 0, ["sin"])
 
 
@@ -216,6 +220,7 @@ def test_kept_stops(student):
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
     student.agrees(kept, NESTED, [ROW], 0, ["exp", "cos"])
     student.agrees(kept, FORKED, [2.0], 0, ["sin"])
+    student.agrees(kept, "lambda x: (lambda a: [a * a])(jnp.sin(x))", [2.0], 0, ["sin"])
 
 
 @pytest.mark.meets("moment")
@@ -255,6 +260,7 @@ def test_kept_no_inputs(student):
     student.agrees(kept, text, [ROW, STEP], 0, ["sin", "mul"])
     student.agrees(kept, text, [ROW, STEP], 2, ["sin"])
     student.agrees(kept, text, [ROW, STEP], 0, ["sin"])
+    student.agrees(kept, "lambda x: [x, 3.0]", [ROW], 0, ["sin"])
 
 
 @probe(uses=[made, traced])
@@ -559,6 +565,10 @@ def test_split_policy(student):
     student.agrees(split_call, SPLIT, SEVERAL, values, flags, ["exp"], FIRST, [5.0, 7.0])
     student.agrees(split_call, SPLIT, SEVERAL, values, flags, ["cos"], FIRST, [5.0, 7.0])
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["sin"], FIRST, [10.0])
+    text = "lambda x, t: (lambda a: [a * t, a, a, t * a])(jnp.sin(x))"
+    student.agrees(split_call, SPLIT, text, [2.0, 3.0], [True, False], ["sin"], FIRST, [10.0])
+    text = "lambda x, t: [jnp.sin(x) * t]"
+    student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], ["sin"], FIRST, [10.0])
 
 
 @pytest.mark.meets("keys")
@@ -567,7 +577,8 @@ def test_split_marks(student):
     """The call for later is marked; the other parameters are passed on to both calls."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], (False, False), [10.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [True, False], [], (True, True), [STEP])
-    student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["mul"], FIRST, [10.0])
+    flags = (False, False)
+    student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["sin"], flags, [10.0])
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -579,6 +590,8 @@ def test_split_one_side(student):
     text = "lambda n, e, b, t: [n * 2, jnp.sin(e), b, t * t]"
     values = [np.arange(3), ROW[:0], np.array([True]), ROW]
     student.agrees(split_call, SPLIT, text, values, [True, True, True, False], [], FIRST, [STEP])
+    flags = [False, True, True, False]
+    student.agrees(split_call, SPLIT, text, values, flags, [], FIRST, [np.arange(3), STEP])
     text = "lambda x, t: [jnp.sin(x), x * 2.0]"
     student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], [], FIRST, [5.0])
     text = "lambda y, z: [jnp.sin(5.0), y * 2.0, 3.0, y * z]"
