@@ -459,6 +459,8 @@ def test_later_constants(student):
     text = "lambda x, y: (lambda a, b: [a, jnp.sin(b), b])(*pair(x, y))"
     student.agrees(later, text, [2.0, 3.0], 1, [(0, 1)], "lambda a, b, t: [a * t, b]", [5.0])
     student.agrees(later, text, [2.0, 3.0], 1, [(1, 0)], "lambda a, b, t: [a * t, b]", [5.0])
+    text = "lambda x: [lax.cond(x > 0.0, jnp.sin, jnp.cos, x)]"  # a list of one result
+    student.agrees(later, text, [2.0], 0, [], "lambda a, t: [a * t]", [5.0])
 
 
 exercise("checkpoint.partial_eval")
