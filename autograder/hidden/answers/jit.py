@@ -28,34 +28,6 @@ def program(self, args, kwargs):
     return found
 
 
-@right("jit.program", style="setdefault on a nested key, a flat tuple")
-def program(self, args, kwargs):
-    leaves, structure = self.flatten(args, kwargs)
-    types = [raise_to_shaped(get_aval(leaf)) for leaf in leaves]
-    key = (axis_sizes(), structure, *types)
-    found = self.programs.get(key)
-    if found is not None:
-        return found
-    fresh = self.traced(args, kwargs)
-    return self.programs.setdefault(key, fresh)
-
-
-@right("jit.program", style="try and KeyError, types as plain tuples")
-def program(self, args, kwargs):
-    def type_of(leaf):
-        aval = raise_to_shaped(get_aval(leaf))
-        return tuple(aval.shape), aval.dtype, bool(aval.weak_type)
-
-    leaves, rest = self.flatten(args, kwargs)
-    key = rest, tuple(map(type_of, leaves)), axis_sizes()
-    try:
-        return self.programs[key]
-    except KeyError:
-        pass
-    self.programs[key] = self.traced(args, kwargs)
-    return self.programs[key]
-
-
 mistake(
     "jit.program",
     {"key not in self.programs": "True"},
@@ -311,29 +283,16 @@ mistake(
     },
     fails="test_lower_numbers",
 )
-
-
 # A recursive call for each equation, and Python allows a thousand.
-@mistake("jit.lower_body", fails="test_lower_long_programs")
-def lower_body(emitter, jaxpr, args, consts=()):
-    env = dict(zip(jaxpr.constvars, map(emitter.capture, consts)))
-    env.update(zip(jaxpr.invars, args))
-
-    def names(atoms):
-        return [emit_literal(emitter, x) if isinstance(x, Literal) else env[x] for x in atoms]
-
-    def walk(eqns):
-        if not eqns:
-            return names(jaxpr.outvars)
-        eqn, *rest = eqns
-        rule = get_rule(hlo_lowerings, eqn.primitive, "StableHLO lowering")
-        types = [x.aval for x in eqn.invars], [x.aval for x in eqn.outvars]
-        env.update(zip(eqn.outvars, rule(emitter, *types, names(eqn.invars), **eqn.params)))
-        return walk(rest)
-
-    return walk(jaxpr.eqns)
-
-
+mistake(
+    "jit.lower_body",
+    {
+        "for eqn in jaxpr.eqns:": "def walk(eqn, *rest):",
+        "env.update(zip(eqn.outvars, outs, strict=True))": "env.update(zip(eqn.outvars, outs, strict=True))\nif rest:\n    walk(*rest)",
+        "return [read(atom) for atom in jaxpr.outvars]": "if jaxpr.eqns:\n    walk(*jaxpr.eqns)\nreturn [read(atom) for atom in jaxpr.outvars]",
+    },
+    fails="test_lower_long_programs",
+)
 # An equation that was written once is not written again, though the program is called twice.
 mistake(
     "jit.lower_body",
@@ -385,29 +344,6 @@ def jit_impl(*args, name, jaxpr):
     return results
 
 
-@right("jit.impl")
-def jit_impl(*args, name, jaxpr):
-    program = compiled(jaxpr, committed_devices(args))
-    places = [program.executable.devices] * len(args)
-    buffers = [*program.captured, *map(to_buffer, jaxpr.in_avals, args, places)]
-    outs = xla.run(program.executable, buffers)
-    places = [program.executable.devices] * len(outs)
-    return list(map(array_of, jaxpr.out_avals, outs, places, [program.committed] * len(outs)))
-
-
-@right("jit.impl", style="loops, and the result handler in a comprehension over pairs")
-def jit_impl(*args, name, jaxpr):
-    ready = compiled(jaxpr, committed_devices(args))
-    on = ready.executable.devices
-    buffers = list(ready.captured)
-    for i, x in enumerate(args):
-        buffers.append(to_buffer(jaxpr.in_avals[i], x, on))
-    results = xla.run(ready.executable, buffers)
-    return [
-        array_of(aval, results[i], on, ready.committed) for i, aval in enumerate(jaxpr.out_avals)
-    ]
-
-
 @right("jit.impl", style="map with partials, the Compiled taken apart")
 def jit_impl(*args, name, jaxpr):
     executable, captured, committed = compiled(jaxpr, committed_devices(args))
@@ -419,8 +355,9 @@ def jit_impl(*args, name, jaxpr):
     return list(map(box, jaxpr.out_avals, outputs))
 
 
-@mistake(
+mistake(
     "jit.impl",
+    {"compiled(jaxpr, committed_devices(args))": "compile_for(jaxpr, committed_devices(args), ())"},
     name="The program is compiled at each call",
     hints=[
         "How long does the second call of a jitted function take, compared with the first one?",
@@ -428,18 +365,6 @@ def jit_impl(*args, name, jaxpr):
         "`compiled(jaxpr, committed_devices(args))` returns what was compiled before, if anything was.",
     ],
 )
-def jit_impl(*args, name, jaxpr):
-    text, emitter = lower(jaxpr)
-    place = committed_devices(args)
-    on = place or xla.alone(xla.current_device())
-    executable = xla.compile_text(text, on, jaxpr.out_avals)
-    inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]
-    captured = [to_buffer(raise_to_shaped(get_aval(x)), x, on) for x in emitter.captured]
-    outs = xla.run(executable, [*captured, *inputs])
-    pairs = zip(jaxpr.out_avals, outs, strict=True)
-    return [array_of(aval, out, on, place is not None) for aval, out in pairs]
-
-
 mistake(
     "jit.impl",
     {
@@ -548,27 +473,6 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), f, avals + [avals[i] for i in places])
 
 
-@right("jit.jvp", style="tangents by position in a dict, all inside a function that is traced")
-def jvp_jaxpr(jaxpr, moves):
-    in_avals = jaxpr.in_avals
-    places = [i for i, move in enumerate(moves) if move]
-
-    def values_and_tangents(*flat):
-        values = flat[: len(in_avals)]
-        given = dict(zip(places, flat[len(in_avals) :], strict=True))
-        outs, slopes = jvp_flat(
-            jaxpr_as_fun(jaxpr), list(values), [given.get(i) for i in range(len(in_avals))]
-        )
-        results = list(outs)
-        for aval, slope in zip(jaxpr.out_avals, slopes, strict=True):
-            if is_float(aval.dtype):
-                results.append(slope)
-        return results
-
-    types = in_avals + [in_avals[i] for i in places]
-    return derived(jaxpr, ("jvp", tuple(moves)), values_and_tangents, types)
-
-
 @right("jit.jvp", style="filled and chosen from marks, kept by hand")
 def jvp_jaxpr(jaxpr, moves):
     avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
@@ -583,8 +487,11 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), both, avals)
 
 
-@mistake(
+mistake(
     "jit.jvp",
+    {
+        "return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]": "pairs = zip(primals_out, tangents_out, strict=True)\nreturn [x for y, t in pairs for x in ([y, t] if is_float(get_aval(t).dtype) else [y])]"
+    },
     name="Values and tangents alternate",
     hints=[
         "In what order does the docstring list what the new program returns?",
@@ -592,26 +499,10 @@ def jvp_jaxpr(jaxpr, moves):
         "`[*primals_out, *tangents]`, without the tangents of integers and booleans.",
     ],
 )
-def jvp_jaxpr(jaxpr, moves):
-    avals, f = jaxpr.in_avals, jaxpr_as_fun(jaxpr)
-
-    def values_and_tangents(*args):
-        primals, moving = args[: len(avals)], iter(args[len(avals) :])
-        tangents = [next(moving) if move else None for move in moves]
-        outs = []
-        for value, tangent in zip(*jvp_flat(f, primals, tangents), strict=True):
-            outs += [value, tangent] if is_float(get_aval(tangent).dtype) else [value]
-        return outs
-
-    tangent_avals = [aval for aval, move in zip(avals, moves, strict=True) if move]
-    return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])
-
-
 mistake(
     "jit.jvp",
     {
-        "def values_and_tangents(*args: Value) -> list[Value]:": "def values_and_tangents(*args):",
-        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': "return trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])",
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': "return trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])"
     },
     name="The program is differentiated again each time",
     hints=[
@@ -622,7 +513,7 @@ mistake(
 )
 mistake(
     "jit.jvp",
-    {"(*args: Value) -> list[Value]": "(*args)", '("jvp", moves)': '"jvp"'},
+    {'("jvp", moves)': '"jvp"'},
     name="What moves is not part of the key",
     hints=[
         "A derivative is asked for twice: first only `x` moves, then `y` moves as well. Are these the same program?",
@@ -702,21 +593,6 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     return found
 
 
-@right("jit.batch")
-def batched_jaxpr(jaxpr, axis_size, dims, avals):
-    if batching_key(axis_size, dims) in jaxpr.jaxpr.cache:
-        return jaxpr.jaxpr.cache[batching_key(axis_size, dims)]
-    seen = {}
-
-    def f(*args):
-        outs, seen["dims"] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, list(dims), list(args))
-        return outs
-
-    pair = trace_to_jaxpr(f, avals), seen["dims"]
-    jaxpr.jaxpr.cache[batching_key(axis_size, dims)] = pair
-    return pair
-
-
 @right("jit.batch", style="a class that notes the axes while it is traced")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     class Batched:
@@ -734,7 +610,7 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     return kept(jaxpr, batching_key(axis_size, dims), make)
 
 
-@right("jit.batch", style="the pair put into the cache by a walrus, axes in a list")
+@right("jit.batch", style="the list of axes is a new one at each call")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     def make():
         noted = []

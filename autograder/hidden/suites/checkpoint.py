@@ -616,7 +616,7 @@ def under_other_transformations(mj, siblings, x):
             raise KeyError("mine")
 
         try:
-            error = mj.grad(mj.checkpoint(lambda x: jnp.sin(x), policy=stop))(x)
+            error = mj.grad(mj.checkpoint(jnp.sin, policy=stop))(x)
         except KeyError as caught:
             error = caught.args
         program = mj.make_jaxpr(mj.grad(f))(x)
