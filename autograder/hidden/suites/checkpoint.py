@@ -46,16 +46,12 @@ def function_of(text):
     return eval(text, {"np": np, "jnp": jnp, "jit": jit, "lax": lax, "pair": pair})
 
 
-def types_of(values):
-    """The types of these arguments."""
-    return [raise_to_shaped(get_aval(x)) for x in values]
-
-
 def traced(text, values):
     """A function as a program, for arguments like these: one for all questions about it."""
 
     def make():
-        return trace_to_jaxpr(function_of(text), types_of(values))
+        avals = [raise_to_shaped(get_aval(x)) for x in values]
+        return trace_to_jaxpr(function_of(text), avals)
 
     return one_program(core, text, values, make)
 
