@@ -161,19 +161,10 @@ def with_named_axes(mj, around, x):
 def shared_programs(mj, x):
     """Two times `jit` of one function, and `jit` of a second function."""
     runs = []
-
-    def f(x):
-        runs.append("f")
-        return x * 2.0
-
-    def g(x):
-        runs.append("g")
-        return x * 3.0
-
-    jitted = [mj.jit(f), mj.jit(f), mj.jit(g)]
-    programs = [one.program((x,), {}) for one in jitted]
+    f, g = (lambda x, k=k: [runs.append(k), x * k][1] for k in (2.0, 3.0))
+    programs = [mj.jit(h).program((x,), {}) for h in (f, f, g)]
     return {
-        "the functions that run, in turn": runs,
+        "the factors of the functions that run, in turn": runs,
         "a request gets the first program": [p is programs[0] for p in programs],
         "the text of the second function's program": str(programs[2].closed),
     }
