@@ -14,7 +14,7 @@ from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
-    from unittest.mock import patch
+    from unittest.mock import Mock, patch
 
     from minijax import core, lax
     from minijax import numpy as jnp
@@ -273,12 +273,8 @@ def kept_by_a_broken_policy(mj, text, args):
     found = []
     for kind in (TypeError, KeyError, NotImplementedError, AttributeError, StopIteration):
         error = kind("mine")
-
-        def policy(primitive, *avals, error=error, **params):
-            raise error
-
         try:
-            kept_values(traced(text, args).jaxpr, policy)
+            kept_values(traced(text, args).jaxpr, Mock(side_effect=error))
             found.append("nothing")
         except Exception as caught:
             found.append("its own" if caught is error else "another")
@@ -585,11 +581,8 @@ def under_other_transformations(mj, siblings, x):
         def outer(x, w):
             return mj.grad(mj.checkpoint(lambda y: jnp.sin(y * w) * x * y))(x)
 
-        def stop(*avals, **params):
-            raise KeyError("mine")
-
         try:
-            error = mj.grad(mj.checkpoint(jnp.sin, policy=stop))(x)
+            error = mj.grad(mj.checkpoint(jnp.sin, policy=Mock(side_effect=KeyError("mine"))))(x)
         except KeyError as caught:
             error = caught.args
         program = mj.make_jaxpr(mj.grad(f))(x)
@@ -726,12 +719,8 @@ def chain_of_closures(mj, x, w):
     errors = [KeyError("mine"), TypeError("mine"), ValueError("mine"), StopIteration("mine")]
     found = []
     for error in errors:
-
-        def fail(x, error=error):
-            raise error
-
         try:
-            found.append(in_segments([jnp.sin, fail])(x))
+            found.append(in_segments([jnp.sin, Mock(side_effect=error)])(x))
         except Exception as caught:
             found.append(caught is error)
 
