@@ -39,22 +39,6 @@ def kept_values(jaxpr, policy):
     return [var for group in kept for var in group]
 
 
-@right("checkpoint.kept_values", style="recursion-free walk over indices; the marks are on numbers")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    needed = {id(atom) for atom in jaxpr.outvars}
-    kept_numbers = []
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        eqn = jaxpr.eqns[i]
-        wanted = [j for j, var in enumerate(eqn.outvars) if id(var) in needed]
-        if wanted and policy(eqn.primitive, *(x.aval for x in eqn.invars), **eqn.params):
-            kept_numbers.extend((i, j) for j in wanted)
-        elif wanted:
-            needed |= {id(x) for x in eqn.invars}
-    return [jaxpr.eqns[i].outvars[j] for i, j in sorted(kept_numbers)]
-
-
 @right("checkpoint.kept_values", style="a worklist, and a second walk forwards that collects")
 def kept_values(jaxpr, policy):
     from collections import deque
@@ -111,31 +95,16 @@ mistake(
 )
 
 
-@mistake("checkpoint.kept_values", fails="test_kept_of_a_long_program")
-def kept_values(jaxpr, policy):
-    if policy is None:
-        return []
-    makers = {id(var): eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-    order = {id(eqn): i for i, eqn in enumerate(jaxpr.eqns)}
-    residuals = {id(atom) for atom in jaxpr.outvars}
-
-    def walk(eqns_left, needed):
-        if not eqns_left:
-            return []
-        eqn = eqns_left[-1]
-        results = [var for var in eqn.outvars if id(var) in needed]
-        if results and policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params):
-            return walk(eqns_left[:-1], needed) + results
-        more = {id(x) for x in eqn.invars} if results else set()
-        return walk(eqns_left[:-1], needed | more)
-
-    return walk(jaxpr.eqns, residuals)
-
-
-mistake(
+mistake(  # a recursive call for each equation, and Python allows a thousand
     "checkpoint.kept_values",
-    {"if not results": "if eqn.outvars[0] not in live"},
-    fails="test_kept_of_several_results",
+    {
+        "for eqn in reversed(jaxpr.eqns):": "def walk(eqn, *rest):",
+        "continue": "return walk(*rest) if rest else None",
+        "kept += reversed(results)": "kept.extend(reversed(results))\nreturn walk(*rest) if rest else None",
+        "live.update(eqn.invars)": "live.update(eqn.invars)\nreturn walk(*rest) if rest else None",
+        "return kept[::-1]": "if jaxpr.eqns:\n    walk(*reversed(jaxpr.eqns))\nreturn kept[::-1]",
+    },
+    fails="test_kept_of_a_long_program",
 )
 # what is needed of one program stays needed
 mistake(
@@ -153,12 +122,6 @@ mistake(
         "live = set(jaxpr.outvars)": "ask = policy\n\ndef policy(*avals, **params):\n    try:\n        return ask(*avals, **params)\n    except TypeError:\n        return False\n\nlive = set(jaxpr.outvars)"
     },
     fails="test_kept_error_of_the_policy",
-)
-# what is kept of a program is found once, whatever the policy
-mistake(
-    "checkpoint.kept_values",
-    {"return kept[::-1]": 'return jaxpr.cache.setdefault("kept", kept[::-1])'},
-    fails="test_kept_stops",
 )
 mistake(
     "checkpoint.kept_values",
@@ -211,47 +174,19 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(both, first.in_avals + rest.in_avals[len(first.out_avals) :])
 
 
-@right("checkpoint.later", style="the equations are applied by hand, those of kept values skipped")
+@right("checkpoint.later", style="nothing is traced: atoms of the rest are exchanged")
 def program_for_later(known_part, kept, rest):
-    from minijax.jaxpr import apply_equation, read
+    from minijax.jaxpr import JaxprEqn
 
-    jaxpr = known_part.jaxpr
-    residual_atoms = jaxpr.outvars
-    given = [*jaxpr.invars, *kept]
-    waiting = rest.in_avals[len(residual_atoms) :]
-
-    def later(*args):
-        env = dict(zip(jaxpr.constvars, known_part.consts, strict=True))
-        env |= dict(zip(given, args[: len(given)], strict=True))
-        for eqn in jaxpr.eqns:
-            if not any(var in kept for var in eqn.outvars):
-                outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
-                env.update(zip(eqn.outvars, outs, strict=True))
-        residuals = [read(env, atom) for atom in residual_atoms]
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(given) :])
-
-    return trace_to_jaxpr(later, [*(var.aval for var in given), *waiting])
-
-
-@right("checkpoint.later", style="two programs, joined by a function of three slices")
-def program_for_later(known_part, kept, rest):
-    old = known_part.jaxpr
-    made = set(kept)
-    again = Jaxpr(
-        constvars=list(old.constvars),
-        invars=old.invars + kept,
-        outvars=list(old.outvars),
-        eqns=list(filter(lambda eqn: made.isdisjoint(eqn.outvars), old.eqns)),
-    )
-    cut = len(again.invars)
-
-    def run(*xs):
-        first, second = xs[:cut], xs[cut:]
-        middle = eval_jaxpr(again, known_part.consts, *first)
-        return eval_jaxpr(rest.jaxpr, rest.consts, *middle, *second)
-
-    types = [*known_part.in_avals, *[v.aval for v in kept], *rest.in_avals[len(again.outvars) :]]
-    return trace_to_jaxpr(run, types)
+    jaxpr, inputs = known_part.jaxpr, rest.jaxpr.invars
+    now = dict(zip(inputs, jaxpr.outvars))
+    eqns = [eqn for eqn in jaxpr.eqns if not any(var in kept for var in eqn.outvars)]
+    for eqn in rest.jaxpr.eqns:
+        invars = [now.get(atom, atom) for atom in eqn.invars]
+        eqns.append(JaxprEqn(invars, eqn.outvars, eqn.primitive, eqn.params))
+    invars = [*jaxpr.invars, *kept, *inputs[len(jaxpr.outvars) :]]
+    outvars = [now.get(atom, atom) for atom in rest.jaxpr.outvars]
+    return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, outvars, eqns), known_part.consts)
 
 
 mistake(
@@ -266,34 +201,10 @@ mistake(
 )
 
 
-@mistake("checkpoint.later", fails="test_later_constants")
-def program_for_later(known_part, kept, rest):
-    from minijax.jaxpr import apply_equation, read
-
-    jaxpr = known_part.jaxpr
-    given = [*jaxpr.invars, *kept]
-
-    def later(*args):
-        env = dict(zip([*jaxpr.constvars, *given], [*known_part.consts, *args]))
-        for eqn in jaxpr.eqns:
-            if any(var in kept for var in eqn.outvars):
-                continue
-            outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])
-            env.update(zip(eqn.outvars, outs, strict=True))
-        residuals = [env[var] for var in jaxpr.outvars]
-        return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(given) :])
-
-    unknown_avals = rest.in_avals[len(jaxpr.outvars) :]
-    return trace_to_jaxpr(later, [*(v.aval for v in given), *unknown_avals])
-
-
-mistake(
+mistake(  # a residual that is a literal has no variable
     "checkpoint.later",
-    {
-        "inputs = [": """kept = [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
-inputs = ["""
-    },
-    fails="test_later_takes_several",
+    {"avals = [": "assert not any(isinstance(x, Literal) for x in jaxpr.outvars)\navals = ["},
+    fails="test_later_constants",
 )
 mistake(
     "checkpoint.later",
@@ -337,25 +248,6 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, prevent_cse, differenti
             answer.append(staged[j])
             j += 1
     return answer
-
-
-@right("checkpoint.partial_eval")
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    known_values, others, is_known = [], [], []
-    for t in tracers:
-        is_known.append(t.pval.is_known)
-        if t.pval.is_known:
-            known_values.append(t.pval.const)
-        else:
-            others.append(t)
-    split = split_and_forget(jaxpr, tuple(is_known), policy)
-    params["policy"] = policy
-    outs = list(call_remat(split.now, chosen(known_values, split.now_takes), **params))
-    ready, kept = outs[: sum(split.out_known)], outs[sum(split.out_known) :]
-    boxed = list(map(trace.pure, known_values + kept))
-    taken = chosen(boxed + others, split.later_takes)
-    waiting = trace.stage_out(remat_p, taken, params | dict(jaxpr=split.later, differentiated=True))
-    return [(ready if flag else waiting).pop(0) for flag in split.out_known]
 
 
 @right("checkpoint.partial_eval", style="filled and groups put the lists together")
@@ -403,8 +295,11 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return results
 
 
-@mistake(
+mistake(
     "checkpoint.partial_eval",
+    {
+        "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\nknown_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)\ntakes = [False] * sum(is_known) + [True] * len(rest.in_avals)\nsplit = Split(known_part, [True] * sum(is_known), rest, takes, out_known)"
+    },
     name="The residuals cross the line, as they do for jit",
     hints=[
         "Count what your call for later has as known operands, for three sines in a row. How many are there without `checkpoint`?",
@@ -412,27 +307,9 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
         "Ask `split_and_forget` for the two programs. Its program for later computes the residuals by itself, from the known inputs.",
     ],
 )
-def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
-    is_known = tuple(t.pval.is_known for t in tracers)
-    known_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)
-    known_args = [t.pval.const for t in tracers if t.pval.is_known]
-    outs = call_remat(known_part, known_args, policy=policy, **params)
-    number = sum(out_known)
-    boxed = [trace.pure(x) for x in outs[number:]]
-    operands = [*boxed, *(t for t in tracers if not t.pval.is_known)]
-    params |= {"policy": policy, "jaxpr": rest, "differentiated": True}
-    later = iter(trace.stage_out(remat_p, operands, params))
-    now = iter(outs[:number])
-    return [next(now) if flag else next(later) for flag in out_known]
-
-
 mistake(
     "checkpoint.partial_eval",
-    {
-        'params |= {"policy": policy, "jaxpr": split.later, "differentiated": True}': 'params |= {"policy": policy, "jaxpr": split.later}',
-        "now = iter(outs)": "now = iter(outs[:number])",
-        "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [next(now) if flag else next(later) for flag in split.out_known]",
-    },
+    {'"jaxpr": split.later, "differentiated": True}': '"jaxpr": split.later}'},
     name="The call for later is not marked as differentiated",
     hints=[
         "Compile a gradient and look at its text. Where is the barrier?",
@@ -444,15 +321,6 @@ mistake(
     "checkpoint.partial_eval",
     {"iter(trace": "(trace", "params))": "params)[i] for i in range(len(split.out_known)))"},
     fails="test_split_one_side",
-)
-mistake(
-    "checkpoint.partial_eval",
-    {
-        "tuple(t.pval.is_known": 'tuple(hasattr(t.aval, "val")',
-        "if t.pval.is_known": 'if hasattr(t.aval, "val")',
-        "not t.pval.is_known": 'not hasattr(t.aval, "val")',
-    },
-    fails="test_split_under_other_transformations",
 )
 mistake("checkpoint.partial_eval", {'"policy": policy': '"policy": None'}, fails="test_split_marks")
 
@@ -518,13 +386,6 @@ mistake(
 )
 mistake(
     "checkpoint.segments",
-    {
-        "[checkpoint(one_after_the_other(part)) for part in parts]": "[*(checkpoint(one_after_the_other(part)) for part in parts[:-1]), *map(one_after_the_other, parts[-1:])]"
-    },
-    fails="test_segments_of_squares",
-)
-mistake(
-    "checkpoint.segments",
     {"max(1, math.ceil(math.sqrt(len(functions))))": "math.ceil(math.sqrt(len(functions)))"},
     fails="test_few_functions",
 )
@@ -554,33 +415,12 @@ mistake(
     },
     fails="test_later_takes_several",
 )
-# an operand that is given twice is taken once
-mistake(
-    "checkpoint.partial_eval",
-    {
-        "*(t for t in tracers if not t.pval.is_known)]": "*{id(t): t for t in tracers if not t.pval.is_known}.values()]"
-    },
-    fails="test_split_under_other_transformations",
-)
 mistake(
     "checkpoint.partial_eval",
     {
         "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [*outs[:number], *later]"
     },
     fails="test_split_order",
-)
-# a compiler may merge the two runs
-mistake(
-    "checkpoint.segments",
-    {
-        "checkpoint(one_after_the_other(part))": "checkpoint(one_after_the_other(part), prevent_cse=False)"
-    },
-    fails="test_segments_of_squares",
-)
-mistake(
-    "checkpoint.segments",
-    {"size = max(": "functions = functions + []\nsize = max("},
-    fails="test_segments_of_closures",
 )
 mistake(
     "checkpoint.segments",
@@ -626,10 +466,62 @@ mistake(  # what is left over makes the last segment longer
     },
     fails="test_segments_of_other_numbers",
 )
-mistake(  # functions that are tuples are taken apart
+mistake(
+    "checkpoint.kept_values",
+    {"live.update(eqn.invars)": "live.update(eqn.invars[:2])"},
+    fails="test_kept_in_order",
+)
+mistake(  # a parameter that is None is left out
+    "checkpoint.kept_values",
+    {"**eqn.params)": "**{k: v for k, v in eqn.params.items() if v is not None})"},
+    fails="test_kept_asks",
+)
+mistake(
+    "checkpoint.kept_values",
+    {"return kept[::-1]": "return [*(v for v in jaxpr.constvars if v in live), *kept[::-1]]"},
+    fails="test_kept_no_inputs",
+)
+mistake(  # what two results share is computed for each
+    "checkpoint.later",
+    {
+        "return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])": "operands = [*residuals, *args[len(inputs) :]]\nalone = [rest.jaxpr.replace(outvars=[v]) for v in rest.jaxpr.outvars]\nreturn [eval_jaxpr(one, rest.consts, *operands)[0] for one in alone]"
+    },
+    fails="test_later_computes_again",
+)
+mistake(  # equations that look the same are one
+    "checkpoint.later",
+    {
+        "eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]": "gone = [(e.primitive, e.invars) for e in jaxpr.eqns if given & set(e.outvars)]\neqns = [eqn for eqn in jaxpr.eqns if (eqn.primitive, eqn.invars) not in gone]"
+    },
+    fails="test_later_takes_kept_values",
+)
+mistake(
+    "checkpoint.later",
+    {"def later(": "if not inputs:\n    return rest\n\ndef later("},
+    fails="test_later_without_outputs",
+)
+mistake(  # a kept value that is a result, too, is taken for that
+    "checkpoint.partial_eval",
+    {"*outs[number:]]]": "*(x for x in outs[number:] if all(x is not y for y in outs[:number]))]]"},
+    fails="test_split_policy",
+)
+mistake(  # without its policy, if that fails
+    "checkpoint.partial_eval",
+    {
+        "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\ntry:\n    split = split_and_forget(jaxpr, is_known, policy)\nexcept Exception:\n    split = split_and_forget(jaxpr, is_known, policy := None)"
+    },
+    fails="test_split_under_other_transformations",
+)
+mistake(
     "checkpoint.segments",
     {
-        "parts = [functions[i : i + size] for i in range(0, len(functions), size)]": "import numpy as np\n\nparts = np.array_split(np.array(functions, dtype=object), math.ceil(len(functions) / size)) if functions else []"
+        "return one": "from minijax.checkpoint_policies import dots_saveable\n\nreturn one",
+        "checkpoint(one_after_the_other(part))": "checkpoint(one_after_the_other(part), policy=dots_saveable)",
     },
+    fails="test_segments_forget",
+)
+mistake(
+    "checkpoint.segments",
+    {"size = max(": "functions = [f for f in functions if f]\nsize = max("},
     fails="test_segments_of_closures",
 )

@@ -14,13 +14,14 @@ from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
-    from unittest.mock import patch
+    from unittest.mock import Mock, patch
 
     from minijax import core, lax
     from minijax import numpy as jnp
     from minijax.checkpoint import in_segments, kept_values, program_for_later, without_dead_code
     from minijax.core import Tracer, get_aval, impl_rules, new_main, trace_state
     from minijax.jaxpr import eval_jaxpr, raise_to_shaped
+    from minijax.jit import jit
     from minijax.linearize import PartialEvalTrace, linearize_tree, tracers_to_jaxpr, unknown
     from minijax.tracing import trace_to_jaxpr
 
@@ -42,38 +43,36 @@ def function_of(text):
     def pair(x, y, **params):
         return pair_p.bind(x, y, **params)
 
-    return eval(text, {"np": np, "jnp": jnp, "lax": lax, "pair": pair})
-
-
-def types_of(values):
-    """The types of these arguments."""
-    return [raise_to_shaped(get_aval(x)) for x in values]
+    return eval(text, {"np": np, "jnp": jnp, "jit": jit, "lax": lax, "pair": pair})
 
 
 def traced(text, values):
     """A function as a program, for arguments like these: one for all questions about it."""
 
     def make():
-        return trace_to_jaxpr(function_of(text), types_of(values))
+        avals = [raise_to_shaped(get_aval(x)) for x in values]
+        return trace_to_jaxpr(function_of(text), avals)
 
     return one_program(core, text, values, make)
 
 
-def keeping(*names):
+def keeping(*names, yes=True, no=False):
     """A policy that keeps the results of these primitives, and a list of what it is asked."""
     asked = []
 
     def policy(primitive, *avals, **params):
-        asked.append((primitive.name, [*map(str, avals)], sorted(params), params_of(params)))
-        return primitive.name in names
+        known = primitive in core.abstract_eval_rules
+        asked.append((primitive.name, known, [*map(str, avals)], params_of(params)))
+        return yes if primitive.name in names else no
 
     return policy, asked
 
 
 def params_of(params):
-    """Parameters that are plain data, sorted."""
+    """Parameters, sorted; the class of those that are not plain data."""
     kinds = (bool, int, float, str, tuple, type(None))
-    return [(k, v) for k, v in sorted(params.items()) if isinstance(v, kinds)]
+    pairs = sorted(params.items())
+    return [(k, v if isinstance(v, kinds) else type(v).__name__) for k, v in pairs]
 
 
 def for_results(program, number):
@@ -114,6 +113,9 @@ def staged_calls(boxed, tracers, policy):
     places = {id(t): i for i, t in enumerate(tracers)}
     return {
         "the primitives of the calls for later": [recipe.primitive.name for recipe in recipes],
+        "an operand of the call for later is weakly typed": [
+            weak_types(t.aval for t in recipe.tracers_in) for recipe in recipes
+        ],
         "the operands of the call for later": [
             np.asarray(t.pval.const) if t.pval.is_known else places[id(t)]
             for recipe in recipes
@@ -140,27 +142,17 @@ exercise("checkpoint.kept_values")
 
 
 @probe(uses=[for_results, keeping, made, traced])
-def kept(mj, text, args, number, policy_names):
-    """Which results are kept, and what the policy was asked."""
+def kept(mj, text, args, number, policy_names, answers=(True, False)):
+    """Which results are kept, and what the policy was asked, if there is one."""
     program = traced(text, args)
     residuals = for_results(program, number).jaxpr
-    policy, asked = keeping(*policy_names)
+    policy, asked = None, []
+    if policy_names is not None:
+        policy, asked = keeping(*policy_names, yes=answers[0], no=answers[1])
     found = kept_values(residuals, policy)
     return {
         "which results are kept": [made(program).get(var) for var in found],
         "calls of the policy": sorted(asked, key=str),
-    }
-
-
-@probe(uses=[traced])
-def kept_without_policy(mj, text, args, number):
-    """The same without a policy; how many results the policy that keeps all would keep."""
-    program = traced(text, args)
-    residuals = program.jaxpr.replace(outvars=program.jaxpr.outvars[number:])
-    every = kept_values(residuals, lambda *avals, **params: True)
-    return {
-        "the number of results that are kept with the policy that keeps all": len(every),
-        "the number of results that are kept without a policy": len(kept_values(residuals, None)),
     }
 
 
@@ -181,6 +173,12 @@ def test_kept_in_order(student):
     text = "lambda x, n: [n * n + 2, jnp.sin(x) * lax.iota(x.dtype, 3)]"
     student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["add", "mul"])
     student.agrees(kept, text, [ROW.astype(F32), np.arange(3)], 0, ["iota"])
+    text = "lambda x: [jit(lambda b: b * 2.0)(jnp.sin(x) > 0.0)]"
+    student.agrees(kept, text, [ROW], 0, ["jit"])
+    student.agrees(kept, text, [ROW], 0, ["gt"])
+    text = "lambda x: [jit(lambda *xs: xs[3])(x, 2.0, x * x, jnp.cos(x), jnp.sin(x))]"
+    student.agrees(kept, text, [ROW], 0, ["sin", "mul"])
+    student.agrees(kept, "lambda x: [jnp.exp(jnp.sin(x))]", [ROW[:0]], 0, ["sin"])
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -208,6 +206,7 @@ def test_kept_stops(student):
     student.agrees(kept, NESTED, [ROW], 0, ["sin"])
     student.agrees(kept, NESTED, [ROW], 0, ["exp", "cos"])
     student.agrees(kept, FORKED, [2.0], 0, ["sin"])
+    student.agrees(kept, "lambda x: (lambda a: [a * a])(jnp.sin(x))", [2.0], 0, ["sin"])
 
 
 @pytest.mark.meets("moment")
@@ -224,9 +223,8 @@ def test_kept_asks(student):
     """The policy is told primitive, types of the operands and parameters, once per equation."""
     student.agrees(kept, "lambda x, y: [2.0 * jnp.sum(x, axis=0) - y]", [GRID, STEP], 0, [])
     student.agrees(kept, MIXED, [2.0, ROW.astype(F32)], 1, [])
-    student.agrees(
-        kept, "lambda x: [pair(x, 2.0, jaxpr=lax, dtype=np.dtype(int))[1]]", [2.0], 0, []
-    )
+    text = "lambda x: [pair(x, 2.0, jaxpr=lax, dtype=np.dtype(int), k=None)[1]]"
+    student.agrees(kept, text, [2.0], 0, [])
     twice = "lambda x: (lambda a: [jnp.exp(a), a * a, jnp.cos(a)])(jnp.sin(x))"
     student.agrees(kept, twice, [ROW], 0, ["sin"])
 
@@ -244,23 +242,11 @@ def test_kept_of_several_results(student):
 @pytest.mark.keeps("From the inputs and these results")
 def test_kept_no_inputs(student):
     """Inputs, constants and literals are never kept, not even as residuals."""
-    text = "lambda x, y: [x, jnp.sin(y) * np.array([1.0, 2.0, 4.0]), 3.0, y]"
+    text = "lambda x, y: (lambda c: [x, jnp.sin(y) * c, 3.0, y, c])(np.array([1.0, 2.0, 4.0]))"
     student.agrees(kept, text, [ROW, STEP], 0, ["sin", "mul"])
     student.agrees(kept, text, [ROW, STEP], 2, ["sin"])
     student.agrees(kept, text, [ROW, STEP], 0, ["sin"])
-
-
-@probe(uses=[made, traced])
-def kept_by_answers(mj, text, args, yes, no):
-    """Which results are kept if the policy answers with these values."""
-    program = traced(text, args)
-
-    def policy(primitive, *avals, **params):
-        return yes if primitive.name == "sin" else no
-
-    return {
-        "which results are kept": [made(program)[var] for var in kept_values(program.jaxpr, policy)]
-    }
+    student.agrees(kept, "lambda x: [x, 3.0]", [ROW], 0, ["sin"])
 
 
 @probe
@@ -270,25 +256,25 @@ def kept_of_a_long_program(mj, length):
 
     def f(x):
         for _ in range(length):
-            x = x * x
+            x = x * mj.numpy.sin(x)
         return x
 
-    program = mj.make_jaxpr(f)(1.0)
-    found = kept_values(program.jaxpr, lambda *avals, **params: asked.append(1))
+    def policy(primitive, *avals, **params):
+        asked.append(1)
+        return primitive.name == "sin"
+
+    found = kept_values(mj.make_jaxpr(f)(1.0).jaxpr, policy)
     return {"the number of results that are kept": len(found), "calls of the policy": len(asked)}
 
 
 @probe(uses=[traced])
 def kept_by_a_broken_policy(mj, text, args):
     """Whether errors of the policy come out as they are."""
-    errors, found = [TypeError("mine"), KeyError("mine"), NotImplementedError("mine")], []
-    for error in errors:
-
-        def policy(primitive, *avals, error=error, **params):
-            raise error
-
+    found = []
+    for kind in (TypeError, KeyError, NotImplementedError, AttributeError, StopIteration):
+        error = kind("mine")
         try:
-            kept_values(traced(text, args).jaxpr, policy)
+            kept_values(traced(text, args).jaxpr, Mock(side_effect=error))
             found.append("nothing")
         except Exception as caught:
             found.append("its own" if caught is error else "another")
@@ -305,24 +291,24 @@ def test_kept_error_of_the_policy(student):
 @pytest.mark.keeps("is false")
 def test_kept_by_any_answer(student):
     """The policy may return anything that Python counts as true or false."""
-    student.agrees(kept_by_answers, NESTED, [ROW], np.bool_(True), np.bool_(False))
-    student.agrees(kept_by_answers, NESTED, [ROW], 1, None)
-    student.agrees(kept_by_answers, NESTED, [ROW], "yes", "")
+    for answers in ([np.bool_(True), np.bool_(False)], [1, None], ["yes", ""]):
+        student.agrees(kept, NESTED, [ROW], 0, ["sin"], answers)
 
 
 @pytest.mark.meets("twice", "length")
 @pytest.mark.keeps("asked once for each equation")
 def test_kept_of_a_long_program(student):
     """A program may have thousands of equations, and use each value several times."""
-    student.agrees(kept_of_a_long_program, 2500)
+    student.agrees(kept_of_a_long_program, 1250)
 
 
 @pytest.mark.meets("none")
 @pytest.mark.keeps("Nothing is kept if")
 def test_kept_without_policy(student):
-    """Without a policy nothing is kept."""
-    student.agrees(kept_without_policy, MIXED, [2.0, 3.0], 1)
-    student.agrees(kept_without_policy, NESTED, [ROW], 0)
+    """Without a policy nothing is kept; with one, something is."""
+    for names in (["cos", "exp"], None):
+        student.agrees(kept, MIXED, [2.0, 3.0], 1, names)
+        student.agrees(kept, NESTED, [ROW], 0, names)
 
 
 exercise("checkpoint.later")
@@ -372,6 +358,11 @@ def test_later_computes_again(student):
     """Without kept values all residuals are computed again, from the known inputs."""
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [], REST, [STEP])
+    text = "lambda x, n: [jnp.sum(x, axis=1), jnp.sum(x, axis=0), n + 1]"
+    shared = "lambda a, n, t: (lambda b: [b * a, t - b, n])(t * a)"
+    student.agrees(later, text, [GRID, np.arange(2)], 1, [], shared, [ROW])
+    text = "lambda x: [[x := jnp.sin(x) for _ in range(1200)][-1]]"
+    student.agrees(later, text, [2.0], 0, [], "lambda a, t: [a * t]", [5.0])
 
 
 @pytest.mark.keeps("is left out")
@@ -380,6 +371,8 @@ def test_later_takes_kept_values(student):
     student.agrees(later, KNOWN, [2.0, 3.0], 1, [(0, 0)], REST, [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(2, 0)], REST, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 1, [(3, 0)], REST, [STEP])
+    text = "lambda x: [jnp.sin(x) * x, jnp.sin(x)]"  # equal equations, and one is kept
+    student.agrees(later, text, [2.0], 0, [(0, 0)], "lambda a, b, t: [a * t - b]", [10.0])
 
 
 @pytest.mark.meets("order")
@@ -411,6 +404,8 @@ def test_later_without_outputs(student):
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [p - t, a * b]", [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 0, [(1, 0)], rest, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 4, [], "lambda t: [t * t, t]", [ROW])
+    student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [t, b]", [10.0])
+    student.agrees(later, "lambda: [jnp.sin(5.0)]", [], 0, [], "lambda a, t: [a * t]", [10.0])
 
 
 @pytest.mark.meets("twice")
@@ -433,12 +428,14 @@ def test_later_constants(student):
     text = "lambda x, y: (lambda a, b: [a, jnp.sin(b), b])(*pair(x, y))"
     student.agrees(later, text, [2.0, 3.0], 1, [(0, 1)], "lambda a, b, t: [a * t, b]", [5.0])
     student.agrees(later, text, [2.0, 3.0], 1, [(1, 0)], "lambda a, b, t: [a * t, b]", [5.0])
+    text = "lambda x: [lax.cond(x > 0.0, jnp.sin, jnp.cos, x)]"  # a list of one result
+    student.agrees(later, text, [2.0], 0, [], "lambda a, t: [a * t]", [5.0])
 
 
 exercise("checkpoint.partial_eval")
 
 
-@probe(uses=[arrays, in_place, keeping, names_in, params_of, staged_calls, traced])
+@probe(uses=[arrays, in_place, keeping, names_in, params_of, staged_calls, traced, weak_types])
 def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangents):
     """What the rule makes of a call: results, the call for now, the call for later, its results."""
     program = traced(text, values)
@@ -450,7 +447,8 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
         def watched(*args, jaxpr, **params):
             same = params.get("policy") is policy
             if args or jaxpr.eqns:  # a call that computes nothing may be made or not
-                calls.append((names_in(jaxpr), arrays(args), params_of(params), same))
+                weak = weak_types(map(get_aval, args))
+                calls.append((names_in(jaxpr), arrays(args), params_of(params), same, weak))
             return module.remat_impl(*args, jaxpr=jaxpr, **params)
 
         trace = PartialEvalTrace(main)
@@ -469,10 +467,14 @@ def split_call(mj, siblings, text, values, is_known, policy_names, flags, tangen
         results = eval_jaxpr(rest.jaxpr, rest.consts, *tangents)
         return {
             "the known results": told,
+            "a known result is weakly typed": [
+                get_aval(x).weak_type for x in outs if not isinstance(x, Tracer)
+            ],
             "the number of calls for now": len(calls),
             "the operands of the call for now": [args for _, args, *_ in calls],
-            "the parameters of the call for now": [params for *_, params, _ in calls],
-            "the call for now has the policy": [same for *_, same in calls],
+            "an operand of the call for now is weakly typed": [weak for *_, weak in calls],
+            "the parameters of the call for now": [params for _, _, params, *_ in calls],
+            "the call for now has the policy": [same for *_, same, _ in calls],
             "the operations of the program for now": [names for names, *_ in calls],
             **staged,
             "the results of later": arrays(results),
@@ -534,6 +536,10 @@ def test_split_policy(student):
     student.agrees(split_call, SPLIT, SEVERAL, values, flags, ["exp"], FIRST, [5.0, 7.0])
     student.agrees(split_call, SPLIT, SEVERAL, values, flags, ["cos"], FIRST, [5.0, 7.0])
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["sin"], FIRST, [10.0])
+    text = "lambda x, t: (lambda a: [a * t, a, a, t * a])(jnp.sin(x))"
+    student.agrees(split_call, SPLIT, text, [2.0, 3.0], [True, False], ["sin"], FIRST, [10.0])
+    text = "lambda x, t: [jnp.sin(x) * t]"
+    student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], ["sin"], FIRST, [10.0])
 
 
 @pytest.mark.meets("keys")
@@ -542,7 +548,8 @@ def test_split_marks(student):
     """The call for later is marked; the other parameters are passed on to both calls."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], [], (False, False), [10.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [True, False], [], (True, True), [STEP])
-    student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["mul"], FIRST, [10.0])
+    flags = (False, False)
+    student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [True, False], ["sin"], flags, [10.0])
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -551,8 +558,11 @@ def test_split_one_side(student):
     """All operands may be unknown, and all results may be known."""
     student.agrees(split_call, SPLIT, LINE, [2.0, 3.0], [False, False], [], FIRST, [0.5, 7.0])
     student.agrees(split_call, SPLIT, LINE, [ROW, STEP], [False, True], [], FIRST, [STEP / 100])
-    text = "lambda n, t: [n * 2, t * t]"
-    student.agrees(split_call, SPLIT, text, [np.arange(3), ROW], [True, False], [], FIRST, [STEP])
+    text = "lambda n, e, b, t: [n * 2, jnp.sin(e), b, t * t]"
+    values = [np.arange(3), ROW[:0], np.array([True]), ROW]
+    student.agrees(split_call, SPLIT, text, values, [True, True, True, False], [], FIRST, [STEP])
+    flags = [False, True, True, False]
+    student.agrees(split_call, SPLIT, text, values, flags, [], FIRST, [np.arange(3), STEP])
     text = "lambda x, t: [jnp.sin(x), x * 2.0]"
     student.agrees(split_call, SPLIT, text, [ROW, 3.0], [True, False], [], FIRST, [5.0])
     text = "lambda y, z: [jnp.sin(5.0), y * 2.0, 3.0, y * z]"
@@ -571,6 +581,10 @@ def under_other_transformations(mj, siblings, x):
         def outer(x, w):
             return mj.grad(mj.checkpoint(lambda y: jnp.sin(y * w) * x * y))(x)
 
+        try:
+            error = mj.grad(mj.checkpoint(jnp.sin, policy=Mock(side_effect=KeyError("mine"))))(x)
+        except KeyError as caught:
+            error = caught.args
         program = mj.make_jaxpr(mj.grad(f))(x)
         values = mj.make_jaxpr(lambda x: mj.linearize(f, x)[0])(x)
         return {
@@ -580,6 +594,7 @@ def under_other_transformations(mj, siblings, x):
             "the gradients of a batch": mj.vmap(mj.grad(f))(np.array([x, 0.0, -1.5])),
             "the value and tangent of a function around": mj.jvp(outer, (x, 3.0), (0.5, 2.0)),
             "the gradient by an operand given twice": mj.grad(lambda x: g(x, x))(x),
+            "the error that comes out of a policy that raises one": error,
             "the value of linearize": mj.linearize(f, 0.0)[0],
             "the tangent of linearize": mj.linearize(f, 0.0)[1](1.0),
         }
@@ -689,7 +704,7 @@ def segments(mj, numbers):
 def kept_of_a_chain(mj, siblings, number):
     """How many values stay between the forward and the backward pass."""
     with in_place("minijax.checkpoint", siblings):
-        f = in_segments([jnp.sin] * number)
+        f = in_segments([lambda x: jnp.sin(x @ x * x)] * number)
         residuals = linearize_tree(f, (np.arange(3.0),), has_aux=False).program.consts
     return {"the number of values that are kept": len({id(x): x for x in residuals})}
 
@@ -701,25 +716,27 @@ def chain_of_closures(mj, x, w):
     def f(w):
         return in_segments([lambda x: x * w, jnp.sin, lambda x: x + w])(x)
 
-    def fail(x):
-        raise KeyError("mine")
-
-    try:
-        in_segments([jnp.sin, fail])(x)
-        error = "nothing"
-    except KeyError:
-        error = "KeyError"
+    errors = [KeyError("mine"), TypeError("mine"), ValueError("mine"), StopIteration("mine")]
+    found = []
+    for error in errors:
+        try:
+            found.append(in_segments([jnp.sin, Mock(side_effect=error)])(x))
+        except Exception as caught:
+            found.append(caught is error)
 
     class Line(tuple):
         __call__ = lambda self, x: self[0] * x + self[1]  # noqa: E731
+        __bool__ = lambda self: False  # noqa: E731
 
     lines = [Line((2.0, w)), Line((3.0, 1.0))]
     functions = [jnp.sin, jnp.cos, jnp.sin]
     g, none = in_segments(functions), in_segments(())
     return {
         "value and tangent by a value from outside": mj.jvp(f, (w,), (w,)),
-        "error": error,
+        "the error that comes out of a function is its own": found,
         "the values of two calls": [g(x), g(x * 2.0)],
+        "the value for a number, times a float32": g(0.5) * np.ones(1, np.float32),
+        "the result if it is of another type": in_segments([jnp.sin, lambda x: x > 0.0])(x),
         "the value for functions that are tuples": in_segments(lines)(x),
         "the values for functions in a tuple": in_segments(tuple(functions))(x),
         "no functions return the array itself": none(x) is x,
@@ -747,7 +764,7 @@ def test_segments_of_squares(student):
 @pytest.mark.keeps("is minimal")
 def test_segments_of_other_numbers(student):
     """For any number, segments and the longest of them add up to the least possible."""
-    student.agrees(segments, [*range(41), 50])
+    student.agrees(segments, [*range(41), 110])
 
 
 @pytest.mark.meets("sizes")

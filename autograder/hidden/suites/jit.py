@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from autograder.grading.suite import exercise, probe
+from autograder.grading.in_worker import in_place
+from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import gc
@@ -160,19 +161,10 @@ def with_named_axes(mj, around, x):
 def shared_programs(mj, x):
     """Two times `jit` of one function, and `jit` of a second function."""
     runs = []
-
-    def f(x):
-        runs.append("f")
-        return x * 2.0
-
-    def g(x):
-        runs.append("g")
-        return x * 3.0
-
-    jitted = [mj.jit(f), mj.jit(f), mj.jit(g)]
-    programs = [one.program((x,), {}) for one in jitted]
+    f, g = (lambda x, k=k: [runs.append(k), x * k][1] for k in (2.0, 3.0))
+    programs = [mj.jit(h).program((x,), {}) for h in (f, f, g)]
     return {
-        "the functions that run, in turn": runs,
+        "the factors of the functions that run, in turn": runs,
         "a request gets the first program": [p is programs[0] for p in programs],
         "the text of the second function's program": str(programs[2].closed),
     }
@@ -425,15 +417,8 @@ def what_rules_get(mj, number):
     calls = []
 
     def rule(emitter, avals, out_avals, names, **params):
-        calls.append(
-            [
-                [*map(str, avals)],
-                [*map(str, out_avals)],
-                list(names),
-                params,
-                [type(x).__name__ for x in (avals, out_avals, names)],
-            ]
-        )
+        classes = [type(x).__name__ for x in (avals, out_avals, names)]
+        calls.append(([*map(str, avals)], [*map(str, out_avals)], list(names), params, classes))
         return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
 
     made_up_p = Primitive("made_up", multiple_results=True)
@@ -448,15 +433,9 @@ def what_rules_get(mj, number):
     ]
     jaxpr = Jaxpr([], [a, b], [*last, *reversed(first), a], eqns)
     names = list(lower_body(Emitter(), jaxpr, ["%left", "%right"]))
-    return {
-        "calls of the rules": len(calls),
-        "the operands' types that a rule gets": [call[0] for call in calls],
-        "the results' types that a rule gets": [call[1] for call in calls],
-        "the operands' names that a rule gets": [call[2] for call in calls],
-        "the params that a rule gets": [call[3] for call in calls],
-        "the classes of what a rule gets": [call[4] for call in calls],
-        "the names of the outputs": names,
-    }
+    parts = "operands' types", "results' types", "operands' names", "params", "classes of the lists"
+    gets = {f"the {part} that a rule gets": x for part, *x in zip(parts, *calls, strict=True)}
+    return {"calls of the rules": len(calls), "the names of the outputs": names, **gets}
 
 
 @probe
@@ -598,38 +577,22 @@ def test_lower_missing_rule(student):
 
 exercise("jit.impl")
 
+LOWER = siblings("jit.lower_body")
 
-@probe
-def called(mj, batches, of="float64"):
+
+@probe(uses=[in_place])
+def called(mj, siblings, batches, of="float64"):
     """A program called again and again: results, and what was compiled and copied at each call.
 
-    The program is (k * x) - y, x and k, where k is a constant; its text is written by hand.
+    The program is (k * x) - y, x and k, where k is a constant.
     """
-    module = importlib.import_module("minijax.jit")
     dtype = np.dtype(of)
     k = np.array([10, 20, 30], dtype)
-    row, one = ShapedArray((3,), dtype), ShapedArray((), dtype)
-    closed = trace_to_jaxpr(lambda x, y: [k * x - y, x, k], [row, one])
-    t = {"float64": "f64", "float32": "f32", "int32": "i32"}[of]
-    vector = f"tensor<3x{t}>"
-    text = f"""module @m {{
-      func.func public @main(%k: {vector}, %x: {vector}, %y: tensor<{t}>)
-          -> ({vector}, {vector}, {vector}) {{
-        %0 = stablehlo.multiply %k, %x : {vector}
-        %1 = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<{t}>) -> {vector}
-        %2 = stablehlo.subtract %0, %1 : {vector}
-        return %2, %x, %k : {vector}, {vector}, {vector}
-      }}
-    }}"""
-
-    def right_lower(jaxpr, donated=()):
-        emitter = module.Emitter()
-        emitter.captured = list(jaxpr.consts)
-        return text, emitter
-
+    avals = [ShapedArray((3,), dtype), ShapedArray((), dtype)]
+    closed = trace_to_jaxpr(lambda x, y: [k * x - y, x, k], avals)
     results = []
     with (
-        patch.object(module, "lower", right_lower),
+        in_place("minijax.jit", siblings) as module,
         patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
         patch.object(xla, "to_device", wraps=xla.to_device) as sent,
         patch.object(xla, "to_host", wraps=xla.to_host) as fetched,
@@ -650,36 +613,28 @@ def called(mj, batches, of="float64"):
     ]
 
 
-@probe
-def of_device_arrays(mj, x, y, committed, asked=False):
+@probe(uses=[in_place])
+def of_device_arrays(mj, siblings, x, y, committed, asked=False):
     """Results for arrays that are on the device: values, types, where they are, and copies made.
 
     Where an argument or an operation has said which device it is, the current device is another.
     """
-    module = importlib.import_module("minijax.jit")
     on = xla.alone(xla.current_device())
     current = "another" if committed or asked else xla.current_device()
     avals = [raise_to_shaped(get_aval(value)) for value in (x, y)]
     closed = trace_to_jaxpr(lambda x, y: [y, x < y], avals)
-    n = x.shape[0]
-    text = f"""module @m {{
-      func.func public @main(%x: tensor<{n}xf64>, %y: tensor<{n}xf64>)
-          -> (tensor<{n}xf64>, tensor<{n}xi1>) {{
-        %0 = stablehlo.compare LT, %x, %y : (tensor<{n}xf64>, tensor<{n}xf64>) -> tensor<{n}xi1>
-        return %y, %0 : tensor<{n}xf64>, tensor<{n}xi1>
-      }}
-    }}"""
     pairs = zip(avals, (x, y), strict=True)
     args = [array_of(aval, xla.to_device(aval, v, on), on, committed) for aval, v in pairs]
-    emitter = module.Emitter()
-    if asked:  # by an operation of the program
-        emitter.places[on] = "an operation"
-    with (
-        patch.object(module, "lower", lambda jaxpr, donated=(): (text, emitter)),
-        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
-        patch.object(xla, "current_device", lambda: current),
-    ):
-        outs = module.jit_impl(*args, name="f", jaxpr=closed)
+    with in_place("minijax.jit", siblings) as module:
+        text, emitter = module.lower(closed)
+        if asked:  # by an operation of the program
+            emitter.places[on] = "an operation"
+        with (
+            patch.object(module, "lower", return_value=(text, emitter)),
+            patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+            patch.object(xla, "current_device", return_value=current),
+        ):
+            outs = module.jit_impl(*args, name="f", jaxpr=closed)
     if not all(out.kind.on is on for out in outs):  # they cannot be copied from elsewhere
         return {"a result is on the device": [out.kind.on is on for out in outs]}
     return {
@@ -692,19 +647,12 @@ def of_device_arrays(mj, x, y, committed, asked=False):
     }
 
 
-@probe
-def of_python_numbers(mj, x, n):
+@probe(uses=[in_place])
+def of_python_numbers(mj, siblings, x, n):
     """Results for Python numbers, whose program takes and gives weakly typed numbers."""
-    module = importlib.import_module("minijax.jit")
     avals = [ShapedArray((), np.dtype(kind), weak_type=True) for kind in (float, int)]
     closed = trace_to_jaxpr(lambda x, n: [n, -x], avals)
-    text = """module @m {
-      func.func public @main(%x: tensor<f64>, %n: tensor<i64>) -> (tensor<i64>, tensor<f64>) {
-        %0 = stablehlo.negate %x : tensor<f64>
-        return %n, %0 : tensor<i64>, tensor<f64>
-      }
-    }"""
-    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+    with in_place("minijax.jit", siblings) as module:
         outs = module.jit_impl(x, n, name="f", jaxpr=closed)
     return {
         "the results": [np.asarray(out) for out in outs],
@@ -713,18 +661,12 @@ def of_python_numbers(mj, x, n):
     }
 
 
-@probe
-def of_mixed_arguments(mj, x, y):
+@probe(uses=[in_place])
+def of_mixed_arguments(mj, siblings, x, y):
     """x - y and x, where they are on the device, on another or on none; then x is changed."""
-    module = importlib.import_module("minijax.jit")
     on, aval = xla.alone(xla.current_device()), ShapedArray(np.shape(x), np.dtype(float))
     x = np.array(x) if aval.shape else x  # one that can be written to
     closed = trace_to_jaxpr(lambda x, y: [x - y, x], [aval, aval])
-    t = f"tensor<{''.join(f'{n}x' for n in aval.shape)}f64>"
-    text = f"""module @m {{ func.func public @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
-        %0 = stablehlo.subtract %x, %y : {t}
-        return %0, %x : {t}, {t}
-      }} }}"""
 
     def sent(value):
         return array_of(aval, xla.to_device(aval, value, on), on)
@@ -736,7 +678,7 @@ def of_mixed_arguments(mj, x, y):
 
     given = [(x, y), (x, sent(y)), (sent(x), y), (sent(x), sent(y)), (x, x), (sent(y), x)]
     given += [(elsewhere(x), sent(y)), (y, elsewhere(x))]
-    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
+    with in_place("minijax.jit", siblings) as module:
         outs = [module.jit_impl(*pair, name="f", jaxpr=closed) for pair in given]
         if isinstance(x, np.ndarray):
             x[...] = 7.0
@@ -744,18 +686,14 @@ def of_mixed_arguments(mj, x, y):
     return {"the results, one call after another": [[np.asarray(x) for x in pair] for pair in outs]}
 
 
-@probe
-def of_committed_in_turn(mj, x, flags):
+@probe(uses=[in_place])
+def of_committed_in_turn(mj, siblings, x, flags):
     """Whether results are committed, if these of two arguments are; and how much is compiled."""
-    module = importlib.import_module("minijax.jit")
     on, aval = xla.alone(xla.current_device()), ShapedArray(x.shape, x.dtype)
     closed = trace_to_jaxpr(lambda x, y: [y, x], [aval, aval])
-    t = "tensor<3xf64>" if x.shape else "tensor<f64>"
-    text = f"""module @m {{ func.func public @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
-        return %y, %x : {t}, {t} }} }}"""
     found = []
     with (
-        patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())),
+        in_place("minijax.jit", siblings) as module,
         patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled,
     ):
         for pair in flags:
@@ -765,35 +703,19 @@ def of_committed_in_turn(mj, x, flags):
     return {"whether results are committed, and the number of compilations so far": found}
 
 
-def returns_its_input(x, number=1):
-    """A program that returns the last of so many inputs like this, with its text."""
-    closed = trace_to_jaxpr(lambda *xs: [xs[-1]], [ShapedArray(x.shape, x.dtype)] * number)
-    t = f"tensor<{''.join(f'{n}x' for n in x.shape)}f64>"
-    inputs, last = ", ".join(f"%x{i}: {t}" for i in range(number)), f"%x{number - 1}"
-    main = f"func.func public @main({inputs}) -> {t} {{ return {last} : {t} }}"
-    return closed, f"module @m {{ {main} }}"
-
-
-@probe(uses=[returns_its_input])
-def of_no_equations(mj, x):
+@probe(uses=[in_place])
+def of_no_equations(mj, siblings, x):
     """The results of a program that returns its input, which is changed then; and of none."""
-    module = importlib.import_module("minijax.jit")
-    closed, text = returns_its_input(x)
+    same = trace_to_jaxpr(lambda x: [x], [ShapedArray(x.shape, x.dtype)])
+    number, nothing = trace_to_jaxpr(lambda: [2.5], []), trace_to_jaxpr(list, [])
     x = np.array(x)
-    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
-        (out,) = module.jit_impl(x, name="f", jaxpr=closed)
-    x[...] = 7.0
-    closed = trace_to_jaxpr(lambda: [2.5], [])
-    text = "module @m { func.func public @main() -> tensor<f64> {"
-    text += "%0 = stablehlo.constant dense<2.5> : tensor<f64> return %0 : tensor<f64> } }"
-    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
-        alone = module.jit_impl(name="f", jaxpr=closed)
+    with in_place("minijax.jit", siblings) as module:
+        (out,) = module.jit_impl(x, name="f", jaxpr=same)
+        x[...] = 7.0
+        alone = module.jit_impl(name="f", jaxpr=number)
         with patch.object(xla, "compile_text", wraps=xla.compile_text) as compiled:
-            module.jit_impl(name="f", jaxpr=closed)
-    closed = trace_to_jaxpr(list, [])
-    text = "module @m { func.func public @main() -> () { return } }"
-    with patch.object(module, "lower", lambda jaxpr, donated=(): (text, module.Emitter())):
-        none = module.jit_impl(name="f", jaxpr=closed)
+            module.jit_impl(name="f", jaxpr=number)
+        none = module.jit_impl(name="f", jaxpr=nothing)
     return {
         "the results of a program without results": none,
         "the result is an array on the device": hasattr(out, "aval"),
@@ -803,20 +725,20 @@ def of_no_equations(mj, x):
     }
 
 
-@probe(uses=[returns_its_input])
-def of_one_array(mj, x):
+@probe(uses=[in_place])
+def of_one_array(mj, siblings, x):
     """Copies of an array of the library, which is not on the device, in four calls.
 
     The program takes it twice in two of them.
     """
-    module = importlib.import_module("minijax.jit")
-    array, outs = neg_p.bind(x), []
-    with patch.object(xla, "to_device", wraps=xla.to_device) as sent:
-        for number in (2, 1):
-            closed, text = returns_its_input(x, number)
-            with patch.object(module, "lower", lambda *_, text=text: (text, module.Emitter())):
-                args = [array] * number
-                outs += [module.jit_impl(*args, name="f", jaxpr=closed) for _ in range(2)]
+    array, outs, aval = neg_p.bind(x), [], ShapedArray(x.shape, x.dtype)
+    with (
+        in_place("minijax.jit", siblings) as module,
+        patch.object(xla, "to_device", wraps=xla.to_device) as sent,
+    ):
+        for args in ([array, array], [array]):
+            closed = trace_to_jaxpr(lambda *xs: [xs[-1]], [aval for _ in args])
+            outs += [module.jit_impl(*args, name="f", jaxpr=closed) for _ in range(2)]
     return {
         "the results, one call after another": [np.asarray(out) for (out,) in outs],
         "the number of copies to the device": sent.call_count,
@@ -827,71 +749,73 @@ def of_one_array(mj, x):
 @pytest.mark.keeps("only those not on the device are copied")
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
-    student.agrees(of_mixed_arguments, ROW, ROW[::-1].copy())
-    student.agrees(of_mixed_arguments, 3, 2.5)  # Python's numbers, of another type than the inputs
-    student.agrees(of_mixed_arguments, True, np.float64(2.5))
-    student.agrees(of_no_equations, ROW)
+    student.agrees(of_mixed_arguments, LOWER, ROW, ROW[::-1].copy())
+    student.agrees(
+        of_mixed_arguments, LOWER, 3, 2.5
+    )  # Python's numbers, of another type than the inputs
+    student.agrees(of_mixed_arguments, LOWER, True, np.float64(2.5))
+    student.agrees(of_no_equations, LOWER, ROW)
 
 
 @pytest.mark.keeps("if the program asks for devices")
 def test_impl_committed_by_the_program(student):
     """Results are committed, too, if the program itself asks for devices."""
-    student.agrees(of_device_arrays, TWO, TWO + 1.0, False, True)
+    student.agrees(of_device_arrays, LOWER, TWO, TWO + 1.0, False, True)
 
 
 @pytest.mark.meets("float32", "more_than_two")
 @pytest.mark.keeps("The results of a program, as arrays")
 def test_impl_values(student):
     """The values are the results of the program, in its order, with its constants and inputs."""
-    student.agrees(called, [(ROW, 2.0)])
-    student.agrees(called, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
+    student.agrees(called, LOWER, [(ROW, 2.0)])
+    student.agrees(called, LOWER, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
 @pytest.mark.keeps("with the types that the program states")
 def test_impl_dtypes(student):
     """Results have the dtypes that the program states."""
-    student.agrees(called, [([1, 2, 3], np.array(4, np.int32))], "int32")
-    student.agrees(of_python_numbers, 2.5, 7)
+    student.agrees(called, LOWER, [([1, 2, 3], np.array(4, np.int32))], "int32")
+    student.agrees(of_python_numbers, LOWER, 2.5, 7)
 
 
 @pytest.mark.meets("again", "moment")
 @pytest.mark.keeps("compiled at the first call")
 def test_impl_compiles_once(student):
     """The program is compiled at the first call, and not again."""
-    student.agrees(called, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
+    student.agrees(called, LOWER, [(ROW, 2.0), (ROW * 3.0, -1.0), (ROW, 2.0)])
 
 
 @pytest.mark.keeps("Nothing is copied back")
 def test_impl_stays_on_the_device(student):
     """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
-    student.agrees(called, [(ROW - 1.0, 7.0)])
-    student.agrees(of_device_arrays, ROW, ROW[::-1].copy(), False)
+    student.agrees(called, LOWER, [(ROW - 1.0, 7.0)])
+    student.agrees(of_device_arrays, LOWER, ROW, ROW[::-1].copy(), False)
 
 
 @pytest.mark.keeps("an array of our own is copied only once")
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
-    student.agrees(of_device_arrays, TWO, TWO[::-1].copy(), False)
+    student.agrees(of_device_arrays, LOWER, TWO, TWO[::-1].copy(), False)
     for x in (ROW, ONE, GRID):
-        student.agrees(of_one_array, x)
+        student.agrees(of_one_array, LOWER, x)
 
 
 @pytest.mark.keeps("are committed if an argument is")
 def test_impl_committed(student):
     """Results are committed to a device if an argument is, and are on that device."""
-    student.agrees(of_device_arrays, TWO, TWO + 1.0, True)
+    student.agrees(of_device_arrays, LOWER, TWO, TWO + 1.0, True)
     yes, no = True, False
     flags = [[no, no], [yes, no], [no, yes], [yes, yes], [no, no], [yes, no]]
-    student.agrees(of_committed_in_turn, ROW, flags)
-    student.agrees(of_committed_in_turn, ONE, flags)
+    student.agrees(of_committed_in_turn, LOWER, ROW, flags)
+    student.agrees(of_committed_in_turn, LOWER, ONE, flags)
 
 
 @pytest.mark.meets("weak_type")
 @pytest.mark.keeps("with the types that the program states")
 def test_impl_weak_types(student):
     """Results are weakly typed if the program says so."""
-    student.agrees(of_python_numbers, -4.0, 2**53 + 1)
-    student.agrees(of_python_numbers, 3, 3)
+    student.agrees(of_python_numbers, LOWER, -4.0, 2**53 + 1)
+    student.agrees(of_python_numbers, LOWER, 3, 3)
 
 
 exercise("jit.jvp")
@@ -1019,24 +943,23 @@ def test_jvp_constants(student):
     student.agrees(tangent_program, "constants", [True, True], [ROW, GRID], [ROW * 2.0, GRID - 1.0])
 
 
+MOVES = [True, True], [True, False], [False, True]
+
+
 @pytest.mark.meets("caching")
-def test_jvp_kept(student):
+@pytest.mark.parametrize("order", [(0, 0), (2, 1, 2)])
+def test_jvp_kept(student, order):
     """The second time, the same program comes back, and nothing is differentiated again."""
-    student.agrees(kept_tangent_programs, [[True, True], [True, True]])
+    student.agrees(kept_tangent_programs, [MOVES[i] for i in order])
 
 
 @pytest.mark.meets("again")
 @pytest.mark.keeps("the same object each time", "is freed when")
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back; it goes with the one that it was made from."""
-    student.agrees(kept_tangent_programs, [[True, False], [True, True], [True, False]])
+    student.agrees(kept_tangent_programs, [MOVES[i] for i in (1, 0, 1)])
     student.agrees(kept_among_many, 16)
-    student.agrees(kept_of_few)
-
-
-def test_jvp_kept_for_other_moves(student):
-    """If a different input moves, a different program comes back."""
-    student.agrees(kept_tangent_programs, [[False, True], [True, False], [False, True]])
+    student.agrees(kept_and_freed, "tangents")
 
 
 @probe
@@ -1054,17 +977,28 @@ def kept_among_many(mj, inputs):
     }
 
 
-def kept_and_freed(requests):
+@probe
+def kept_and_freed(mj, of):
     """Which programs come back, of one input or none, also within a trace; and go with theirs.
 
-    `requests(program, size)` are functions, each of which asks for one that is made of `program`.
+    They are `of` tangents, for each choice of what moves, or of batches, of all inputs or none.
     """
     scalar, k = ShapedArray((), np.dtype(float)), np.array([2.0, 3.0])
     functions = (lambda: [k, 2.0]), (lambda x: [neg_p.bind(x)]), (lambda x: [x * k, x])
+
+    def tangents(program, size):
+        for moves in itertools.product([True, False], repeat=size):
+            yield lambda moves=moves: jvp_jaxpr(program, moves)
+
+    def batches(program, size):
+        for dim, shape in ((0, (3,)), (not_mapped, ())):
+            avals = [ShapedArray(shape, np.dtype(float))] * size
+            yield lambda dims=[dim] * size, avals=avals: batched_jaxpr(program, 3, dims, avals)[0]
+
     alive, back, within = [], [], []
     for f, size in zip(functions, (0, 1, 1), strict=True):
         program = trace_to_jaxpr(f, [scalar] * size)
-        for ask in requests(program, size):
+        for ask in {"tangents": tangents, "batches": batches}[of](program, size):
             made = ask()
             trace_to_jaxpr(lambda x, ask=ask: [within.append(ask()) or x], [scalar])
             back.append([ask() is made, within.pop() is made])
@@ -1075,17 +1009,6 @@ def kept_and_freed(requests):
         "the same program comes back, and within a trace": back,
         "what was made of a program goes when that program goes": [ref() is None for ref in alive],
     }
-
-
-@probe(uses=[kept_and_freed])
-def kept_of_few(mj):
-    """Tangent programs, for each choice of what moves."""
-
-    def requests(program, size):
-        for moves in itertools.product([True, False], repeat=size):
-            yield lambda moves=moves: jvp_jaxpr(program, moves)
-
-    return kept_and_freed(requests)
 
 
 @probe
@@ -1236,18 +1159,6 @@ def kept_for_squares(mj, all_dims):
     }
 
 
-@probe(uses=[kept_and_freed])
-def kept_batches_of_few(mj):
-    """Programs for batches, with all inputs batched or none."""
-
-    def requests(program, size):
-        for dim, shape in ((0, (3,)), (not_mapped, ())):
-            avals = [ShapedArray(shape, np.dtype(float))] * size
-            yield lambda dims=[dim] * size, avals=avals: batched_jaxpr(program, 3, dims, avals)[0]
-
-    return kept_and_freed(requests)
-
-
 @pytest.mark.meets("float32", "sizes")
 def test_batch_program(student):
     """The program computes all examples at once, wherever their axis is."""
@@ -1327,7 +1238,7 @@ def test_batch_kept_for_other_axes(student):
     student.agrees(kept_batch_programs, [(2, None, [False, True]), (2, None, FIRST)], False)
     one = [[int(i == place) for i in range(4)] for place in range(4)]  # the first, then the next
     student.agrees(kept_for_squares, [[0] * 4, [2, 0, 0, 0], *one, [1] * 4, [0] * 4])
-    student.agrees(kept_batches_of_few)
+    student.agrees(kept_and_freed, "batches")
 
 
 @pytest.mark.meets("again", "caching")
