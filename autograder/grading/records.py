@@ -113,8 +113,9 @@ def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if len(wrong) > 1:
         return f"In some cases this is wrong: {key}."
     so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
-    if found.places and not found.places[0].startswith("all"):
-        return f"In {found.places[0]} cases this {so}: {key}."
+    if found.places and found.places[0].startswith("the"):
+        place, comma, among = found.places[0].partition(",")
+        return f"In {place} cases{comma}{among}{comma} this {so}: {key}."
     return f"{'In some cases this' if len({*_leaves(want)}) > 1 else 'This'} {so}: {key}."
 
 

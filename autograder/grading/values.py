@@ -53,7 +53,7 @@ def _first_line(got: str, want: str) -> str:
     lines = want.split("\n")
     pairs = zip(lines, got.split("\n"), strict=False)
     first = next((i for i, (x, y) in enumerate(pairs, 1) if x != y), 0)
-    return f", at first in line {first} of {len(lines)}" if first and len(lines) > 1 else ""
+    return f", different from line {first} of {len(lines)} on" if first and len(lines) > 1 else ""
 
 
 def _wrong_error(got: Any, want: Any) -> Disagreement:
@@ -94,7 +94,8 @@ def _in_its_place(found: Disagreement, differ: list[Disagreement | None]) -> Dis
     number, wrong = len(differ), sum(x is not None for x in differ)
     first = next(i for i, x in enumerate(differ) if x is found)
     ordinal = records.ORDINALS[first] if first < len(records.ORDINALS) else ""
-    place = f"all {number}" if wrong == number else ordinal and f"the {ordinal} of {number}"
+    every = "both" if number == 2 else f"all {number}"
+    place = every if wrong == number else ordinal and f"the {ordinal} of {number}"
     if number == 1 or not place:
         return found
     if found.message.endswith("."):

@@ -49,6 +49,15 @@ TOLD = [
         *(EMPTY, [[True], False], [[True], True, False]),
         "In some cases this should be so, but is not: the stack is empty.",
     ),
+    (
+        *(EMPTY, [True, False, False], [True, True, True]),
+        "In the second of 3 cases, among others, this should be so, but is not: the stack is "
+        "empty.",
+    ),
+    (
+        *(HEIGHT, [None, None], [1.0, 2.0]),
+        "This is wrong: the height of it (both: None, where a float is expected).",
+    ),
     (EMPTY, [False, True], [True, False], "In some cases this is wrong: the stack is empty."),
     (
         *(EMPTY, (True, False), [True, False]),
@@ -72,7 +81,7 @@ TOLD = [
     ),
     (
         *(HEIGHT, "let\n  b = sin a", "let\n  b = cos a"),
-        "This is wrong: the height of it (at first in line 2 of 2).",
+        "This is wrong: the height of it (different from line 2 of 2 on).",
     ),
     (
         *("value", [7, "KeyError"], [7, 8]),
