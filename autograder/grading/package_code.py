@@ -1,7 +1,7 @@
 """What a grader knows of the code that a submission is given: its sentences, and its lines.
 
 An error of the package's own code says what went wrong in words that are not the submission's. They
-are repeated with gaps where they vary, unless it is a class, a dtype or a digit that stands there.
+are repeated with gaps where they vary; known words, such as a class or a digit, fill some of these.
 """
 
 import ast
