@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograder.grading import telling
+from autograder.grading.package_code import PackageCode
 from autograder.sandbox.session import Probe, Reply, Session
 
 MOST_SECONDS = 10.0  # that any probe may take
@@ -25,11 +26,17 @@ class Asking:
     """
 
     def __init__(
-        self, session: Session, lines: Sequence[str], stubs: Collection[str], patient: bool
+        self,
+        session: Session,
+        lines: Sequence[str],
+        stubs: Collection[str],
+        patient: bool,
+        around: PackageCode,
     ) -> None:
         self.session = session
         self.lines = lines  # of the student's file
         self.stubs = stubs  # ids of all exercises so far
+        self.around = around
         self.patience = PATIENCE if patient else 1.0
         self.deaths: dict[str, list[Reply]] = defaultdict(list)  # by exercise
 
@@ -48,4 +55,4 @@ class Asking:
 
     def reduced(self, got: Reply) -> Reply:
         """The reply with no more text and lines than may be told."""
-        return telling.reduced(got, self.lines, self.stubs)
+        return telling.reduced(got, self.lines, self.stubs, self.around)

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from autograder.grading import suite, telling, values, words
+from autograder.grading import records, suite, telling, values, words
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 
@@ -48,18 +48,19 @@ def _compare_value(
     if found is None:
         return None
     expected = found.expected.removesuffix(".")
-    sentence = _sentence(found.message, got.value, hints)
+    sentence = _sentence(found, got.value, hints)
     return Disagreement(found.kind, sentence, f"{expected[:1].upper()}{expected[1:]}.")
 
 
-def _sentence(difference: str, got: Any, hints: Collection[str]) -> str:
+def _sentence(found: Disagreement, got: Any, hints: Collection[str]) -> str:
     """What differs, as a sentence; a part of a record says it in one of its own."""
-    if difference.endswith("."):
-        return difference
-    if difference.startswith("raises "):
-        return f"Your code {difference}."
+    if found.message.endswith("."):
+        return found.message
+    place = f" ({records.in_place(found)})" if found.places else ""
+    if found.message.startswith("raises "):
+        return f"Your code {found.message}{place}."
     none = f" {words.NO_RETURN}" if got is None and words.NO_RETURN in hints else ""
-    return f"Your code returns {difference}{none}."
+    return f"Your code returns {found.message}{place}{none}."
 
 
 def _no_answer(got: Reply) -> Disagreement:
@@ -86,14 +87,14 @@ def _raised(got: Reply, hints: Collection[str]) -> str:
     """The error, with its line and its text if it came through the student's file.
 
     Only built-in names are shown: a submission can choose the others. `telling.reduced` has taken
-    away what may not be repeated. What a caller says that stumbles over a result is about the
-    hidden test; that it was None is said.
+    away what may not be repeated.
     """
     name = "an error of the package's own" if "." in got.name else got.name
     if got.line is None:
         hint = words.missing(got.message)
         more = f" {hint}" if hint in hints else ""
-        return f"With what your code returns, the code around it {words.raises(name, '')}{more}."
+        text = words.raises(name, _harmless(got.message)).removesuffix(".")
+        return f"With what your code returns, the code around it {text}{more}."
     text = words.raises(name, _harmless(got.message))
     return f"Line {got.line} of your file {text.removesuffix('.')}."
 

@@ -44,7 +44,12 @@ def told(key: str, got: Any, want: Any, found: Disagreement) -> Disagreement:
     """What differs in a part, as a sentence; what a part of this part has said stays."""
     if found.message.endswith("."):
         return found
-    return Disagreement(found.kind, _sentence(key, got, want, found.message), found.expected)
+    return Disagreement(found.kind, _sentence(key, got, want, found), found.expected)
+
+
+def in_place(found: Disagreement) -> str:
+    """Which part of a list differs, and which part of that; "" if there is no list."""
+    return "; of that, ".join(found.places[:2])
 
 
 def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
@@ -58,14 +63,15 @@ def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
     return Disagreement(WRONG_TYPE, error if lacking == "error" else f"This is missing: {lacking}.")
 
 
-def _sentence(key: str, got: Any, want: Any, difference: str) -> str:
+def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
     for applies, say in _FORMS:
-        if applies(key, want) and (text := say(key, got, want, difference)):
+        if applies(key, want) and (text := say(key, got, want, found)):
             return text
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
-    return f"This is wrong: {key}{_detail(got, want, difference)}."
+    details = ": ".join(filter(None, (in_place(found), _detail(got, want, found.message))))
+    return f"This is wrong: {key}{f' ({details})' * bool(details)}."
 
 
 def _detail(got: Any, want: Any, difference: str) -> str:
@@ -73,26 +79,33 @@ def _detail(got: Any, want: Any, difference: str) -> str:
     if type(got) is type(want) is list and len(got) != len(want):
         fewer = "fewer" if len(got) < len(want) else "more"
         came = str(len(got)) if len(got) < SMALL else fewer
-        return f" ({came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected)"
-    if difference.startswith(("a wrong", "an array with wrong")) or "string" in difference:
+        return f"{came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected"
+    if difference.startswith(("a wrong", "an array with wrong")):
+        how = difference.partition(", ")[2]
+        return how if not how or "expected" in how or "line" in how else f"got {how}"
+    return "" if "string" in difference else difference.replace(" where", ", where")
+
+
+def _raises(key: str, got: Any, want: Any, found: Disagreement) -> str:
+    if not found.message.startswith("raises "):
         return ""
-    return f" ({difference.replace(' where', ', where')})"
+    return f"Your code {found.message}{_aside(found)}."
 
 
-def _raises(key: str, got: Any, want: Any, difference: str) -> str:
-    return f"Your code {difference}." if is_error(got) or is_error(want) else ""
+def _aside(found: Disagreement) -> str:
+    return f" ({in_place(found)})" if found.places else ""
 
 
-def _another_error(key: str, got: Any, want: Any, difference: str) -> str:
+def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:
     """Of errors that are not Python's own no name is told."""
     return "Your code raises a different error than expected, or none."
 
 
-def _returns(key: str, got: Any, want: Any, difference: str) -> str:
-    return f"Your code returns {difference}."
+def _returns(key: str, got: Any, want: Any, found: Disagreement) -> str:
+    return f"Your code returns {found.message}{_aside(found)}."
 
 
-def _claims(key: str, got: Any, want: Any, difference: str) -> str:
+def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if type(got) is not type(want) and {type(got), type(want)} & {list, tuple}:
         return ""  # what differs is not what is claimed
     pairs = [*zip(_leaves(got), _leaves(want), strict=False)]
@@ -100,10 +113,13 @@ def _claims(key: str, got: Any, want: Any, difference: str) -> str:
     if len(wrong) > 1:
         return f"In some cases this is wrong: {key}."
     so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
+    if found.places and found.places[0].startswith("the"):
+        place, comma, among = found.places[0].partition(",")
+        return f"In {place} cases{comma}{among}{comma} this {so}: {key}."
     return f"{'In some cases this' if len({*_leaves(want)}) > 1 else 'This'} {so}: {key}."
 
 
-def _calls(key: str, got: Any, want: Any, difference: str) -> str:
+def _calls(key: str, got: Any, want: Any, found: Disagreement) -> str:
     """How often something was called, which may be a list of what it was called with."""
     pairs = [*zip(got, want, strict=False)] if type(got) is type(want) is list else [(got, want)]
     numbers = [(_number(x), _number(y)) for x, y in pairs]
@@ -112,10 +128,11 @@ def _calls(key: str, got: Any, want: Any, difference: str) -> str:
     called, expected = next(((x, y) for x, y in numbers if x != y), (0, 0))
     name = key.removeprefix(CALLS)
     if called == expected:
-        if length := re.match(r"a \w+ of (\d+) where one of (\d+)", difference):
+        if length := re.match(r"a \w+ of (\d+) where one of (\d+)", found.message):
             few = "fewer" if int(length[1]) < int(length[2]) else "more"
-            return f"Your code calls {name} with {few} values than expected."
-        return f"Your code calls {name} with something other than expected ({difference})."
+            return f"Your code calls {name} with {few} values than expected{_aside(found)}."
+        other = ": ".join(filter(None, (in_place(found), found.message)))
+        return f"Your code calls {name} with something other than expected ({other})."
     return _said("call", name, called, expected)
 
 
@@ -123,7 +140,7 @@ def _number(calls: Any) -> int:
     return calls if _is_count(calls) else 0
 
 
-def _operations(key: str, got: Any, want: Any, difference: str) -> str:
+def _operations(key: str, got: Any, want: Any, found: Disagreement) -> str:
     """Which operation is bound too often or not often enough, or their number."""
     if _is_count(got) and _is_count(want):
         return f"Your code binds {_numbered(got, 'operation')}, where {want} are expected."
@@ -144,19 +161,19 @@ def _are_names(value: Any) -> bool:
     return all(type(x) is str for x in texts) and all(type(n) is int for n in numbers)
 
 
-def _operands(key: str, got: Any, want: Any, difference: str) -> str:
+def _operands(key: str, got: Any, want: Any, found: Disagreement) -> str:
     """Which operand is changed: those of the reference are as they were."""
     if type(got) is not type(want) or type(want) not in (list, tuple) or len(got) != len(want):
         return "Your code changes its operands."
     pairs = enumerate(zip(got, want, strict=True))
-    first = next((i for i, (x, y) in pairs if repr(x) != repr(y)), len(_ORDINALS))
-    which = f"{_ORDINALS[first]} operand" if first < len(_ORDINALS) else "operands"
+    first = next((i for i, (x, y) in pairs if repr(x) != repr(y)), len(ORDINALS))
+    which = f"{ORDINALS[first]} operand" if first < len(ORDINALS) else "operands"
     return f"Your code changes its {which}."
 
 
-_ORDINALS = ("first", "second", "third", "fourth")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
-_Say = Callable[[str, Any, Any, str], str]
+_Say = Callable[[str, Any, Any, Disagreement], str]
 
 _FORMS: tuple[tuple[Callable[[str, Any], bool], _Say], ...] = (
     (lambda key, want: key.startswith(CALLS), _calls),

@@ -62,8 +62,11 @@ class Disagreement(Exception):
 
     `kind` is one of CLASSES. `message` tells the student what differs without telling what was
     expected; `expected` adds that, for courses whose policy allows it. `program` is the smallest
-    generated program on which it was found, if the test has generated ones.
+    generated program on which it was found, if the test has generated ones. `places` say which
+    parts of a list differ, from the outside in.
     """
+
+    places: tuple[str, ...] = ()
 
     def __init__(self, kind: str, message: str, expected: str = "", program: str = "") -> None:
         super().__init__(message)

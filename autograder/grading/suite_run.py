@@ -12,6 +12,7 @@ from autograder.grading.calls import Call, Calls
 from autograder.grading.laws import Generating, Laws
 from autograder.grading.lending import Lending
 from autograder.grading.oracle import Oracle
+from autograder.grading.package_code import PackageCode
 from autograder.grading.questions import Tolerance
 from autograder.grading.suite import Disagreement
 from autograder.grading.under_pytest import exercise_of, property_of
@@ -79,7 +80,8 @@ class SuiteRun:
         self.calls = Calls()
         self.lending = Lending(lesson, session, self.calls)
         stubs = {e.id for other in prefix(lesson) for e in other.exercises}
-        asking = Asking(session, lines, stubs, patient=generating.shrink)
+        around = PackageCode(lesson, lines)
+        asking = Asking(session, lines, stubs, generating.shrink, around)
         self.agreement = Agreement(oracle, asking, self.lending, self.calls, stubs)
         self.laws = Laws(lesson, generating, self.agreement)
         self.outcomes: dict[str, Disagreement | None] = {}  # by test

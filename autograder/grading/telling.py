@@ -13,7 +13,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from autograder.grading import random_programs, records, suite, values
+from autograder.grading import package_code, random_programs, records, suite, values
+from autograder.grading.package_code import PackageCode
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
 from autograder.worker import wire
@@ -148,14 +149,25 @@ def file_lines(source: bytes) -> list[str]:
     return re.split("\r\n|\r|\n", source.decode("utf-8", "replace"))
 
 
-def reduced(got: Reply, lines: Sequence[str], stubs: Collection[str]) -> Reply:
-    """The reply without a line that the file does not have, and a text that may not be repeated."""
-    if got.line is None or got.message in stubs:
-        return replace(got, line=None)
-    line = got.line if 1 <= got.line <= min(len(lines), MOST_LINES) else None
-    if line is None or not may_be_repeated(got.message, "\n".join(lines[line - 1 : line + 1])):
-        return replace(got, line=line, message="")
-    return got
+def reduced(
+    got: Reply, lines: Sequence[str], stubs: Collection[str], around: PackageCode | None = None
+) -> Reply:
+    """The reply without a line that the file does not have, and a text that may not be repeated.
+
+    The line is the last one that is not in given code, if there is one.
+    """
+    if got.kind != "raised" or got.message in stubs:
+        return replace(got, line=None if got.message in stubs else _existing(got.line, lines))
+    last, text = _existing(got.line, lines), got.message
+    place = "\n".join(lines[last - 1 : last + 1]) if last else ""
+    if not may_be_repeated(text, place):
+        text = around.said(text, place) if around else ""
+    line = around.own(got.lines) if around else None
+    return replace(got, line=_existing(line, lines) or last, message=text)
+
+
+def _existing(line: int | None, lines: Sequence[str]) -> int | None:
+    return line if line and 1 <= line <= min(len(lines), MOST_LINES) else None
 
 
 def may_be_repeated(message: str, place: str) -> bool:
@@ -208,14 +220,23 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "number of calls, or another number": times + 1,
         "error as a part of an answer": errors(),
         "exercise that is not implemented": stubs,
-        "error without a line": errors() * 3,
-        "error with its line and text": errors() * MOST_LINES * (1 + _texts()),
+        "error without a line": errors() * (3 + _sentences(MOST_LINES * _WORDS)),
+        "error with its line and text": errors() * MOST_LINES * (1 + _texts() + _sentences(_WORDS)),
+        "place in a list": (len(records.ORDINALS) + 2) ** 2 * 2,
+        "line in which a text differs": MOST_LINES,
+        "how numbers differ, or a small one": 5 + 4 * values.SMALL,
         "known mistake": mistakes + 1,
         "whether a right answer is right again, and if not, which sentence says so": 3
         + len(OF_CALLS),
         "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
     }
     return [(kind, math.log2(number)) for kind, number in count.items()]
+
+
+def _sentences(places: int) -> int:
+    """How many sentences there are, with what may fill their gaps."""
+    fills = len(package_code.FILLS) + places + 1
+    return package_code.MOST * fills**package_code.FILLED
 
 
 def errors() -> int:

@@ -1,5 +1,6 @@
 """Compares plain data: what a submission's probe returns with what the reference's does."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,17 @@ def agree(
     if type(got) is type(want) and not isinstance(want, Opaque) and got == want:
         return None
     if type(got) is type(want) and not isinstance(want, Opaque):
-        return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
+        message = f"a wrong {_noun(want)}{_first_line(got, want) if type(want) is str else ''}"
+        return Disagreement(WRONG_VALUE, message, f"expected {_short(want)}")
     return _wrong_type(got, want)
+
+
+def _first_line(got: str, want: str) -> str:
+    """The first line in which a text of several lines differs."""
+    lines = want.split("\n")
+    pairs = zip(lines, got.split("\n"), strict=False)
+    first = next((i for i, (x, y) in enumerate(pairs, 1) if x != y), 0)
+    return f", different from line {first} of {len(lines)} on" if first and len(lines) > 1 else ""
 
 
 def _wrong_error(got: Any, want: Any) -> Disagreement:
@@ -75,7 +85,27 @@ def _agree_containers(
     if isinstance(want, dict):
         return _agree_dicts(got, want, rtol, atol)
     differ = [agree(g, w, rtol, atol) for g, w in zip(got, want, strict=True)]
-    return _worst([found for found in differ if found is not None])
+    found = _worst([found for found in differ if found is not None])
+    return found and _in_its_place(found, differ)
+
+
+def _in_its_place(found: Disagreement, differ: list[Disagreement | None]) -> Disagreement:
+    """The difference with its place in a list; a sentence that a record has made begins with it."""
+    number, wrong = len(differ), sum(x is not None for x in differ)
+    first = next(i for i, x in enumerate(differ) if x is found)
+    ordinal = records.ORDINALS[first] if first < len(records.ORDINALS) else ""
+    every = "both" if number == 2 else f"all {number}"
+    place = every if wrong == number else ordinal and f"the {ordinal} of {number}"
+    if number == 1 or not place:
+        return found
+    if found.message.endswith("."):
+        if found.message.startswith("In "):
+            return found
+        message = f"In {place} cases, {found.message[0].lower()}{found.message[1:]}"
+        return Disagreement(found.kind, message, found.expected)
+    among = ", among others" * (1 < wrong < number)
+    found.places = (f"{place}{among}", *(found.places if wrong < number else ()))
+    return found
 
 
 def _agree_dicts(
@@ -88,7 +118,9 @@ def _agree_dicts(
         told = (records.told(key, got[key], want[key], x) for key, x in found.items())
         return next(told, records.missing(got, want))
     if got.keys() != want.keys():
-        return Disagreement(WRONG_TYPE, "a dict with the wrong keys", f"expected {list(want)}")
+        lacks = next((f"without the key {key!r}" for key in want if key not in got), "")
+        message = f"a dict {lacks or 'with keys that are not expected'}"
+        return Disagreement(WRONG_TYPE, message, f"expected {list(want)}")
     return _worst([*found.values()])
 
 
@@ -127,7 +159,7 @@ def _agree_arrays(
     if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
         return None
     message = "an array with wrong values" if want.ndim else "a wrong value"
-    return Disagreement(WRONG_VALUE, message, f"expected {_short(want)}")
+    return Disagreement(WRONG_VALUE, message + _how(got, want), f"expected {_short(want)}")
 
 
 def _shape_of(got: np.ndarray, want: np.ndarray) -> str:
@@ -147,7 +179,37 @@ def _agree_scalars(
         return _wrong_type(got, want)
     if _close(np.asarray(got), np.asarray(want), rtol, atol):
         return None
-    return Disagreement(WRONG_VALUE, f"a wrong {_noun(want)}", f"expected {_short(want)}")
+    message = f"{got} where {want} is expected"
+    if type(want) is not bool:
+        message = f"a wrong {_noun(want)}{_how(np.asarray(got), np.asarray(want))}"
+    return Disagreement(WRONG_VALUE, message, f"expected {_short(want)}")
+
+
+def _how(got: np.ndarray, want: np.ndarray) -> str:
+    """How numbers are related to those that are expected, or a small number that came."""
+    if got.dtype.kind not in "ifc":
+        return ""
+    with np.errstate(all="ignore"):
+        related = next(
+            (words for words, x in _related(got, want) if _close(x, want, None, None)), ""
+        )
+    if related:
+        return f", {related}"
+    if np.isnan(got).any() and not np.isnan(want).any():
+        return ", nan" if not want.ndim else ", nan among them"
+    if got.size and (got == got.flat[0]).all() and got.flat[0] in range(-SMALL + 1, SMALL):
+        return f", {'all ' * bool(want.ndim)}{int(got.flat[0].real)}"
+    return ""
+
+
+def _related(got: np.ndarray, want: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    yield "the negative of what is expected", -got
+    if got.dtype.kind != "i":
+        yield "twice what is expected", got / 2
+        yield "half of what is expected", got * 2
+    if want.ndim and got.dtype.kind != "c":
+        flat = np.sort(got, axis=None)[np.argsort(np.argsort(want, axis=None))]
+        yield "those that are expected, in a different order", flat.reshape(want.shape)
 
 
 def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:

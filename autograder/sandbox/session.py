@@ -49,8 +49,8 @@ class Probe:
 class Reply:
     """What came back.
 
-    `kind` is `value`, `raised` (with the name of the exception's class, its message, and the last
-    line of the student's file that it came through, if any), `unsendable` (too large a value),
+    `kind` is `value`, `raised` (with the name of the exception's class, its message, and the lines
+    of the student's file that it came through, the last one besides), `unsendable` (a large value),
     `timed_out`, `crashed`, or for the import only `syntax_error` and `import_error` (with the line
     and, where known, the column).
     """
@@ -61,6 +61,7 @@ class Reply:
     message: str = ""
     line: int | None = None
     column: int | None = None
+    lines: tuple[int, ...] = ()
 
 
 class Session:
@@ -236,18 +237,21 @@ def read_reply(raw: list[Any]) -> Reply:
     match raw:
         case ["value", content]:
             return Reply("value", wire.decode(content))
-        case ["raised", str(name), str(message), line] if (
+        case ["raised", str(name), str(message), [*lines]] if (
             is_exception(name) and len(message) <= wire.MAX_ERROR
         ):
-            return Reply("raised", None, name, message, *_numbers(line, None))
+            known = tuple(x for x in map(_number, lines) if x is not None)
+            return Reply("raised", None, name, message, known[-1] if known else None, None, known)
         case ["unsendable"]:
             return Reply("unsendable")
         case ["syntax_error", str(message), line, column]:
             message = message if message.isprintable() and message.isascii() else ""
             message = "" if len(message) > 200 or set(message) & set("<>&") else message
-            return Reply("syntax_error", None, "SyntaxError", message, *_numbers(line, column))
+            return Reply(
+                "syntax_error", None, "SyntaxError", message, _number(line), _number(column)
+            )
         case ["import_error", str(name), str(), line] if is_exception(name):
-            return Reply("import_error", None, name, "", *_numbers(line, None))
+            return Reply("import_error", None, name, "", _number(line))
     raise wire.Malformed("This is no reply.")
 
 
@@ -266,5 +270,5 @@ def is_exception(name: str) -> bool:
     return known or bool(_ERROR_NAME.fullmatch(name))
 
 
-def _numbers(*values: Any) -> tuple[int | None, ...]:
-    return tuple(v if type(v) is int and 0 <= v < 1_000_000 else None for v in values)
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < 1_000_000 else None

@@ -98,7 +98,7 @@ class Server:
         try:
             return operations[operation](*rest)
         except BaseException as error:
-            return ["raised", *self.describe(error), self.line_of(error)]
+            return ["raised", *self.describe(error), self.lines_of(error)]
 
     # --- what comes before the submission ---
 
@@ -131,7 +131,11 @@ class Server:
         try:
             self.package = self.fresh()
         except BaseException as error:
-            return ["import_error", *self.describe(error), self.line_of(error)]
+            return [
+                "import_error",
+                *self.describe(error),
+                next(reversed(self.lines_of(error)), None),
+            ]
         return ["value", None]
 
     def fresh(self) -> Any:
@@ -143,14 +147,14 @@ class Server:
                 del sys.modules[name]
         return importlib.import_module(self.package_name)
 
-    def line_of(self, error: BaseException) -> int | None:
-        """The last line of the student's file that the error came through."""
-        line, step = None, error.__traceback__
+    def lines_of(self, error: BaseException) -> list[int]:
+        """The lines of the student's file that the error came through; the last ones of many."""
+        lines, step = [], error.__traceback__
         while step is not None:
             if step.tb_frame.f_code.co_filename == str(Path(self.top, self.module)):
-                line = step.tb_lineno
+                lines.append(step.tb_lineno)
             step = step.tb_next
-        return line
+        return lines[-100:]
 
     # --- probes ---
 

@@ -31,7 +31,8 @@ TOLD = [
     ("calls of f", [1.0, 1.0], [1.0], "Your code calls f twice, where once is expected."),
     (
         *("calls of f", [2.0], [1.0]),
-        "Your code calls f with something other than expected (a wrong float).",
+        "Your code calls f with something other than expected (a wrong float, twice what is "
+        "expected).",
     ),
     ("calls of f", [[1.0]], [[1.0, 2.0]], "Your code calls f with fewer values than expected."),
     (
@@ -42,11 +43,20 @@ TOLD = [
     (EMPTY, True, False, "This should not be so, but is: the stack is empty."),
     (
         *(EMPTY, [True, True], [True, False]),
-        "In some cases this should not be so, but is: the stack is empty.",
+        "In the second of 2 cases this should not be so, but is: the stack is empty.",
     ),
     (
         *(EMPTY, [[True], False], [[True], True, False]),
         "In some cases this should be so, but is not: the stack is empty.",
+    ),
+    (
+        *(EMPTY, [True, False, False], [True, True, True]),
+        "In the second of 3 cases, among others, this should be so, but is not: the stack is "
+        "empty.",
+    ),
+    (
+        *(HEIGHT, [None, None], [1.0, 2.0]),
+        "This is wrong: the height of it (both: None, where a float is expected).",
     ),
     (EMPTY, [False, True], [True, False], "In some cases this is wrong: the stack is empty."),
     (
@@ -62,7 +72,21 @@ TOLD = [
         np.ones(2),
         "This is wrong: the height of it (None, where an array is expected).",
     ),
-    (HEIGHT, np.zeros(2), np.ones(2), "This is wrong: the height of it."),
+    (HEIGHT, np.zeros(2), np.ones(2), "This is wrong: the height of it (got all 0)."),
+    (HEIGHT, np.arange(3.0), np.ones(3), "This is wrong: the height of it."),
+    (
+        *(HEIGHT, [1.0, None, 1.0], [1.0, 2.0, 3.0]),
+        "This is wrong: the height of it (the second of 3, among others: None, where a float is "
+        "expected).",
+    ),
+    (
+        *(HEIGHT, "let\n  b = sin a", "let\n  b = cos a"),
+        "This is wrong: the height of it (different from line 2 of 2 on).",
+    ),
+    (
+        *("value", [7, "KeyError"], [7, 8]),
+        "Your code raises KeyError where no error is expected (the second of 2).",
+    ),
     (
         HEIGHT,
         [1.0],
@@ -109,10 +133,32 @@ def test_parts_are_compared_in_their_order():
 
 def test_records_inside_a_list_speak_for_themselves():
     got, want = [{"the value": 1.0}], [{"the value": 2.0}]
-    assert said(got, want) == "This is wrong: the value."
-    assert said({"each step": got}, {"each step": want}) == "This is wrong: the value."
+    sentence = "This is wrong: the value (half of what is expected)."
+    assert said(got, want) == sentence
+    assert said({"each step": got}, {"each step": want}) == sentence
+    assert said([*want, *got], [*want, *want]) == f"In the second of 2 cases, t{sentence[1:]}"
 
 
 def test_a_dict_of_the_students_is_no_record():
     assert not records.is_record({"a": 1, "b": 2})
-    assert said({"a": 1}, {"a": 2}) == "a wrong int"
+    assert said({"a": 1}, {"a": 2}) == "a wrong int, 1"
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "how"),
+    [
+        (-1.5, 1.5, "a wrong float, the negative of what is expected"),
+        (3.5, 7.0, "a wrong float, half of what is expected"),
+        (3.0, 1.7, "a wrong float, 3"),
+        (81.649, 1.7, "a wrong float"),
+        (np.nan, 1.7, "a wrong float, nan"),
+        (False, True, "False where True is expected"),
+        (
+            *(np.array([3.5, 1.0, 2.0]), np.array([1.0, 2.0, 3.5])),
+            "an array with wrong values, those that are expected, in a different order",
+        ),
+        ({"a": 1, "c": 2}, {"a": 1, "b": 2}, "a dict without the key 'b'"),
+    ],
+)
+def test_how_a_value_differs_is_told_in_listed_words(got, want, how):
+    assert said(got, want) == how

@@ -179,7 +179,7 @@ TOLD = {
     "2.0 * x": "Your code returns None where a scalar is expected (None: is a `return` missing?).",
     "return np.float32(2.0 * x)": "Your code returns dtype float32 where float64 is expected.",
     "return np.full(2, 2.0 * x)": "Your code returns shape (2,) where () is expected.",
-    "return np.asarray(x)": "Your code returns a wrong value.",
+    "return np.asarray(x)": "Your code returns a wrong value, half of what is expected.",
 }
 
 

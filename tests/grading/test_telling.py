@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_probes import STUBS, graded
 
-from autograder.grading import compare, suite, telling
+from autograder.grading import compare, package_code, suite, telling
 from autograder.grading import values as comparison
 from autograder.sandbox.session import Reply
 
@@ -143,6 +143,48 @@ def test_a_line_that_the_file_does_not_have_is_not_named(line):
     assert got.line is None
 
 
+FILE = ["def double(x):", "    return given(x)", "", "def given(x):", "    return x.name"]
+
+
+@pytest.fixture
+def around(monkeypatch, tmp_path):
+    lesson = graded_course.write(monkeypatch, tmp_path)
+    given = 'def given(x):\n    raise TypeError(f"Argument {x} is not a valid {type(x)}")\n'
+    tree = {"tiny/__init__.py": given}
+    monkeypatch.setattr(package_code.assemble, "tree", lambda lesson: tree)
+    monkeypatch.setattr(package_code.assemble, "read_solution", lambda path: "\n".join(FILE))
+    package_code._sentences.cache_clear()
+    yield package_code.PackageCode(lesson, FILE)
+    package_code._sentences.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Argument None is not a valid JAX type", "Argument None is not a valid ..."),
+        (f"Argument {MARK} is not a valid name.", "Argument ... is not a valid name"),
+        (f"f{MARK}() takes 1 positional argument but 2 were given",
+         "... takes 1 positional argument but 2 were given"),
+        ("a text of the submission's own", ""),
+    ],
+)  # fmt: skip
+def test_a_sentence_of_the_package_is_repeated_with_gaps(around, message, said):
+    got = Reply("raised", None, "TypeError", message)
+    reduced = telling.reduced(got, FILE, (), around)
+    assert reduced.message == said
+    found = compare.compare(reduced, Reply("value", 1.0))
+    text = f": {said.removesuffix('.')}" if said else ""
+    assert found.message.startswith(
+        f"With what your code returns, the code around it raises TypeError{text}"
+    )
+
+
+def test_the_line_that_is_named_is_not_in_given_code(around):
+    got = Reply("raised", None, "AttributeError", "", 5, None, (1, 2, 5))
+    assert telling.reduced(got, FILE, ()).line == 5
+    assert telling.reduced(got, FILE, (), around).line == 2
+
+
 # Where right definitions were shown ---------------------------------------------------------------
 
 NARROW = changed("double(x) - mean(x)", "(double(x) - mean(x))[:, None]").decode()
@@ -199,7 +241,10 @@ def test_the_bits_are_counted_from_the_vocabulary(monkeypatch):
         (None, "ValueError", "Your code raises nothing where ValueError is expected."),
         (["KeyError"], ["ValueError"], "Your code raises KeyError where ValueError is expected."),
         ("TypeError", np.ones(3), "Your code raises TypeError where no error is expected."),
-        ((1, "TypeError"), (1, 2.0), "Your code raises TypeError where no error is expected."),
+        (
+            *((1, "TypeError"), (1, 2.0)),
+            "Your code raises TypeError where no error is expected (the second of 2).",
+        ),
     ],
 )
 def test_an_error_in_an_answer_is_told_as_an_error(got, want, said):
