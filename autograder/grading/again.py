@@ -42,10 +42,10 @@ def _chosen(right: Sequence[Right]) -> list[Right]:
     return found
 
 
-def _grouped(chosen: Sequence[Right], fresh: bool) -> Iterator[tuple[Given, list[Right], bool]]:
+def _grouped(chosen: Sequence[Right]) -> Iterator[tuple[Given, list[Right], bool]]:
     """Questions with the same right siblings in place, one after the other in one package."""
     for number, (given, group) in enumerate(itertools.groupby(chosen, lambda x: x.given)):
-        yield given, list(group), fresh and not number
+        yield given, list(group), not number
 
 
 def _replayed(right: Sequence[Right]) -> Iterator[tuple[Given, list[Right], bool]]:
@@ -73,15 +73,12 @@ class Again:
         self.stubs = stubs
         self.right: list[Right] = []  # since the last time that all was asked again
 
-    def ask(self, exercise: str, fresh: bool) -> Iterator[tuple[str, Disagreement]]:
-        """The tests that do not agree any more, each with how it differs.
-
-        The package is a `fresh` one if wrong answers may have left the one at hand in disorder.
-        """
-        groups = [*_replayed(self.right), *_grouped(_chosen(self.right), fresh)]
+    def ask(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
+        """The tests that do not agree any more, each with how it differs."""
+        groups = [*_replayed(self.right), *_grouped(_chosen(self.right))]
         wrong, self.right = set[str](), []
-        for given, asked, anew in groups:
-            for one, got in zip(asked, self._replies(exercise, given, asked, anew), strict=False):
+        for given, asked, fresh in groups:
+            for one, got in zip(asked, self._replies(exercise, given, asked, fresh), strict=False):
                 found = compare(got, one.question.want, self.stubs, *one.question.tolerance)
                 if found is not None and one.test not in wrong:
                     wrong.add(one.test)
@@ -89,7 +86,7 @@ class Again:
                     shown = telling.by_kind(found, exercise) if self.lending.shown else found
                     yield one.test, shown if got.kind == "changed" else telling.again(shown)
             quick = [x for x in asked if x.question.seconds < SHORT and x.test not in wrong]
-            yield from self.repeating.ask(exercise, given, quick, fresh or bool(wrong))
+            yield from self.repeating.ask(exercise, given, quick, fresh=bool(wrong))
 
     def _replies(
         self, exercise: str, given: Given, asked: Sequence[Right], fresh: bool

@@ -92,8 +92,8 @@ class Agreement:
 
     def asked_again(self, exercise: str) -> Iterator[tuple[str, Disagreement]]:
         """The tests that do not agree any more when they are asked again, and how they differ."""
-        fresh, self.clean_for = self.clean_for != exercise, ""
-        return self.again.ask(exercise, fresh)
+        self.clean_for = ""
+        return self.again.ask(exercise)
 
     def _asked(self, question: Question, given: Given) -> tuple[Reply, Disagreement | None]:
         exercise, arguments = question.exercise, question.arguments(given)

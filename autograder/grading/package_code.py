@@ -56,9 +56,9 @@ class PackageCode:
         """
         message = words.tidy(message)
         fills = FILLS.union(re.findall(r"\w+", place or "\n".join(self.lines)))
-        for sentence, pattern in _sentences(self.lesson):
-            if max(sentence, key=len) in message and (found := pattern.fullmatch(message)):
-                return _filled(sentence, found.groups(), fills)
+        for sentence in _sentences(self.lesson):
+            if (came := _between(sentence, message)) is not None:
+                return _filled(sentence, came, fills)
         return ""
 
     def own(self, lines: Sequence[int]) -> int | None:
@@ -83,6 +83,28 @@ class PackageCode:
         return frozenset(n for x in nodes for n in range(x.lineno, (x.end_lineno or 0) + 1))
 
 
+def _between(sentence: Sentence, message: str) -> list[str] | None:
+    """What stands in a sentence's gaps in this message; None if it is another one.
+
+    The parts are looked for from left to right: a pattern could take a hostile message for ever.
+    """
+    if not sentence[-1].endswith("."):
+        message = message.removesuffix(".")  # which is put behind a sentence in another place
+    if len(sentence) == 1:
+        return [] if message == sentence[0] else None
+    first, *parts, last = sentence
+    came, at, end = [], len(first), len(message) - len(last)
+    if not (message.startswith(first) and message.endswith(last) and at <= end):
+        return None
+    for part in parts:
+        found = message.find(part, at, end)
+        if found < 0:
+            return None
+        came.append(message[at:found])
+        at = found + len(part)
+    return [*came, message[at:end]]
+
+
 def _filled(sentence: Sentence, came: Iterable[str], fills: Collection[str]) -> str:
     """The sentence with what came in its gaps, if that is known, and not in too many."""
     told = [x if x in fills else GAP for x in came]
@@ -93,14 +115,12 @@ def _filled(sentence: Sentence, came: Iterable[str], fills: Collection[str]) -> 
 
 
 @functools.cache
-def _sentences(lesson: Lesson) -> list[tuple[Sentence, re.Pattern[str]]]:
+def _sentences(lesson: Lesson) -> list[Sentence]:
     """All sentences of a lesson's tree, those that say most before others."""
     texts = [text for path, text in assemble.tree(lesson).items() if path.endswith(".py")]
     found = {sentence for text in texts for sentence in _in(text)}
     found |= {tuple(text.split("{}")) for text in _OF_PYTHON}
-    ranked = sorted(found, key=lambda parts: (-sum(map(len, parts)), parts))[:MOST]
-    stop = r"\.?"  # that is put behind a sentence in another place
-    return [(x, re.compile("(.*?)".join(map(re.escape, x)) + stop, re.DOTALL)) for x in ranked]
+    return sorted(found, key=lambda parts: (-sum(map(len, parts)), parts))[:MOST]
 
 
 def _in(source: str) -> Iterator[Sentence]:
