@@ -433,3 +433,68 @@ mistake(  # the words of the last key are kept with its array, into which its ow
     },
     fails="test_hash_of_arrays_written_to",
 )
+mistake(
+    "random.threefry",
+    {
+        "return x0, x1": "return tuple(jnp.reshape(x, ()) if jnp.size(x) == 1 else x for x in (x0, x1))"
+    },
+    fails="test_hash_shapes",
+)
+mistake(  # the first operand decides for both
+    "random.threefry",
+    {
+        "k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx1 = np.asarray(x1) if hasattr(get_aval(x0), 'val') else x1"
+    },
+    fails="test_hash_of_tracers",
+)
+mistake(
+    "random.floats",
+    {
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "return jnp.ravel(sub(bitcast_convert_type(from_1_to_2, dtype), one))"
+    },
+    fails="test_floats_shapes",
+)
+mistake(
+    "random.floats",
+    {
+        "dtype, own = np.dtype(dtype)": "bits = np.asarray(bits) if np.dtype(dtype) == np.float16 else bits\ndtype, own = np.dtype(dtype)"
+    },
+    fails="test_floats_of_tracers",
+)
+mistake(
+    "random.remainder",
+    {
+        "2 ** (4 * get_aval(span).dtype.itemsize)": "2 ** (4 * span.dtype.itemsize if hasattr(get_aval(span), 'val') else 16)"
+    },
+    fails="test_remainder_of_tracers",
+)
+mistake(  # bounds that are numbers have one number for each element of the last axis
+    "random.truncated",
+    {
+        "erf(div(upper, root)), shape, dtype)": "erf(div(upper, root)), shape if jnp.ndim(upper) else shape[-1:], dtype)\nu = jnp.broadcast_to(u, shape)"
+    },
+    fails="test_truncated_numbers",
+)
+mistake(
+    "random.truncated",
+    {
+        "return jnp.clip(": "if not hasattr(get_aval(lower), 'val'):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("
+    },
+    fails="test_truncated_without_the_bounds",
+)
+mistake(
+    "random.apart",
+    {"batch = len(": "logits = np.asarray(logits)\nbatch = len("},
+    fails="test_apart_of_tracers",
+)
+mistake(
+    "random.apart",
+    {"batch = len(": 'mode = mode and "high"\nbatch = len('},
+    fails="test_apart_in_single_precision",
+)
+mistake("random.apart", {"noise + logits": "jnp.exp(noise + logits)"}, fails="test_apart_certain")
+mistake(
+    "random.apart",
+    {".dtype, mode)": ".dtype, mode).astype(np.float32)"},
+    fails="test_apart_certain",
+)

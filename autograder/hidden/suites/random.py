@@ -135,7 +135,7 @@ def test_words_of_the_counter(student):
 @pytest.mark.keeps("Both results have this shape", "of the same shape")
 def test_hash_shapes(student):
     """Counters in arrays of any shape have their hashes in arrays of that shape."""
-    for x in (ROW, GRID, EMPTY, GRID[None]):
+    for x in (ROW, ROW[:1], GRID, EMPTY, GRID[None]):
         ask(student, "threefry", "threefry_2x32", [KEY, x, x + U32(1)])
 
 
@@ -154,6 +154,8 @@ def test_hash_of_tracers(student):
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(1), U32(2)], [0, None, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEY, ROW, U32(2)], [None, 0, None])
     ask_batched(student, "threefry", "threefry_2x32", [KEYS, GRID, ROW[:2]], [0, 1, None])
+    ask_batched(student, "threefry", "threefry_2x32", [KEYS, U32(2), ROW[:3]], [0, None, 0])
+    ask_batched(student, "threefry", "threefry_2x32", [KEY, U32(2), ROW], [None, None, 0])
 
 
 exercise("random.floats")
@@ -209,14 +211,16 @@ def test_floats_shapes(student):
     """The floats have the shape of the bits, even if there are none."""
     for bits in (U32(77), GRID, EMPTY):
         ask(student, "floats", "unit_floats", [bits], "float32")
+    for bits in (U64(1 << 62), GRID[None].astype(U64) << U64(32), EMPTY.astype(U64)):
+        ask(student, "floats", "unit_floats", [bits], "float64")
 
 
 @pytest.mark.meets("nested")
 def test_floats_of_tracers(student):
     """Bits become floats inside `jit` and under `vmap`."""
-    ask_traced(student, "floats", "unit_floats", [GRID], "float32")
-    ask_traced(student, "floats", "unit_floats", [WORDS["float64"]], "float64")
-    ask_batched(student, "floats", "unit_floats", [GRID], [1], "float32")
+    for dtype, words in WORDS.items():
+        ask_traced(student, "floats", "unit_floats", [words], dtype)
+        ask_batched(student, "floats", "unit_floats", [words.reshape(2, 3)], [1], dtype)
 
 
 exercise("random.remainder")
@@ -259,7 +263,8 @@ def test_spans_of_their_own(student):
     ask(student, "remainder", "remainder_of_pair", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
     ask(student, "remainder", "remainder_of_pair", [U32(9), U32(9), U32(7)])
     ask(student, "remainder", "remainder_of_pair", [U64(9), U64(8), U64(7)])
-    ask(student, "remainder", "remainder_of_pair", [EMPTY, EMPTY, EMPTY])
+    for empty in (EMPTY, EMPTY.astype(U64)):
+        ask(student, "remainder", "remainder_of_pair", [empty, empty, empty])
 
 
 @pytest.mark.meets("nested")
@@ -267,8 +272,14 @@ def test_remainder_of_tracers(student):
     """Remainders can be taken inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
     ask_traced(student, "remainder", "remainder_of_pair", [UPPER, LOWER, spans])
-    arrays = [UPPER, LOWER, U32(10)]
-    ask_batched(student, "remainder", "remainder_of_pair", arrays, [0, 0, None])
+    wide = [UPPER.astype(U64) << U64(31), *(x.astype(U64) << U64(16) for x in (LOWER, spans))]
+    ask_traced(student, "remainder", "remainder_of_pair", wide)
+    for x, y, span, *axes in (
+        (UPPER, LOWER, U32(10), 0, 0, None),
+        (UPPER, U32(7), U32(10), 0, None, None),
+        (U64(5), U64(7), wide[2], None, None, 0),
+    ):
+        ask_batched(student, "remainder", "remainder_of_pair", [x, y, span], axes)
 
 
 exercise("random.truncated")
@@ -279,10 +290,11 @@ BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
 @pytest.mark.keeps("made as in `normal_floats`")
 def test_truncated_numbers(student):
     """The numbers are normal ones between the bounds."""
-    for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-5.0, 5.0)):
+    for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-np.inf, np.inf), (-5.0, 5.0)):
         bounds = [KEY, np.array(lower), np.array(upper)]
         ask(student, "truncated", "truncated_floats", bounds, (7,), "float64")
-    ask(student, "truncated", "truncated_floats", bounds, (), "float64")
+    for shape in ((), (2, 3)):
+        ask(student, "truncated", "truncated_floats", bounds, shape, "float64")
 
 
 @pytest.mark.meets("order", "sizes", "axes")
@@ -292,9 +304,9 @@ def test_truncated_bounds_of_their_own(student):
     for shape in ((3,), (2, 3), (0, 3)):
         arrays = [OTHER, *BOUNDS]
         ask(student, "truncated", "truncated_floats", arrays, shape, "float64")
-    for upper in (np.array(9.0), np.array([[4.0], [5.0]])):
-        arrays = [KEY, BOUNDS[0], upper]
-        ask(student, "truncated", "truncated_floats", arrays, (2, 3), "float64")
+    column = np.array([[4.0], [5.0]])
+    for bounds in ((BOUNDS[0], np.array(9.0)), (BOUNDS[0], column), (np.array(-9.0), column)):
+        ask(student, "truncated", "truncated_floats", [KEY, *bounds], (2, 3), "float64")
 
 
 @pytest.mark.meets("float32", "more_than_two", "again")
@@ -302,16 +314,21 @@ def test_truncated_bounds_of_their_own(student):
 def test_truncated_dtypes(student):
     """The numbers have the dtype that is asked for, whatever that of the bounds is."""
     for dtype in ("float32", "float16", "float64"):
-        for bounds in ((-1.0, 2.0), (F32(-1.0), 2.0), (0, 3), (np.arange(5), np.arange(5.0) + 1.5)):
+        for bounds in ((-1.0, 2.0), (F32(-1.0), 2.0), (0, 3), (np.arange(5.0), np.arange(5) + 2)):
             arrays = [KEY, *map(np.asarray, bounds)]
             ask(student, "truncated", "truncated_floats", arrays, (5,), dtype)
 
 
 @probe(uses=[in_place])
 def inside(mj, siblings, words, lower, upper, dtype):
-    """Whether many numbers lie between two bounds that have few floats between them, or none."""
+    """Whether many numbers lie between two bounds, known or not, with few floats between them."""
     with in_place("minijax.random_numbers", siblings) as module:
-        found = np.asarray(module.truncated_floats(words, lower, upper, (200,), np.dtype(dtype)))
+
+        def f(lower, upper):
+            return module.truncated_floats(words, lower, upper, (200,), np.dtype(dtype))
+
+        mapped = mj.vmap(f)(np.asarray([lower]), np.asarray([upper]))
+        found = np.asarray([f(lower, upper), mapped[0]])
     return {
         "all numbers are above the lower bound": bool((found > lower).all()),
         "all numbers are below the upper bound": bool((found < upper).all()),
@@ -327,9 +344,10 @@ def test_truncated_without_the_bounds(student):
     for dtype, lower, upper in (
         ("float32", F32(1.0), F32(1.0000004)),
         ("float16", np.float16(1.0), np.float16(1.01)),
-        ("float32", F32(5.0), F32(9.0)),
+        ("float32", 5, 9),
         ("float32", np.array([1.0], F32), np.array([1.0000004], F32)),
-        ("float64", 8.0, np.inf),
+        ("float32", np.array([1.0], F32), F32(1.0000004)),
+        ("float32", 8.0, np.inf),
         ("float64", -np.inf, -8.0),
         ("float64", 30.0, 31.0),
     ):
@@ -337,12 +355,12 @@ def test_truncated_without_the_bounds(student):
 
 
 @probe(uses=[in_place])
-def moving_bounds(mj, siblings, words, lower, upper, steps):
+def moving_bounds(mj, siblings, words, lower, upper, steps, dtype):
     """How numbers between two bounds move with them."""
     with in_place("minijax.random_numbers", siblings) as module:
 
         def f(lower, upper):
-            return module.truncated_floats(words, lower, upper, (4,), np.dtype("float64"))
+            return module.truncated_floats(words, lower, upper, (4,), np.dtype(dtype))
 
         return {
             "the tangents of the numbers": mj.jvp(f, (lower, upper), steps)[1],
@@ -353,9 +371,10 @@ def moving_bounds(mj, siblings, words, lower, upper, steps):
 @pytest.mark.keeps("can be differentiated with respect")
 def test_truncated_derivatives(student):
     """The numbers move with their bounds, which may be arrays."""
-    student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5))
-    lower, upper = np.array([-1.0]), np.array([2.0, 1.0, 0.5, 3.0])
-    student.agrees(moving_bounds, before("truncated"), KEY, lower, upper, (lower, upper))
+    student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5), "float64")
+    for dtype in ("float64", "float32"):
+        bounds = np.array([-1.0], dtype), np.array([2.0, 1.0, 0.5, 3.0], dtype)
+        student.agrees(moving_bounds, before("truncated"), KEY, *bounds, bounds, dtype)
 
 
 @pytest.mark.meets("nested")
@@ -364,6 +383,7 @@ def test_truncated_tracers(student):
     arrays, dtype = [KEY, *BOUNDS], "float64"
     ask_traced(student, "truncated", "truncated_floats", arrays, (3,), dtype)
     ask_batched(student, "truncated", "truncated_floats", arrays, [None, 0, 0], (2,), dtype)
+    ask_batched(student, "truncated", "truncated_floats", arrays, [None, None, 0], (3,), dtype)
     arrays = [KEYS, BOUNDS[0], np.array(5.0)]
     ask_batched(student, "truncated", "truncated_floats", arrays, [0, None, None], (3,), dtype)
 
@@ -400,7 +420,7 @@ def test_apart_several_axes(student):
     ask(student, "apart", "drawn_apart", [KEY, MANY], -2, (2, 2, 2, 5), None)
     ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (5, 1, 4), None)
     ask(student, "apart", "drawn_apart", [OTHER, MANY], -3, (4, 5), None)
-    ask(student, "apart", "drawn_apart", [KEY, MANY[0]], -1, (2, 0, 4), None)
+    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (3, 0, 2, 4), None)
     for shape in ((2, 2), (0,), ()):
         ask(student, "apart", "drawn_apart", [KEY, MANY[0, 0]], -1, shape, None)
 
@@ -409,26 +429,31 @@ def test_apart_several_axes(student):
 @pytest.mark.keeps("Like `drawn`")
 def test_apart_in_single_precision(student):
     """The noise has the dtype of the logits, double, single or half, and the mode asked for."""
-    ask(student, "apart", "drawn_apart", [KEY, MANY.astype("float16")], -1, (5, 2, 4), None)
-    single = MANY.astype("float32")
-    ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), None)
-    ask(student, "apart", "drawn_apart", [KEY, single], -1, (5, 2, 4), "high")
-    ask(student, "apart", "drawn_apart", [KEY, MANY], -1, (5, 2, 4), "high")
+    for dtype, *modes in (
+        ("float16", None, "high"),
+        ("float32", "low", "high"),
+        ("float64", "high"),
+    ):
+        for mode in modes:
+            ask(student, "apart", "drawn_apart", [KEY, MANY.astype(dtype)], -1, (5, 2, 4), mode)
 
 
 @pytest.mark.meets("extremes")
 @pytest.mark.keeps("no index is drawn twice", "if the earlier indices did not exist")
 def test_apart_certain(student):
-    """What is nearly certain comes first, and what has no chance comes last."""
-    logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0]])
-    ask(student, "apart", "drawn_apart", [KEY, logits], -1, (4, 2), None)
+    """What is nearly certain comes first, what has no chance last, and of equal sums the first."""
+    hopeless = [-900.0, -2000.0, 0.0, -1500.0]
+    logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0], hopeless])
+    ask(student, "apart", "drawn_apart", [KEY, logits], -1, (4, 3), None)
+    ask(student, "apart", "drawn_apart", [KEY, np.full(4, 30000.0, "float16")], -1, (4,), None)
 
 
 @pytest.mark.meets("nested")
 def test_apart_of_tracers(student):
-    """Draws can be made inside `jit`, and for many keys under `vmap`."""
+    """Draws can be made inside `jit`, and for many keys or many logits under `vmap`."""
     ask_traced(student, "apart", "drawn_apart", [KEY, MANY], -1, (3, 2, 4), None)
     ask_batched(student, "apart", "drawn_apart", [KEYS, LOGITS], [0, None], -1, (2, 2), None)
+    ask_batched(student, "apart", "drawn_apart", [KEY, MANY], [None, 1], -1, (3, 2), "high")
 
 
 exercise("random.whole")
