@@ -74,6 +74,11 @@ def unusual():
     return [Closed(), dict, len, {1.5}, bytearray(), range(2), 1j, np.zeros(2), (x for x in "ab")]
 
 
+def same(found, values):
+    """Which of these are the very values."""
+    return [one is value for one, value in zip(found, values, strict=True)]
+
+
 def callables():
     """An empty list, a class and others that can be called; each returns its last argument."""
 
@@ -218,7 +223,7 @@ def test_product_of_huge_values(student):
 exercise("duals.lift")
 
 
-@probe(uses=[unusual, of_all_kinds])
+@probe(uses=[same, unusual, of_all_kinds])
 def lifted_constants(mj, values):
     """What becomes of values that are not dual numbers: of these, or of many kinds."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
@@ -227,9 +232,7 @@ def lifted_constants(mj, values):
     return {
         "the classes of the results": [type(d).__name__ for d in lifted],
         "a result belongs to this interpreter": [d.interpreter is interpreter for d in lifted],
-        "the primal is the value itself": [
-            d.primal is value for d, value in zip(lifted, values, strict=True)
-        ],
+        "the primal is the value itself": same([d.primal for d in lifted], values),
         "the tangents": [repr(d.tangent) for d in lifted],
     }
 
@@ -352,7 +355,7 @@ def rule_calls(mj, siblings, name, operands):
     }
 
 
-@probe(uses=[unusual, in_place, of_all_kinds])
+@probe(uses=[same, unusual, in_place, of_all_kinds])
 def operands_of_all_kinds(mj, siblings):
     """Whether constants reach the rule as they are, and what it returns is put in as it is."""
     interpreter = mj.JVPInterpreter(mj.current_interpreter())
@@ -365,16 +368,10 @@ def operands_of_all_kinds(mj, siblings):
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         outs = [interpreter.interpret_op(mj.Op.mul, (x, values[0])) for x in values]
     return {
-        "the rule gets the operand itself": [
-            primals[0] is x for (primals, _), x in zip(seen, values, strict=True)
-        ],
+        "the rule gets the operand itself": same([primals[0] for primals, _ in seen], values),
         "the tangents that the rule gets": [tangents for _, tangents in seen],
-        "the value is the rule's value itself": [
-            out.primal is x for out, x in zip(outs, values, strict=True)
-        ],
-        "the tangent is the rule's tangent itself": [
-            out.tangent is x for out, x in zip(outs, values, strict=True)
-        ],
+        "the value is the rule's value itself": same([out.primal for out in outs], values),
+        "the tangent is the rule's tangent itself": same([out.tangent for out in outs], values),
     }
 
 
@@ -539,7 +536,7 @@ def constant_result(mj, siblings, value, x_dot):
     return {"the function's result itself is the value": out is value, "the tangent": tangent}
 
 
-@probe(uses=[unusual, in_place, of_all_kinds])
+@probe(uses=[same, unusual, in_place, of_all_kinds])
 def inputs_and_results_of_all_kinds(mj, siblings):
     """Whether the function's input holds the very values, and constants come back as they are."""
     seen, values = [], [*of_all_kinds(), *unusual()]
@@ -549,13 +546,9 @@ def inputs_and_results_of_all_kinds(mj, siblings):
         outs = [mj.jvp(lambda dual, x=x: x, 2.0, 1.0) for x in values]
         pair, rests = mj.jvp(lambda dual: (dual, 1.5), 2.0, 1.0)
     return {
-        "the function's input holds the primal itself": [
-            dual.primal is x for dual, x in zip(seen, values, strict=True)
-        ],
-        "and the tangent itself": [dual.tangent is x for dual, x in zip(seen, values, strict=True)],
-        "the function's result itself is the value": [
-            out[0] is x for out, x in zip(outs, values, strict=True)
-        ],
+        "the function's input holds the primal itself": same([d.primal for d in seen], values),
+        "and the tangent itself": same([d.tangent for d in seen], values),
+        "the function's result itself is the value": same([out[0] for out in outs], values),
         "the tangents": [repr(out[1]) for out in outs],
         "what is in a pair, and its tangent": [type(x).__name__ for x in (*pair, rests)],
     }
