@@ -59,6 +59,45 @@ mistake(
         "First `x0 = add(x0, x1)`, and then `x1 = bitwise_xor(rotate_left(x1, distance), x0)`.",
     ],
 )
+mistake(
+    "random.threefry",
+    {"k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx0, x1 = x1, x0"},
+    fails="test_words_of_the_counter",
+)
+mistake(
+    "random.threefry",
+    {"k0, k1 = words[0], words[1]": "k0, k1 = np.asarray(words)"},
+    fails="test_hash_of_tracers",
+)
+mistake(  # the words of the last key are kept with its array, into which its owner may write
+    "random.threefry",
+    {
+        "schedule = [k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)]": "kept = vars(threefry_2x32)\nif kept.get('words') is not words:\n    kept.update(words=words, keys=[k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)])\nschedule = kept['keys']"
+    },
+    fails="test_hash_of_arrays_written_to",
+)
+mistake(
+    "random.threefry",
+    {
+        "return x0, x1": "return tuple(jnp.reshape(x, ()) if jnp.size(x) == 1 else x for x in (x0, x1))"
+    },
+    fails="test_hash_shapes",
+)
+mistake(  # the first operand decides for both
+    "random.threefry",
+    {
+        "k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx1 = np.asarray(x1) if hasattr(get_aval(x0), 'val') else x1"
+    },
+    fails="test_hash_of_tracers",
+)
+mistake(
+    "random.threefry",
+    {
+        "k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx1 = counters(jnp.shape(x1))[1] if x0 is x1 else x1"
+    },
+    fails="test_words_of_the_counter",
+)
+mistake("random.threefry", {"ROTATIONS[j % 2]": "ROTATIONS[0]"}, fails="test_published_answers")
 
 
 @right("random.floats")
@@ -109,6 +148,41 @@ mistake(
         "Subtract `np.ones((), dtype)`.",
     ],
 )
+mistake(
+    "random.floats",
+    {"8 * own.itemsize - np.finfo(dtype).nmant": "12"},
+    fails="test_floats_single_and_half",
+)
+# the least float has a minus
+mistake(
+    "random.floats",
+    {
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "return neg(sub(one, bitcast_convert_type(from_1_to_2, dtype)))"
+    },
+    fails="test_floats_stay_below_one",
+)
+mistake(
+    "random.floats",
+    {
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "return jnp.ravel(sub(bitcast_convert_type(from_1_to_2, dtype), one))"
+    },
+    fails="test_floats_shapes",
+)
+mistake(
+    "random.floats",
+    {
+        "dtype, own = np.dtype(dtype)": "bits = np.asarray(bits) if np.dtype(dtype) == np.float16 else bits\ndtype, own = np.dtype(dtype)"
+    },
+    fails="test_floats_of_tracers",
+)
+# digits that do not fit are rounded, and what reaches 1 is moved below it
+mistake(
+    "random.floats",
+    {
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "scaled = mul(convert_element_type(bits, dtype), np.asarray(0.5 ** (8 * own.itemsize), dtype))\nreturn jnp.minimum(scaled, np.nextafter(one, np.zeros((), dtype)))"
+    },
+    fails="test_floats_stay_below_one",
+)
 
 
 @right("random.remainder")
@@ -154,6 +228,42 @@ mistake(
         "The upper number stands for `upper * 2**n`. Which factor is missing?",
         "`multiplier = rem(mul(m, m), span)` with `m = rem(half, span)`, where `half` is `2**(n // 2)`.",
     ],
+)
+mistake("random.remainder", {"rem(lower, span)), span)": "lower), span)"}, fails="test_small_spans")
+mistake(
+    "random.remainder",
+    {"2 ** (4 * get_aval(span).dtype.itemsize)": "2**16"},
+    fails="test_remainder_of_64_bits",
+)
+# exact for large spans, too, if there are integers of twice as many bits
+mistake(
+    "random.remainder",
+    {
+        "half = np.asarray(": "if get_aval(span).dtype == np.uint32:\n    *pair, by = (convert_element_type(x, np.uint64) for x in (upper, lower, span))\n    by = jnp.where(jnp.equal(by, 0), 2**32, by).astype(np.uint64)\n    exact = rem(add(shift_left(pair[0], np.uint64(32)), pair[1]), by)\n    return convert_element_type(exact, np.uint32)\nhalf = np.asarray("
+    },
+    fails="test_large_spans",
+)
+# one divisor for all elements
+mistake(
+    "random.remainder",
+    {
+        "half = np.asarray(": "span = jnp.broadcast_to(jnp.max(span), jnp.shape(span)) if jnp.size(span) else span\nhalf = np.asarray("
+    },
+    fails="test_spans_of_their_own",
+)
+mistake(
+    "random.remainder",
+    {
+        "2 ** (4 * get_aval(span).dtype.itemsize)": "2 ** (4 * span.dtype.itemsize if hasattr(get_aval(span), 'val') else 16)"
+    },
+    fails="test_remainder_of_tracers",
+)
+mistake(  # exact for any span, if all three are known numbers
+    "random.remainder",
+    {
+        "return rem(add(": "if not jnp.ndim(span) and hasattr(get_aval(span), 'val') and hasattr(get_aval(lower), 'val'):\n    n = 8 * get_aval(span).dtype.itemsize\n    return get_aval(span).dtype.type((int(upper) * 2**n + int(lower)) % (int(span) or 2**n))\nreturn rem(add("
+    },
+    fails="test_spans_of_their_own",
 )
 
 
@@ -206,6 +316,57 @@ mistake(
         "*nearest_inside(lower, upper, dtype)": "nextafter(lower, np.asarray(np.inf, dtype)), nextafter(upper, np.asarray(-np.inf, dtype))"
     },
     fails="test_truncated_derivatives",
+)
+# one number for each element of the last axis
+mistake(
+    "random.truncated",
+    {
+        "erf(div(upper, root)), shape, dtype)": "erf(div(upper, root)), shape[-1:], dtype)\nu = jnp.broadcast_to(u, shape)"
+    },
+    fails="test_truncated_bounds_of_their_own",
+)
+# an infinite bound is not clipped
+mistake(
+    "random.truncated",
+    {
+        "return jnp.clip(mul(root, erf_inv(u)), *nearest_inside(lower, upper, dtype))": "z = mul(root, erf_inv(u))\nclipped = jnp.clip(z, *nearest_inside(lower, upper, dtype))\nreturn jnp.where(jnp.isinf(upper), z, clipped)"
+    },
+    fails="test_truncated_without_the_bounds",
+)
+# only bounds that are numbers are kept off
+mistake(
+    "random.truncated",
+    {"return jnp.clip(": "if jnp.ndim(lower):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("},
+    fails="test_truncated_without_the_bounds",
+)
+# bounds in arrays do not move the numbers
+mistake(
+    "random.truncated",
+    {
+        "erf(div(upper, root)), shape": "erf(div(stop_gradient(upper) if jnp.ndim(upper) else upper, root)), shape"
+    },
+    fails="test_truncated_derivatives",
+)
+mistake(  # bounds in arrays keep a dtype of their own
+    "random.truncated",
+    {
+        "(convert_element_type(x, dtype) for": "(x if jnp.ndim(x) else convert_element_type(x, dtype) for"
+    },
+    fails="test_truncated_dtypes",
+)
+mistake(  # bounds that are numbers have one number for each element of the last axis
+    "random.truncated",
+    {
+        "erf(div(upper, root)), shape, dtype)": "erf(div(upper, root)), shape if jnp.ndim(upper) else shape[-1:], dtype)\nu = jnp.broadcast_to(u, shape)"
+    },
+    fails="test_truncated_numbers",
+)
+mistake(
+    "random.truncated",
+    {
+        "return jnp.clip(": "if not hasattr(get_aval(lower), 'val'):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("
+    },
+    fails="test_truncated_without_the_bounds",
 )
 
 
@@ -272,13 +433,6 @@ mistake(
     {"jnp.moveaxis(noise + logits, axis, -1)": "jnp.swapaxes(noise + logits, axis, -1)"},
     fails="test_apart_axes",
 )
-mistake(
-    "random.apart",
-    {
-        "get_aval(logits).shape, get_aval(logits).dtype, mode": "get_aval(logits).shape, np.dtype(float), mode"
-    },
-    fails="test_apart_in_single_precision",
-)
 mistake("random.apart", {"count)[1]": "shape[0])[1]"}, fails="test_apart_several_axes")
 mistake("random.apart", {"count)[1]": "count or 1)[1]"}, fails="test_apart_several_axes")
 mistake(
@@ -288,111 +442,6 @@ mistake(
     },
     fails="test_apart_axes",
 )
-
-
-@mistake("random.apart", fails="test_apart_certain")
-def drawn_apart(words, logits, axis, shape, mode):
-    # What was drawn is marked by -inf, which other logits may be, too.
-    batch = len(get_aval(logits).shape) - 1
-    noise = gumbel_floats(words, get_aval(logits).shape, get_aval(logits).dtype, mode)
-    left, draws = jnp.moveaxis(noise + logits, axis, -1), []
-    for _ in range(math.prod(shape[: len(shape) - batch])):
-        draws.append(jnp.argmax(left, -1).astype(np.int32))
-        is_drawn = jnp.equal(draws[-1][..., None], np.arange(jnp.shape(left)[-1]))
-        left = jnp.where(is_drawn, -np.inf, left)
-    return jnp.reshape(jnp.stack(draws), shape) if draws else jnp.zeros(shape, np.int32)
-
-
-mistake("random.threefry", {"ROTATIONS[j % 2]": "ROTATIONS[0]"}, fails="test_published_answers")
-mistake(
-    "random.threefry",
-    {"k0, k1 = words[0], words[1]": "k1, k0 = words[0], words[1]"},
-    fails="test_words_of_the_key",
-)
-mistake(
-    "random.threefry",
-    {"k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx0, x1 = x1, x0"},
-    fails="test_words_of_the_counter",
-)
-mistake(
-    "random.threefry",
-    {"k0, k1 = words[0], words[1]": "k0, k1 = np.asarray(words)"},
-    fails="test_hash_of_tracers",
-)
-mistake(
-    "random.floats",
-    {"8 * own.itemsize - np.finfo(dtype).nmant": "12"},
-    fails="test_floats_single_and_half",
-)
-# the least float has a minus
-mistake(
-    "random.floats",
-    {
-        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "return neg(sub(one, bitcast_convert_type(from_1_to_2, dtype)))"
-    },
-    fails="test_floats_stay_below_one",
-)
-# digits that do not fit are rounded, and what reaches 1 is moved below it
-mistake(
-    "random.floats",
-    {
-        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "scaled = mul(convert_element_type(bits, dtype), np.asarray(0.5 ** (8 * own.itemsize), dtype))\nreturn jnp.minimum(scaled, np.nextafter(one, np.zeros((), dtype)))"
-    },
-    fails="test_floats_stay_below_one",
-)
-mistake("random.remainder", {"rem(lower, span)), span)": "lower), span)"}, fails="test_small_spans")
-mistake(
-    "random.remainder",
-    {"2 ** (4 * get_aval(span).dtype.itemsize)": "2**16"},
-    fails="test_remainder_of_64_bits",
-)
-# exact for large spans, too, if there are integers of twice as many bits
-mistake(
-    "random.remainder",
-    {
-        "half = np.asarray(": "if get_aval(span).dtype == np.uint32:\n    *pair, by = (convert_element_type(x, np.uint64) for x in (upper, lower, span))\n    by = jnp.where(jnp.equal(by, 0), 2**32, by).astype(np.uint64)\n    exact = rem(add(shift_left(pair[0], np.uint64(32)), pair[1]), by)\n    return convert_element_type(exact, np.uint32)\nhalf = np.asarray("
-    },
-    fails="test_large_spans",
-)
-# one divisor for all elements
-mistake(
-    "random.remainder",
-    {
-        "half = np.asarray(": "span = jnp.broadcast_to(jnp.max(span), jnp.shape(span)) if jnp.size(span) else span\nhalf = np.asarray("
-    },
-    fails="test_spans_of_their_own",
-)
-# one number for each element of the last axis
-mistake(
-    "random.truncated",
-    {
-        "erf(div(upper, root)), shape, dtype)": "erf(div(upper, root)), shape[-1:], dtype)\nu = jnp.broadcast_to(u, shape)"
-    },
-    fails="test_truncated_bounds_of_their_own",
-)
-# in the precision of the bounds
-mistake(
-    "random.truncated",
-    {
-        "lower, upper = (": 'own = get_aval(lower).dtype\ndtype = own if own.kind == "f" else dtype\nlower, upper = ('
-    },
-    fails="test_truncated_dtypes",
-)
-mistake(
-    "random.truncated",
-    {
-        "erf(div(lower, root)), erf(div(upper, root))": "*(0.999999 * erf(div(x, root)) for x in (lower, upper))"
-    },
-    fails="test_truncated_numbers",
-)
-# an infinite bound is not clipped
-mistake(
-    "random.truncated",
-    {
-        "return jnp.clip(mul(root, erf_inv(u)), *nearest_inside(lower, upper, dtype))": "z = mul(root, erf_inv(u))\nclipped = jnp.clip(z, *nearest_inside(lower, upper, dtype))\nreturn jnp.where(jnp.isinf(upper), z, clipped)"
-    },
-    fails="test_truncated_without_the_bounds",
-)
 mistake(
     "random.apart",
     {
@@ -400,36 +449,19 @@ mistake(
     },
     fails="test_apart_several_axes",
 )
-# only bounds that are numbers are kept off
 mistake(
-    "random.truncated",
-    {"return jnp.clip(": "if jnp.ndim(lower):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("},
-    fails="test_truncated_without_the_bounds",
-)
-# bounds in arrays do not move the numbers
-mistake(
-    "random.truncated",
-    {
-        "erf(div(upper, root)), shape": "erf(div(stop_gradient(upper) if jnp.ndim(upper) else upper, root)), shape"
-    },
-    fails="test_truncated_derivatives",
+    "random.apart",
+    {"batch = len(": "logits = np.asarray(logits)\nbatch = len("},
+    fails="test_apart_of_tracers",
 )
 mistake(
     "random.apart",
-    {"get_aval(logits).dtype, mode)": "np.result_type(get_aval(logits).dtype, np.float32), mode)"},
+    {"batch = len(": 'mode = mode and "high"\nbatch = len('},
     fails="test_apart_in_single_precision",
 )
-mistake(  # bounds in arrays keep a dtype of their own
-    "random.truncated",
-    {
-        "(convert_element_type(x, dtype) for": "(x if jnp.ndim(x) else convert_element_type(x, dtype) for"
-    },
-    fails="test_truncated_dtypes",
-)
-mistake(  # the words of the last key are kept with its array, into which its owner may write
-    "random.threefry",
-    {
-        "schedule = [k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)]": "kept = vars(threefry_2x32)\nif kept.get('words') is not words:\n    kept.update(words=words, keys=[k0, k1, bitwise_xor(bitwise_xor(k0, k1), PARITY)])\nschedule = kept['keys']"
-    },
-    fails="test_hash_of_arrays_written_to",
+mistake("random.apart", {"noise + logits": "jnp.exp(noise + logits)"}, fails="test_apart_certain")
+mistake(
+    "random.apart",
+    {".dtype, mode)": ".dtype, mode).astype(np.float32)"},
+    fails="test_apart_certain",
 )
