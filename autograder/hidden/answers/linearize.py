@@ -1258,3 +1258,152 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     later = [i for i, t in enumerate(outs) if not t.pval.is_known or instantiate(i)]
     found = [unknown(t.aval) if i in later else t.pval for i, t in enumerate(outs)]
     return found, tracers_to_jaxpr(ins, [outs[i] for i in later])
+
+
+# An operation without operands is computed at once.
+mistake(
+    "linearize.stage_out",
+    {
+        "avals = ": "if not tracers:\n    out = primitive.bind(**params)\n    return [*map(self.pure, out if primitive.multiple_results else [out])]\navals = "
+    },
+    fails="test_staged_recipe",
+)
+# A recipe without operands is left out.
+mistake(
+    "linearize.toposort",
+    {"if id(recipe) not in done:": "if id(recipe) not in done and recipe.tracers_in:"},
+    fails="test_order_of_branches",
+)
+# Numbers of one class that are equal are one literal, even zeros with different signs.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "builder = JaxprBuilder()": "builder, literals = JaxprBuilder(), {}",
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\natom = tracer.var or builder.constant(const)\nreturn literals.setdefault((type(const), const), atom) if type(const) is float else atom",
+    },
+    fails="test_types_of_residuals",
+)
+# An array with one element becomes a literal.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "from minijax.jaxpr import Literal\n\nconst = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape == (1,):\n    return Literal(const, raise_to_shaped(get_aval(const)))\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# What `instantiate` returns must be the object True.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) is True"},
+    fails="test_partial_instantiate",
+)
+# A known input without elements counts as unknown.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(unknown(pval.aval) if 0 in pval.aval.shape else pval) for"
+    },
+    fails="test_partial_known_alone",
+)
+# A known zero counts as unknown.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(unknown(pval.aval) if type(pval.const) in (bool, float) and not pval.const else pval) for"
+    },
+    fails="test_partial_known_alone",
+)
+# A box of a use inside f is opened.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "full_raise(trace, out) for": "trace.pure(getattr(out, 'primal', 2.0))\n    if isinstance(out, Tracer) and out._trace.main.level > main.level\n    else full_raise(trace, out)\n    for"
+    },
+    fails="test_partial_fails",
+)
+# A known integer becomes an array.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "pvals_out = [": "from minijax.numpy import asarray\n\npvals_out = [",
+        "else t.pval for": "else known(asarray(t.pval.const)) if type(t.pval.const) is int else t.pval for",
+    },
+    fails="test_partial_constants",
+)
+# Only the first three tangents are instantiated.
+mistake("linearize.flat", {"lambda i: True": "lambda i: i < 3"}, fails="test_linear_constants")
+# A value that is an integer becomes an array.
+mistake(
+    "linearize.flat",
+    {
+        "values.extend(primals_out)": "from minijax.numpy import asarray\n\nvalues.extend(asarray(x) if type(x) is int else x for x in primals_out)"
+    },
+    fails="test_linear_integers",
+)
+# There must be an input.
+mistake(
+    "linearize.flat",
+    {
+        "avals = [get_aval(x) for x in primals]": "avals, _ = zip(*[(get_aval(x), x) for x in primals])"
+    },
+    fails="test_linear_constants",
+)
+# If no input is known, nothing is instantiated.
+mistake(
+    "linearize.split_jaxpr",
+    {"instantiate.__contains__": "lambda i: i in instantiate and any(is_known)"},
+    fails="test_unzip_instantiate",
+)
+# What has several outputs to be instantiated is handed over for each of them.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "found: list[Any] = []": "def own(x):\n    x = x.full_lower() if isinstance(x, Tracer) else x\n    return type(x)(x._trace, x.atom) if hasattr(x, 'atom') else x\n\nfound = []",
+        "jaxpr_as_fun(jaxpr)": "lambda *args: [own(x) if i in instantiate else x for i, x in enumerate(jaxpr_as_fun(jaxpr)(*args))]",
+    },
+    fails="test_unzip_residuals",
+)
+# After an error, the function runs again.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "outs = [full_raise(trace, out) for out in f(*tracers_in)]": "try:\n    outs = f(*tracers_in)\nexcept Exception:\n    outs = f(*tracers_in)\nouts = [full_raise(trace, out) for out in outs]"
+    },
+    fails="test_partial_fails",
+)
+# An input of booleans that is unknown is left out.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if not t.pval.is_known]": 'if not t.pval.is_known and t.dtype.kind != "b"]'},
+    fails="test_partial_program",
+)
+# After an error, the known part is called again.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "args = known_part, [t.pval.const for t in tracers if t.pval.is_known], name\ntry:\n    outs = call(*args)\nexcept Exception:\n    outs = call(*args)"
+    },
+    fails="test_call_of_two_parts",
+)
+# Operands that are results come after those that are inputs.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[t for t in tracers if not t.pval.is_known]": "sorted([t for t in tracers if not t.pval.is_known], key=lambda t: t.recipe is not None)"
+    },
+    fails="test_call_of_twins",
+)
+# Known integers become floats.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[t.pval.const for t in tracers if t.pval.is_known]": "[float(t.pval.const) if type(t.pval.const) is int else t.pval.const for t in tracers if t.pval.is_known]"
+    },
+    fails="test_call_hands_through",
+)
+# A known operand without elements counts as unknown.
+mistake(
+    "linearize.jit_rule",
+    {"t.pval.is_known for t in tracers)": "t.pval.is_known and 0 not in t.shape for t in tracers)"},
+    fails="test_call_hands_through",
+)
