@@ -1407,3 +1407,11 @@ mistake(
     {"t.pval.is_known for t in tracers)": "t.pval.is_known and 0 not in t.shape for t in tracers)"},
     fails="test_call_hands_through",
 )
+# A known operand gets a variable.
+mistake(
+    "linearize.stage_out",
+    {
+        "pairs = zip": "for t in tracers:\n    t.var = t.var or Var(raise_to_shaped(t.aval))\npairs = zip"
+    },
+    fails="test_staged_known_operands",
+)

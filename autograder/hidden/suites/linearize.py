@@ -159,6 +159,9 @@ def staged(mj, operands, is_known, types, params):
             "the number of results": len(outs),
             "each result": told,
             **made,
+            "an operand is known, without a variable, without a recipe afterwards": [
+                (t.pval.is_known, t.var is None, t.recipe is None) for t in boxes
+            ],
             "what the abstract rule gets": asked[:1],
             "calls of the evaluation": len(runs),
         }
