@@ -15,14 +15,6 @@ def stage_out(self, primitive, tracers, params):
     return outs
 
 
-@right("linearize.stage_out")
-def stage_out(self, primitive, tracers, params):
-    types = abstract_eval(primitive, [raise_to_shaped(t.aval) for t in tracers], params)
-    variables = [Var(raise_to_shaped(aval)) for aval in types]
-    recipe = EqnRecipe(primitive, tracers, params, variables)
-    return [PartialEvalTracer(self, unknown(v.aval), v, recipe) for v in variables]
-
-
 @right("linearize.stage_out", style="new_arg boxes, the recipe is put into them afterwards")
 def stage_out(self, primitive, tracers, params):
     types = abstract_eval(primitive, [t.aval for t in tracers], params)
@@ -36,19 +28,6 @@ def stage_out(self, primitive, tracers, params):
     for box in boxes:
         box.recipe = recipe
     return boxes
-
-
-@right("linearize.stage_out", style="the recipe first, without results; they are added one by one")
-def stage_out(self, primitive, tracers, params):
-    recipe = EqnRecipe(primitive, tracers, params, [])
-
-    def result(aval):
-        pval = unknown(aval)
-        recipe.outvars.append(Var(pval.aval))
-        return PartialEvalTracer(self, pval, recipe=recipe, var=recipe.outvars[-1])
-
-    avals = tuple(t.pval.aval for t in tracers)
-    return list(map(result, abstract_eval(primitive, avals, params)))
 
 
 mistake(
@@ -127,49 +106,20 @@ def toposort(outs):
     return order
 
 
-@right("linearize.toposort", style="Kahn: counts of what is missing, ready ones in a deque")
-def toposort(outs):
-    from collections import deque
-
-    users, missing, recipe_of = {}, {}, {}
-    todo = list(outs)
-    while todo:
-        recipe = todo.pop()
-        if id(recipe) in missing:
-            continue
-        needs = {id(t.recipe): t.recipe for t in recipe.tracers_in if t.recipe is not None}
-        missing[id(recipe)] = len(needs)
-        recipe_of[id(recipe)] = recipe
-        for key, need in needs.items():
-            users.setdefault(key, []).append(recipe)
-            todo.append(need)
-    ready = deque(recipe_of[key] for key, number in missing.items() if number == 0)
-    order = []
-    while ready:
-        recipe = ready.popleft()
-        order.append(recipe)
-        for user in users.get(id(recipe), ()):
-            missing[id(user)] -= 1
-            if missing[id(user)] == 0:
-                ready.append(user)
-    return order
-
-
-@right("linearize.toposort", style="two kinds of work on one stack: enter, and leave")
+@right("linearize.toposort", style="the stack holds iterators over what is needed")
 def toposort(outs):
     order, entered = [], set()
-    work = [("enter", recipe) for recipe in reversed(outs)]
-    while work:
-        match work.pop():
-            case "leave", recipe:
-                order.append(recipe)
-            case "enter", recipe if id(recipe) not in entered:
-                entered.add(id(recipe))
-                work.append(("leave", recipe))
-                for tracer in recipe.tracers_in:
-                    if tracer.recipe is not None:
-                        work.append(("enter", tracer.recipe))
-    return order
+    stack = [(None, iter(outs))]
+    while stack:
+        recipe, needs = stack[-1]
+        need = next((x for x in needs if x is not None and id(x) not in entered), None)
+        if need is not None:
+            entered.add(id(need))
+            stack.append((need, iter([t.recipe for t in need.tracers_in])))
+        else:
+            order.append(recipe)
+            stack.pop()
+    return order[:-1]
 
 
 @mistake(
@@ -257,42 +207,6 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     for r in order:
         builder.eqns += [JaxprEqn(atoms(r.tracers_in), r.outvars, r.primitive, r.params)]
     return builder.build([t.var for t in tracers_in], outputs)
-
-
-@right("linearize.tracers_to_jaxpr")
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-    constant = builder.constant
-    recipes = [t.recipe for t in tracers_out if t.recipe]
-    for recipe in toposort(recipes) if recipes else ():
-        operands = []
-        for t in recipe.tracers_in:
-            operands.append(constant(t.pval.const) if t.var is None else t.var)
-        eqn = JaxprEqn(operands, recipe.outvars, recipe.primitive, recipe.params)
-        builder.eqns.append(eqn)
-    outs = [constant(t.pval.const) if t.var is None else t.var for t in tracers_out]
-    return builder.build([t.var for t in tracers_in], outs)
-
-
-@right("linearize.tracers_to_jaxpr", style="outputs first: constants are met in another order")
-def tracers_to_jaxpr(tracers_in, tracers_out):
-    builder = JaxprBuilder()
-
-    def atom(t):
-        match t.pval:
-            case PartialVal(const=None):
-                return t.var
-            case PartialVal(const=value):
-                return builder.constant(value)
-
-    outs = [atom(t) for t in tracers_out]
-    needed = [t.recipe for t in tracers_out if t.recipe is not None]
-    for recipe in toposort(needed):
-        operands = [atom(t) for t in reversed(recipe.tracers_in)][::-1]
-        builder.eqns.append(
-            JaxprEqn(operands, list(recipe.outvars), recipe.primitive, dict(recipe.params))
-        )
-    return builder.build([t.var for t in tracers_in], outs)
 
 
 @right(
@@ -410,42 +324,6 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return pvals_out, tracers_to_jaxpr([t for t in ins if t.var is not None], later)
 
 
-@right("linearize.partial_eval_flat")
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        boxes = [trace.new_arg(pval) for pval in pvals]
-        results = [full_raise(trace, out) for out in f(*boxes)]
-        late = {i for i, r in enumerate(results) if instantiate(i) or not r.pval.is_known}
-        program = tracers_to_jaxpr(
-            [box for box, pval in zip(boxes, pvals) if not pval.is_known],
-            [r for i, r in enumerate(results) if i in late],
-        )
-    return [unknown(r.aval) if i in late else r.pval for i, r in enumerate(results)], program
-
-
-@right("linearize.partial_eval_flat", style="plain loops; the program is built after the block")
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    with new_main(PartialEvalTrace) as main:
-        trace = PartialEvalTrace(main)
-        boxes = []
-        for pval in pvals:
-            boxes.append(trace.new_arg(pval))
-        results = []
-        for out in f(*boxes):
-            results.append(full_raise(trace, out))
-    wanted, pvals_out = [], []
-    for i in range(len(results)):
-        pval = results[i].pval
-        if pval.is_known and instantiate(i):
-            pval = unknown(pval.aval)
-        if not pval.is_known:
-            wanted.append(results[i])
-        pvals_out.append(pval)
-    free = [box for box in boxes if box.var is not None]
-    return pvals_out, tracers_to_jaxpr(free, wanted)
-
-
 @right("linearize.partial_eval_flat", style="marks for later results, chosen and map")
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     from itertools import compress
@@ -523,20 +401,6 @@ def linearize_flat(f, primals, count):
     return found["values"], program
 
 
-@right("linearize.flat")
-def linearize_flat(f, primals, count):
-    types = [raise_to_shaped(get_aval(x)) for x in primals]
-    values = []
-
-    def both(*moving):
-        values[:], tangents = jvp_flat(f, primals, with_float0(moving, types))
-        n = count()
-        return only_floats(tangents[:n], [get_aval(x) for x in values[:n]])
-
-    program = partial_eval_flat(both, [*map(unknown, only_floats(types, types))], lambda i: 1)[1]
-    return values, program
-
-
 @right("linearize.flat", style="values and tangents both come out of the partial evaluation")
 def linearize_flat(f, primals, count):
     avals = [get_aval(x) for x in primals]
@@ -553,24 +417,21 @@ def linearize_flat(f, primals, count):
     return [pval.const for pval in pvals[: size[0]]], program
 
 
-@right("linearize.flat", style="None instead of float0, a nonlocal, a generator")
+@right(
+    "linearize.flat", style="primals are known inputs of the partial evaluation, tangents others"
+)
 def linearize_flat(f, primals, count):
-    values = None
-    floats = [dtypes.is_float(get_aval(x).dtype) for x in primals]
+    avals = [get_aval(x) for x in primals]
+    number, results = len(avals), []
 
-    def pushed(*moving):
-        nonlocal values
-        rest = iter(moving)
-        values, slopes = jvp_flat(f, tuple(primals), [next(rest) if ok else None for ok in floats])
-        for number in range(count()):
-            if dtypes.is_float(get_aval(slopes[number]).dtype):
-                yield slopes[number]
+    def both(*args):
+        values, slopes = jvp_flat(f, args[:number], with_float0(args[number:], avals))
+        results.extend(values)
+        return values + only_floats(slopes[: count()], list(map(get_aval, values[: count()])))
 
-    inputs = [unknown(get_aval(x)) for x, ok in zip(primals, floats) if ok]
-    _, program = partial_eval_flat(
-        lambda *ts: list(pushed(*ts)), inputs, instantiate=lambda _: True
-    )
-    return values, program
+    pvals = [*map(known, primals), *map(unknown, only_floats(avals, avals))]
+    pvals_out, program = partial_eval_flat(both, pvals, lambda i: i >= len(results))
+    return [pval.const for pval in pvals_out[: len(results)]], program
 
 
 mistake(
@@ -701,58 +562,6 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return ClosedJaxpr(first, jaxpr.consts), ClosedJaxpr(second, []), out_known
 
 
-@right("linearize.split_jaxpr", style="a dict outside, loops")
-def split_jaxpr(jaxpr, is_known, instantiate):
-    seen = {}
-    run = jaxpr_as_fun(jaxpr)
-
-    def now(*vals):
-        pvals_in = partial_values(vals, is_known, jaxpr.in_avals)
-        pvals_out, rest = partial_eval_flat(run, pvals_in, lambda i: i in instantiate)
-        seen["rest"] = rest
-        seen["flags"] = [pval.is_known for pval in pvals_out]
-        results = []
-        for pval in pvals_out:
-            if pval.is_known:
-                results.append(pval.const)
-        return results + list(rest.consts)
-
-    types = [aval for aval, flag in zip(jaxpr.in_avals, is_known, strict=True) if flag]
-    first = trace_to_jaxpr(now, types)
-    second = ClosedJaxpr(without_consts(seen["rest"].jaxpr), [])
-    return first, second, seen["flags"]
-
-
-@right(
-    "linearize.split_jaxpr", style="own program for the second: a new Jaxpr, eval_jaxpr, nonlocal"
-)
-def split_jaxpr(jaxpr, is_known, instantiate):
-    from itertools import compress
-
-    from minijax.jaxpr import Jaxpr
-
-    rest, out_known = None, []
-
-    def evaluate(*args):
-        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-
-    def known_part(*vals):
-        nonlocal rest, out_known
-        values = iter(vals)
-        pvals = [
-            known(next(values)) if mark else unknown(var.aval)
-            for mark, var in zip(is_known, jaxpr.jaxpr.invars, strict=True)
-        ]
-        outs, rest = partial_eval_flat(evaluate, pvals, instantiate.__contains__)
-        out_known = [out.const is not None for out in outs]
-        return [*(out.const for out in outs if out.is_known), *rest.consts]
-
-    first = trace_to_jaxpr(known_part, list(compress(jaxpr.in_avals, is_known)))
-    inner = rest.jaxpr
-    second = Jaxpr([], inner.constvars + inner.invars, list(inner.outvars), list(inner.eqns))
-    return first, ClosedJaxpr(second, []), out_known
-
-
 mistake(
     "linearize.split_jaxpr",
     {
@@ -840,40 +649,6 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
         if not k:
             results[place] = later.pop(0)
     return results
-
-
-@right("linearize.jit_rule", style="a list of places, filled by index")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    marks = tuple(box.pval.is_known for box in tracers)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, marks)
-    made = call(first, [box.pval.const for box in tracers if box.pval.is_known], name)
-    places = [i for i, flag in enumerate(out_known) if flag]
-    others = [i for i, flag in enumerate(out_known) if not flag]
-    values, residuals = made[: len(places)], made[len(places) :]
-    operands = [trace.pure(r) for r in residuals]
-    operands += [box for box in tracers if not box.pval.is_known]
-    later = trace.stage_out(jit_p, operands, {"name": name, "jaxpr": second})
-    results = [None] * len(out_known)
-    for i, value in zip(places, values, strict=True):
-        results[i] = value
-    for i, box in zip(others, later, strict=True):
-        results[i] = box
-    return results
-
-
-@right("linearize.jit_rule", style="one iterator over what the first call gives; pops")
-def jit_partial_eval(trace, tracers, *, name, jaxpr):
-    unknowns, values = [], []
-    for t in tracers:
-        (values if t.pval.is_known else unknowns).append(t)
-    first, second, out_known = partial_eval_jaxpr(jaxpr, tuple(t.var is None for t in tracers))
-    given = iter(call(first, [t.full_lower() for t in values], name))
-    now = [next(given) for flag in out_known if flag]
-    boxed = list(map(trace.pure, given))
-    later = trace.stage_out(jit_p, [*boxed, *unknowns], dict(jaxpr=second, name=name))
-    now.reverse()
-    later = list(later)[::-1]
-    return [(now if flag else later).pop() for flag in out_known]
 
 
 mistake(
