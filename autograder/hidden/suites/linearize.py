@@ -95,14 +95,19 @@ exercise("linearize.stage_out")
 
 @probe
 def staged(mj, operands, is_known, types, params):
-    """The recipe and the boxes of a made-up operation whose results have these types."""
+    """The recipe and the boxes of a made-up operation whose results have these types.
+
+    If `types` is None, it has one result, and its rule returns the type of the operand as it is.
+    """
     lin = importlib.import_module("minijax.linearize")
-    toy = Primitive("toy", multiple_results=True)
+    toy = Primitive("toy", multiple_results=types is not None)
     asked, runs = [], []
 
     def result_types(*avals, **params):
         types_in = [[aval.shape, aval.dtype.name, aval.weak_type] for aval in avals]
         asked.append([*types_in, params])
+        if types is None:
+            return avals[0]
         return tuple(ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types)
 
     with (
@@ -130,6 +135,7 @@ def staged(mj, operands, is_known, types, params):
                 "a result, its partial value and its variable are weakly typed": [
                     x.aval.weak_type for x in (out, out.pval, out.var)
                 ],
+                "the class of a result's type": type(out.aval).__name__,
                 "a result has a variable": type(out.var) is Var,
                 "the shape and dtype of a result's variable": type(out.var) is Var
                 and (out.var.aval.shape, out.var.aval.dtype.name),
@@ -184,49 +190,11 @@ def staged_primitive(mj, name, operands, params):
 
 
 @probe
-def staged_twice(mj, x):
-    """Whether two operations on one operand share anything."""
-    lin = importlib.import_module("minijax.linearize")
-    with new_main(lin.PartialEvalTrace) as main:
-        trace = lin.PartialEvalTrace(main)
-        box = trace.new_arg(lin.unknown(get_aval(x)))
-        (a,), (b,) = (trace.stage_out(neg_p, [box], {}) for _ in range(2))
-        return {
-            "the two results are one tracer": a is b,
-            "the two results have one variable": a.var is b.var,
-            "the two results have one recipe": a.recipe is b.recipe,
-            "the operand's variable is the result's": box.var is a.var,
-            "the operand has no recipe": box.recipe is None,
-        }
-
-
-@probe
-def work_of_staging(mj, x):
-    """How often an operation was evaluated when it was left for later, though all is known."""
-    lin = importlib.import_module("minijax.linearize")
-    toy = Primitive("toy")
-    runs = []
-    with (
-        patch.dict(impl_rules, {toy: lambda x: (runs.append(x), x)[1]}),
-        patch.dict(abstract_eval_rules, {toy: lambda aval: aval}),
-        new_main(lin.PartialEvalTrace) as main,
-    ):
-        trace = lin.PartialEvalTrace(main)
-        outs = trace.stage_out(toy, [trace.pure(x)], {})
-        types = [type(out.aval).__name__ for out in outs]
-        return {
-            "the number of results": len(outs),
-            "the classes of the results' types": types,
-            "a result is known": [out.pval.is_known for out in outs],
-            "calls of the evaluation": len(runs),
-        }
-
-
-@probe
 def staged_again(mj, x, all_params):
-    """The recipes of one operation on the same operand twice, each time with other parameters.
+    """The recipes of operations on two operands in turn, each time with other parameters.
 
-    The results have as many axes of length 2 as the parameter `rank` says.
+    An operand is there twice. The results have as many axes of length 2 as the parameter `rank`
+    says.
     """
     lin = importlib.import_module("minijax.linearize")
     toy = Primitive("toy")
@@ -237,19 +205,25 @@ def staged_again(mj, x, all_params):
     with patch.dict(abstract_eval_rules, {toy: type_of}), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(lin.unknown(get_aval(y))) for y in (x, np.asarray(x))]
-        told = []
+        told, parts = [], [*boxes, *[box.var for box in boxes]]
         for box, params in zip(boxes * len(all_params), all_params, strict=False):
             (out,) = trace.stage_out(toy, [box, box], params)
-            operands = [t is box for t in out.recipe.tracers_in]
+            new = out, out.var, out.recipe
             told.append(
                 {
                     "the shape of the result": out.shape,
                     "a result is weakly typed": out.weak_type,
                     "the shape of the result's variable": out.var.aval.shape,
-                    "the recipe's operands are the operands": operands,
+                    "the recipe's operands are the operands": [
+                        t is box for t in out.recipe.tracers_in
+                    ],
                     "the recipe's params": out.recipe.params,
+                    "the result, its variable and its recipe belong to another operation": [
+                        any(part is old for old in parts) for part in new
+                    ],
                 }
             )
+            parts += new
         return told
 
 
@@ -308,8 +282,8 @@ def test_staged_alike(student):
 
 def test_staged_anew(student):
     """Each operation has a recipe and variables of its own."""
-    student.agrees(staged_twice, 2.0)
-    student.agrees(staged_twice, GRID)
+    for x in (2.0, GRID):
+        student.agrees(staged_again, x, [{"rank": 1}] * 3)
 
 
 @pytest.mark.meets("keys", "twice", "again", "caching", "none")
@@ -327,8 +301,8 @@ def test_staged_with_other_params(student):
 @pytest.mark.keeps("Nothing is computed")
 def test_staging_computes_nothing(student):
     """Nothing is computed, and of the results only a type is known, even if all operands are."""
-    student.agrees(work_of_staging, 2.0)
-    student.agrees(work_of_staging, ROW)
+    student.agrees(staged, [2.0], [True], None, {})
+    student.agrees(staged, [ROW], [True], None, {})
     student.agrees(staged, [2.0, ROW], [True, True], [VECTOR, COUNTS], {})
 
 
@@ -351,8 +325,8 @@ def recipes_of(main, needs):
 
 
 @probe(uses=[recipes_of])
-def order(mj, needs, outs):
-    """The order of those recipes that `outs` ask for, by their numbers."""
+def order(mj, needs, outs, only_one=True):
+    """The order of those recipes that `outs` ask for, by their numbers, if there is only one."""
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         recipes = recipes_of(main, needs)
@@ -360,31 +334,18 @@ def order(mj, needs, outs):
         asked = [recipes[i] for i in outs]
         orders = [lin.toposort(outs) for outs in (asked, asked, recipes[:1])]
         found = [[number_of[id(recipe)] for recipe in listed] for listed in orders]
+        place = {number: i for i, number in enumerate(found[0])}
         return {
-            "the order of the recipes": found[0],
-            "the order in a second call": found[1],
+            "which recipes are listed": sorted(found[0]),
+            "which recipes come after all that they need": [
+                number
+                for number in sorted(place)
+                if all(place.get(i, len(place)) < place[number] for i in needs[number] if i >= 0)
+            ],
+            "the order of the recipes in two calls": found[:2] if only_one else [],
             "operands afterwards": [[number_of[id(recipe)] for recipe in asked]],
             "the recipes' params afterwards": [recipe.params for recipe in recipes],
         }
-
-
-@probe(uses=[recipes_of])
-def any_order(mj, needs, outs):
-    """Which recipes are listed, sorted; and which of them come after all that they need."""
-    lin = importlib.import_module("minijax.linearize")
-    with new_main(lin.PartialEvalTrace) as main:
-        recipes = recipes_of(main, needs)
-        number_of = {id(recipe): i for i, recipe in enumerate(recipes)}
-        found = [number_of[id(r)] for r in lin.toposort([recipes[i] for i in outs])]
-    place = {number: i for i, number in enumerate(found)}
-    return {
-        "which recipes are listed": sorted(found),
-        "which recipes come after all that they need": [
-            number
-            for number in sorted(place)
-            if all(place.get(i, len(found)) < place[number] for i in needs[number] if i >= 0)
-        ],
-    }
 
 
 @probe
@@ -448,10 +409,10 @@ def test_order_does_not_depend_on_operands(student):
 @pytest.mark.keeps("each once, after those")
 def test_order_of_branches(student):
     """If branches meet again, everything still comes after what it needs."""
-    student.agrees(any_order, FORK, [5])
-    student.agrees(any_order, [[-1], [0], [0], [0], [1, -1, -2, 2, 3], [3, 4]], [5])
+    student.agrees(order, FORK, [5], False)
+    student.agrees(order, [[-1], [0], [0], [0], [1, -1, -2, 2, 3], [3, 4]], [5], False)
     for needs in WOODS:
-        student.agrees(any_order, needs, [29])
+        student.agrees(order, needs, [29], False)
 
 
 @pytest.mark.meets("again", "mutation")
@@ -462,7 +423,7 @@ def test_order_of_several_results(student):
     student.agrees(order, LADDER, [5, 2])
     student.agrees(order, LADDER, [4, 1, 4])
     for needs in WOODS:
-        student.agrees(any_order, needs, [29, 3, 17, 29, 28])
+        student.agrees(order, needs, [29, 3, 17, 29, 28], False)
 
 
 @pytest.mark.meets("sizes", "some_results")
@@ -472,7 +433,7 @@ def test_order_leaves_out_what_is_not_needed(student):
     student.agrees(order, LADDER, [2])
     student.agrees(order, FORK, [1])
     student.agrees(order, LADDER, [])
-    student.agrees(any_order, WOODS[0], [12, 20])
+    student.agrees(order, WOODS[0], [12, 20], False)
 
 
 @pytest.mark.meets("length")
@@ -493,7 +454,8 @@ def test_work_of_sorting(student):
 
 exercise("linearize.tracers_to_jaxpr")
 
-STAGING = ("linearize.stage_out",)
+STAGING = ("linearize.stage_out", "linearize.toposort")
+SORTED = siblings(*STAGING)
 
 
 @probe(uses=[evaluating])
@@ -644,7 +606,7 @@ def residuals_without_numpy(mj, siblings, x):
 
 def makes(student, name, vals, consts, later):
     """Compare the program of a function."""
-    student.agrees(program_of, siblings(*STAGING, "linearize.toposort"), name, vals, consts, later)
+    student.agrees(program_of, SORTED, name, vals, consts, later)
 
 
 @pytest.mark.meets("order")
@@ -659,7 +621,7 @@ def test_program_of_an_operation(student):
 @pytest.mark.keeps("The program that computes")
 def test_program_as_printed(student):
     """Equations keep their parameters, and are in an order in which they can be run."""
-    student.agrees(program_text, siblings(*STAGING, "linearize.toposort"), GRID, np.ones(2))
+    student.agrees(program_text, SORTED, GRID, np.ones(2))
     makes(student, "early", [2.0], [], [0.5])
 
 
@@ -684,14 +646,13 @@ def test_program_keeps_a_residual_once(student):
 @pytest.mark.keeps("A known array is one constant")
 def test_types_of_residuals(student):
     """Two arrays are two constants, even without axes, and keep their types, weak or not."""
-    needs = siblings(*STAGING, "linearize.toposort")
     numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0)]
     numbers += [0.0, -0.0, np.nan, -np.inf, 2**40]
-    student.agrees(residual_types, needs, numbers)
+    student.agrees(residual_types, SORTED, numbers)
     arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
-    student.agrees(residual_types, needs, [*arrays, np.ones(1), EMPTY, 0.0, 0])
-    student.agrees(residuals_without_numpy, needs, 2.0)
-    student.agrees(residuals_without_numpy, needs, ROW)
+    student.agrees(residual_types, SORTED, [*arrays, np.ones(1), EMPTY, 0.0, 0])
+    student.agrees(residuals_without_numpy, SORTED, 2.0)
+    student.agrees(residuals_without_numpy, SORTED, ROW)
 
 
 @pytest.mark.keeps("used or not", "equations that the outputs need")
@@ -720,13 +681,13 @@ def test_program_outputs(student):
 @pytest.mark.keeps("equations that the outputs need")
 def test_program_with_several_results(student):
     """An operation with two results is one equation, whichever of its results is needed."""
-    student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), 3.0)
-    student.agrees(two_results, siblings(*STAGING, "linearize.toposort"), ROW)
+    student.agrees(two_results, SORTED, 3.0)
+    student.agrees(two_results, SORTED, ROW)
 
 
 exercise("linearize.partial_eval_flat")
 
-PROGRAMS = (*STAGING, "linearize.toposort", "linearize.tracers_to_jaxpr")
+PROGRAMS = (*STAGING, "linearize.tracers_to_jaxpr")
 
 
 @probe(uses=[evaluating, partial_of])
