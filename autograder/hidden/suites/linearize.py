@@ -556,29 +556,20 @@ def residual_types(mj, siblings, values):
         program = lin.tracers_to_jaxpr([x], [out, *known])
         typecheck_jaxpr(program.jaxpr)
 
-    def told(atoms):
-        kinds = [type(atom).__name__ for atom in atoms]
-        literals = [repr(atom.val) for atom in atoms if type(atom).__name__ == "Literal"]
-        avals = [(type(a.aval).__name__, str(a.aval)) for a in atoms]
-        return (
-            kinds,
-            [*avals, literals],
-            [
-                program.jaxpr.constvars.index(a)
-                if k == "Var" and a in program.jaxpr.constvars
-                else None
-                for a, k in zip(atoms, kinds, strict=True)
-            ],
-        )
-
     (eqn,) = program.eqns
-    consts = {i: np.asarray(x) for i, x in enumerate(program.consts)}
-    found = told(eqn.invars), told(program.jaxpr.outvars)
+    found = eqn.invars, program.jaxpr.outvars
+    pairs = zip(program.jaxpr.constvars, program.consts, strict=True)
+    consts = {id(var): np.asarray(const) for var, const in pairs}
     return {
-        "the classes of the equation's operands and of the outputs": [kinds for kinds, *_ in found],
-        "their types, and the values of literals": [types for _, types, _ in found],
+        "the classes of the equation's operands and of the outputs": [
+            [type(atom).__name__ for atom in atoms] for atoms in found
+        ],
+        "their types, and the values of literals": [
+            [(type(a.aval).__name__, str(a.aval), repr(getattr(a, "val", None))) for a in atoms]
+            for atoms in found
+        ],
         "the constants that they stand for": [
-            [None if i is None else consts[i] for i in part[2]] for part in found
+            [consts.get(id(atom)) for atom in atoms] for atoms in found
         ],
         "the number of constants": len(consts),
         "the params of the equation": eqn.params,
@@ -688,6 +679,7 @@ def test_program_with_several_results(student):
 exercise("linearize.partial_eval_flat")
 
 PROGRAMS = (*STAGING, "linearize.tracers_to_jaxpr")
+MADE = siblings(*PROGRAMS)
 
 
 @probe(uses=[evaluating, partial_of])
@@ -844,7 +836,7 @@ def partial_fails(mj, siblings):
 
 def splits(student, *args):
     """Compare the partial evaluation of a function."""
-    student.agrees(partial, siblings(*PROGRAMS), *args)
+    student.agrees(partial, MADE, *args)
 
 
 @pytest.mark.keeps("The partial values of the results", "under a new `PartialEvalTrace`")
@@ -925,20 +917,21 @@ def test_partial_branches(student):
 @pytest.mark.meets("another_box", "nested", "closure")
 def test_partial_below(student):
     """A tracer of an interpreter further down counts as known, and may be a residual."""
-    student.agrees(partial_below, siblings(*PROGRAMS), 3.0, 1.0, 5.0)
-    student.agrees(partial_below, siblings(*PROGRAMS), ROW, STEP, ROW + 1)
+    student.agrees(partial_below, MADE, 3.0, 1.0, 5.0)
+    student.agrees(partial_below, MADE, ROW, STEP, ROW + 1)
 
 
 @pytest.mark.meets("another_box", "exception", "moment")
 @pytest.mark.keeps("under a new `PartialEvalTrace`", "even at the same level")
 def test_partial_fails(student):
     """A function that raises leaves the stack as it was, and escaped tracers are rejected."""
-    student.agrees(partial_fails, siblings(*PROGRAMS))
+    student.agrees(partial_fails, MADE)
 
 
 exercise("linearize.flat")
 
 EVALUATION = (*PROGRAMS, "linearize.partial_eval_flat")
+EVALUATED = siblings(*EVALUATION)
 
 
 @probe(uses=[evaluating])
@@ -1068,7 +1061,7 @@ def public(mj, siblings, primals, tangents):
 
 def linearizes(student, *args):
     """Compare values and linear program of a function."""
-    student.agrees(linear, siblings(*EVALUATION), *args)
+    student.agrees(linear, EVALUATED, *args)
 
 
 @pytest.mark.meets("weak_type")
@@ -1100,7 +1093,7 @@ def test_linear_runs_once(student):
     linearizes(student, "waves", [0.5], [[1.0], [2.0], [-3.0]])
     linearizes(student, "two", [ROW, 4.0], [[STEP, 0.5]] * 3)
     linearizes(student, "nothing", [ROW], [[STEP]])
-    student.agrees(linear_in_turn, siblings(*EVALUATION), 2.0, 0.5)
+    student.agrees(linear_in_turn, EVALUATED, 2.0, 0.5)
 
 
 @pytest.mark.keeps("depends on primals alone")
@@ -1147,8 +1140,8 @@ def test_linear_constants_first(student):
 @pytest.mark.meets("another_box", "nested")
 def test_linear_nested(student):
     """Primals may be tracers: the derivative can be differentiated."""
-    student.agrees(second_derivative, siblings(*EVALUATION), 0.7, 1.0, 3.0)
-    student.agrees(second_derivative, siblings(*EVALUATION), ROW, STEP, ROW + 1)
+    student.agrees(second_derivative, EVALUATED, 0.7, 1.0, 3.0)
+    student.agrees(second_derivative, EVALUATED, ROW, STEP, ROW + 1)
 
 
 @pytest.mark.meets("keys")
@@ -1157,10 +1150,12 @@ def test_linear_public(student):
     zero = np.zeros((), np.dtype([("float0", np.void, 0)]))
     primals = [{"a": 2.0, "b": 0.5}, 3]
     tangents = [[{"a": 1.0, "b": 0.0}, zero], [{"a": 0.0, "b": 1.0}, zero]]
-    student.agrees(public, siblings(*EVALUATION), primals, tangents)
+    student.agrees(public, EVALUATED, primals, tangents)
 
 
 exercise("linearize.split_jaxpr")
+
+CALLS = siblings(*EVALUATION, "linearize.jit_rule")
 
 
 @probe(uses=[chosen, evaluating, names_in, one_program, types_of])
@@ -1236,9 +1231,8 @@ def unzipped_alike(mj, siblings, constants, x, y):
 
 def unzips(student, name, vals, is_known, instantiate=(), again=()):
     """Compare the two programs of a function."""
-    needs = siblings(*EVALUATION, "linearize.jit_rule")
     runs = [vals, *again]
-    student.agrees(unzipped, needs, name, vals, is_known, list(instantiate), runs)
+    student.agrees(unzipped, CALLS, name, vals, is_known, list(instantiate), runs)
 
 
 @pytest.mark.keeps("Unzip a program")
@@ -1315,9 +1309,8 @@ def test_unzip_constants(student):
 @pytest.mark.meets("again", "caching")
 def test_unzip_other_constants(student):
     """Programs that look the same and have other constants are other programs."""
-    needs = siblings(*EVALUATION, "linearize.jit_rule")
-    student.agrees(unzipped_alike, needs, [ROW, STEP, ROW], 2.0, 3.0)
-    student.agrees(unzipped_alike, needs, [GRID, GRID_STEP], 2.0, GRID)
+    student.agrees(unzipped_alike, CALLS, [ROW, STEP, ROW], 2.0, 3.0)
+    student.agrees(unzipped_alike, CALLS, [GRID, GRID_STEP], 2.0, GRID)
 
 
 @pytest.mark.meets("nested")
@@ -1331,6 +1324,7 @@ def test_unzip_calls(student):
 exercise("linearize.jit_rule")
 
 EVERYTHING = (*EVALUATION, "linearize.split_jaxpr")
+SPLIT = siblings(*EVERYTHING)
 
 
 @probe(uses=[chosen, evaluating, names_in, partial_of, types_of])
@@ -1472,7 +1466,7 @@ def linear_call(mj, siblings, x, tangents):
 
 def calls(student, *args):
     """Compare what the rule makes of a call."""
-    student.agrees(called, siblings(*EVERYTHING), *args)
+    student.agrees(called, SPLIT, *args)
 
 
 @pytest.mark.meets("keys")
@@ -1481,7 +1475,7 @@ def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
-    student.agrees(failing_call, siblings(*EVERYTHING))
+    student.agrees(failing_call, SPLIT)
 
 
 @pytest.mark.meets("more_than_two")
@@ -1504,7 +1498,7 @@ def test_call_keeps_the_order_of_operands(student):
 def test_call_of_twins(student):
     """One value may be several operands."""
     for places in ([0, 0, 1], [1, 0, 1], [0, -1, 0], [-1, 0, 0], [-1, -1, 1]):
-        student.agrees(call_of_twins, siblings(*EVERYTHING), places, [3.0, 5.0, 7.0])
+        student.agrees(call_of_twins, SPLIT, places, [3.0, 5.0, 7.0])
 
 
 def test_call_residuals(student):
