@@ -1418,7 +1418,7 @@ def failing_call(mj, siblings):
 def call_of_twins(mj, siblings, places, vals):
     """A call in which a tracer or a known value is an operand several times; run for `vals`.
 
-    `places` says for each operand what it is: an unknown input, minus another one, or -1 for the
+    `places` says for each operand what it is: an unknown input, minus the other, or -1 for the
     known value.
     """
 
