@@ -17,18 +17,6 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return reduce_sum(x, [dim]), not_mapped
 
 
-@right("pmap.psum_batch")
-def psum_batch(batch_size, vals, dims, *, axes):
-    x, dim, left = vals[0], dims[0], list(axes)
-    if name_of(batch_size) in left:
-        left.remove(name_of(batch_size))
-        x = reduce_sum(move_batch_axis(batch_size, dim, 0, x), (0,))
-        dim = not_mapped
-    if left:
-        x = psum_p.bind(x, axes=tuple(left))
-    return x, dim
-
-
 @right("pmap.psum_batch", style="match on the places of the name; repeats what is the same for all")
 def psum_batch(batch_size, vals, dims, *, axes):
     name = name_of(batch_size)
@@ -98,12 +86,6 @@ mistake(
 name = next((a for a in axes if sizes.get(a, batch_size) == batch_size), None)
 if name in axes"""
     },
-    fails="test_sum_over_another_axis",
-)
-# A multiple even if the sum is about other axes.
-mistake(
-    "pmap.psum_batch",
-    {"name in axes": "name in axes or isinstance(dim, NotMapped)"},
     fails="test_sum_over_another_axis",
 )
 # Names as one text: "o" is in "row".
@@ -251,17 +233,6 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [dynamic_index_in_dim(total, axis_index(axis_name), d, keepdims=False)]
 
 
-@right("pmap.gather_transpose", style="one way for both: reshape the tiled axis into two")
-def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
-    total = psum_p.bind(ct, axes=(axis_name,))
-    if tiled:
-        shape = x.aval.shape
-        split = (*shape[:all_gather_dimension], axis_size, *shape[all_gather_dimension:])
-        total = reshape(total, split)
-    place = axis_index(axis_name)
-    return [dynamic_index_in_dim(total, place, all_gather_dimension, keepdims=False)]
-
-
 @right("pmap.gather_transpose", style="one way for both: slices, the length from the cotangent")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     length = get_aval(ct).shape[all_gather_dimension] // axis_size
@@ -378,56 +349,6 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(replica, avals)
 
 
-@right(
-    "pmap.replica_program", style="reshape for squeeze and expand_dims, helpers in both directions"
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def without(x, axis):
-        if axis is None:
-            return x
-        shape = get_aval(x).shape
-        return reshape(x, (*shape[:axis], *shape[axis + 1 :]))
-
-    def with_one(x, axis):
-        if axis is None:
-            return x
-        shape = get_aval(x).shape
-        return reshape(x, (*shape[:axis], 1, *shape[axis:]))
-
-    def on_device(*pieces):
-        operands = list(map(without, pieces, in_axes))
-        return list(map(with_one, eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands), out_axes))
-
-    avals = [
-        aval
-        if axis is None
-        else ShapedArray((*aval.shape[:axis], 1, *aval.shape[axis:]), aval.dtype, aval.weak_type)
-        for aval, axis in zip(jaxpr.in_avals, in_axes, strict=True)
-    ]
-    with inside(**params):
-        return trace_to_jaxpr(on_device, avals)
-
-
-@right(
-    "pmap.replica_program",
-    style="a vmap over the axis of length 1 is not needed: loops with append",
-)
-def replica_program(jaxpr, in_axes, out_axes, **params):
-    def run(*pieces):
-        args, outs = [], []
-        for i, piece in enumerate(pieces):
-            args.append(piece if in_axes[i] is None else squeeze(piece, (in_axes[i],)))
-        for i, out in enumerate(eval_jaxpr(jaxpr.jaxpr, list(jaxpr.consts), *args)):
-            outs.append(out if out_axes[i] is None else expand_dims(out, (out_axes[i],)))
-        return outs
-
-    types = whole_avals(jaxpr.in_avals, in_axes, 1)
-    block = inside(params["axis_name"], params["axis_size"])
-    with block:
-        program = trace_to_jaxpr(run, types)
-    return program
-
-
 mistake(
     "pmap.replica_program",
     {"expand_dims(x, (axis,))": "expand_dims(x, (0,))"},
@@ -455,12 +376,6 @@ mistake(
     "pmap.replica_program",
     {"squeeze(x, (axis,))": "squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1))"},
     fails="test_pieces_along_other_axes",
-)
-# Kept beside the program, whatever the axes are.
-mistake(
-    "pmap.replica_program",
-    {"return trace_to_jaxpr(replica, ": 'return derived(jaxpr, "replica", replica, '},
-    fails="test_pieces_of_one_program_in_turn",
 )
 # A result may be a number of Python, which has no shape.
 mistake(
@@ -518,24 +433,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     with inside(**params):
         values, changes = call_jvp(run, primals, tangents, jaxpr)
     return list(values), list(changes)
-
-
-@right("pmap.jvp", style="the axes collected in loops, before the call")
-def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
-    axes_in, axes_out = list(in_axes), list(out_axes)
-    for axis, tangent in zip(in_axes, tangents, strict=True):
-        if tangent is not None:
-            axes_in.append(axis)
-    for axis, aval in zip(out_axes, jaxpr.out_avals, strict=True):
-        if is_float(aval.dtype):
-            axes_out.append(axis)
-
-    def rebind(program, args):
-        return pmap_call(program, args, in_axes=axes_in, out_axes=axes_out, **params)
-
-    with inside(**params):
-        values, slopes = call_jvp(rebind, primals, tangents, jaxpr)
-    return values, slopes
 
 
 @right("pmap.jvp", style="partial for rebind, masks for the axes")
@@ -685,13 +582,6 @@ mistake(  # a batch axis that is not there is None
         "if axis is None or isinstance(dim, NotMapped):": "if isinstance(dim, NotMapped):\n    dim = None\nif axis is None or dim is None:"
     },
     fails="test_one_of_two_axes",
-)
-mistake(  # a sum for each name, if all examples share the value
-    "pmap.psum_batch",
-    {
-        "name = name_of(batch_size)": "name = name_of(batch_size)\nif isinstance(dim, NotMapped):\n    for axis in axes:\n        x = mul_by(x, batch_size) if axis == name else psum_p.bind(x, axes=(axis,))\n    return x, dim"
-    },
-    fails="test_sum_over_several_axes",
 )
 mistake(  # names in the order of the alphabet, if none is this vmap's
     "pmap.psum_batch",

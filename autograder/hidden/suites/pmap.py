@@ -7,6 +7,7 @@ values. Every exercise is tested alone: if its target needs a sibling, the probe
 there meanwhile, in the rule tables too. Functions to be traced travel as text.
 """
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
-    from contextlib import ExitStack
     from unittest.mock import patch
 
     from minijax.axis_env import AxisSize, axis_env, axis_sizes, mapped_axis
@@ -57,14 +57,11 @@ def traced(mj, text, args, in_axes, params):
         return trace_to_jaxpr(f, avals)
 
 
-exercise("pmap.psum_batch")
+@contextlib.contextmanager
+def among_devices(names, length, collective):
+    """An interpreter with axes of these names; it computes a collective by `collective`.
 
-
-@probe
-def summed(mj, x, dim, axes, name, others, length=9):
-    """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
-
-    `others` are the names of axes of other interpreters, all of this length.
+    Any other operation is evaluated. Gives a function that boxes an array.
     """
 
     class Box(Tracer):
@@ -80,23 +77,46 @@ def summed(mj, x, dim, axes, name, others, length=9):
             return Box(self, val)
 
         def process_primitive(self, primitive, tracers, params):
-            self.main.global_data.append(params["axes"] if primitive.name == "psum" else None)
-            vals = [t.val for t in tracers]
-            if primitive.name == "psum":
-                return Box(self, vals[0] * np.asarray(10, vals[0].dtype))
-            return Box(self, primitive.bind(*vals, **params))
+            among = primitive.name in ("psum", "all_gather")
+            operation = collective if among else primitive.bind
+            return Box(self, operation(*[t.val for t in tracers], **params))
+
+    with new_main(Watch) as main, contextlib.ExitStack() as frames:
+        for name in names:
+            frames.enter_context(mapped_axis(AxisSize(length, name), main))
+        yield lambda x: Box(Watch(main), x)
+
+
+def run_by_vmap(mj, args, jaxpr, in_axes, out_axes, axis_name):
+    """What a call of `pmap_p` returns: instead of the devices, vmap runs the program."""
+
+    def program(*xs):
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
+
+    return mj.vmap(program, tuple(in_axes), list(out_axes), axis_name)(*args)
+
+
+exercise("pmap.psum_batch")
+
+
+@probe(uses=[among_devices])
+def summed(mj, x, dim, axes, name, others, length=9):
+    """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
+
+    `others` are the names of axes of other interpreters, all of this length.
+    """
+    left = []
+
+    def sum_of_devices(val, axes):
+        left.append(tuple(axes))
+        return val * np.asarray(10, val.dtype)
 
     size = 4 if dim is None else x.shape[dim]
-    with new_main(Watch, []) as main, ExitStack() as frames:
-        for other in others:
-            frames.enter_context(mapped_axis(AxisSize(length, other), main))
-        box = Box(Watch(main), x)
-        dims = [not_mapped if dim is None else dim]
-        out, where = psum_batch(AxisSize(size, name), [box], dims, axes=tuple(axes))
+    dims = [not_mapped if dim is None else dim]
+    with among_devices(others, length, sum_of_devices) as box:
+        out, where = psum_batch(AxisSize(size, name), [box(x)], dims, axes=tuple(axes))
         return {
-            "the names of the sums that are bound": [
-                tuple(done) for done in main.global_data if done is not None
-            ],
+            "the names of the sums that are bound": left,
             "value": out.val,
             "the batch axis": None if where is not_mapped else where,
             "the type of the batch axis": type(where).__name__,
@@ -175,50 +195,33 @@ def test_sum_over_several_axes(student):
 exercise("pmap.gather_batch")
 
 
-@probe
+@probe(uses=[among_devices])
 def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     """The gathered array, for each example if there are several, and what is left to gather.
 
     If this is not its axis, another interpreter has an axis `along` of this length; there, examples
     hold multiples of a value.
     """
+    left = []
 
-    class Box(Tracer):
-        def __init__(self, trace, val):
-            self._trace, self.val = trace, val
+    def gather(val, axis_name, axis_size, all_gather_dimension, tiled):
+        left.append((axis_name, axis_size, tiled))
+        parts = [np.asarray(val) * np.asarray(k, val.dtype) for k in (1, 10, 100)]
+        return (np.concatenate if tiled else np.stack)(parts, all_gather_dimension)
 
-        @property
-        def aval(self):
-            return get_aval(self.val)
-
-    class Watch(Trace):
-        def pure(self, val):
-            return Box(self, val)
-
-        def process_primitive(self, primitive, tracers, params):
-            vals = [t.val for t in tracers]
-            if primitive.name != "all_gather":
-                return Box(self, primitive.bind(*vals, **params))
-            left.append((params["axis_name"], params["axis_size"], params["tiled"]))
-            join = np.concatenate if params["tiled"] else np.stack
-            parts = [np.asarray(vals[0]) * np.asarray(k, vals[0].dtype) for k in (1, 10, 100)]
-            return Box(self, join(parts, params["all_gather_dimension"]))
-
-    left, other = [], "another" if along == name else along
-    size = 4 if dim is None else x.shape[dim]
-    with new_main(Watch) as main, mapped_axis(AxisSize(length, other), main):
-        params = {"axis_name": along, "axis_size": size if along == name else 3, "tiled": tiled}
-        box, dims = Box(Watch(main), x), [not_mapped if dim is None else dim]
+    own, size = along == name, 4 if dim is None else x.shape[dim]
+    params = {"axis_name": along, "axis_size": size if own else 3, "tiled": tiled}
+    dims = [not_mapped if dim is None else dim]
+    with among_devices(["another" if own else along], length, gather) as box:
         out, where = all_gather_batch(
-            AxisSize(size, name), [box], dims, all_gather_dimension=axis, **params
+            AxisSize(size, name), [box(x)], dims, all_gather_dimension=axis, **params
         )
-        out = np.asarray(out.val if isinstance(out, Box) else out)
-        shared = where is not_mapped
-        if along != name:
+        out, shared = np.asarray(getattr(out, "val", out)), where is not_mapped
+        if not own:
             out = np.stack([out] * size) if shared else np.moveaxis(out, where, 0)
         return {
             "value": out,
-            "the batch axis is not_mapped": shared if along == name else None,
+            "the batch axis is not_mapped": shared if own else None,
             "the name, size and `tiled` of each gather that is bound": left,
         }
 
@@ -313,11 +316,12 @@ exercise("pmap.gather_transpose")
 
 
 @probe(uses=[in_place])
-def sent_back(mj, siblings, cts, shape, dtype, axis, tiled, outer, name="rows"):
-    """Cotangents of the operands of all examples. `cts` has a row for each, in its last-but-`outer`
-    axes; with `outer` there is one more vmap around."""
+def sent_back(mj, siblings, cts, shape, axis, tiled, outer=False, name="rows"):
+    """Cotangents of the operands, of this shape, of all examples.
 
-    x = UndefPrimal(ShapedArray(shape, np.dtype(dtype)))
+    `cts` has a row for each, in its last-but-`outer` axes; with `outer`, one more vmap is around.
+    """
+    x = UndefPrimal(ShapedArray(shape, cts.dtype))
     size = cts.shape[1 if outer else 0]
     params = {"all_gather_dimension": axis, "axis_name": name, "axis_size": size}
 
@@ -343,18 +347,23 @@ def gradients(mj, siblings, xs, weights, axis, tiled):
         return {"the gradient of each example": np.asarray(slopes)}
 
 
-ONLY_SUM = siblings("pmap.psum_batch")
+SUM = siblings("pmap.psum_batch")
+
+
+def sends_back(student, *args):
+    """Compare the cotangents of all examples."""
+    student.agrees(sent_back, SUM, *args)
 
 
 @pytest.mark.meets("more_than_two", "sizes")
 @pytest.mark.keeps("how the sum of what all examples return moves")
 def test_back_to_a_number(student):
     """Each example gets back what all others hold for it, if its value was a number."""
-    student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False)
-    student.agrees(sent_back, ONLY_SUM, np.array([[2.5]]), (), "float64", 0, False, False)
-    student.agrees(sent_back, ONLY_SUM, CUBE[0, :, :3], (), "float64", 0, False, False, 0)
+    sends_back(student, CUBE[0, :, :3], (), 0, False)
+    sends_back(student, np.array([[2.5]]), (), 0, False)
+    sends_back(student, CUBE[0, :, :3], (), 0, False, False, 0)
     cts = np.array([[1.0, np.inf, -0.0], [2.0, 3.0, -0.0], [4.0, 5.0, -0.0]])
-    student.agrees(sent_back, ONLY_SUM, cts, (), "float64", 0, False, False)
+    sends_back(student, cts, (), 0, False)
 
 
 @pytest.mark.meets("order", "twice", "axes")
@@ -363,39 +372,33 @@ def test_back_to_a_number(student):
 )
 def test_back_to_a_stack(student):
     """Each example gets back what all others hold for it in arrays stacked along any axis."""
-    student.agrees(sent_back, ONLY_SUM, BLOCK[:, :2], (4, 5), "float64", 0, False, False)
-    cts = np.swapaxes(BLOCK[:, :2], 1, 2)
-    student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 1, False, False)
-    cts = np.moveaxis(BLOCK[:, :2], 1, 3)
-    student.agrees(sent_back, ONLY_SUM, cts, (4, 5), "float64", 2, False, False)
-    cts = np.moveaxis(np.stack([BLOCK, BLOCK * 2.0]), 1, 4)
-    student.agrees(sent_back, ONLY_SUM, cts, (3, 4, 5), "float64", 3, False, False)
-    cubes = np.sin(np.arange(27.0)).reshape(3, 3, 3)
-    student.agrees(sent_back, ONLY_SUM, cubes, (3,), "float64", 1, False, False)
+    for axis in range(3):
+        sends_back(student, np.moveaxis(BLOCK[:, :2], 1, axis + 1), (4, 5), axis, False)
+    sends_back(student, np.moveaxis(np.stack([BLOCK, BLOCK * 2.0]), 1, 4), (3, 4, 5), 3, False)
+    sends_back(student, np.sin(np.arange(27.0)).reshape(3, 3, 3), (3,), 1, False)
     rows = BLOCK[:2, :2, :1, :3]  # each example gave one row, and an axis of length 1 is its own
-    student.agrees(sent_back, ONLY_SUM, rows, (1, 3), "float64", 0, False, False)
+    sends_back(student, rows, (1, 3), 0, False)
 
 
 @pytest.mark.meets("sizes", "axes")
 @pytest.mark.keeps("cotangent of the gathered array")
 def test_back_to_a_row(student):
     """Each example gets back its part of arrays that were laid one after the other."""
-    student.agrees(sent_back, ONLY_SUM, BLOCK[0, :, :, :3], (4, 1), "float64", 1, True, False)
+    sends_back(student, BLOCK[0, :, :, :3], (4, 1), 1, True)
     cts = np.cos(np.arange(60.0)).reshape(2, 6, 5)
-    student.agrees(sent_back, ONLY_SUM, cts, (3, 5), "float64", 0, True, False)
-    student.agrees(sent_back, ONLY_SUM, np.swapaxes(cts, 1, 2), (5, 3), "float64", 1, True, False)
-    student.agrees(sent_back, ONLY_SUM, cts[:, :, :0], (3, 0), "float64", 0, True, False)
+    sends_back(student, cts, (3, 5), 0, True)
+    sends_back(student, np.swapaxes(cts, 1, 2), (5, 3), 1, True)
+    sends_back(student, cts[:, :, :0], (3, 0), 0, True)
     cts = np.sin(np.arange(2100.0)).reshape(3, 700, 1)[:, :600]  # so long that it takes two bytes
-    student.agrees(sent_back, ONLY_SUM, cts, (200, 1), "float64", 0, True, False)
+    sends_back(student, cts, (200, 1), 0, True)
 
 
 @pytest.mark.meets("another_box", "nested")
 @pytest.mark.keeps("how the sum of what all examples return moves")
 def test_back_within_another_vmap(student):
     """Only the examples of the named axis are summed if another vmap is around."""
-    student.agrees(sent_back, ONLY_SUM, CUBE[:, :, :3], (), "float64", 0, False, True)
-    cts = np.sin(np.arange(48.0)).reshape(4, 2, 6)
-    student.agrees(sent_back, ONLY_SUM, cts, (3,), "float64", 0, True, True)
+    sends_back(student, CUBE[:, :, :3], (), 0, False, True)
+    sends_back(student, np.sin(np.arange(48.0)).reshape(4, 2, 6), (3,), 0, True, True)
 
 
 @pytest.mark.meets("float32")
@@ -403,14 +406,10 @@ def test_back_within_another_vmap(student):
 def test_back_keeps_the_dtype(student):
     """The cotangent has the dtype of the operand, in single precision and for integers."""
     for dtype in ("int64", "int32", "uint8"):
-        numbers = np.arange(9, dtype=dtype).reshape(3, 3)
-        student.agrees(sent_back, ONLY_SUM, numbers, (), dtype, 0, False, False)
-    cts = CUBE[0, :, :3].astype(F32)
-    student.agrees(sent_back, ONLY_SUM, cts, (), "float32", 0, False, False)
-    student.agrees(sent_back, ONLY_SUM, cts, (1,), "float32", 0, True, False)
-    for shape in ((), (1,)):
-        half = cts.astype(np.float16), shape, "float16", 0, bool(shape), False
-        student.agrees(sent_back, ONLY_SUM, *half)
+        sends_back(student, np.arange(9, dtype=dtype).reshape(3, 3), (), 0, False)
+    for dtype in (F32, np.float16):
+        for shape in ((), (1,)):
+            sends_back(student, CUBE[0, :, :3].astype(dtype), shape, 0, bool(shape))
 
 
 @pytest.mark.meets("nested")
@@ -599,12 +598,9 @@ def test_captured_arrays(student):
 exercise("pmap.jvp")
 
 
-@probe(uses=[in_place, traced])
+@probe(uses=[in_place, run_by_vmap, traced])
 def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, run):
-    """What is called instead of a call; and, with `run`, the values and tangents it returns.
-
-    Instead of the devices, vmap runs the program for all examples.
-    """
+    """What is called instead of a call; and, with `run`, the values and tangents it returns."""
     calls = []
 
     def impl(*args, jaxpr, in_axes, out_axes, **params):
@@ -612,11 +608,7 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
         calls.append((types, tuple(in_axes), tuple(out_axes), params))
         if not run:
             return [np.zeros(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
-
-        def program(*xs):
-            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
-
-        return mj.vmap(program, tuple(in_axes), list(out_axes), params["axis_name"])(*args)
+        return run_by_vmap(mj, args, jaxpr, in_axes, out_axes, params["axis_name"])
 
     if len(tangents) == 2 and np.array_equal(*tangents):
         tangents = tangents[:1] * 2  # one array, twice
@@ -642,18 +634,15 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
     }
 
 
-@probe(uses=[in_place, traced])
+@probe(uses=[in_place, run_by_vmap, traced])
 def slopes_in_turn(mj, siblings, text, primals, directions, in_axes, out_axes):
     """The slopes of one call in several directions, and its axes, which are lists, afterwards."""
 
     programs = []
 
     def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
-        def program(*xs):
-            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
-
         programs.append(jaxpr.jaxpr)
-        return mj.vmap(program, tuple(in_axes), list(out_axes), axis_name)(*args)
+        return run_by_vmap(mj, args, jaxpr, in_axes, out_axes, axis_name)
 
     params = {"axis_name": "rows", "axis_size": len(primals[0]), "devices": ("one", "another")}
     axes = {"in_axes": list(in_axes), "out_axes": list(out_axes)}
@@ -679,7 +668,6 @@ def called(student, *arguments):
     student.agrees(rule_of_the_call, SUM, *arguments, True)
 
 
-SUM = siblings("pmap.psum_batch")
 PRODUCT = "lambda x, y: [x * jnp.sin(y)]"
 
 
@@ -778,15 +766,12 @@ def places(mj, pairs):
     return found
 
 
-@probe(uses=[traced])
+@probe(uses=[run_by_vmap, traced])
 def batch_of_calls(mj, x, in_axis, out_axis, dim):
     """A batch of calls, each cut for its devices along an axis of its own operand."""
 
     def impl(*args, jaxpr, in_axes, out_axes, axis_name, **params):
-        def program(*xs):
-            return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)
-
-        return mj.vmap(program, in_axes, list(out_axes), axis_name)(*args)
+        return run_by_vmap(mj, args, jaxpr, in_axes, out_axes, axis_name)
 
     def f(x):
         axes = {"in_axes": (in_axis,), "out_axes": (out_axis,)}
