@@ -86,7 +86,7 @@ class Again:
                     shown = telling.by_kind(found, exercise) if self.lending.shown else found
                     yield one.test, shown if got.kind == "changed" else telling.again(shown)
             quick = [x for x in asked if x.question.seconds < SHORT and x.test not in wrong]
-            yield from self.repeating.ask(exercise, given, quick, fresh=bool(wrong))
+            yield from self.repeating.ask(exercise, given, quick)
 
     def _replies(
         self, exercise: str, given: Given, asked: Sequence[Right], fresh: bool

@@ -35,7 +35,7 @@ class Repeating:
     stubs: Collection[str]
 
     def ask(
-        self, exercise: str, given: Given, asked: Sequence[Right], fresh: bool
+        self, exercise: str, given: Given, asked: Sequence[Right]
     ) -> Iterator[tuple[str, Disagreement]]:
         """The tests that do not agree then, each with how it differs.
 
@@ -47,7 +47,7 @@ class Repeating:
             return
         seconds = min(CALLS * sum(one.question.seconds for one, _ in known), MOST_SECONDS)
         sent = self._arguments(exercise, [one for one, _ in known], given)
-        reply = self.asking.answer(exercise, run_repeated.answers, sent, seconds, fresh)
+        reply = self.asking.answer(exercise, run_repeated.answers, sent, seconds, fresh=True)
         for (one, want), got in zip(known, generated.replies(reply), strict=False):
             got, near = self.asking.reduced(got), one.question.tolerance
             found = compared(got, want, self.stubs, near)
