@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         abstract_eval_rules,
         counted,
         div_p,
+        dot_general_p,
         exp_p,
         get_aval,
         impl_rules,
@@ -410,7 +411,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         ShapedArray(z[0], np.dtype(z[1]), *z[2:]) if isinstance(z, tuple) else get_aval(z)
         for z in (x, y)
     ]
-    preferred = preferred and np.dtype(preferred)
+    preferred, text = preferred and np.dtype(preferred), str(numbers)
     try:
         out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
@@ -422,6 +423,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         "the result is weakly typed": out.weak_type,
         "the result is a plain ShapedArray": type(out) is ShapedArray,
         "the types of the operands, which stay": [str(aval) for aval in types],
+        "the lists of axes stay": str(numbers) == text,
     }
 
 
@@ -483,6 +485,10 @@ def test_product_batch_axes(student):
     """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
+    lists = ([[1], [0]], [[2], [1]])
+    student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), lists)
+    many, ones = ((1, 2, 1, 1, 1, 1, 1, 1, 3), "float64"), ((1,) * 7, "float64")
+    student.agrees(type_of_product, many, ones, (((0, *range(2, 8)), tuple(range(7))), ((), ())))
 
 
 @pytest.mark.meets("order", "axes")
@@ -721,6 +727,7 @@ def test_equation_inside(student):
     student.agrees(equation, [0], [1], [VECTOR], [0], "three open wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
+    student.agrees(equation, [0], [1], "KeyError", [0], "wrong")
 
 
 @pytest.mark.meets("exception")
@@ -926,6 +933,26 @@ def power(mj, x, n):
         "the outputs": eval_jaxpr(jaxpr, [np.array(n)], x),
         "the type of the program": str(typecheck_jaxpr(jaxpr)),
     }
+
+
+@probe
+def typed_product(mj, x, y):
+    """A program that multiplies two matrices and negates the product: its type, and its value."""
+    a, b = Var(get_aval(x)), Var(get_aval(y))
+    params = {"dimension_numbers": (((1,), (0,)), ((), ())), "preferred_element_type": None}
+    (aval,) = abstract_eval(dot_general_p, [a.aval, b.aval], params)
+    c, d = Var(aval), Var(aval)
+    eqns = [JaxprEqn([a, b], [c], dot_general_p, params), JaxprEqn([c], [d], neg_p, {})]
+    jaxpr = Jaxpr([], [a, b], [d], eqns)
+    return {
+        "the type of the program": str(typecheck_jaxpr(jaxpr)),
+        "the outputs": eval_jaxpr(jaxpr, [], x, y),
+    }
+
+
+def test_whole_products(student):
+    """A program with a product has the type of what it computes."""
+    student.agrees(typed_product, np.ones((2, 3)), np.ones((3, 4)))
 
 
 @pytest.mark.meets(nested="eval_jaxpr")

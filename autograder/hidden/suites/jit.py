@@ -398,6 +398,7 @@ def lowered(mj, which, args):
     with patch.dict(abstract_eval_rules, rules):
         closed = trace_to_jaxpr(functions[which], [raise_to_shaped(get_aval(x)) for x in args])
         text, emitter = module.lower(closed)
+        again, _ = module.lower(closed)
     on = xla.alone(xla.current_device())
     executable = xla.compile_text(text, on, closed.out_avals)
     buffers = [xla.to_device(get_aval(x), x, on) for x in [*emitter.captured, *args]]
@@ -408,6 +409,7 @@ def lowered(mj, which, args):
         "the results": outs,
         "the operations of the text": sorted(operations),
         "the number of captured constants": len(emitter.captured),
+        "the text is the same when the program is lowered again": again == text,
     }
 
 

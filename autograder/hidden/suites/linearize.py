@@ -15,8 +15,10 @@ from autograder.grading.in_worker import in_place, one_program
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import gc
     import importlib
     import sys
+    import weakref
     from unittest.mock import patch
 
     from minijax import core
@@ -227,6 +229,19 @@ def staged_again(mj, x, all_params):
         return told
 
 
+@probe
+def staged_and_dropped(mj):
+    """Whether the recipe of a result that nobody holds is kept, and with it what it holds."""
+    lin = importlib.import_module("minijax.linearize")
+    with new_main(lin.PartialEvalTrace) as main:
+        trace = lin.PartialEvalTrace(main)
+        (out,) = trace.stage_out(neg_p, [trace.new_arg(unknown(get_aval(2.0)))], {})
+        recipe = weakref.ref(out.recipe)
+        del out
+        gc.collect()
+        return {"a recipe is kept after its result is dropped": recipe() is not None}
+
+
 VECTOR = ((3,), "float64", False)
 NUMBER = ((), "float32", True)
 COUNTS = ((2, 1), "int8", False)
@@ -281,9 +296,10 @@ def test_staged_alike(student):
 
 
 def test_staged_anew(student):
-    """Each operation has a recipe and variables of its own."""
+    """Each operation has a recipe and variables of its own, which go with its results."""
     for x in (2.0, GRID):
         student.agrees(staged_again, x, [{"rank": 1}] * 3)
+    student.agrees(staged_and_dropped)
 
 
 @pytest.mark.meets("keys", "twice", "again", "caching", "none")

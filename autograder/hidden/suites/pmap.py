@@ -261,6 +261,7 @@ def test_gather_rows(student):
     student.agrees(gathered, GRID[:, :1], 0, 0, True, "i", "i")
     student.agrees(gathered, np.zeros((2, 0, 3)), 0, 1, True, "i", "i")
     student.agrees(gathered, np.zeros((0, 2, 3)), 1, 0, True, "i", "i")
+    student.agrees(gathered, np.zeros((0, 2, 3)), 0, 0, True, "i", "i")
 
 
 @pytest.mark.meets("none", "twice")
@@ -1016,3 +1017,8 @@ def test_whole_calls_in_turn(student):
 def test_whole_closures(student):
     """A mapped function may close over what is outside, and an error leaves nothing behind."""
     student.agrees(closed_over, ROW, ROW * 2.0)
+
+
+def test_whole_batches(student):
+    """A mapped function can itself be mapped by `vmap`, over any axis of its operand."""
+    student.agrees(batch_of_calls, CUBE, 0, 1, 2)

@@ -1099,9 +1099,9 @@ result += [calls, flatten_up_to(tree_flatten(params)[1], moments)]
 
 @pytest.mark.meets(length="flatten unflatten flatten_up_to map")
 def test_whole_large_trees(student):
-    """A tree may have thousands of leaves, and be dozens of containers deep."""
+    """A tree may have a thousand leaves, and be dozens of containers deep."""
     program = """
-wide = {f"k{i}": [i, (i + 1, None)] for i in range(1000)}
+wide = {f"k{i}": [i, (i + 1, None)] for i in range(500)}
 deep = 7
 for i in range(60):
     deep = [deep, i] if i % 2 else {"b": deep, "a": None}

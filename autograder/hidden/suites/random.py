@@ -248,7 +248,7 @@ def test_large_spans(student):
 def test_remainder_of_64_bits(student):
     """Remainders of 64-bit integers are right for small spans, large ones and 2**64."""
     upper, lower = UPPER.astype(U64) << U64(31), LOWER.astype(U64) * U64(0x9E3779B97F4A7C15)
-    for span in (1, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**64 - 1, 0):
+    for span in (1, 3, 10**9, 2**32 - 1, 2**32, 2**32 + 1, 2**63 + 1, 2**64 - 1, 0):
         ask(student, "remainder", [upper, lower, np.full(6, span, U64)])
 
 
@@ -378,8 +378,9 @@ def test_truncated_derivatives(student):
 def test_truncated_tracers(student):
     """Numbers between bounds can be made inside `jit`, and for many keys or bounds under `vmap`."""
     ask_traced(student, "truncated", [KEY, *BOUNDS], (3,), "float64")
-    for axes in ([None, 0, 0], [None, None, 0]):
-        ask_batched(student, "truncated", [KEY, *BOUNDS], axes, (3,), "float64")
+    ask_batched(student, "truncated", [KEY, *BOUNDS], [None, 0, 0], (3,), "float64")
+    arrays = [KEY, BOUNDS[0], np.array([3.5, 4.0, 9.0])]
+    ask_batched(student, "truncated", arrays, [None, None, 0], (3,), "float64")
     arrays = [KEYS, BOUNDS[0], np.array(5.0)]
     ask_batched(student, "truncated", arrays, [0, None, None], (3,), "float64")
 
