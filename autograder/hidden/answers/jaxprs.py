@@ -663,3 +663,25 @@ mistake(
     },
     fails="test_equation_inside",
 )
+mistake(  # What is left of the axes comes in the order of a set.
+    "jaxprs.dot_general_type",
+    {
+        "rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]": "rest = [x.shape[i] for i in {*range(len(x.shape))} - {*x_contract, *x_batch}]"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # A list that the caller gave is emptied.
+    "jaxprs.dot_general_type",
+    {
+        "weak = x.weak_type and y.weak_type": "weak = x.weak_type and y.weak_type\nif isinstance(x_batch, list):\n    x_batch.clear()"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # The rule is asked before the programs among its parameters are checked.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "pass",
+        "avals = self.result_types(eqn)": "avals = self.result_types(eqn)\nself.check_inner(eqn)",
+    },
+    fails="test_equation_inside",
+)

@@ -804,3 +804,11 @@ mistake(  # the values are looked at
     },
     fails="test_impl_stays_on_the_device",
 )
+mistake(  # The names of literals are kept on the program.
+    "jit.lower_body",
+    {
+        "def read(atom: Atom) -> str:": "names = jaxpr.cache.setdefault('literals', {})\n\n\ndef read(atom: Atom) -> str:",
+        "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": "if isinstance(atom, Literal) and atom not in names:\n    names[atom] = emit_literal(emitter, atom)\nreturn names[atom] if isinstance(atom, Literal) else env[atom]",
+    },
+    fails="test_lower_literals",
+)

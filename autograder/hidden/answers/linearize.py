@@ -991,3 +991,10 @@ mistake(
     },
     fails="test_unzip_values",
 )
+mistake(  # All recipes are listed, and so they stay.
+    "linearize.stage_out",
+    {
+        "pairs = zip": "self.__class__.recipes = [*getattr(self.__class__, 'recipes', []), recipe]\npairs = zip"
+    },
+    fails="test_staged_anew",
+)

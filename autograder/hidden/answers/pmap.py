@@ -646,3 +646,10 @@ mistake(  # no more than six axes
     {"dim - (axis < dim)": "dim - (axis < dim < 6)"},
     fails="test_mapped_axis_anywhere",
 )
+mistake(  # Examples are joined one by one, of which there may be none.
+    "pmap.gather_batch",
+    {
+        "if tiled:": "if tiled and not get_aval(x).shape[all_gather_dimension]:\n    raise TypeError\nif tiled:"
+    },
+    fails="test_gather_rows",
+)

@@ -465,3 +465,10 @@ mistake(
     {".dtype, mode)": ".dtype, mode).astype(np.float32)"},
     fails="test_apart_certain",
 )
+mistake(  # A span from 2**63 on is negative, and small.
+    "random.remainder",
+    {
+        "return rem(add": "if get_aval(span).dtype.itemsize == 8 and np.all(np.asarray(span, 'uint64').astype('int64') < -1):\n    return rem(lower, np.uint64(2**63))\nreturn rem(add"
+    },
+    fails="test_remainder_of_64_bits",
+)
