@@ -411,7 +411,7 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         ShapedArray(z[0], np.dtype(z[1]), *z[2:]) if isinstance(z, tuple) else get_aval(z)
         for z in (x, y)
     ]
-    preferred, text = preferred and np.dtype(preferred), str(numbers)
+    preferred = preferred and np.dtype(preferred)
     try:
         out = dot_general_type(*types, dimension_numbers=numbers, preferred_element_type=preferred)
     except TypeError:
@@ -423,7 +423,6 @@ def type_of_product(mj, x, y, numbers, preferred=None):
         "the result is weakly typed": out.weak_type,
         "the result is a plain ShapedArray": type(out) is ShapedArray,
         "the types of the operands, which stay": [str(aval) for aval in types],
-        "the lists of axes stay": str(numbers) == text,
     }
 
 
@@ -485,8 +484,6 @@ def test_product_batch_axes(student):
     """Batch axes come first in the result, in their own order, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
-    lists = ([[1], [0]], [[2], [1]])
-    student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), lists)
     many, ones = ((1, 2, 1, 1, 1, 1, 1, 1, 3), "float64"), ((1,) * 7, "float64")
     student.agrees(type_of_product, many, ones, (((0, *range(2, 8)), tuple(range(7))), ((), ())))
 
