@@ -454,14 +454,14 @@ mistake(  # A StopIteration of the function is taken for the end of its results.
     {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
     fails="test_counts_of_itself",
 )
-mistake(  # The error of a `lift` is taken for a value that is no tracer.
+mistake(  # The error of a `lift` is taken for that of a plain value.
     "core.full_raise",
     {
         "return trace.lift(val)": "try:\n    return trace.lift(val)\nexcept AttributeError:\n    return trace.pure(val)"
     },
     fails="test_constants_are_pure",
 )
-mistake(  # Operations on plain values are evaluated, whoever takes them.
+mistake(  # Operations on plain values are evaluated, even if another interpreter takes them.
     "core.counted",
     {
         "outs = primitive.bind(*[tracer.value for tracer in tracers], **params)": "values = [tracer.value for tracer in tracers]\nbind = EvalTrace(default_main()).process_primitive\nplain = not any(isinstance(x, Tracer) for x in values)\nouts = bind(primitive, values, params) if plain else primitive.bind(*values, **params)"

@@ -231,7 +231,7 @@ def staged_again(mj, x, all_params):
 
 @probe
 def staged_and_dropped(mj):
-    """Whether the recipe of a result that nobody holds is kept, and with it what it holds."""
+    """Whether the recipe of a dropped result is kept, and with it what it holds."""
     lin = importlib.import_module("minijax.linearize")
     with new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
