@@ -86,7 +86,7 @@ class PackageCode:
 def _between(sentence: Sentence, message: str) -> list[str] | None:
     """What fills a sentence's gaps in this message; None if the message is a different sentence.
 
-    The parts are looked for from left to right: a hostile message could keep a pattern busy for hours.
+    The parts are looked for from left to right: a hostile text could keep a pattern busy for hours.
     """
     if not sentence[-1].endswith("."):
         message = message.removesuffix(".")  # which is put behind a sentence in another place
