@@ -43,6 +43,16 @@ def pytest_configure(config):
         settings.load_profile("few")
 
 
+UMASK = os.umask(0o022)
+os.umask(UMASK)
+
+
+@pytest.fixture(autouse=True)
+def umask():
+    """Put back what the configuration of nbgrader sets, which some tests read in their process."""
+    os.umask(UMASK)
+
+
 SAMPLE = 2  # cases of a test function that is sampled
 
 # The files that take minutes start first: one that starts last keeps the rest waiting for it. Of

@@ -741,7 +741,7 @@ def test_counting_inside_counting(student):
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("is current again")
 def test_after_an_error(student):
-    """After a function, even one that raises, all is as before, the count around it too."""
+    """After a function, even one that raises, all is as before, and so is the count around it."""
     student.agrees(failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "Warning"])
     student.agrees(counts_around, False)
 
