@@ -108,7 +108,7 @@ class Agreement:
 
     @functools.cached_property
     def _lacking(self) -> dict[str, frozenset[str]]:
-        return words.lacking("\n".join(self.asking.lines))
+        return words.lacking("\n".join(self.asking.around.lines))
 
     def _may_be_disorder(self, exercise: str, found: Disagreement | None) -> bool:
         """May a stub that answered in this worker be what made the difference?"""

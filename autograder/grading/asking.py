@@ -1,7 +1,7 @@
 """Asks a submission: how long it may take, and what ends it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from autograder.grading import telling
@@ -26,15 +26,9 @@ class Asking:
     """
 
     def __init__(
-        self,
-        session: Session,
-        lines: Sequence[str],
-        stubs: Collection[str],
-        patient: bool,
-        around: PackageCode,
+        self, session: Session, stubs: Collection[str], patient: bool, around: PackageCode
     ) -> None:
         self.session = session
-        self.lines = lines  # of the student's file
         self.stubs = stubs  # ids of all exercises so far
         self.around = around
         self.patience = PATIENCE if patient else 1.0
@@ -55,4 +49,4 @@ class Asking:
 
     def reduced(self, got: Reply) -> Reply:
         """The reply with no more text and lines than may be told."""
-        return telling.reduced(got, self.lines, self.stubs, self.around)
+        return telling.reduced(got, self.around.lines, self.stubs, self.around)

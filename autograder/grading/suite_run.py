@@ -80,8 +80,7 @@ class SuiteRun:
         self.calls = Calls()
         self.lending = Lending(lesson, session, self.calls)
         stubs = {e.id for other in prefix(lesson) for e in other.exercises}
-        around = PackageCode(lesson, lines)
-        asking = Asking(session, lines, stubs, generating.shrink, around)
+        asking = Asking(session, stubs, generating.shrink, PackageCode(lesson, lines))
         self.agreement = Agreement(oracle, asking, self.lending, self.calls, stubs)
         self.laws = Laws(lesson, generating, self.agreement)
         self.outcomes: dict[str, Disagreement | None] = {}  # by test

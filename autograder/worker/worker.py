@@ -131,11 +131,8 @@ class Server:
         try:
             self.package = self.fresh()
         except BaseException as error:
-            return [
-                "import_error",
-                *self.describe(error),
-                next(reversed(self.lines_of(error)), None),
-            ]
+            lines = self.lines_of(error)
+            return ["import_error", *self.describe(error), lines[-1] if lines else None]
         return ["value", None]
 
     def fresh(self) -> Any:

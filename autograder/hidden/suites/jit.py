@@ -752,10 +752,8 @@ def of_one_array(mj, siblings, x):
 def test_impl_mixed_arguments(student):
     """Each argument gets its own place, wherever it is, and the values that it has now."""
     student.agrees(of_mixed_arguments, LOWER, ROW, ROW[::-1].copy())
-    student.agrees(
-        of_mixed_arguments, LOWER, 3, 2.5
-    )  # Python's numbers, of another type than the inputs
-    student.agrees(of_mixed_arguments, LOWER, True, np.float64(2.5))
+    for x, y in ((3, 2.5), (True, np.float64(2.5))):  # of another type than the inputs
+        student.agrees(of_mixed_arguments, LOWER, x, y)
     student.agrees(of_no_equations, LOWER, ROW)
 
 
