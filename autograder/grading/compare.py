@@ -56,7 +56,7 @@ def _sentence(found: Disagreement, got: Any, hints: Collection[str]) -> str:
     """What differs, as a sentence; a part of a record says it in one of its own."""
     if found.message.endswith("."):
         return found.message
-    place = f" ({records.in_place(found)})" if found.places else ""
+    place = records.aside(found)
     if found.message.startswith("raises "):
         return f"Your code {found.message}{place}."
     none = f" {words.NO_RETURN}" if got is None and words.NO_RETURN in hints else ""

@@ -47,9 +47,10 @@ def told(key: str, got: Any, want: Any, found: Disagreement) -> Disagreement:
     return Disagreement(found.kind, _sentence(key, got, want, found), found.expected)
 
 
-def in_place(found: Disagreement) -> str:
-    """Which part of a list differs, and which part of that; "" if there is no list."""
-    return "; of that, ".join(found.places[:2])
+def aside(found: Disagreement, detail: str = "") -> str:
+    """Which part of a list differs, which part of that, and a detail; "" if there is none."""
+    text = ": ".join(filter(None, ("; of that, ".join(found.places[:2]), detail)))
+    return f" ({text})" if text else ""
 
 
 def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
@@ -70,8 +71,7 @@ def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
-    details = ": ".join(filter(None, (in_place(found), _detail(got, want, found.message))))
-    return f"This is wrong: {key}{f' ({details})' * bool(details)}."
+    return f"This is wrong: {key}{aside(found, _detail(got, want, found.message))}."
 
 
 def _detail(got: Any, want: Any, difference: str) -> str:
@@ -89,11 +89,7 @@ def _detail(got: Any, want: Any, difference: str) -> str:
 def _raises(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if not found.message.startswith("raises "):
         return ""
-    return f"Your code {found.message}{_aside(found)}."
-
-
-def _aside(found: Disagreement) -> str:
-    return f" ({in_place(found)})" if found.places else ""
+    return f"Your code {found.message}{aside(found)}."
 
 
 def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:
@@ -102,7 +98,7 @@ def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:
 
 
 def _returns(key: str, got: Any, want: Any, found: Disagreement) -> str:
-    return f"Your code returns {found.message}{_aside(found)}."
+    return f"Your code returns {found.message}{aside(found)}."
 
 
 def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
@@ -130,9 +126,9 @@ def _calls(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if called == expected:
         if length := re.match(r"a \w+ of (\d+) where one of (\d+)", found.message):
             few = "fewer" if int(length[1]) < int(length[2]) else "more"
-            return f"Your code calls {name} with {few} values than expected{_aside(found)}."
-        other = ": ".join(filter(None, (in_place(found), found.message)))
-        return f"Your code calls {name} with something other than expected ({other})."
+            return f"Your code calls {name} with {few} values than expected{aside(found)}."
+        other = aside(found, found.message)
+        return f"Your code calls {name} with something other than expected{other}."
     return _said("call", name, called, expected)
 
 
