@@ -71,7 +71,9 @@ def test_a_stepper_goes_to_its_end_by_keyboard(firefox, address):
 @pytest.mark.slow
 def test_search_understands_a_slip(firefox, address):
     firefox.open(f"{address}/404.html")
-    firefox.press("/")
+    # A page hears keys a moment after it is loaded.
+    while not firefox.evaluate("document.activeElement.matches('.md-search__input')"):
+        firefox.press("/")
     firefox.press(*"tangnet")
     firefox.until("document.querySelector('.md-search-result__link[href*=\"lessons/jvp/\"]')")
     assert firefox.wrong == []
