@@ -154,7 +154,7 @@ def add_to(markdown: str, lesson: Lesson) -> str:
         markdown = markdown.replace(command, f"{command}\n{place}\n", 1)
     check = f"**Check your work**: `./jaxprentice check {lesson.id}`"
     markdown = markdown.replace(check, f"{check}, or on this page, below each exercise")
-    return f'{markdown}\n\n<script src="../../assets/runner/try.js" defer></script>\n'
+    return f'{markdown}\n\n<script type="module" src="../../assets/runner/try.js"></script>\n'
 
 
 def work(lesson: Lesson) -> dict[str, object]:

@@ -1,4 +1,6 @@
-/* The buttons "Try it here" and "Change this". Everything else is loaded when one is clicked. */
+/* The buttons "Try it here" and "Change this". The editor and Python are loaded at a click. */
+
+import { open } from "./change.js";
 
 for (const place of document.querySelectorAll(".try-exercise")) {
   const button = document.createElement("button");
@@ -12,8 +14,8 @@ for (const place of document.querySelectorAll(".try-exercise")) {
     button.disabled = true;
     note.textContent = "Loading the editor …";
     try {
-      const { open } = await import("./runner.js");
-      await open(place);
+      const editor = await import("./runner.js");
+      await editor.open(place);
     } catch {
       button.disabled = false;
       note.textContent = "It could not be loaded. Are you connected? Try again.";
@@ -26,13 +28,6 @@ for (const place of document.querySelectorAll(".change-this")) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Change this";
-  button.onclick = async () => {
-    try {
-      const { open } = await import("./change.js");
-      open(place, button);
-    } catch {
-      button.textContent = "It could not be loaded. Try again.";
-    }
-  };
+  button.onclick = () => open(place, button);
   place.append(button);
 }

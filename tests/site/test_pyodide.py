@@ -217,13 +217,13 @@ def test_a_lesson_is_solved_on_its_page_and_downloaded_as_a_workspace_has_it(try
     assert [url for url in trial.fetched if not url.startswith((trial.address, "blob:"))] == []
 
 
-def test_nothing_but_the_button_is_loaded_before_a_click(built, browser, address, try_it):
+def test_nothing_but_the_buttons_is_loaded_before_a_click(built, browser, address, try_it):
     with browser.new_context() as context:
         context.set_default_timeout(PATIENCE)
         trial = Trial(context, address, LESSONS[0])
         trial.tab.wait_for_load_state("networkidle")
         assert [url for url in trial.fetched if "/runner/" in url] == [
-            f"{address}/assets/runner/try.js"
+            f"{address}/assets/runner/{name}" for name in ("try.js", "change.js")
         ]
         trial.open(LESSONS[0].exercises[0].id)
         assert trial.download() == assemble.read_handout(LESSONS[0].module)
