@@ -25,7 +25,7 @@ from autograder.grading.retelling import say_more
 from autograder.grading.suite import Disagreement
 from autograder.grading.suite_run import Enough, SuiteRun
 from autograder.grading.task import Base, Task
-from autograder.lessons import assemble, module_rules, skeleton
+from autograder.lessons import assemble, manifest, module_rules, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.sandbox.session import Reply, Session
@@ -187,6 +187,9 @@ def _not_importable(reply: Reply, lesson: Lesson, source: bytes) -> Examined:
         remark = f"{lesson.module} cannot be imported: {name}{_place(reply)}."
         if name == "ModuleNotFoundError":
             remark = module_rules.import_complaint(source, lesson.module) or remark
+            line = telling.file_lines(source)[(reply.line or 1) - 1]
+            if later := manifest.comes_later(line):
+                remark = f"{lesson.module}{_place(reply)} imports {later}."
         elif name == "PermissionError":
             remark = f"{remark} A module that is graded can open no files."
         elif name == "ImportError" and not _has_any_of(lesson, source):

@@ -177,6 +177,14 @@ def prefix(lesson: Lesson) -> list[Lesson]:
     return [other for other in known.values() if other.id in found]
 
 
+def comes_later(text: str) -> str:
+    """The module of the course that an import, or its error, names first, and its lesson; or ""."""
+    found = re.search(r"(?:from |import |No module named ')([\w.]+)", text)
+    file = found and found[1].replace(".", "/") + ".py"
+    home = next((lesson for lesson in load().values() if file in lesson.files), None)
+    return f"{file}, which comes with lesson {home.number}, {home.id}" if home else ""
+
+
 def needs(exercise: Exercise) -> list[Exercise]:
     """The exercises without which this one cannot be tested, in the order of the lesson."""
     exercises = get(exercise.lesson).exercises

@@ -8,6 +8,7 @@ import re
 import textwrap
 
 from autograder.grading.words import CUT, NO_RETURN, NO_YIELD, cut, missing, raises, tidy
+from autograder.lessons import manifest
 from autograder.lessons.manifest import Lesson
 from autograder.student import checks
 from autograder.student.checks import Error, Frame, Outcome, Report
@@ -77,6 +78,8 @@ def raised(error: Error) -> str:
         return f"it stops at breakpoint(), {NO_KEYBOARD}"
     if error.message.startswith("pytest: reading from stdin"):
         return f"it waits for input(), {NO_KEYBOARD}"
+    if error.type == "ModuleNotFoundError" and (later := manifest.comes_later(error.message)):
+        return f"it imports {later}."
     if found := re.match(r"module '((?:open|repair)_\w+)' has no attribute '(\w+)'", error.message):
         also = error.message[found.end() :]  # perhaps the name that was meant
         return f"there is no {found[2]} in tasks/{found[1]}.py{also or '.'}"

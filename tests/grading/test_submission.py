@@ -277,6 +277,13 @@ def test_a_module_that_cannot_be_imported_says_where(lesson, source, remark):
     assert not any(t["passed"] for e in result["exercises"] for t in e["tests"])
 
 
+def test_a_module_of_a_later_lesson_is_named_with_it():
+    lesson = manifest.get("core")
+    result = submission.grade(Task.of(lesson, b"import minijax.lax.shapes\n", "process"))
+    where = "minijax/core.py, line 1 imports minijax/lax/shapes.py, which comes with lesson"
+    assert where in result["remarks"][0]
+
+
 def test_no_exercise_is_the_cause_where_the_module_cannot_be_read():
     result = graded(manifest.get("duals"), b"x = (")
     assert {e["message"] for e in result["exercises"]} == {*result["remarks"]}

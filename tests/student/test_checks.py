@@ -387,6 +387,13 @@ def test_a_name_that_the_module_asks_for_in_vain_is_not_one_of_the_checks(lesson
     assert place.startswith("toy/hello.py, line 1")
 
 
+def test_a_module_of_a_later_lesson_is_named_with_it(lesson):
+    source = f"import toy.between\n{small_course.HELLO}"
+    what, place, *_ = explain.broken(checks.run(lesson, {lesson.module: source.encode()}))
+    assert what == "It imports toy/between.py, which comes with lesson 2, between."
+    assert place.startswith("toy/hello.py, line 1")
+
+
 def test_a_name_of_given_code_that_is_gone_is_named(lesson):
     text = "\n".join(explain.broken(run(lesson, ("class Box", "class Boxes"))))
     assert "toy/hello.py has no Box, which the checks use. Was it renamed or removed?" in text
