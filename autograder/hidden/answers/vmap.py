@@ -559,3 +559,65 @@ mistake(
     {"return push_forward(": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward("},
     fails="test_jacobian_of_one_input_twice",
 )
+# An array of one number becomes a Python number, which gives way to others.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "if isinstance(x, np.ndarray) and not x.shape:\n    x = x.item()\nshape = get_aval(x).shape"
+    },
+    fails="test_move_weak_type",
+)
+# Python's whole numbers do not give way any longer.
+mistake(
+    "vmap.move_batch_axis",
+    {"shape = get": "x = np.asarray(x) if type(x) is int else x\nshape = get"},
+    fails="test_move_weak_type",
+)
+# Axes of one entry are taken for each other, whatever is between them.
+mistake(
+    "vmap.move_batch_axis",
+    {"order = [": "if shape[src] == shape[dst] == 1:\n    return x\norder = ["},
+    fails="test_move_equal_sizes",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        " get_aval(x).shape:": " get_aval(x).shape:\n    x = x.item() if isinstance(x, np.ndarray) else x"
+    },
+    fails="test_aligning_weak_type",
+)
+# An operand that gets axes loses its weak type.
+mistake(
+    "vmap.align_operand",
+    {"axes = [0": "x = x if isinstance(x, Tracer) else np.asarray(x)\naxes = [0"},
+    fails="test_aligning_weak_type",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {"= vals, (": "= (x if isinstance(x, Tracer) else np.asarray(x) for x in vals), ("},
+    fails="test_element_type",
+)
+# Numbers are multiplied element by element.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x": "if not_mapped not in dims and get_aval(x).shape == get_aval(y).shape == (axis_size,):\n    return x * y, 0\nreturn dot_general(x"
+    },
+    fails="test_work_of_a_product",
+)
+# The dtype of the operands is not asked for.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x": "if preferred_element_type == get_aval(x).dtype:\n    preferred_element_type = None\nreturn dot_general(x"
+    },
+    fails="test_work_of_a_product",
+)
+# Whole numbers among the inputs become floats.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(": "xs = [x * 1.0 if type(x) is int else x for x in xs]\nreturn push_forward("
+    },
+    fails="test_jacobian_of_one_input",
+)
