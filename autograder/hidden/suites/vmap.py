@@ -85,12 +85,8 @@ def weak(mj, siblings, name, arguments, params=None):
 
     with in_place("minijax.vmap", siblings) as vmap:
         out = getattr(vmap, name)(*sent(arguments), **params or {})
-        arrays = [out[0] if isinstance(out, tuple) else out]
-        return {
-            "the result times a float32 and an int8, to which weak types give way": beside_single(
-                arrays
-            )
-        }
+        (told,) = beside_single([out[0] if isinstance(out, tuple) else out])
+        return {"the result times a float32 and an int8, to which weak types give way": told}
 
 
 @probe(uses=[in_place])
@@ -466,10 +462,9 @@ def test_work_of_a_product(student):
     vals = stack(BLOCK[..., 0], 3, 1, 5), BLOCK[..., 0]
     stacked = (((2,), (2,)), ((0, 1), (0, 1)))
     product(student, vals, (1, None), stacked, dtype="float32", work="counted")
-    vals = stack(np.array(1.5), 3, 0, 5), ROW[1:]
-    numbers = (((), ()), ((), ()))
-    product(student, vals, (0, None), numbers, work="counted")
-    product(student, (vals[0], ROW), (0, 0), numbers, dtype="float64", work="counted")
+    singles, numbers = stack(np.array(1.5), 3, 0, 5), (((), ()), ((), ()))
+    product(student, (ROW[1:], singles), (None, 0), numbers, work="counted")
+    product(student, (singles, ROW), (0, 0), numbers, dtype="float64", work="counted")
 
 
 exercise("vmap.jacobian")
@@ -565,6 +560,7 @@ def test_jacobian_of_one_input(student):
         student.agrees(jacobian, ALL, "two", xs, 0)
         student.agrees(jacobian, ALL, "two", xs, 1)
     student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
+    student.agrees(jacobian, ALL, "two", [np.inf, 4.0], 0)
     student.agrees(jacobian, ALL, "two", [4, ROW * 2.0], 1)
 
 
