@@ -652,7 +652,7 @@ mistake(
     },
     fails="test_mixed_of_a_result_from_outside",
 )
-# a use inside another one takes its place
+# a use inside a use takes its place
 mistake(
     "duals.mixed",
     {

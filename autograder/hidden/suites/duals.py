@@ -396,7 +396,9 @@ def operands_of_all_kinds(mj, siblings):
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         outs = [interpreter.interpret_op(mj.Op.mul, pair) for pair in pairs]
     return {
-        "the rule gets the operands": [same(*both) for both in zip([x for x, _ in seen], pairs)],
+        "the rule gets the operands": [
+            same(primals, pair) for (primals, _), pair in zip(seen, pairs, strict=True)
+        ],
         "the tangents that the rule gets": [tangents for _, tangents in seen],
         "the value is the rule's value itself": same([out.primal for out in outs], values),
         "the tangent is the rule's tangent itself": same([out.tangent for out in outs], values),
@@ -433,7 +435,7 @@ def foreign_operand(mj, siblings, rests):
 
 @probe(uses=[in_place, watch])
 def who_applies_the_rule(mj, siblings, name):
-    """What the interpreter before is asked by the rule, whoever is current, and who is afterwards."""
+    """What the interpreter before is asked by the rule while others are current, and who stays."""
     watcher, other = watch(), watch()
     interpreter = mj.JVPInterpreter(watcher)
     args = mj.DualNumber(interpreter, 3.0, 0.5), mj.DualNumber(interpreter, 5.5, 10.0)
