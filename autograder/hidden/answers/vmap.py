@@ -629,3 +629,25 @@ mistake(
     },
     fails="test_jacobian_of_one_input",
 )
+# The inputs are taken to be two.
+mistake(
+    "vmap.jacobian",
+    {"if j == i else": "if j == min(i, 1) else"},
+    fails="test_jacobian_of_one_input",
+)
+# The answer for a function and its inputs is kept.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "known, key = vars(jacobian_of_input), f'{id(f)} {id(xs)} {i}'\nif key not in known:\n    known[key] = push_forward(basis(get_aval(xs[i]))), f, xs\nreturn known[key][0]"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# A result that comes from outside does not move there.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "values, jacobians = push_forward(basis(get_aval(xs[i])))\nreturn [getattr(v, 'primal', v) if any(v is x for x in xs) else v for v in values], jacobians"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)

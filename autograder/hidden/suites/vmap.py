@@ -484,7 +484,7 @@ def jacobian(mj, siblings, function, xs, i):
         "outer": lambda x: [jnp.broadcast_to(x, (*x.shape, *x.shape)).T * x],
         "constants": lambda x: [x, 2.5, np.ones(2), 3],
         "nothing": lambda x: [],
-        "times": lambda x, y: [x * y, y],
+        "times": lambda x, *rest: [x * rest[-1], rest[0]],
     }
 
     def f(*xs):
@@ -503,18 +503,23 @@ def jacobian(mj, siblings, function, xs, i):
 
 @probe(uses=[beside_single, in_place])
 def jacobian_of_one_of_two(mj, siblings, x):
-    """The Jacobian with respect to one of two inputs that are one and the same, and weak types."""
+    """The Jacobian with respect to one of two inputs that are one and the same, and weak types.
+
+    What the function computes changes from run to run.
+    """
+    runs, both = [], [x, x]
 
     def f(x, y):
-        return [x * y * y, 2.5]
+        runs.append(1)
+        return [x * y * y * len(runs), 2.5, y]
 
-    def g(x, i):
-        values, jacobians = vmap.jacobian_of_input(f, [x, x], i)
+    def g(xs, i):
+        values, jacobians = vmap.jacobian_of_input(f, xs, i)
         return [*values, *jacobians]
 
     with in_place("minijax.vmap", siblings) as vmap:
-        found = [g(x, i) for i in (0, 1)]
-        moved = [mj.jvp(lambda x, i=i: g(x, i), (x,), (x,)) for i in (0, 1)]
+        found = [g(both, i) for i in (0, 1, 1)]
+        moved = [mj.jvp(lambda x, i=i: g([x, x], i), (x,), (x,)) for i in (0, 1)]
     return {
         "the values and the Jacobians": found,
         "the same times a float32 and an int8, to which weak types give way": [
@@ -561,6 +566,7 @@ def test_jacobian_of_one_input(student):
         student.agrees(jacobian, ALL, "two", xs, 1)
     student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
     student.agrees(jacobian, ALL, "two", [np.inf, 4.0], 0)
+    student.agrees(jacobian, ALL, "times", [2.5, GRID, ROW], 2)
     student.agrees(jacobian, ALL, "two", [4, ROW * 2.0], 1)
 
 
