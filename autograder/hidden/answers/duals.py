@@ -569,3 +569,105 @@ mistake(
     {"return": "jvp(lambda x: f(x, y), x, 1.0)\nreturn"},
     fails="test_mixed_of_polynomials",
 )
+# what the interpreter refuses is computed by Python
+mistake(
+    "duals.mul_rule",
+    {
+        "return": "try:\n    mul(x, y)\nexcept TypeError:\n    return x * y, x * y_dot + x_dot * y\nreturn"
+    },
+    fails="test_product_under_another_interpreter",
+)
+# a square of dual numbers in three operations
+mistake(
+    "duals.mul_rule",
+    {
+        "return": "if isinstance(x, DualNumber) and x is y and x_dot is y_dot:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn"
+    },
+    fails="test_product_under_another_interpreter",
+)
+# a number whose tangent is None rests
+mistake(
+    "duals.lift",
+    {"return x": "return x if x.tangent is not None else DualNumber(self, x.primal, 0.0)"},
+    fails="test_own_dual_numbers",
+)
+# a tuple of dual numbers becomes a dual number of tuples
+mistake(
+    "duals.lift",
+    {
+        "return Dual": "if isinstance(x, tuple) and x and all(isinstance(v, DualNumber) for v in x):\n    return DualNumber(self, tuple(v.primal for v in x), tuple(v.tangent for v in x))\nreturn Dual"
+    },
+    fails="test_own_dual_numbers",
+)
+# what the interpreter before has made is opened
+mistake(
+    "duals.interpret_op",
+    {
+        "duals =": "before = self.prev_interpreter\nargs = [\n    x.primal if isinstance(x, DualNumber) and x.interpreter is before else x for x in args\n]\nduals ="
+    },
+    fails="test_operands_of_another_interpreter",
+)
+# the interpreter of what is inside applies the rule
+mistake(
+    "duals.interpret_op",
+    {
+        "set_interpreter(self.prev_interpreter)": "set_interpreter(getattr(primals[0], 'interpreter', self.prev_interpreter))"
+    },
+    fails="test_operands_of_another_interpreter",
+)
+# equal floats are lifted once: 0.0 and -0.0 are one
+mistake(
+    "duals.interpret_op",
+    {
+        "[self.lift(arg) for arg in args]": "[self.lift(args[args.index(x)] if type(x) is float else x) for x in args]"
+    },
+    fails="test_constants_among_the_operands",
+)
+# one interpreter above each other one: two uses inside a third share it
+mistake(
+    "duals.jvp",
+    {
+        "interpreter = ": "now = current_interpreter()\ninterpreter = ",
+        "with set": "if isinstance(now, JVPInterpreter):\n    interpreter = vars(now).setdefault('above', interpreter)\nwith set",
+    },
+    fails="test_each_use_is_a_new_one",
+)
+# keeps its interpreters on a stack of its own, and knows no others
+mistake(
+    "duals.jvp",
+    {
+        "tangent: Any)": "tangent: Any, uses=[])",
+        "(current_interpreter())": "(uses[-1] if uses else current_interpreter())\nuses.append(interpreter)",
+        "with set": "try:\n    with set",
+        "result = f(DualNumber(interpreter, primal, tangent))": "    result = f(DualNumber(interpreter, primal, tangent))",
+        "dual = ": "finally:\n    uses.pop()\ndual = ",
+    },
+    fails="test_one_call_of_the_function",
+)
+mistake(
+    "duals.mixed",
+    {
+        "outer = ": "now = current_interpreter()\nouter = ",
+        "with set": "if isinstance(now, JVPInterpreter):\n    outer = vars(now).setdefault('above', outer)\nwith set",
+    },
+    fails="test_mixed_of_a_result_from_outside",
+)
+# a use inside a use takes its place
+mistake(
+    "duals.mixed",
+    {
+        "outer = ": "kept = mixed_derivatives.__dict__\nkept['outer'] = outer = ",
+        "value, by_y": "halves = jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0)\nvalue, by_y",
+        "outer.lift, jvp(lambda y: f(DualNumber(outer, x, 1.0), y), y, 1.0))": "kept['outer'].lift, halves)",
+    },
+    fails="test_mixed_inside_a_derivative",
+)
+# makes the interpreter current again that was so the first time
+mistake(
+    "duals.interpret_op",
+    {
+        "with set": "from microjax.interpreters import context\n\nfirst = vars(self).setdefault('first', current_interpreter())\nwith set",
+        "return": "context.interpreter = first\nreturn",
+    },
+    fails="test_the_rule_of_products_is_applied_before",
+)

@@ -559,3 +559,95 @@ mistake(
     {"return push_forward(": "xs = [getattr(x, 'primal', x) for x in xs]\nreturn push_forward("},
     fails="test_jacobian_of_one_input_twice",
 )
+# An array of one number becomes a Python number, which gives way to others.
+mistake(
+    "vmap.move_batch_axis",
+    {
+        "shape = get_aval(x).shape": "if isinstance(x, np.ndarray) and not x.shape:\n    x = x.item()\nshape = get_aval(x).shape"
+    },
+    fails="test_move_weak_type",
+)
+# Python's whole numbers do not give way any longer.
+mistake(
+    "vmap.move_batch_axis",
+    {"shape = get": "x = np.asarray(x) if type(x) is int else x\nshape = get"},
+    fails="test_move_weak_type",
+)
+# Axes of one entry are taken for each other, whatever is between them.
+mistake(
+    "vmap.move_batch_axis",
+    {"order = [": "if shape[src] == shape[dst] == 1:\n    return x\norder = ["},
+    fails="test_move_equal_sizes",
+)
+mistake(
+    "vmap.align_operand",
+    {
+        " get_aval(x).shape:": " get_aval(x).shape:\n    x = x.item() if isinstance(x, np.ndarray) else x"
+    },
+    fails="test_aligning_weak_type",
+)
+# An operand that gets axes loses its weak type.
+mistake(
+    "vmap.align_operand",
+    {"axes = [0": "x = x if isinstance(x, Tracer) else np.asarray(x)\naxes = [0"},
+    fails="test_aligning_weak_type",
+)
+mistake(
+    "vmap.dot_general_rule",
+    {"= vals, (": "= (x if isinstance(x, Tracer) else np.asarray(x) for x in vals), ("},
+    fails="test_element_type",
+)
+# Numbers are multiplied element by element.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x": "if not_mapped not in dims and get_aval(x).shape == get_aval(y).shape == (axis_size,):\n    return x * y, 0\nreturn dot_general(x"
+    },
+    fails="test_work_of_a_product",
+)
+# The dtype of the operands is not asked for.
+mistake(
+    "vmap.dot_general_rule",
+    {
+        "return dot_general(x": "if preferred_element_type == get_aval(x).dtype:\n    preferred_element_type = None\nreturn dot_general(x"
+    },
+    fails="test_work_of_a_product",
+)
+# Whole numbers among the inputs become floats.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(": "xs = [x * 1.0 if type(x) is int else x for x in xs]\nreturn push_forward("
+    },
+    fails="test_jacobian_of_one_input",
+)
+# A number moves by a one that is computed from it.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(": "if not get_aval(xs[i]).shape:\n    return push_forward(xs[i] * 0 + 1)\nreturn push_forward("
+    },
+    fails="test_jacobian_of_one_input",
+)
+# The inputs are taken to be two.
+mistake(
+    "vmap.jacobian",
+    {"if j == i else": "if j == min(i, 1) else"},
+    fails="test_jacobian_of_one_input",
+)
+# The answer for a function and its inputs is kept.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "known, key = vars(jacobian_of_input), f'{id(f)} {id(xs)} {i}'\nif key not in known:\n    known[key] = push_forward(basis(get_aval(xs[i]))), f, xs\nreturn known[key][0]"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)
+# A result that comes from outside does not move there.
+mistake(
+    "vmap.jacobian",
+    {
+        "return push_forward(basis(get_aval(xs[i])))": "values, jacobians = push_forward(basis(get_aval(xs[i])))\nreturn [getattr(v, 'primal', v) if any(v is x for x in xs) else v for v in values], jacobians"
+    },
+    fails="test_jacobian_of_one_input_twice",
+)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     from unittest.mock import patch
 
     from microjax import duals
-    from microjax.interpreters import Interpreter, Op, context
+    from microjax.interpreters import Interpreter, Op, context, set_interpreter
 
 INF = float("inf")
 NAN = float("nan")
@@ -154,12 +154,32 @@ def rule_on_all_kinds(mj):
             return op.name
 
     context.interpreter, found = Note(), []
-    for value in (*of_all_kinds(), *unusual()):
+    rests = mj.DualNumber(context.interpreter, 0.0, 0.0)
+    for value in (*of_all_kinds(), *unusual(), rests):
         asked, seen = [], []
         duals.mul_jvp((value, "y"), ("x_dot", value))
         duals.mul_jvp(("x", value), (value, "y_dot"))
+        duals.mul_jvp((value, value), (value, value))
         found.append((sorted(asked), sum(x is value for x in seen)))
     return {"operations, and how many operands are the value": found}
+
+
+@probe(uses=[failures])
+def rule_that_fails(mj, op):
+    """What comes of an operation that fails."""
+
+    class Fail(Interpreter):
+        def interpret_op(self, asked, args):
+            if asked.name == op:
+                raise self.error
+            return 1.5
+
+    def call(error):
+        context.interpreter.error = error
+        duals.mul_jvp((3.0, 5.5), (0.5, 10.0))
+
+    context.interpreter = Fail()
+    return failures(call)
 
 
 exercise("duals.mul_rule")
@@ -169,7 +189,7 @@ exercise("duals.mul_rule")
 def test_product_of_two_that_move(student):
     """A product of two operands that move moves by what both of them contribute."""
     student.agrees(rule, [3.0, 5.5], [0.5, 10.0])
-    student.agrees(rule, [-2.0, 0.25], [7.0, -3.0])
+    student.agrees(rule, [-2.0, -0.25], [7.0, -3.0])
 
 
 @pytest.mark.meets("order", "zeros")
@@ -178,6 +198,7 @@ def test_product_with_a_second_that_rests(student):
     """If only the first operand of a product moves, the product moves by its share alone."""
     student.agrees(rule, [3.0, 5.5], [0.5, 0.0])
     student.agrees(rule, [3.0, 5.5], [0.5, 0])
+    student.agrees(rule, [3.0, 5.5], [0.5, False])
     student.agrees(rule, [0.0, -4.0], [2.0, 0.0])
 
 
@@ -207,6 +228,8 @@ def test_product_of_equal_operands(student):
 def test_product_under_another_interpreter(student):
     """The rule of products leaves all arithmetic to the current interpreter."""
     student.agrees(rule_on_all_kinds)
+    for op in ("add", "mul"):
+        student.agrees(rule_that_fails, op)
 
 
 @pytest.mark.meets("extremes")
@@ -218,6 +241,7 @@ def test_product_of_huge_values(student):
     student.agrees(rule, [INF, 4.0], [1.0, 0.0])
     student.agrees(rule, [0.0, 4.0], [NAN, 10.0])
     student.agrees(rule, [3.0, 0.0], [INF, 10.0])
+    student.agrees(rule, [3.0, 4.0], [0.5, INF])
 
 
 exercise("duals.lift")
@@ -245,8 +269,11 @@ def lifted_own(mj, primal, tangent):
     dual = mj.DualNumber(interpreter, primal, tangent)
     whole = mj.DualNumber(interpreter, mj.DualNumber(other, primal, tangent), tangent)
     twice = mj.DualNumber(interpreter, dual, dual)
-    numbers = dual, whole, twice
-    return {"the dual number itself is returned": [interpreter.lift(d) is d for d in numbers]}
+    numbers, pair = (dual, whole, twice), (dual, twice)
+    return {
+        "the dual number itself is returned": [interpreter.lift(d) is d for d in numbers],
+        "a pair of them is the primal": interpreter.lift(pair).primal is pair,
+    }
 
 
 @probe
@@ -306,8 +333,8 @@ def test_constants(student):
 @pytest.mark.keeps("comes back unchanged")
 def test_own_dual_numbers(student):
     """A dual number of this interpreter is returned as it is, whatever it holds."""
-    student.agrees(lifted_own, 3.0, 1.0)
-    student.agrees(lifted_own, 0.0, 0.0)
+    for tangent in (1.0, 0.0, -0.0, NAN, 0, None):
+        student.agrees(lifted_own, tangent and 3.0, tangent)
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
@@ -365,10 +392,13 @@ def operands_of_all_kinds(mj, siblings):
         return primals[0], primals[0]
 
     seen, values, rules = [], [*of_all_kinds(), *unusual()], dict.fromkeys(mj.Op, toy)
+    pairs = [(x, 0.0) for x in values]
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
-        outs = [interpreter.interpret_op(mj.Op.mul, (x, values[0])) for x in values]
+        outs = [interpreter.interpret_op(mj.Op.mul, pair) for pair in pairs]
     return {
-        "the rule gets the operand itself": same([primals[0] for primals, _ in seen], values),
+        "the rule gets the operands": [
+            same(primals, pair) for (primals, _), pair in zip(seen, pairs, strict=True)
+        ],
         "the tangents that the rule gets": [tangents for _, tangents in seen],
         "the value is the rule's value itself": same([out.primal for out in outs], values),
         "the tangent is the rule's tangent itself": same([out.tangent for out in outs], values),
@@ -377,20 +407,26 @@ def operands_of_all_kinds(mj, siblings):
 
 @probe(uses=[in_place])
 def foreign_operand(mj, siblings, rests):
-    """What the rule gets for a dual number of a different interpreter, and may return."""
-    outer, inner = (mj.JVPInterpreter(mj.current_interpreter()) for _ in range(2))
-    x, y = mj.DualNumber(outer, 3.0, 5.0), mj.DualNumber(inner, 4.0, 10.0)
+    """What the rule gets for a dual number of a different interpreter, and may return.
+
+    If this rests, it is one of the interpreter before.
+    """
+    outer = mj.JVPInterpreter(mj.current_interpreter())
+    inner = mj.JVPInterpreter(outer if rests else mj.current_interpreter())
+    x = mj.DualNumber(outer, 3.0, 0.0 if rests else 5.0)
+    y = mj.DualNumber(inner, 4.0, 10.0)
     seen, tangent = [], 0.0 if rests else y
 
     def toy(primals, tangents):
-        seen.append([primals[0] is x, primals[1], *tangents])
+        now = mj.current_interpreter() is inner.prev_interpreter
+        seen.append([primals[0] is x, primals[1], *tangents, now])
         return x, tangent
 
     rules = dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = inner.interpret_op(mj.Op.add, (x, y))
     return {
-        "what the rule is called with": seen,
+        "what the rule is called with, and whether the interpreter before is current": seen,
         "the result belongs to this interpreter": out.interpreter is inner,
         "the primal is the rule's value itself": out.primal is x,
         "the tangent is the rule's tangent itself": out.tangent is tangent,
@@ -398,21 +434,23 @@ def foreign_operand(mj, siblings, rests):
 
 
 @probe(uses=[in_place, watch])
-def who_applies_the_rule(mj, siblings, name, current):
-    """What the interpreter before is asked by the rule, and who is current in it and afterwards."""
+def who_applies_the_rule(mj, siblings, name):
+    """What the interpreter before is asked by the rule while others are current, and who stays."""
     watcher, other = watch(), watch()
     interpreter = mj.JVPInterpreter(watcher)
-    nows = {"itself": interpreter, "other": other, "of other": mj.JVPInterpreter(other)}
-    context.interpreter = now = nows[current]
     args = mj.DualNumber(interpreter, 3.0, 0.5), mj.DualNumber(interpreter, 5.5, 10.0)
+    found, stays = [], []
     with in_place("microjax.duals", siblings):
-        out = interpreter.interpret_op(mj.Op[name], args)
+        for now in (other, interpreter, mj.JVPInterpreter(other)):
+            context.interpreter = now
+            out = interpreter.interpret_op(mj.Op[name], args)
+            found.append((out.primal, out.tangent))
+            stays.append(mj.current_interpreter() is now)
     return {
-        "the value": out.primal,
-        "the tangent": out.tangent,
+        "the values and tangents": found,
         "what the interpreter before is asked": watcher.asked,
         "what the other interpreter is asked": other.asked,
-        "the current interpreter stays": mj.current_interpreter() is now,
+        "the current interpreter stays": stays,
     }
 
 
@@ -463,15 +501,13 @@ def test_operands_of_another_interpreter(student):
 @pytest.mark.keeps("is current as before")
 def test_the_rule_of_products_is_applied_before(student):
     """The operations of the rule of products go to the interpreter before this one."""
-    for current in ("other", "itself", "of other"):
-        student.agrees(who_applies_the_rule, FOR_INTERPRET, "mul", current)
+    student.agrees(who_applies_the_rule, FOR_INTERPRET, "mul")
 
 
 @pytest.mark.meets("moment")
 def test_the_rule_of_sums_is_applied_before(student):
     """The operations of the rule of sums go to the interpreter before this one."""
-    for current in ("other", "itself", "of other"):
-        student.agrees(who_applies_the_rule, FOR_INTERPRET, "add", current)
+    student.agrees(who_applies_the_rule, FOR_INTERPRET, "add")
 
 
 @pytest.mark.meets("exception", "moment")
@@ -602,11 +638,18 @@ def tangent_of_tangent(mj, siblings, x, x_dot):
 
 @probe(uses=[in_place, watch])
 def operations(mj, siblings, x, x_dot):
-    """Which operations the interpreter outside is asked for while jvp runs."""
-    context.interpreter = watcher = watch()
+    """Which operations the current interpreter is asked for while jvp runs, in a third one too."""
+    watcher, found = watch(), []
+
+    def watched(z):
+        with set_interpreter(watcher):
+            found.append(mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot))
+        return z
+
     with in_place("microjax.duals", siblings):
-        out = mj.jvp(lambda y: mj.mul(y, mj.add(y, 3.0)), x, x_dot)
-    return {"value and tangent": list(out), "operations": sorted(watcher.asked)}
+        watched(x)
+        mj.jvp(watched, x, x_dot)
+    return {"values and tangents": found, "operations": sorted(watcher.asked)}
 
 
 @probe(uses=[in_place, watch, failures])
@@ -626,24 +669,30 @@ def failing_function(mj, siblings):
 @probe(uses=[in_place])
 def uses_in_turn(mj, siblings, x):
     """Several uses of one function whose surroundings change: values, and whose numbers it got."""
-    factor, seen = [3.0], []
+    factor, seen, told = [3.0], [], []
 
     def f(x):
         seen.append(x)
         return mj.mul(mj.mul(x, x), factor[0])
 
+    def one_of_before(x):
+        mj.jvp(f, x, 1.0)
+        kept = seen[-1]
+        value, slope = mj.jvp(lambda x: kept, x, 1.0)
+        told.append((value is kept, slope))
+        return x
+
     with in_place("microjax.duals", siblings):
         outs = [list(mj.jvp(f, x, 1.0))]
         factor[0] = -0.5
         outs += [list(mj.jvp(f, x, t)) for t in (1.0, 2.0)]
-        kept = seen[0]
-        value, slope = mj.jvp(lambda x: kept, x, 1.0)
+        one_of_before(x)
+        mj.jvp(one_of_before, x, 1.0)
     owners = [dual.interpreter for dual in seen]
     return {
         "the values and tangents, one call after another": outs,
         "the number of interpreters": len({id(owner) for owner in owners}),
-        "the outer dual number itself is the value": value is kept,
-        "its tangent": slope,
+        "a use before's dual number itself is the value, and its tangent": told,
     }
 
 
@@ -675,7 +724,7 @@ def test_one_call_of_the_function(student):
 @pytest.mark.keeps("returned unchanged")
 def test_constant_results(student):
     """A function whose result is a constant does not move."""
-    for value in (5.0, "v_1", -0.0, None, (1.5, 2.0), [1.5]):
+    for value in (5.0, "v_1", -0.0, None, (1.5, 2.0), [1.5], {"x": 1.5}):
         student.agrees(constant_result, FOR_JVP, value, INF)
     student.agrees(inputs_and_results_of_all_kinds, FOR_JVP)
 
@@ -694,6 +743,7 @@ def test_jvp_of_jvp(student):
     """A function that uses jvp can be differentiated."""
     student.agrees(tangent_of_tangent, FOR_JVP, 2.0, 1.0)
     student.agrees(tangent_of_tangent, FOR_JVP, -1.5, 3.0)
+    student.agrees(tangent_of_tangent, FOR_JVP, 0.0, 3.0)
 
 
 @pytest.mark.meets("exception", "moment")
@@ -773,8 +823,16 @@ def mixed_inside(mj, siblings, x, y):
 
         return duals.mixed_derivatives(f, x, y)
 
+    def again(i):
+        def f(x, y):
+            four = duals.mixed_derivatives(lambda a, b: mj.mul(mj.mul(a, b), mj.mul(a, x)), x, y)
+            return mj.mul(x, four[i])
+
+        return list(duals.mixed_derivatives(f, x, y))
+
     with in_place("microjax.duals", siblings):
         return {
+            "the four numbers of a function that uses such numbers": [*map(again, range(4))],
             "how they move with a constant of f": [
                 list(mj.jvp(lambda z, i=i: numbers(z, x, y)[i], 2.0, 1.0)) for i in range(4)
             ],
@@ -793,12 +851,13 @@ def mixed_of_an_outer(mj, siblings, x):
     outer = mj.JVPInterpreter(mj.current_interpreter())
     duals_of_others, runs, same, moves = [mj.DualNumber(outer, x, 5.0)], [], [], []
     with in_place("microjax.duals", siblings):
-        duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
-        for dual in (*duals_of_others, *unusual()):
-            noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
-            value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
-            same.append(value is dual)
-            moves.append(slopes)
+        for context.interpreter in (outer, mj.current_interpreter()):
+            duals.mixed_derivatives(lambda *inputs: duals_of_others.extend(inputs) or 1.5, x, x)
+            for dual in (*duals_of_others, *unusual()):
+                noted = lambda x, y, dual=dual: runs.append(x) or dual  # noqa: E731
+                value, *slopes = duals.mixed_derivatives(noted, 2.0, 3.0)
+                same.append(value is dual)
+                moves.append(slopes)
     return {
         "the value is what the function returned": same,
         "the three derivatives": moves,

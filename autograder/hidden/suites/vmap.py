@@ -68,13 +68,13 @@ def answer(mj, siblings, name, arguments, params, work):
 
 
 def beside_single(values):
-    """Values times one in single precision, to which a weak type gives way."""
-    return [jnp.multiply(value, np.float32(1.0)) for value in values]
+    """Values times one in small types, to which weak types of either kind give way."""
+    return [[jnp.multiply(value, one) for one in (np.float32(1.0), np.int8(1))] for value in values]
 
 
 @probe(uses=[beside_single, in_place])
 def weak(mj, siblings, name, arguments, params=None):
-    """Single precision beside the array that a function gives; shapes stand for weak arrays."""
+    """Small types beside the array that a function gives; shapes stand for weak arrays."""
 
     def sent(x):
         if isinstance(x, list):
@@ -85,8 +85,8 @@ def weak(mj, siblings, name, arguments, params=None):
 
     with in_place("minijax.vmap", siblings) as vmap:
         out = getattr(vmap, name)(*sent(arguments), **params or {})
-        arrays = [out[0] if isinstance(out, tuple) else out]
-        return {"the result times a float32, to which weak types give way": beside_single(arrays)}
+        (told,) = beside_single([out[0] if isinstance(out, tuple) else out])
+        return {"the result times a float32 and an int8, to which weak types give way": told}
 
 
 @probe(uses=[in_place])
@@ -147,16 +147,19 @@ def test_move_equal_sizes(student):
     ask(student, "move_batch_axis", 2, 0, 1, square)
     for size, dst in (1, 1), (3, 0):
         ask(student, "move_batch_axis", size, None, dst, ROW[:1])
+    for src, dst in (0, 2), (2, 0):
+        ask(student, "move_batch_axis", 1, src, dst, ROW.reshape(1, 3, 1))
 
 
 @pytest.mark.meets("weak_type")
 @pytest.mark.keeps("A weak type stays")
 def test_move_weak_type(student):
     """A weakly typed value that is repeated or moved stays so: it gives way to arrays."""
-    student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2.5])
-    student.agrees(weak, NOTHING, "move_batch_axis", [3, None, 0, 2])
-    student.agrees(weak, NOTHING, "move_batch_axis", [4, None, 1, (2,)])
-    student.agrees(weak, NOTHING, "move_batch_axis", [3, 1, 0, (2, 3)])
+    for size, src, dst, x in [
+        *((3, None, 0, 2.5), (3, None, 0, 2), (3, None, 0, np.array(2.5))),
+        *((4, None, 1, (2,)), (4, None, 0, (2,)), (3, 1, 0, (2, 3)), (2, 0, 0, (2, 3))),
+    ]:
+        student.agrees(weak, NOTHING, "move_batch_axis", [size, src, dst, x])
 
 
 @pytest.mark.meets("mutation")
@@ -173,6 +176,7 @@ def test_work_of_a_move(student):
     for size, src, dst, x in [
         *((4, 2, 0, CUBE), (2, 0, 1, CUBE), (2, 0, 1, GRID[:, :2]), (3, 1, 1, CUBE)),
         *((50, None, 1, ROW), (50, None, 0, 2.5), (1, None, 0, 2.5), (0, 0, 0, EMPTY)),
+        *((3, 0, 0, ROW), (4, 2, 2, CUBE), (5, 3, 1, BLOCK)),
     ]:
         ask(student, "move_batch_axis", size, src, dst, x, work="counted")
 
@@ -206,6 +210,7 @@ def test_missing_axes(student):
     align(student, 3, 1, CUBE.astype(F32), 2)
     for rank in (1, 3):
         align(student, 3, 0, ROW, rank)
+    align(student, 3, 0, ROW > 0.0, 1)
     align(student, 2, 0, GRID, 2)
     align(student, 3, 1, GRID, 3)
     align(student, 3, 1, CUBE, 4)
@@ -216,7 +221,7 @@ def test_missing_axes(student):
 @pytest.mark.keeps("stays unchanged")
 def test_operands_that_are_not_mapped(student):
     """A number that is the same for all examples stays a number; an array gets a batch axis."""
-    for x, rank in [(2.5, 0), (2.5, 2), (7, 2)]:
+    for x, rank in [(2.5, 0), (2.5, 2), (7, 2), (True, 1)]:
         align(student, 3, None, x, rank)
     align(student, 4, None, np.array(7.0, F32), 1)
     for size, x, rank in [(4, ROW, 1), (4, GRID, 2), (4, ROW, 2), (2, GRID, 4)]:
@@ -243,7 +248,7 @@ def test_two_operands(student):
 def test_work_of_aligning(student):
     """Operands may be tracers; if no axis is missing, nothing more is bound than a move."""
     for size, dim, x, rank in [
-        *((3, 1, GRID, 1), (4, 2, CUBE, 2), (2, 0, GRID, 1)),
+        *((3, 1, GRID, 1), (4, 2, CUBE, 2), (2, 0, GRID, 1), (5, 3, BLOCK, 3)),
         *((3, None, 2.5, 3), (3, None, ROW, 1), (3, 0, ROW, 0)),
     ]:
         align(student, size, dim, x, rank, work="counted")
@@ -266,9 +271,11 @@ def test_aligning_equal_sizes(student):
 @pytest.mark.keeps("stays unchanged")
 def test_aligning_weak_type(student):
     """A weakly typed operand stays weakly typed: it gives way to arrays."""
-    student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 1])
-    student.agrees(weak, MOVES, "align_operand", [3, None, 2.5, 0])
-    student.agrees(weak, MOVES, "align_operand", [3, 1, (2, 3), 1])
+    for size, dim, x, rank in [
+        *((3, None, 2.5, 1), (3, None, 2.5, 0), (3, None, np.array(2.5), 1), (3, None, 2, 1)),
+        *((3, 1, (2, 3), 1), (3, 0, (3,), 2), (3, None, (2,), 2)),
+    ]:
+        student.agrees(weak, MOVES, "align_operand", [size, dim, x, rank])
 
 
 exercise("vmap.reduce_sum_rule")
@@ -439,6 +446,8 @@ def test_element_type(student):
     batches = stack(vals[1], 2, 2, 8)
     product(student, (LEFT.astype(F32), batches), (None, 2), MATRICES, "float64")
     product(student, (vals[0], batches), (1, 2), MATRICES, "float64")
+    params = {"dimension_numbers": VECTORS, "preferred_element_type": None}
+    student.agrees(weak, NOTHING, "dot_general_batch", [2, [(2, 3), (3,)], [0, None]], params)
 
 
 @pytest.mark.meets("keys", "nested")
@@ -451,7 +460,11 @@ def test_work_of_a_product(student):
     vals = stack(CUBE, 3, 2, 7), stack(np.cos(np.arange(8.0)).reshape(4, 2), 3, 2, 8)
     product(student, vals, (2, 2), (((2, 0), (0, 1)), ((), ())), work="counted")
     vals = stack(BLOCK[..., 0], 3, 1, 5), BLOCK[..., 0]
-    product(student, vals, (1, None), (((2,), (2,)), ((0, 1), (0, 1))), work="counted")
+    stacked = (((2,), (2,)), ((0, 1), (0, 1)))
+    product(student, vals, (1, None), stacked, dtype="float32", work="counted")
+    singles, numbers = stack(np.array(1.5), 3, 0, 5), (((), ()), ((), ()))
+    product(student, (ROW[1:], singles), (None, 0), numbers, work="counted")
+    product(student, (singles, ROW), (0, 0), numbers, dtype="float64", work="counted")
 
 
 exercise("vmap.jacobian")
@@ -471,7 +484,7 @@ def jacobian(mj, siblings, function, xs, i):
         "outer": lambda x: [jnp.broadcast_to(x, (*x.shape, *x.shape)).T * x],
         "constants": lambda x: [x, 2.5, np.ones(2), 3],
         "nothing": lambda x: [],
-        "times": lambda x, y: [x * y, y],
+        "times": lambda x, *rest: [x * rest[-1], rest[0]],
     }
 
     def f(*xs):
@@ -490,21 +503,28 @@ def jacobian(mj, siblings, function, xs, i):
 
 @probe(uses=[beside_single, in_place])
 def jacobian_of_one_of_two(mj, siblings, x):
-    """The Jacobian with respect to one of two inputs that are one and the same, and weak types."""
+    """The Jacobian with respect to one of two inputs that are one and the same, and weak types.
+
+    What the function computes changes from run to run.
+    """
+    runs, both = [], [x, x]
 
     def f(x, y):
-        return [x * y * y, 2.5]
+        runs.append(1)
+        return [x * y * y * len(runs), 2.5, y]
 
-    def g(x, i):
-        values, jacobians = vmap.jacobian_of_input(f, [x, x], i)
+    def g(xs, i):
+        values, jacobians = vmap.jacobian_of_input(f, xs, i)
         return [*values, *jacobians]
 
     with in_place("minijax.vmap", siblings) as vmap:
-        found = [g(x, i) for i in (0, 1)]
-        moved = [mj.jvp(lambda x, i=i: g(x, i), (x,), (x,)) for i in (0, 1)]
+        found = [g(both, i) for i in (0, 1, 1)]
+        moved = [mj.jvp(lambda x, i=i: g([x, x], i), (x,), (x,)) for i in (0, 1)]
     return {
         "the values and the Jacobians": found,
-        "the same times a float32, to which weak types give way": [beside_single(x) for x in found],
+        "the same times a float32 and an int8, to which weak types give way": [
+            beside_single(x) for x in found
+        ],
         "the same, if the input is a tracer of a jvp, and how they move": moved,
     }
 
@@ -545,7 +565,9 @@ def test_jacobian_of_one_input(student):
         student.agrees(jacobian, ALL, "two", xs, 0)
         student.agrees(jacobian, ALL, "two", xs, 1)
     student.agrees(jacobian, ALL, "times", [np.array([np.inf, 1.0]), 2.0], 0)
-    student.agrees(jacobian, ALL, "times", [4, ROW * 2.0], 1)
+    student.agrees(jacobian, ALL, "two", [np.inf, 4.0], 0)
+    student.agrees(jacobian, ALL, "times", [2.5, GRID, ROW], 2)
+    student.agrees(jacobian, ALL, "two", [4, ROW * 2.0], 1)
 
 
 @pytest.mark.meets("sizes", "some_results", "zeros")
@@ -752,7 +774,7 @@ def types_of_results(mj, x):
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
     return {
         "the results": out,
-        "the results times a float32, to which weak types give way": beside_single(out),
+        "the results times a float32 and an int8, to which weak types give way": beside_single(out),
     }
 
 
