@@ -589,3 +589,27 @@ mistake(
     },
     fails="test_transposed_given",
 )
+# A box of another interpreter counts as an own one, if it is of the class.
+mistake(
+    "stackless.box_op",
+    {
+        "if all(extra is None for extra in extras)": "if not any(isinstance(x, self.box_type) for x in args)"
+    },
+    fails="test_box_constants",
+)
+# Constants are passed on as arrays, which are not weakly typed.
+mistake(
+    "stackless.box_op",
+    {
+        "return bind(primitive, *values, **params)": "return bind(\n    primitive, *(x if isinstance(x, Tracer) else np.asarray(x) for x in values), **params\n)"
+    },
+    fails="test_box_constants",
+)
+# An equation of constants alone is left out, though a cotangent arrived.
+mistake(
+    "stackless.backward_pass",
+    {
+        "ct_arg = ": "if not any(isinstance(x, UndefPrimal) for x in operands):\n    continue\nct_arg = "
+    },
+    fails="test_backward_rules",
+)
