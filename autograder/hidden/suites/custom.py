@@ -198,6 +198,7 @@ def test_chain_has_no_rule(student):
     student.agrees(chain_stops, "lax.sin", 0.5)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.neg(lax.sin(lax.neg(x))))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(x))", ROW)
+    student.agrees(chain_stops, "lambda x: lax.neg(jit(lax.exp)(x))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(lax.neg(x * 2.0)))", ROW)
 
 
@@ -293,6 +294,7 @@ def test_sweep_some_results(student):
     sweep(student, "lambda x, y: (x, x * y)", [2.0, None], [None, 8.0], [1.0, 1.0])
     sweep(student, "lambda x, y: (x * y, x, y)", [None, 2.0], [8.0, None, None], [1.0, 1.0])
     sweep(student, "lambda x, y: (lax.exp(x), y, y)", [None, None], [ROW, None, OTHER], [ROW, ROW])
+    sweep(student, "lambda x, y: (lax.exp(x), y, y)", [None, None], [ROW, OTHER, None], [ROW, ROW])
     sweep(student, "lambda x, y: (lax.exp(x), y, 3.0)", [None, 5.0], [None] * 3, [1.0, 1.0])
 
 
@@ -348,6 +350,9 @@ def test_sweep_again(student):
     in_part = """lambda x, y: (lambda p, q: (p, x * q))(
         *jit(lambda a, b: (lax.neg(a), lax.neg(b)))(x, y))"""
     sweep(student, in_part, [None, None], [3.0, 4.0])
+    then_computed = """lambda x, y: (lambda p, q: (p, q * y))(
+        *jit(lambda a: (lax.neg(a), lax.exp(a)))(x))"""
+    sweep(student, then_computed, [None, None], [3.0, 4.0])
 
     steps = "".join(f", lax.neg(xs[{i}]) * xs[{i + 1}]" for i in range(15))
     program = f"lambda *xs: (xs[0] + 1.0{steps})"
@@ -677,7 +682,7 @@ def test_call_params(student):
     """Parameters with an entry for each operand, or each result, lose those that go."""
     per_operand = {"in_axes": (0, 1, None), "donated_invars": (True, False, True)}
     per_result = {"out_axes": (0, None, 2, 1), "out_shardings": ("a", "b", "c", "d")}
-    other = {"inline": True, "backend": None, "ctx": (1, 2, 3), "layers": (1, 2, 3, 4)}
+    other = {"inline": True, "backend": None, "ctx": (1, 2, 3), "layers": [1, 2, 3, 4]}
     for used in ([False, True, True, False], [True, False, False, False]):
         for more in (per_operand, per_result, {**per_operand, **per_result, **other}):
             left_over(student, THREE, [1.0, 2.0, 3.0], used, more=more)
@@ -709,9 +714,10 @@ def test_call_of_twins(student):
     left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [False, False, True])
     left_over(student, "lambda a, b: (a, a, b)", [1.0, 2.0], [True, True, False])
     left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [True, False, False])
-    operand_twice = "lambda x: jit(lambda a, b: (lax.sin(a), lax.cos(b)))(x, x)"
-    for used in ([True, False], [False, True], [True, True]):
-        student.agrees(without_dead_code, PROGRAM_THINNED, operand_twice, [1.0], used)
+    for operands in ("x, x", "x, 2.0"):
+        program = f"lambda x: jit(lambda a, b: (lax.sin(a), lax.cos(b)))({operands})"
+        for used in ([True, False], [False, True], [True, True]):
+            student.agrees(without_dead_code, PROGRAM_THINNED, program, [1.0], used)
 
 
 # Random programs ----------------------------------------------------------------------------------

@@ -470,6 +470,7 @@ def backwards(mj, case, args, cotangents):
         "shapes": lambda t: [m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))],
         "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
         "outputs": lambda t, u: [u, 7.0, t, u, k],
+        "nothing": lambda t, u: [],
     }
     program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
     outs = st.backward_pass(program, cotangents)
@@ -614,6 +615,7 @@ def test_backward_zeros(student):
     student.agrees(backwards, "two", [ROW, STEP], [None, ROW])
     student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None, None])
     student.agrees(backwards, "unused", [0.5, 2.0, np.float32(2.0)], [3.0, None])
+    student.agrees(backwards, "nothing", [ROW, 0.5], [])
 
 
 @pytest.mark.meets("float32")
