@@ -616,3 +616,11 @@ mistake(
     },
     fails="test_call_of_twins",
 )
+# An equation with one operand twice is passed over.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "invert_if_needed(env, eqn, number)": "if len({*eqn.invars}) == len(eqn.invars):\n    invert_if_needed(env, eqn, number)"
+    },
+    fails="test_sweep_stops",
+)

@@ -473,7 +473,7 @@ def backwards(mj, case, args, cotangents):
         "nothing": lambda t, u: [],
     }
     program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
-    outs = st.backward_pass(program, cotangents)
+    outs = st.backward_pass(program, tuple(cotangents))
     return {
         "the cotangents": outs,
         "a cotangent is weakly typed": [core.get_aval(x).weak_type for x in outs],
