@@ -616,6 +616,8 @@ mistake(
 # A program without results has no zeros.
 mistake(
     "stackless.backward_pass",
-    {"return instantiate(": "if not found:\n    return [None] * len(jaxpr.invars)\nreturn instantiate("},
+    {
+        "return instantiate(": "if not found:\n    return [None] * len(jaxpr.invars)\nreturn instantiate("
+    },
     fails="test_backward_zeros",
 )

@@ -397,14 +397,18 @@ def after_another_program(mj, x):
     with mj.set_interpreter(answering(mj, lambda op, args: args)):
         both = mj.Equation(b, mj.Op.add, (a, d))
         swapped += mj.eval_jaxpr(mj.Jaxpr((a, d), (both,), b), (d, a))
+        then = mj.Equation(c, mj.Op.mul, (d, b))
+        given, pair = mj.eval_jaxpr(mj.Jaxpr((a, d), (both, then), c), (c, b))
+    with mj.set_interpreter(answering(mj, lambda op, args: args[1])):
+        swapped += [given, *pair, mj.eval_jaxpr(mj.Jaxpr((a, d), (both,), b), (d, a))]
     with mj.set_interpreter(answering(mj, again)):
         outside = mj.eval_jaxpr(jaxpr, (x,))
     return {
         "value": value,
         "the values of programs of the same equations, with other results": others,
         "a variable of a program that has run stands for itself in a different one": kept,
-        "an argument that is a variable of this very program is a value like any other": [
-            x is var for x, var in zip(swapped, (d, a, d, a), strict=True)
+        "a value that is a variable of this very program is a value like any other": [
+            x is var for x, var in zip(swapped, (d, a, d, a, b, c, b, a), strict=True)
         ],
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
