@@ -621,3 +621,11 @@ mistake(
     },
     fails="test_backward_zeros",
 )
+# A result that is an operand has the operand's box, whatever the rule puts beside it.
+mistake(
+    "stackless.box_op",
+    {
+        "return each(": "for x, value in zip(args, values):\n    if outs[0] is value and self.owns(x):\n        return x\nreturn each("
+    },
+    fails="test_box_rule",
+)

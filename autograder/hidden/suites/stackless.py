@@ -78,7 +78,7 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
     def rule(vals, extras, **params):
         weak.extend(core.get_aval(x).weak_type for x in vals)
         seen.append([[*map(told, vals)], [*extras], params, st.context.interpreter is watch])
-        out = vals[0] - 2 * vals[-1]
+        out = vals[0] - 2 * vals[-1] if vals[1:] else vals[0]
         outs = [[out, vals[0], 9.0][i % 3] for i in range(len(beside))]
         return (tuple(outs), tuple(beside)) if several else (out, beside[0])
 
@@ -262,6 +262,8 @@ def test_box_rule(student):
     student.agrees(made_up, [np.arange(3), np.array(2)], [0, None], False, [None])
     student.agrees(made_up, [np.arange(3), np.array(2)], [None, False], False, [0.0])
     student.agrees(made_up, [np.zeros((0, 2)), 5.0], [1.0, None], False)
+    student.agrees(made_up, [2.0], [1.0], False)  # the operand is the result
+    student.agrees(made_up, [ROW], [STEP], False, [None])
 
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results", "none")
