@@ -629,3 +629,15 @@ mistake(
     },
     fails="test_box_rule",
 )
+# Linear inputs come last.
+mistake(
+    "stackless.transposed",
+    {"merge(linear, ts, inputs)": "[*inputs[: len(known_avals)], *ts]"},
+    fails="test_transposed_mixed_inputs",
+)
+# Operations on known inputs are recorded, too, and transposed like the others.
+mistake(
+    "stackless.transposed",
+    {"LinearInterpreter().run(": "StagingInterpreter().run("},
+    fails="test_transposed_values",
+)

@@ -552,3 +552,9 @@ mistake(
     },
     fails="test_variables_of_a_program_outside",
 )
+# a program that returns a constant stays as it is
+mistake(
+    "staging.dce_jaxpr",
+    {"needed =": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr\nneeded ="},
+    fails="test_programs_that_need_nothing",
+)
