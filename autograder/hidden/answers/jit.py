@@ -868,9 +868,7 @@ program = kept(jaxpr, (name, asked), lambda: compile_for(jaxpr, asked, ()))"""
     fails="test_impl_compiles_once",
 )
 mistake(  # within an axis that has a name, another program
-    "jit.jvp",
-    {'("jvp", moves)': '("jvp", moves, axis_sizes())'},
-    fails="test_jvp_kept_for_moves",
+    "jit.jvp", {'("jvp", moves)': '("jvp", moves, axis_sizes())'}, fails="test_jvp_kept_for_moves"
 )
 mistake(  # after a rule has failed, what was put there for the program stays
     "jit.jvp",
