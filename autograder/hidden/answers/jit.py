@@ -886,3 +886,6 @@ mistake(  # the hash instead of the key: hash(-1) == hash(-2), and both are name
     {"batching_key(axis_size, dims), make": "hash(batching_key(axis_size, dims)), make"},
     fails="test_batch_kept_for_sizes",
 )
+mistake(  # a second jit(f) has programs of its own
+    "jit.program", {"axis_sizes())": "axis_sizes(), id(self))"}, fails="test_program_is_shared"
+)

@@ -683,3 +683,26 @@ mistake(  # the same: the name of the axis with another length
     {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
     fails="test_slope_that_is_missing",
 )
+mistake(  # a result that is there twice has one axis
+    "pmap.jvp",
+    {
+        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": """axes = {id(aval): axis for axis, aval in pairs}
+floats = [axes[id(aval)] for aval in jaxpr.out_avals if is_float(aval.dtype)]"""
+    },
+    fails="test_slope_along_other_axes",
+)
+mistake(  # one array is two operands, cut along two axes
+    "pmap.jvp",
+    {
+        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": """axes = dict(zip(map(id, primals), in_axes, strict=True))
+moving = [axes[id(x)] for x, t in zip(primals, tangents, strict=True) if t is not None]"""
+    },
+    fails="test_slope_zero",
+)
+mistake(  # integers are added in floats
+    "pmap.psum_batch",
+    {
+        "else reduce_sum(x, (dim,))": "else convert_element_type(reduce_sum(convert_element_type(x, np.dtype(float)), (dim,)), get_aval(x).dtype)"
+    },
+    fails="test_sum_keeps_the_dtype",
+)

@@ -170,7 +170,8 @@ def shared_programs(mj, x):
     """Two times `jit` of one function, and `jit` of a second function."""
     runs = []
     f, g = (lambda x, k=k: [runs.append(k), x * k][1] for k in (2.0, 3.0))
-    programs = [mj.jit(h).program((x,), {}) for h in (f, f, g)]
+    jitted = [mj.jit(h) for h in (f, f, g)]
+    programs = [h.program((x,), {}) for h in jitted]
     return {
         "the factors of the functions that run, in turn": runs,
         "a request gets the first program": [p is programs[0] for p in programs],
