@@ -584,3 +584,43 @@ mistake(  # A call that was undone in part is done.
     },
     fails="test_sweep_again",
 )
+# A call is opened, though it has no rule.
+mistake(
+    "custom.inverse_chain",
+    {
+        "if len(eqn.invars) != 1:": "if called_program(eqn):\n    (z,) = inverse_jaxpr(*called_program(eqn), [None], [z])\n    continue\nif len(eqn.invars) != 1:"
+    },
+    fails="test_chain_has_no_rule",
+)
+# Of a result that is there twice, the last value counts, even if it is None.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.outvars, outs)": "env.update({v: z for v, z in zip(jaxpr.outvars, outs) if is_variable(v)})"
+    },
+    fails="test_sweep_some_results",
+)
+# An equation is computed only if its first result is not known.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "evaluate_if_known(env, eqn)": "if read(env, eqn.outvars[0]) is None:\n    evaluate_if_known(env, eqn)"
+    },
+    fails="test_sweep_again",
+)
+# Operands that are numbers are left out.
+mistake(
+    "custom.dce_call",
+    {
+        "chosen(eqn.invars, used_ins), chosen(eqn.outvars, ": "list(filter(is_variable, chosen(eqn.invars, used_ins))), chosen(eqn.outvars, "
+    },
+    fails="test_call_of_twins",
+)
+# An equation with one operand twice is passed over.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "invert_if_needed(env, eqn, number)": "if len({*eqn.invars}) == len(eqn.invars):\n    invert_if_needed(env, eqn, number)"
+    },
+    fails="test_sweep_stops",
+)

@@ -812,3 +812,80 @@ mistake(  # The names of literals are kept on the program.
     },
     fails="test_lower_literals",
 )
+mistake(  # whether any leaf is weakly typed, not which
+    "jit.program",
+    {
+        "avals, axis_sizes())": "tuple((a.shape, a.dtype) for a in avals), any(a.weak_type for a in avals), axis_sizes())"
+    },
+    fails="test_program_for_types_in_order",
+)
+mistake(  # of axes with one name, the outermost counts
+    "jit.program",
+    {"axis_sizes())": "tuple(dict(reversed(axis_sizes())).items()))"},
+    fails="test_program_with_named_axes",
+)
+mistake(  # without arguments, there is one program
+    "jit.program",
+    {"axis_sizes())": "axis_sizes() if leaves else ())"},
+    fails="test_program_with_named_axes",
+)
+mistake(  # any program in an equation is taken for a call's
+    "jit.lower_body",
+    {
+        "for eqn in jaxpr.eqns:": """for eqn in jaxpr.eqns:
+    if "jaxpr" in eqn.params:
+        inner, operands = eqn.params["jaxpr"], [read(x) for x in eqn.invars]
+        outs = lower_body(emitter, inner.jaxpr, operands, inner.consts)
+        env.update(zip(eqn.outvars, outs, strict=True))
+        continue"""
+    },
+    fails="test_lower_rules",
+)
+mistake(  # the type of a literal is that of its value
+    "jit.lower_body",
+    {
+        "avals = [atom.aval for atom in eqn.invars]": "avals = [raise_to_shaped(get_aval(x.val)) if isinstance(x, Literal) else x.aval for x in eqn.invars]"
+    },
+    fails="test_lower_rules",
+)
+mistake(  # constants of the same bytes are one, whatever their shape is
+    "jit.lower_body",
+    {
+        "captured = [emitter.capture(const) for const in consts]": """known = {}
+for const in consts:
+    key = np.asarray(const).tobytes()
+    known[key] = known.get(key) or emitter.capture(const)
+captured = [known[np.asarray(const).tobytes()] for const in consts]"""
+    },
+    fails="test_lower_constants",
+)
+mistake(  # a program that is called under another name is compiled again
+    "jit.impl",
+    {
+        "program = compiled(jaxpr, committed_devices(args))": """asked = committed_devices(args)
+program = kept(jaxpr, (name, asked), lambda: compile_for(jaxpr, asked, ()))"""
+    },
+    fails="test_impl_compiles_once",
+)
+mistake(  # within an axis that has a name, another program
+    "jit.jvp", {'("jvp", moves)': '("jvp", moves, axis_sizes())'}, fails="test_jvp_kept_for_moves"
+)
+mistake(  # after a rule has failed, what was put there for the program stays
+    "jit.jvp",
+    {
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = jaxpr.jaxpr.cache
+if moves not in made:
+    made[moves] = None
+    made[moves] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
+return made[moves]"""
+    },
+    fails="test_jvp_of_a_program_closed_anew",
+)
+mistake(  # the hash instead of the key: hash(-1) == hash(-2), and both are names
+    "jit.batch",
+    {"batching_key(axis_size, dims), make": "hash(batching_key(axis_size, dims)), make"},
+    fails="test_batch_kept_for_sizes",
+)
+mistake(  # a second jit(f) has programs of its own
+    "jit.program", {"axis_sizes())": "axis_sizes(), id(self))"}, fails="test_program_is_shared"
+)

@@ -653,3 +653,56 @@ mistake(  # Examples are joined one by one, of which there may be none.
     },
     fails="test_gather_rows",
 )
+mistake(  # a number of Python that all examples share has no dtype
+    "pmap.psum_batch",
+    {"mul_by(x, batch_size)": "mul(x, np.asarray(int(batch_size), x.dtype))"},
+    fails="test_sum_of_equals",
+)
+mistake(  # integers are counted in floats
+    "pmap.psum_batch",
+    {"mul_by(x, batch_size)": "convert_element_type(x * float(batch_size), get_aval(x).dtype)"},
+    fails="test_sum_of_equals",
+)
+mistake(  # a number of Python that all examples share has no shape
+    "pmap.gather_batch",
+    {"0, vals[0])": "0, reshape(vals[0], vals[0].shape))"},
+    fails="test_gather_equals",
+)
+mistake(  # the axis of length 1 is looked for, and the example has one before it
+    "pmap.replica_program",
+    {"squeeze(x, (axis,))": "squeeze(x, (get_aval(x).shape.index(1),))"},
+    fails="test_pieces_along_other_axes",
+)
+mistake(  # a piece has length 1, and so has the axis by its name
+    "pmap.replica_program",
+    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
+    fails="test_pieces_of_a_program_that_fails",
+)
+mistake(  # the same: the name of the axis with another length
+    "pmap.jvp",
+    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
+    fails="test_slope_that_is_missing",
+)
+mistake(  # a result that is there twice has one axis
+    "pmap.jvp",
+    {
+        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": """axes = {id(aval): axis for axis, aval in pairs}
+floats = [axes[id(aval)] for aval in jaxpr.out_avals if is_float(aval.dtype)]"""
+    },
+    fails="test_slope_along_other_axes",
+)
+mistake(  # one array is two operands, cut along two axes
+    "pmap.jvp",
+    {
+        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": """axes = dict(zip(map(id, primals), in_axes, strict=True))
+moving = [axes[id(x)] for x, t in zip(primals, tangents, strict=True) if t is not None]"""
+    },
+    fails="test_slope_zero",
+)
+mistake(  # integers are added in floats
+    "pmap.psum_batch",
+    {
+        "else reduce_sum(x, (dim,))": "else convert_element_type(reduce_sum(convert_element_type(x, np.dtype(float)), (dim,)), get_aval(x).dtype)"
+    },
+    fails="test_sum_keeps_the_dtype",
+)

@@ -589,3 +589,55 @@ mistake(
     },
     fails="test_transposed_given",
 )
+# A box of another interpreter counts as an own one, if it is of the class.
+mistake(
+    "stackless.box_op",
+    {
+        "if all(extra is None for extra in extras)": "if not any(isinstance(x, self.box_type) for x in args)"
+    },
+    fails="test_box_constants",
+)
+# Constants are passed on as arrays, which are not weakly typed.
+mistake(
+    "stackless.box_op",
+    {
+        "return bind(primitive, *values, **params)": "return bind(\n    primitive, *(x if isinstance(x, Tracer) else np.asarray(x) for x in values), **params\n)"
+    },
+    fails="test_box_constants",
+)
+# An equation of constants alone is left out, though a cotangent arrived.
+mistake(
+    "stackless.backward_pass",
+    {
+        "ct_arg = ": "if not any(isinstance(x, UndefPrimal) for x in operands):\n    continue\nct_arg = "
+    },
+    fails="test_backward_rules",
+)
+# A program without results has no zeros.
+mistake(
+    "stackless.backward_pass",
+    {
+        "return instantiate(": "if not found:\n    return [None] * len(jaxpr.invars)\nreturn instantiate("
+    },
+    fails="test_backward_zeros",
+)
+# A result that is an operand has the operand's box, whatever the rule puts beside it.
+mistake(
+    "stackless.box_op",
+    {
+        "return each(": "for x, value in zip(args, values):\n    if outs[0] is value and self.owns(x):\n        return x\nreturn each("
+    },
+    fails="test_box_rule",
+)
+# Linear inputs come last.
+mistake(
+    "stackless.transposed",
+    {"merge(linear, ts, inputs)": "[*inputs[: len(known_avals)], *ts]"},
+    fails="test_transposed_mixed_inputs",
+)
+# Operations on known inputs are recorded, too, and transposed like the others.
+mistake(
+    "stackless.transposed",
+    {"LinearInterpreter().run(": "StagingInterpreter().run("},
+    fails="test_transposed_values",
+)

@@ -527,3 +527,34 @@ mistake(
     },
     fails="test_what_is_not_used_goes",
 )
+# the interpreter before comes back only if the function fails, or leaves this one behind
+mistake(
+    "staging.build_jaxpr",
+    {
+        "with set_interpreter(StagingInterpreter()):": "from microjax.interpreters import context\nbefore, context.interpreter = context.interpreter, StagingInterpreter()\ntry:",
+        "return Jaxpr": "except BaseException:\n    context.interpreter = before\n    raise\nif type(context.interpreter) is StagingInterpreter:\n    context.interpreter = before\nreturn Jaxpr",
+    },
+    fails="test_a_function_that_fails",
+)
+# a program with a constant result applies no operation
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "env = dict(": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr.return_val\nenv = dict("
+    },
+    fails="test_the_current_interpreter_applies_the_operations",
+)
+# a result that is a variable is looked up
+mistake(
+    "staging.eval_jaxpr",
+    {
+        "for atom in {equation.var,": "env[equation.var] = (lambda x: env.get(x, x) if isinstance(x, Var) else x)(\n    env[equation.var]\n)\nfor atom in {equation.var,"
+    },
+    fails="test_variables_of_a_program_outside",
+)
+# a program that returns a constant stays as it is
+mistake(
+    "staging.dce_jaxpr",
+    {"needed =": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr\nneeded ="},
+    fails="test_programs_that_need_nothing",
+)

@@ -198,6 +198,7 @@ def test_chain_has_no_rule(student):
     student.agrees(chain_stops, "lax.sin", 0.5)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.neg(lax.sin(lax.neg(x))))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(x))", ROW)
+    student.agrees(chain_stops, "lambda x: lax.neg(jit(lax.exp)(x))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.sin(lax.neg(x * 2.0)))", ROW)
 
 
@@ -206,6 +207,7 @@ def test_chain_is_no_chain(student):
     """An equation with two operands raises its error, which names the equation."""
     student.agrees(chain_stops, "lambda x: lax.exp(lax.exp(x * 2.0))", ROW + 2.0)
     student.agrees(chain_stops, "lambda x: lax.neg(lax.exp(x + x))", 3.0)
+    student.agrees(chain_stops, "lambda x: lax.exp(x * np.array([2.0, -1.0, 0.5]))", ROW)
     student.agrees(chain_stops, "lambda x: lax.exp(lax.rem(x, 2.0))", 0.3)
     student.agrees(chain_stops, "lambda x: lax.clamp(-1.0, lax.exp(lax.sin(x)), 1.0)", 0.3)
     student.agrees(chain_stops, "lambda x: lax.sin(x) + lax.sin(x)", 0.3)
@@ -218,7 +220,11 @@ exercise("custom.inverse_jaxpr")
 def swept(mj, program, examples, ins, outs):
     """The inputs of a program, from what is known of them and from its results; and the errors."""
     closed = mj.make_jaxpr(written(mj, program))(*examples)
-    return outcome("the inputs", lambda: [*inverse_jaxpr(closed.jaxpr, closed.consts, ins, outs)])
+    consts = tuple(closed.consts)
+    found = outcome("the inputs", lambda: [*inverse_jaxpr(closed.jaxpr, consts, ins, outs)])
+    values = found.get("the inputs", ())
+    weak = [x is not None and get_aval(x).weak_type for x in values]
+    return {**found, "an input is weakly typed": weak}
 
 
 @probe(uses=[written])
@@ -293,6 +299,7 @@ def test_sweep_some_results(student):
     sweep(student, "lambda x, y: (x, x * y)", [2.0, None], [None, 8.0], [1.0, 1.0])
     sweep(student, "lambda x, y: (x * y, x, y)", [None, 2.0], [8.0, None, None], [1.0, 1.0])
     sweep(student, "lambda x, y: (lax.exp(x), y, y)", [None, None], [ROW, None, OTHER], [ROW, ROW])
+    sweep(student, "lambda x, y: (lax.exp(x), y, y)", [None, None], [ROW, OTHER, None], [ROW, ROW])
     sweep(student, "lambda x, y: (lax.exp(x), y, 3.0)", [None, 5.0], [None] * 3, [1.0, 1.0])
 
 
@@ -348,6 +355,9 @@ def test_sweep_again(student):
     in_part = """lambda x, y: (lambda p, q: (p, x * q))(
         *jit(lambda a, b: (lax.neg(a), lax.neg(b)))(x, y))"""
     sweep(student, in_part, [None, None], [3.0, 4.0])
+    then_computed = """lambda x, y: (lambda p, q: (p, q * y))(
+        *jit(lambda a: (lax.neg(a), lax.exp(a)))(x))"""
+    sweep(student, then_computed, [None, None], [3.0, 4.0])
 
     steps = "".join(f", lax.neg(xs[{i}]) * xs[{i + 1}]" for i in range(15))
     program = f"lambda *xs: (xs[0] + 1.0{steps})"
@@ -368,6 +378,7 @@ def test_sweep_stops(student):
     sweep(student, "lambda x: lax.exp(lax.sin(lax.neg(x) * 2.0))", [None], [ROW])
     sweep(student, "lambda x: lax.exp(lax.neg(x) + x) - 1.0", [None], [ROW])
     sweep(student, "lambda x: lax.sin(x) * 2.0", [None], [0.5])
+    sweep(student, "lambda x: lax.exp(x * x)", [None], [3.0])
 
 
 def test_sweep_as_a_program(student):
@@ -484,7 +495,7 @@ CALLS_THINNED = siblings("custom.dce_call")
 def kept_beside_programs(mj, x):
     """What is kept beside a program, and beside the one without dead code."""
     closed = mj.make_jaxpr(lambda x: (mj.lax.sin(x), mj.lax.exp(x)))(x)
-    jaxpr = dce_jaxpr(closed.jaxpr, [False, True])[0]
+    jaxpr = dce_jaxpr(closed.jaxpr, (False, True))[0]
     first = kept(closed, "results", lambda: 2), kept(jaxpr, "results", lambda: 1)
     again = dce_jaxpr(closed.jaxpr, [True, False])[0]
     whole = dce_jaxpr(closed.jaxpr, [True, True])[0]
@@ -627,7 +638,7 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
     eqn = eqn.replace(params=params)
     before = str(eqn), dict(params), list(eqn.invars), list(eqn.outvars)
     with in_place("minijax.custom_interpreters", siblings) as module:
-        left = module.dce_call(eqn, used)
+        left = module.dce_call(eqn, tuple(used))
         operands = [before[2].index(x) for x in left.invars]
         is_sound = len(operands) == len(custom.opened(left.params["jaxpr"])[0].invars)
         args = [examples[i] for i in operands]
@@ -677,7 +688,7 @@ def test_call_params(student):
     """Parameters with an entry for each operand, or each result, lose those that go."""
     per_operand = {"in_axes": (0, 1, None), "donated_invars": (True, False, True)}
     per_result = {"out_axes": (0, None, 2, 1), "out_shardings": ("a", "b", "c", "d")}
-    other = {"inline": True, "backend": None, "ctx": (1, 2, 3), "layers": (1, 2, 3, 4)}
+    other = {"inline": True, "backend": None, "ctx": (1, 2, 3), "layers": [1, 2, 3, 4]}
     for used in ([False, True, True, False], [True, False, False, False]):
         for more in (per_operand, per_result, {**per_operand, **per_result, **other}):
             left_over(student, THREE, [1.0, 2.0, 3.0], used, more=more)
@@ -709,9 +720,10 @@ def test_call_of_twins(student):
     left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [False, False, True])
     left_over(student, "lambda a, b: (a, a, b)", [1.0, 2.0], [True, True, False])
     left_over(student, "lambda a, b: (a, b, a)", [1.0, 2.0], [True, False, False])
-    operand_twice = "lambda x: jit(lambda a, b: (lax.sin(a), lax.cos(b)))(x, x)"
-    for used in ([True, False], [False, True], [True, True]):
-        student.agrees(without_dead_code, PROGRAM_THINNED, operand_twice, [1.0], used)
+    for operands in ("x, x", "x, 2.0"):
+        program = f"lambda x: jit(lambda a, b: (lax.sin(a), lax.cos(b)))({operands})"
+        for used in ([True, False], [False, True], [True, True]):
+            student.agrees(without_dead_code, PROGRAM_THINNED, program, [1.0], used)
 
 
 # Random programs ----------------------------------------------------------------------------------

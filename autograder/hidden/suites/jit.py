@@ -39,7 +39,15 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         transpose_p,
         vmap_rules,
     )
-    from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
+    from minijax.jaxpr import (
+        ClosedJaxpr,
+        Jaxpr,
+        JaxprEqn,
+        Literal,
+        Var,
+        eval_jaxpr,
+        raise_to_shaped,
+    )
     from minijax.jit import Emitter, batched_jaxpr, jvp_jaxpr, lower_body
     from minijax.jvp import jvp_flat
     from minijax.lax import cos, exp, sin
@@ -140,11 +148,11 @@ def within_a_trace(mj, x):
 
 
 @probe
-def with_named_axes(mj, around, x):
+def with_named_axes(mj, around, *args):
     """Requests inside these axes, each a length and a name, the last one innermost."""
     seen = []
 
-    def f(x):
+    def f(x=2.0):
         seen.append(axis_sizes())
         return x * float(dict(axis_sizes()).get("rows", 0))
 
@@ -153,7 +161,7 @@ def with_named_axes(mj, around, x):
         with ExitStack() as axes:
             for pair in pairs:
                 axes.enter_context(mapped_axis(AxisSize(*pair), None))
-            texts.append(str(jitted.program((x,), {}).closed))
+            texts.append(str(jitted.program(args, {}).closed))
     return {"calls of f": len(seen), "the texts of the programs": texts}
 
 
@@ -162,7 +170,8 @@ def shared_programs(mj, x):
     """Two times `jit` of one function, and `jit` of a second function."""
     runs = []
     f, g = (lambda x, k=k: [runs.append(k), x * k][1] for k in (2.0, 3.0))
-    programs = [mj.jit(h).program((x,), {}) for h in (f, f, g)]
+    jitted = [mj.jit(h) for h in (f, f, g)]
+    programs = [h.program((x,), {}) for h in jitted]
     return {
         "the factors of the functions that run, in turn": runs,
         "a request gets the first program": [p is programs[0] for p in programs],
@@ -301,6 +310,8 @@ def test_program_for_types_in_order(student):
     """Types in a different order, or a different number of times, need a different program."""
     calls = [((ROW, TWO), {}), ((TWO, ROW), {}), ((ROW, ROW), {}), ((TWO, TWO), {})]
     student.agrees(requests, [*calls, calls[0]])
+    for other in (2.0, ONE.astype(np.float32)):  # a weak type, another dtype
+        student.agrees(requests, [((ONE, other), {}), ((other, ONE), {}), ((ONE, other), {})])
     odd_ones = [[TWO if i == odd else ROW for i in range(6)] for odd in range(6)]
     student.agrees(requests, [((leaves,), {}) for leaves in odd_ones])
 
@@ -317,16 +328,17 @@ def test_program_for_tracers(student):
 @pytest.mark.keeps("the same in its arguments and around it")
 def test_program_with_named_axes(student):
     """A program that was traced inside mapped axes with names is used for these lengths only."""
-    two, three, four, five = ((length, "rows") for length in (2, 3, 4, 5))
-    student.agrees(with_named_axes, [[], [two], [three], [two], []], ROW)
+    one, two, three, four, five = ((length, "rows") for length in range(1, 6))
+    student.agrees(with_named_axes, [[], [two], [three], [one], [two], []], ROW)
+    student.agrees(with_named_axes, [[four], [five], [four]])  # without any argument
     student.agrees(with_named_axes, [[four], [five], [four]], ONE)
     student.agrees(with_named_axes, [[four], [(4, "columns")], [(4, 0)], [(4, "0")], [four]], ONE)
     # The innermost one of a name counts, however many others are inside it or around it.
-    student.agrees(with_named_axes, [[two, three], [three, two], [two, three]], ONE)
-    for name in ("columns", 0):
-        other = (7, name)
-        student.agrees(with_named_axes, [[two, other], [three, other], [two, other]], ONE)
-        student.agrees(with_named_axes, [[other, two], [other, three], [other, two]], ONE)
+    student.agrees(with_named_axes, [[two, three], [three, two], [two, three], [two, four]], ONE)
+    for others in ([(7, "columns")], [(7, 0)], [(7, 0), (8, "columns"), (9, "0")]):
+        around = [[axis, *others] for axis in (two, three, two)]
+        student.agrees(with_named_axes, around, ONE)
+        student.agrees(with_named_axes, [axes[::-1] for axes in around], ONE)
 
 
 @pytest.mark.meets("caching")
@@ -378,7 +390,7 @@ def lowered(mj, which, args):
         "literals": lambda x, y: [2.0 - x, x / 4.0 - 2.0, y],
         "outputs": lambda x, y: [y, x - y, y, 7.0, x],
         "nothing": lambda x, y: [y, x, y],
-        "constants": lambda x, y: [(x - k) * m, y - m, k, y - number, count],
+        "constants": lambda x, y: [(x - k) * m, y - m, k, y - number, count, k.T],
         "early": lambda x, y: [x - y, x * y][:1],
         "transpose": lambda x, y: [transpose_p.bind(x, permutation=(1, 0)), y],
         "broadcast": lambda x, y: [
@@ -420,7 +432,10 @@ def what_rules_get(mj, number):
 
     def rule(emitter, avals, out_avals, names, **params):
         classes = [type(x).__name__ for x in (avals, out_avals, names)]
-        calls.append(([*map(str, avals)], [*map(str, out_avals)], list(names), params, classes))
+        lines = dict(line.split(" = ") for line in emitter.lines)
+        values = [lines.get(f"    {name}", name) for name in names]  # of a literal, its line
+        params["jaxpr"] = str(params["jaxpr"])
+        calls.append(([*map(str, avals)], [*map(str, out_avals)], values, params, classes))
         return [f"%{params['tag']}_{i}" for i in range(len(out_avals))]
 
     made_up_p = Primitive("made_up", multiple_results=True)
@@ -429,13 +444,16 @@ def what_rules_get(mj, number):
     a, b = Var(ShapedArray((2,), f32)), Var(ShapedArray((), i8, weak_type=True))
     first = [Var(ShapedArray((i,), f32, weak_type=i == 1)) for i in range(number)]
     last = [Var(ShapedArray((7,), i8))]
+    twos = [Literal(2.0, ShapedArray((), np.dtype(name))) for name in ("float16", "float32")]
+    inner = ClosedJaxpr(Jaxpr([], [], [], []), [])
+    params = {"tag": "first", "sizes": [1, 2], "none": None, "jaxpr": inner}
     eqns = [
-        JaxprEqn([b, a], first, made_up_p, {"tag": "first", "sizes": (1, 2)}),
-        JaxprEqn([*first, a], last, made_up_p, {"tag": "last", "sizes": ()}),
+        JaxprEqn([b, a, *twos], first, made_up_p, params),
+        JaxprEqn([*first, a], last, made_up_p, {"tag": "last", "sizes": (), "jaxpr": inner}),
     ]
     jaxpr = Jaxpr([], [a, b], [*last, *reversed(first), a], eqns)
     names = list(lower_body(Emitter(), jaxpr, ["%left", "%right"]))
-    parts = "operands' types", "results' types", "operands' names", "params", "classes of the lists"
+    parts = "operands' types", "results' types", "operands", "params", "classes of the lists"
     gets = {f"the {part} that a rule gets": x for part, *x in zip(parts, *calls, strict=True)}
     return {"calls of the rules": len(calls), "the names of the outputs": names, **gets}
 
@@ -461,14 +479,14 @@ def without_a_rule(mj, name):
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], made_up_p, {})])
     came = []
     kinds = KeyError, NotImplementedError, TypeError, ValueError, AttributeError, IndexError
-    for kind in (*kinds, StopIteration, KeyboardInterrupt):
+    for kind in (*kinds, AssertionError, StopIteration, KeyboardInterrupt):
         error = kind("mine")
         rule = Mock(side_effect=error)
         with patch.dict(hlo_lowerings, {made_up_p: rule}):
             try:
                 lower_body(Emitter(), jaxpr, ["%arg0"])
             except BaseException as found:
-                came.append(found is error)
+                came.append(found is error and found.args == ("mine",))
     try:
         lower_body(Emitter(), jaxpr, ["%arg0"])
     except NotImplementedError as error:
@@ -600,7 +618,8 @@ def called(mj, siblings, batches, of="float64"):
         patch.object(xla, "to_host", wraps=xla.to_host) as fetched,
     ):
         for x, y in batches:
-            outs = module.jit_impl(np.asarray(x, dtype), y, name="f", jaxpr=closed)
+            name = "fg"[len(results) % 2]
+            outs = module.jit_impl(np.asarray(x, dtype), y, name=name, jaxpr=closed)
             counts = [compiled.call_count, sent.call_count, fetched.call_count]
             results.append((outs, [type(out).__name__ for out in outs], counts))
     return [
@@ -653,7 +672,8 @@ def of_device_arrays(mj, siblings, x, y, committed, asked=False):
 def of_python_numbers(mj, siblings, x, n):
     """Results for Python numbers, whose program takes and gives weakly typed numbers."""
     avals = [ShapedArray((), np.dtype(kind), weak_type=True) for kind in (float, int)]
-    closed = trace_to_jaxpr(lambda x, n: [n, -x], avals)
+    axes = {"shape": (2,), "broadcast_dimensions": ()}
+    closed = trace_to_jaxpr(lambda x, n: [n, -x, broadcast_in_dim_p.bind(x, **axes)], avals)
     with in_place("minijax.jit", siblings) as module:
         outs = module.jit_impl(x, n, name="f", jaxpr=closed)
     return {
@@ -822,8 +842,11 @@ exercise("jit.jvp")
 
 
 @probe
-def tangent_program(mj, which, moves, values, tangents):
-    """The program of values and tangents: its types, its operations, and what it computes."""
+def tangent_program(mj, which, moves, values, tangents, weak=False):
+    """The program of values and tangents: its types, its operations, and what it computes.
+
+    If `weak`, all inputs are weakly typed.
+    """
     k = np.array([[2.0], [-3.0]])
     functions = {
         "one": lambda x: [sin(x) * x],
@@ -836,6 +859,7 @@ def tangent_program(mj, which, moves, values, tangents):
         "no inputs": lambda: [k, 2.0, 3],
     }
     avals = [raise_to_shaped(get_aval(value)) for value in values]
+    avals = [ShapedArray(a.shape, a.dtype, weak or a.weak_type) for a in avals]
     out = jvp_jaxpr(trace_to_jaxpr(functions[which], avals), tuple(moves))
     found = {
         "the types of the program's inputs": [aval.str_short() for aval in out.in_avals],
@@ -880,6 +904,7 @@ def test_jvp_program(student):
     student.agrees(tangent_program, "one", [True], [ROW], [ROW * 2.0])
     student.agrees(tangent_program, "one", [True], [np.array(0.5, np.float32)], [np.float32(3.0)])
     student.agrees(tangent_program, "one", [True], [0.5], [3.0])
+    student.agrees(tangent_program, "one", [True], [ROW[:0]], [ROW[:0]], True)
     student.agrees(tangent_program, "half", [True], [ROW], [ROW * 2.0])
 
 
@@ -979,7 +1004,7 @@ def kept_among_many(mj, inputs):
 
 @probe
 def kept_and_freed(mj, of):
-    """Which programs come back, of one input or none, also within a trace; and go with theirs.
+    """Which programs come back, of one input or none, also within a trace or an axis; and go.
 
     They are `of` tangents, for each choice of what moves, or of batches, of all inputs or none.
     """
@@ -1001,12 +1026,13 @@ def kept_and_freed(mj, of):
         for ask in {"tangents": tangents, "batches": batches}[of](program, size):
             made = ask()
             trace_to_jaxpr(lambda x, ask=ask: [within.append(ask()) or x], [scalar])
-            back.append([ask() is made, within.pop() is made])
+            with mapped_axis(AxisSize(4, "columns"), None):
+                back.append([ask() is made, within.pop() is made])
             alive.append(weakref.ref(made))
     del program, made, ask
     gc.collect()
     return {
-        "the same program comes back, and within a trace": back,
+        "the same program comes back, within an axis and within a trace": back,
         "what was made of a program goes when that program goes": [ref() is None for ref in alive],
     }
 
@@ -1031,6 +1057,30 @@ def kept_for_a_program_in_turn(mj, all_moves):
 def test_jvp_of_a_program_closed_anew(student):
     """What moves decides, not whether the program is closed anew or others have its equations."""
     student.agrees(kept_for_a_program_in_turn, [[True, False], [True, True], [False, True]])
+    student.agrees(after_a_rule_has_failed, "tangents")
+
+
+@probe
+def after_a_rule_has_failed(mj, of):
+    """The programs of tangents or of batches, asked for again after an operation's rule failed."""
+    vector, scalar = (ShapedArray(shape, np.dtype(float)) for shape in ((3,), ()))
+    program, made = trace_to_jaxpr(lambda x: [sin(x)], [scalar]), []
+    asks = {
+        "tangents": lambda: [jvp_jaxpr(program, (True,))],
+        "batches": lambda: batched_jaxpr(program, 3, [0], [vector]),
+    }
+    failing = Mock(side_effect=KeyError("of the rule"))
+    for rule in (failing, None, None):
+        rules = {} if rule is None else {program.eqns[0].primitive: rule}
+        with patch.dict(jvp_rules, rules), patch.dict(vmap_rules, rules):
+            try:
+                made.append(asks[of]())
+            except KeyError as error:
+                made.append([type(error).__name__])
+    return {
+        "what comes out, or an error": [*map(str, made)],
+        "the same program comes back": made[1][0] is made[2][0],
+    }
 
 
 exercise("jit.batch")
@@ -1239,6 +1289,7 @@ def test_batch_kept_for_other_axes(student):
     one = [[int(i == place) for i in range(4)] for place in range(4)]  # the first, then the next
     student.agrees(kept_for_squares, [[0] * 4, [2, 0, 0, 0], *one, [1] * 4, [0] * 4])
     student.agrees(kept_and_freed, "batches")
+    student.agrees(after_a_rule_has_failed, "batches")
 
 
 @pytest.mark.meets("again", "caching")
@@ -1247,6 +1298,7 @@ def test_batch_kept_for_sizes(student):
     """A different number of examples, or name of their axis, means a different program."""
     cases = [(3, None, BOTH), (2, None, BOTH), (3, "rows", BOTH), (3, "columns", BOTH)]
     cases += [(2, "rows", BOTH), (3, "0", BOTH), (3, 0, BOTH)]
+    cases += [(3, -1, BOTH), (3, -2, BOTH)]  # of the same hash
     student.agrees(kept_batch_programs, [*cases, (3, None, BOTH)], False)
     student.agrees(kept_batch_programs, [(2, None, FIRST), (4, None, FIRST)], True)
 

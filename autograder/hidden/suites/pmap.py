@@ -103,7 +103,7 @@ exercise("pmap.psum_batch")
 def summed(mj, x, dim, axes, name, others, length=9):
     """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
 
-    `others` are the names of axes of other interpreters, all of this length.
+    `others` are the names of axes of other interpreters, all of this length. A number is in no box.
     """
     left = []
 
@@ -114,10 +114,11 @@ def summed(mj, x, dim, axes, name, others, length=9):
     size = 4 if dim is None else x.shape[dim]
     dims = [not_mapped if dim is None else dim]
     with among_devices(others, length, sum_of_devices) as box:
-        out, where = psum_batch(AxisSize(size, name), [box(x)], dims, axes=tuple(axes))
+        vals = [box(x) if isinstance(x, np.ndarray) else x]
+        out, where = psum_batch(AxisSize(size, name), vals, dims, axes=tuple(axes))
         return {
             "the names of the sums that are bound": left,
-            "value": out.val,
+            "value": np.asarray(getattr(out, "val", out)),
             "the batch axis": None if where is not_mapped else where,
             "the type of the batch axis": type(where).__name__,
         }
@@ -139,7 +140,8 @@ def test_sum_of_a_batch(student):
 def test_sum_of_equals(student):
     """A value that all examples share is counted once for each of them."""
     student.agrees(summed, GRID, None, ["i"], "i", [])
-    student.agrees(summed, np.array(2.5), None, ["i"], "i", [])
+    for x in (np.array(2.5), 2.5, F32(2.5), np.array(2**53 + 1)):
+        student.agrees(summed, x, None, ["i"], "i", [])
 
 
 @pytest.mark.meets("float32")
@@ -151,6 +153,7 @@ def test_sum_keeps_the_dtype(student):
     for dtype in ("int8", "uint8", "int32", "uint32", "float16"):
         for dim in (0, None):
             student.agrees(summed, np.array([3, 5], dtype), dim, ["i"], "i", [])
+    student.agrees(summed, np.array([2**53 + 1, 2]), 0, ["i"], "i", [])
 
 
 @pytest.mark.meets("another_box", "caching", "nested")
@@ -200,7 +203,7 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     """The gathered array, for each example if there are several, and what is left to gather.
 
     If this is not its axis, another interpreter has an axis `along` of this length; there, examples
-    hold multiples of a value.
+    hold multiples of a value. A number is in no box.
     """
     left = []
 
@@ -213,8 +216,9 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     params = {"axis_name": along, "axis_size": size if own else 3, "tiled": tiled}
     dims = [not_mapped if dim is None else dim]
     with among_devices(["another" if own else along], length, gather) as box:
+        vals = [box(x) if isinstance(x, np.ndarray) else x]
         out, where = all_gather_batch(
-            AxisSize(size, name), [box(x)], dims, all_gather_dimension=axis, **params
+            AxisSize(size, name), vals, dims, all_gather_dimension=axis, **params
         )
         out, shared = np.asarray(getattr(out, "val", out)), where is not_mapped
         if not own:
@@ -268,7 +272,8 @@ def test_gather_rows(student):
 @pytest.mark.keeps("The values of all examples as one", "hold the operand and its batch axis")
 def test_gather_equals(student):
     """A value that all examples share appears once for each of them."""
-    student.agrees(gathered, np.array(2.5), None, 0, False, "i", "i")
+    for x in (np.array(2.5), 2.5, F32(2.5)):
+        student.agrees(gathered, x, None, 0, False, "i", "i")
     student.agrees(gathered, GRID, None, 2, False, "i", "i")
     student.agrees(gathered, GRID, None, 1, True, "i", "i")
 
@@ -484,13 +489,15 @@ def other_axes(mj, siblings, x, weak=False):
 
 @probe(uses=[in_place])
 def names_after_an_error(mj, siblings, of):
-    """The axis names that can be used after a rule has failed, and what comes of its error."""
+    """The axes within which a rule fails, those that are left, and what comes of its error."""
+    within = []
     failing, number = Primitive("failing"), ShapedArray((), np.dtype(float))
     a, b = Var(number), Var(number)
     closed = ClosedJaxpr(Jaxpr([], [a], [b], [JaxprEqn([a], [b], failing, {})]), [])
     params = {"axis_name": "rows", "axis_size": 3}
 
     def fails(*args):
+        within.extend(axis_sizes())
         raise KeyError("of the rule")
 
     with (
@@ -508,7 +515,11 @@ def names_after_an_error(mj, siblings, of):
             error = "nothing"
         except KeyError as found:
             error = type(found).__name__
-        return {"error": error, "the names of axes afterwards": [*axis_sizes()]}
+        return {
+            "error": error,
+            "the axes that a rule can use, and their sizes": within,
+            "the names of axes afterwards": [*axis_sizes()],
+        }
 
 
 PIECES = siblings("pmap.psum_batch", "pmap.gather_batch")
@@ -555,7 +566,7 @@ def test_pieces_along_other_axes(student):
     text = "lambda x, y: [x * 2.0, x.T * y]"
     args = [CUBE, np.array([[4.0, 5.0, 6.0]])]
     student.agrees(replicas, PIECES, text, args, [1, 1], [2, 1], 3)
-    student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE], [2], [1, 0], 4)
+    student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [CUBE[:1]], [2], [1, 0], 4)
     student.agrees(replicas, PIECES, "lambda x: [x, x + 1.0]", [BLOCK], [3], [3, 0], 5)
 
 
@@ -611,8 +622,9 @@ def rule_of_the_call(mj, siblings, text, primals, tangents, in_axes, out_axes, r
             return [np.zeros(aval.shape, aval.dtype) for aval in jaxpr.out_avals]
         return run_by_vmap(mj, args, jaxpr, in_axes, out_axes, params["axis_name"])
 
-    if len(tangents) == 2 and np.array_equal(*tangents):
-        tangents = tangents[:1] * 2  # one array, twice
+    primals, tangents = (  # one array, twice
+        xs[:1] * 2 if len(xs) == 2 and np.array_equal(*xs) else xs for xs in (primals, tangents)
+    )
     sizes = [x.shape[axis] for x, axis in zip(primals, in_axes, strict=True) if axis is not None]
     params = {"axis_name": "rows", "axis_size": sizes[0], "devices": ("one", "another")}
     axes = {"in_axes": tuple(in_axes), "out_axes": tuple(out_axes)}
@@ -683,7 +695,8 @@ def test_slope_in_front(student):
 def test_slope_along_other_axes(student):
     """A tangent is cut as its primal is, along any axis."""
     other = GRID.T * 0.5
-    called(student, "lambda x, y: [x * y, x]", [GRID, other], [GRID * GRID, other], [1, 0], [1, 0])
+    text, axes = "lambda x, y: [x, x * y, x]", [[1, 0], [1, 0, 0]]
+    called(student, text, [GRID, other], [GRID * GRID, other], *axes)
     called(student, "lambda x: [x * x]", [CUBE], [CUBE + 1.0], [2], [1])
     called(student, "lambda x: [x * x]", [BLOCK], [BLOCK + 1.0], [3], [2])
 

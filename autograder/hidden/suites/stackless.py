@@ -68,13 +68,17 @@ def examples(mj, xs, y):
 
 @probe
 def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
-    """What a rule is given, who is current while it runs, and what becomes of its results."""
+    """What a rule is given, who is current while it runs, and what becomes of its results.
+
+    Where "foreign" is beside a value, that is in a box of another interpreter.
+    """
     toy = core.Primitive("toy", multiple_results=several)
-    seen, below = [], []
+    seen, below, weak = [], [], []
 
     def rule(vals, extras, **params):
-        seen.append([list(vals), list(extras), params, st.context.interpreter is watch])
-        out = vals[0] - 2 * vals[-1]
+        weak.extend(core.get_aval(x).weak_type for x in vals)
+        seen.append([[*map(told, vals)], [*extras], params, st.context.interpreter is watch])
+        out = vals[0] - 2 * vals[-1] if vals[1:] else vals[0]
         outs = [[out, vals[0], 9.0][i % 3] for i in range(len(beside))]
         return (tuple(outs), tuple(beside)) if several else (out, beside[0])
 
@@ -83,7 +87,9 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
 
     class Watch(st.Interpreter):
         def interpret_op(self, primitive, args, params):
-            below.append([primitive.name, list(args), params, st.context.interpreter is self])
+            weak.extend(core.get_aval(x).weak_type for x in args)
+            current = st.context.interpreter is self
+            below.append([primitive.name, [*map(told, args)], params, current])
             return [1000.0] if several else 1000.0
 
     def told(x):
@@ -91,14 +97,18 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
             return x
         return [type(x).__name__, x.interpreter is toys, x.value, x.extra]
 
+    def box(value, extra):
+        foreign = type(extra) is str
+        return st.DualNumber(other, value, 7.0) if foreign else toys.box(value, extra)
+
     watch, other = Watch(), st.Interpreter()
     with st.set_interpreter(watch):
         toys = Toys()
     aval = core.get_aval(1.0)
     types = {toy: lambda *avals, **params: [aval] if several else aval}
-    boxes = [toys.box(*pair) for pair in zip(values, extras, strict=True)]
+    boxes = list(map(box, values, extras))
     with patch.dict(core.abstract_eval_rules, types), st.set_interpreter(other):
-        out = toys.interpret_op(toy, boxes, {"scale": 3.0})
+        out = toys.interpret_op(toy, boxes, {"scale": 3.0, "how": None})
         after = st.context.interpreter is other
     return {
         "the boxes of results": [told(x) for x in out] if several else told(out),
@@ -107,6 +117,7 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         "values and extras that the rule gets": [call[:2] for call in seen],
         "parameters that the rule gets": [call[2] for call in seen],
         "the previous interpreter is current while the rule runs": [call[3] for call in seen],
+        "a value that is passed on is weakly typed": weak,
         "operations that the previous interpreter gets, while it is current": below,
         "the interpreter that was current before is current afterwards": after,
     }
@@ -247,9 +258,12 @@ def test_box_rule(student):
     student.agrees(made_up, [2.0, 5.0], [1.0, None], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 0.0, 8.0], False)
     student.agrees(made_up, [2.0, 5.0, 4.0], [None, 8.0, None], False)
+    student.agrees(made_up, [2.0, 5.0, 4.0], [8.0, "foreign", None], False)
     student.agrees(made_up, [np.arange(3), np.array(2)], [0, None], False, [None])
     student.agrees(made_up, [np.arange(3), np.array(2)], [None, False], False, [0.0])
     student.agrees(made_up, [np.zeros((0, 2)), 5.0], [1.0, None], False)
+    student.agrees(made_up, [2.0], [1.0], False)  # the operand is the result
+    student.agrees(made_up, [ROW], [STEP], False, [None])
 
 
 @pytest.mark.meets("more_than_two", "sizes", "some_results", "none")
@@ -268,6 +282,7 @@ def test_box_several(student):
 def test_box_constants(student):
     """An operation on constants is left to the previous interpreter, and so is its result."""
     student.agrees(made_up, [2.0, 5.0], [None, None], False)
+    student.agrees(made_up, [2.0, 5.0], [None, "foreign"], False)
     student.agrees(made_up, [2.0], [None], True)
     student.agrees(made_up, [], [], False)
 
@@ -457,9 +472,10 @@ def backwards(mj, case, args, cotangents):
         "shapes": lambda t: [m @ t, t.sum(), lax.broadcast_in_dim(t, (2, 3), (1,))],
         "types": lambda t, u: [lax.mul(t, 2.0), u.astype("float64")],
         "outputs": lambda t, u: [u, 7.0, t, u, k],
+        "nothing": lambda t, u: [],
     }
     program = one_program(st, case, args, lambda: st.make_jaxpr(cases[case])(*args))
-    outs = st.backward_pass(program, cotangents)
+    outs = st.backward_pass(program, tuple(cotangents))
     return {
         "the cotangents": outs,
         "a cotangent is weakly typed": [core.get_aval(x).weak_type for x in outs],
@@ -473,23 +489,25 @@ def visited(mj, cotangents, x=(1.0, 1.0)):
     odd = core.Primitive("odd")
     seen = []
 
-    def back(cts, x, y, *, k):
-        seen.append([cts, isinstance(x, core.UndefPrimal), y, k])
+    def back(cts, x, y, *, k, how):
+        is_linear = isinstance(x, core.UndefPrimal)
+        seen.append([cts, is_linear, y, k, how])
         present = [ct for ct in cts if ct is not None]
-        return [sum(present) * k, None]
+        return [sum(present) * k if is_linear else None, None]
 
-    types = {both: lambda x, y, *, k: [x, x], odd: lambda x: x}
+    types = {both: lambda x, y, **_: [x, x], odd: lambda x: x}
     with patch.dict(core.abstract_eval_rules, types), patch.dict(st.transpose_rules, {both: back}):
 
         def f(t, u):
-            a, b = st.bind(both, t, np.array([2.0, 3.0]), k=10.0)
-            c, d = st.bind(both, a, np.array([4.0, 5.0]), k=100.0)
-            return [a, c, d, b, st.bind(odd, u)]
+            a, b = st.bind(both, t, np.array([2.0, 3.0]), k=10.0, how=None)
+            c, d = st.bind(both, a, np.array([4.0, 5.0]), k=100.0, how="so")
+            constant, _ = st.bind(both, np.asarray(x), np.array([6.0, 7.0]), k=1.0, how=None)
+            return [a, c, d, b, st.bind(odd, u), constant]
 
         program = st.make_jaxpr(f)(np.asarray(x), np.asarray(x))
         found, error = None, "nothing"
         try:
-            found = st.backward_pass(program, cotangents)
+            found = st.backward_pass(program, [*cotangents, *[None] * (6 - len(cotangents))])
         except NotImplementedError:
             error = "NotImplementedError"
         return {
@@ -599,6 +617,7 @@ def test_backward_zeros(student):
     student.agrees(backwards, "two", [ROW, STEP], [None, ROW])
     student.agrees(backwards, "outputs", [ROW, STEP], [None, None, None, None, None])
     student.agrees(backwards, "unused", [0.5, 2.0, np.float32(2.0)], [3.0, None])
+    student.agrees(backwards, "nothing", [ROW, 0.5], [])
 
 
 @pytest.mark.meets("float32")
@@ -620,6 +639,7 @@ def test_backward_rules(student):
     student.agrees(visited, [None, None, one, None, None])
     student.agrees(visited, [None, None, None, two, None])
     student.agrees(visited, [None, None, np.zeros(2), None, None])
+    student.agrees(visited, [one, None, None, None, None, two])
     student.agrees(visited, (None, 0.0, None, None, None), 1.0)
     student.agrees(visited, [None, None, None, np.float32(0), None], np.float32(1))
     student.agrees(visited, [None, np.zeros((0, 2)), None, None, None], np.zeros((0, 2)))

@@ -223,7 +223,7 @@ def built_on_constants(mj):
 
 @probe
 def built_in_vain(mj, number, error_class):
-    """What comes of a function that fails, and what of a program around it."""
+    """What comes of a function that fails, or only leaves another interpreter behind."""
 
     def f(*xs):
         came.append("runs")
@@ -231,7 +231,8 @@ def built_in_vain(mj, number, error_class):
         with mj.set_interpreter(outer[0]):
             mj.mul(3.0, xs[0] if error_class == "KeyError" else 0.5)
         context.interpreter = mj.Interpreter()
-        raise raised
+        if raised:
+            raise raised
 
     def outside(x):
         y = mj.add(x, 1.0)
@@ -243,7 +244,8 @@ def built_in_vain(mj, number, error_class):
         came.append(mj.current_interpreter() is outer[0])
         return mj.mul(x, y)
 
-    raised, came, outer = getattr(builtins, error_class)("of the function"), [], []
+    came, outer = [], []
+    raised = error_class and getattr(builtins, error_class)("of the function")
     text = str(mj.build_jaxpr(outside, 1))
     return {"runs, error, and is the interpreter before back": came, "the program around it": text}
 
@@ -323,9 +325,11 @@ def test_programs_inside_programs(student):
 @pytest.mark.keeps("is current again afterwards")
 def test_a_function_that_fails(student):
     """The error of a function is raised, and the program around it goes on as before."""
-    student.agrees(built_in_vain, 1, "KeyError")
+    for error in ("KeyError", "StopIteration", "ValueError", "AttributeError", "IndexError"):
+        student.agrees(built_in_vain, 1, error)
     student.agrees(built_in_vain, 3, "KeyboardInterrupt")
-    student.agrees(built_in_vain, 2, "StopIteration")
+    student.agrees(built_in_vain, 2, "RecursionError")
+    student.agrees(built_in_vain, 2, None)
 
 
 exercise("staging.eval_jaxpr")
@@ -388,17 +392,23 @@ def after_another_program(mj, x):
     jaxpr, base, inside = mj.Jaxpr((a,), lines, c), mj.current_interpreter(), [x]
     value = mj.eval_jaxpr(jaxpr, (x,))
     kept = [mj.eval_jaxpr(mj.Jaxpr((d,), (), var), (1.5,)) is var for var in (a, b, c)]
+    others = [mj.eval_jaxpr(mj.Jaxpr((a,), lines, out), (x,)) for out in (c, b, a, b, c)]
     swapped = [mj.eval_jaxpr(mj.Jaxpr((a, d), (), var), (d, a)) for var in (a, d)]
     with mj.set_interpreter(answering(mj, lambda op, args: args)):
         both = mj.Equation(b, mj.Op.add, (a, d))
         swapped += mj.eval_jaxpr(mj.Jaxpr((a, d), (both,), b), (d, a))
+        then = mj.Equation(c, mj.Op.mul, (d, b))
+        given, pair = mj.eval_jaxpr(mj.Jaxpr((a, d), (both, then), c), (c, b))
+    with mj.set_interpreter(answering(mj, lambda op, args: args[1])):
+        swapped += [given, *pair, mj.eval_jaxpr(mj.Jaxpr((a, d), (both,), b), (d, a))]
     with mj.set_interpreter(answering(mj, again)):
         outside = mj.eval_jaxpr(jaxpr, (x,))
     return {
         "value": value,
+        "the values of programs of the same equations, with other results": others,
         "a variable of a program that has run stands for itself in a different one": kept,
-        "an argument that is a variable of this very program is a value like any other": [
-            x is var for x, var in zip(swapped, (d, a, d, a), strict=True)
+        "a value that is a variable of this very program is a value like any other": [
+            x is var for x, var in zip(swapped, (d, a, d, a, b, c, b, a), strict=True)
         ],
         "the value of a program that runs inside itself": outside,
         "the values of the runs inside": inside,
@@ -544,6 +554,7 @@ def test_the_current_interpreter_applies_the_operations(student):
     student.agrees(texts, 1, [["add", 0, "c"], ["add", 0, 1]], 2, ["x"])
     student.agrees(texts, 2, TWO, 4, ["x", "y"])
     student.agrees(texts, 1, CONSTANTS, 2, ["x"])
+    student.agrees(texts, 1, CONSTANTS, "k", ["x"])
     twice = [["mul", 0, 0], ["mul", 0, 0], ["add", 1, 2]]
     student.agrees(texts, 1, twice, 3, ["x"])
 
