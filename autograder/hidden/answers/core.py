@@ -489,9 +489,7 @@ mistake(  # A result without a `value` is recognized by its error, which may be 
     fails="test_counts_of_itself",
 )
 mistake(  # The type is shown without its module.
-    "core.get_aval",
-    {"{type(x)}": "<class '{type(x).__name__}'>"},
-    fails="test_no_arrays",
+    "core.get_aval", {"{type(x)}": "<class '{type(x).__name__}'>"}, fails="test_no_arrays"
 )
 mistake(  # A count begins where the last one ended, unless that had an error.
     "core.counted",
