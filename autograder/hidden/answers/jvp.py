@@ -564,3 +564,10 @@ mistake(  # A generator turns a StopIteration of f into a RuntimeError.
     {"for out in f(*tracers_in)]": "for out in next(f(*boxes) for boxes in [tracers_in])]"},
     fails="test_flat_after_an_error",
 )
+mistake(  # Constants that are not tracers are evaluated, even if another interpreter takes them.
+    "jvp.process_primitive",
+    {
+        "primal_out = primitive.bind(*primals, **params)": "from minijax.core import EvalTrace, trace_state\nbottom = EvalTrace(trace_state.stack[0])\nif any(isinstance(x, Tracer) for x in primals):\n    primal_out = primitive.bind(*primals, **params)\nelse:\n    primal_out = bottom.process_primitive(primitive, primals, params)"
+    },
+    fails="test_constants_need_no_rule",
+)

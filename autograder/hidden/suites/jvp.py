@@ -169,8 +169,11 @@ def rule_call(mj, primals, tangents, params, moves=True):
 
 
 @probe(uses=[watching])
-def constant_call(mj, primals, params):
-    """A primitive without a rule, on constants; the operation is watched one level down."""
+def constant_call(mj, primals, params, boxed=True):
+    """A primitive without a rule, on constants; the operation is watched one level down.
+
+    If these are not `boxed`, the interpreter there takes all operations.
+    """
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, *, scale=1.0: np.multiply(scale, x - y)
 
@@ -179,12 +182,16 @@ def constant_call(mj, primals, params):
 
     with watching(note) as (below, log), new_main(JVPTrace) as main:
         trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, below(x), None) for x in primals]
-        out = trace.process_primitive(toy, boxes, params)
+        boxes = [JVPTracer(trace, below(x) if boxed else x, None) for x in primals]
+        trace_state.dynamic_trace = None if boxed else trace_state.stack[main.level - 1]
+        try:
+            out = trace.process_primitive(toy, boxes, params)
+        finally:
+            trace_state.dynamic_trace = None
         mine = isinstance(out, JVPTracer) and out._trace.main is main
         return {
             "the result is a box of this trace": mine,
-            "the value": out.primal.val,
+            "the value": getattr(out.primal, "val", out.primal),
             "the tangent": out.tangent,
             "the operations bound one level down, with their parameters": log,
         }
@@ -297,8 +304,9 @@ def test_nothing_moves(student):
 @pytest.mark.keeps("at least one operand moves")
 def test_constants_need_no_rule(student):
     """If no operand moves, the primitive is bound one level down, and needs no rule here."""
-    student.agrees(constant_call, [5.0, 2.0], {})
-    student.agrees(constant_call, [ROW, STEP], {"scale": -2.0})
+    for boxed in (True, False):
+        student.agrees(constant_call, [5.0, 2.0], {}, boxed)
+        student.agrees(constant_call, [ROW, STEP], {"scale": -2.0}, boxed)
 
 
 @pytest.mark.meets("order", "more_than_two", "sizes", "some_results", "none")
