@@ -500,3 +500,10 @@ mistake(  # A count begins where the last one ended, unless that had an error.
     },
     fails="test_counts_of_itself",
 )
+mistake(  # A list of one result is taken for the result.
+    "core.counted",
+    {
+        "[self.pure(out) for out in outs]": "[self.pure(out) for out in outs] if len(outs) != 1 else self.pure(*outs)"
+    },
+    fails="test_several_results_count_once",
+)
