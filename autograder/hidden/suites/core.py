@@ -888,8 +888,10 @@ def counts_of_itself(mj, siblings, depth):
     with in_place("minijax.core", siblings):
         g, fails = counted(f), counted(broken)
         value, count = g(5.5)
-        kinds = (KeyError, StopIteration, KeyboardInterrupt, RecursionError, AttributeError)
-        for kind in (*kinds, TypeError):
+        for kind in (
+            *(KeyError, StopIteration, KeyboardInterrupt, RecursionError),
+            *(AttributeError, TypeError),
+        ):
             errors.append(kind("out"))
             own.append(error_of(fails, 2.0) is errors[-1])
         own.append(isinstance(error_of(counted(Primitive("new").bind), 2.0), NotImplementedError))
