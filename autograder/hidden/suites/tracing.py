@@ -376,7 +376,7 @@ def program(mj, siblings, case, avals):
         "unused": lambda x, y, z: [sin_p.bind(y)],
         "nothing": lambda x: [],
         "no inputs": lambda: [sin_p.bind(2.0)],
-        "plain outputs": lambda x: [2.0, row, x, 3, True],
+        "plain outputs": lambda x: [2.0, row, x, 3, True, False],
         "numbers": lambda x: [np.float32(0.5), np.array(7), -0.0, 0.0, float("nan")],
         "of numpy": lambda x: [np.float64(0.5), np.int64(3), np.bool_(True), np.array(0.5)],
         "arrays": lambda x: [row, *ours, row, row.view(Named), small, row[:0], row > 2.0],
@@ -653,7 +653,7 @@ def into_one_builder(mj, siblings, x):
         builder = tracing.JaxprBuilder()
         var = builder.constant(x)
         tracing.trace_with(builder, lambda y: [sin_p.bind(y)], types)
-        tracing.trace_with(builder, lambda: [], [])
+        tracing.trace_with(builder, list, [])
         closed = tracing.trace_with(builder, lambda y: [mul_p.bind(x, y), y * 2.0], types)
     return {
         "the primitives of the builder's equations": [eqn.primitive.name for eqn in builder.eqns],
