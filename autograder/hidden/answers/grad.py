@@ -668,3 +668,8 @@ mistake(  # what fails in the function has no gradient
     },
     fails="test_no_gradient",
 )
+mistake(  # the last of the inputs are the cotangents, and all are, if there is no result
+    "grad.call_rule",
+    {"list(rest)": "list(inputs)[-len(jaxpr.out_avals) :]"},
+    fails="test_program_with_zeros",
+)

@@ -174,7 +174,7 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1), "float32"))
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1)))
     student.agrees(unstretched, BYTES, linear((2, 1), "int8"))
-    student.agrees(unstretched, EMPTY, linear((1, 2)))
+    student.agrees(unstretched, EMPTY.astype(F32), linear((1, 2)))
     student.agrees(unstretched, np.zeros((0, 3)), linear((0, 1)))
 
 
@@ -755,7 +755,7 @@ def program_backwards(mj, siblings, name, args, flags, values):
         "matrix": lambda m, x: m @ x,
         "constant": lambda x: x * np.array([2.0, 3.0, 5.0]),
         "shapes": lambda x: jnp.sum(x.T * 2.0, 0),
-        "nothing": lambda x: (),
+        "nothing": lambda *xs: (),
         "tripled": lambda x: (x + x + x, -x),
     }
     with evaluating(siblings) as module:
@@ -886,6 +886,7 @@ def test_program_with_zeros(student):
     flags = [False, False, True]
     student.agrees(program_backwards, PASS, "unused", args, flags, [ROW, ROW, ROW])
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
+    student.agrees(program_backwards, PASS, "nothing", [2.0, ROW], [False, True], [3.0])
     args = [INTEGERS] * 3
     student.agrees(program_backwards, PASS, "unused", args, [False, True, True], args[:2])
     for args in ([2, 3, 5], [2.0, 3.0, 5.0]):
