@@ -288,7 +288,7 @@ mistake(  # A float of NumPy counts as a Python number, since its class is one o
     {"full_raise(trace, out)": "full_raise(trace, float(out) if isinstance(out, float) else out)"},
     fails="test_trace_plain_outputs",
 )
-mistake(  # What has no atom is no array; but the function may have that error, too.
+mistake(  # What has no atom is not an array; but the function may have that error, too.
     "tracing.trace_with",
     {
         "finally:": "except AttributeError as error:\n    raise TypeError(*error.args) from error\nfinally:"

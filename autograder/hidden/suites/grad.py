@@ -455,7 +455,7 @@ exercise("grad.backward_pass")
 def backwards(mj, siblings, spec, calls, times=1):
     """What passes over one program give, each for its own constants, arguments and cotangents.
 
-    Linear inputs of one type are one object.
+    Linear inputs with the same type are the same object.
     """
     made = {}
     with evaluating(siblings) as module:
