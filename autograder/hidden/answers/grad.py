@@ -614,3 +614,62 @@ mistake(  # a pass for the type of what comes, and one for the entries
     },
     fails="test_work_of_a_jacobian",
 )
+mistake(  # visited by a function that calls itself for the next equation
+    "grad.backward_pass",
+    {
+        "for eqn in reversed(linear_eqns):": "def visit(n):\n    if n:\n        step(linear_eqns[n - 1])\n        visit(n - 1)\n\ndef step(eqn):",
+        "        continue": "        return",
+        "return [ct_env": "visit(len(linear_eqns))\nreturn [ct_env",
+    },
+    fails="test_a_chain",
+)
+mistake(  # an operation without results has a rule, too
+    "grad.backward_pass",
+    {"if all(ct is None for ct in cts):": "if cts and all(ct is None for ct in cts):"},
+    fails="test_operations_without_influence",
+)
+mistake(  # nothing flows to integers
+    "grad.backward_pass",
+    {
+        "(ct is None for ct in cts)": "(ct is None or not dtypes.is_float(get_aval(ct).dtype) for ct in cts)"
+    },
+    fails="test_a_value_used_twice",
+)
+mistake(  # linear inputs are told apart by their markers, and two may have one
+    "grad.backward_pass",
+    {
+        "for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]": "for var in {id(env[v]): v for v in jaxpr.invars if isinstance(env[v], UndefPrimal)}.values()]"
+    },
+    fails="test_several_results",
+)
+mistake(  # zeros have no weak type
+    "grad.call_rule",
+    {
+        "[instantiate(ct, aval) for": "[np.zeros(aval.shape, aval.dtype) if ct is None and dtypes.is_float(aval.dtype) else instantiate(ct, aval) for"
+    },
+    fails="test_program_with_zeros",
+)
+mistake(  # products of numbers need no product of matrices
+    "grad.dot_general_rule",
+    {
+        "out = dot_general(": "if num_batch and len(get_aval(other).shape) == num_batch:\n    return as_operand(mul(ct, other), aval, contract, batch)\nout = dot_general("
+    },
+    fails="test_work_of_a_cotangent",
+)
+mistake(  # an empty argument has no gradient
+    "grad.value_and_gradients",
+    {"f_vjp(one), *aux)": "tuple(x for x in f_vjp(one) if x is not None), *aux)"},
+    fails="test_gradients_of_containers",
+)
+mistake(  # what fails in the function has no gradient
+    "grad.value_and_gradients",
+    {
+        "value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)": "try:\n    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
+    },
+    fails="test_no_gradient",
+)
+mistake(  # the last of the inputs are the cotangents, and all are, if there is no result
+    "grad.call_rule",
+    {"list(rest)": "list(inputs)[-len(jaxpr.out_avals) :]"},
+    fails="test_program_with_zeros",
+)

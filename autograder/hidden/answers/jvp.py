@@ -519,3 +519,60 @@ mistake(  # A list without a box is used up.
     },
     fails="test_flat_constant_outputs",
 )
+mistake(  # A number becomes an array, which is not weakly typed.
+    "jvp.process_primitive",
+    {
+        "[t.primal for t in tracers]": "[np.asarray(x) if isinstance(x, float) else x for x in (t.primal for t in tracers)]"
+    },
+    fails="test_what_the_rule_gets",
+)
+mistake(  # Beside a constant, an operation without a rule counts as one that does not move.
+    "jvp.process_primitive",
+    {
+        "if all(tangent": "if (primitive not in jvp_rules and any(t is None for t in tangents)) or all(tangent"
+    },
+    fails="test_missing_rule",
+)
+mistake(  # The factor -1 is not weakly typed, as numbers are.
+    "jvp.sum_rule",
+    {"neg(y_dot)": "mul(np.asarray(-1.0, get_aval(y_dot).dtype), y_dot)"},
+    fails="test_sum_as_a_function",
+)
+mistake(  # Levels are compared where the MainTrace matters.
+    "jvp.flat",
+    {
+        "(trace, out) for": "(trace, out) if getattr(out, '_trace', trace).main.level != main.level else out if isinstance(out, JVPTracer) else trace.pure(out) for"
+    },
+    fails="test_flat_escaped_output",
+)
+mistake(  # Without inputs nothing moves, and results are not looked at.
+    "jvp.flat",
+    {
+        "with new_main": "if not primals:\n    outs = list(f())\n    return outs, [zeros_like_aval(get_aval(out)) for out in outs]\nwith new_main"
+    },
+    fails="test_flat_escaped_output",
+)
+mistake(  # An integer becomes an array, which is not weakly typed.
+    "jvp.flat",
+    {
+        "[t.primal for t in tracers_out]": "[np.asarray(x) if isinstance(x, int) else x for x in (t.primal for t in tracers_out)]"
+    },
+    fails="test_flat_constant_outputs",
+)
+mistake(  # A generator turns a StopIteration of f into a RuntimeError.
+    "jvp.flat",
+    {"for out in f(*tracers_in)]": "for out in next(f(*boxes) for boxes in [tracers_in])]"},
+    fails="test_flat_after_an_error",
+)
+mistake(  # Constants that are not tracers are evaluated, even if another interpreter takes them.
+    "jvp.process_primitive",
+    {
+        "primal_out = primitive.bind(*primals, **params)": "from minijax.core import EvalTrace, trace_state\nbottom = EvalTrace(trace_state.stack[0])\nif any(isinstance(x, Tracer) for x in primals):\n    primal_out = primitive.bind(*primals, **params)\nelse:\n    primal_out = bottom.process_primitive(primitive, primals, params)"
+    },
+    fails="test_constants_need_no_rule",
+)
+mistake(  # A tangent that is a number becomes an array, which is not weakly typed.
+    "jvp.flat",
+    {"drop_float0(t)": "drop_float0(np.asarray(t) if isinstance(t, float) else t)"},
+    fails="test_flat_as_a_function",
+)

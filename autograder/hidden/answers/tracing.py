@@ -283,3 +283,25 @@ mistake(  # A StopIteration of the function is taken for the end of its results.
     },
     fails="test_trace_afterwards",
 )
+mistake(  # A float of NumPy counts as a Python number, since its class is one of them.
+    "tracing.trace_with",
+    {"full_raise(trace, out)": "full_raise(trace, float(out) if isinstance(out, float) else out)"},
+    fails="test_trace_plain_outputs",
+)
+mistake(  # What has no atom is not an array; but the function may have that error, too.
+    "tracing.trace_with",
+    {
+        "finally:": "except AttributeError as error:\n    raise TypeError(*error.args) from error\nfinally:"
+    },
+    fails="test_trace_afterwards",
+)
+mistake(  # A copy of an array of our own has no weak type.
+    "tracing.constant",
+    {"isinstance(val, np.ndarray)": 'hasattr(val, "nbytes") and not isinstance(val, Tracer)'},
+    fails="test_constant_arrays",
+)
+mistake(  # A large array is not copied.
+    "tracing.constant",
+    {"isinstance(val, np.ndarray)": "isinstance(val, np.ndarray) and val.nbytes < 4096"},
+    fails="test_constant_is_a_copy",
+)

@@ -270,9 +270,9 @@ def avals_in_turn(mj, values):
 
 @probe
 def aval_refused(mj, value):
-    """The errors for a value that is not an array, and for its class."""
+    """The errors for a value that is not an array, for its class, and for a primitive."""
     errors, shown = [], []
-    for refused in (value, type(value)):
+    for refused in (value, type(value), Primitive("sinus")):
         try:
             get_aval(refused)
             errors.append("nothing")
@@ -282,7 +282,7 @@ def aval_refused(mj, value):
             shown.append([repr(refused) in text, str(type(refused)) in text])
             shown[-1].append("is not a valid JAX type" in text)
     return {
-        "the errors for a value and for its class": errors,
+        "the errors for a value, for its class and for a primitive": errors,
         "an error shows what was refused, its type, and the words of the example": shown,
     }
 
@@ -400,12 +400,16 @@ def top_of(mj, levels, height, dynamic):
             "its `main` is the one on the stack": trace.main is mains[level],
         }
 
-    seen = []
+    seen, constants = [], [np.ones(3).view(Named), 2.5]
+    constants += [ArrayImpl(np.ones(2), False), ArrayImpl(np.array(0.5), True)]
     for sequence in (list, tuple):
         upper = [MainTrace(level, Odd if level % 2 else Even) for level in range(1, height)]
         trace_state.stack[1:] = upper
-        mains, constant = list(trace_state.stack), np.ones(3).view(Named)
-        operands = [constant if level is None else box(mains[level], True) for level in levels]
+        mains = list(trace_state.stack)
+        operands = [
+            constants[i % 4] if level is None else box(mains[level], True)
+            for i, level in enumerate(levels)
+        ]
         seen.append(found(sequence(operands), mains))
         alone = [find_top_trace([box(main, True)]).main is main for main in mains]
         seen[-1]["a tracer alone is taken by its own interpreter"] = alone
@@ -577,7 +581,7 @@ def refused_by_trace(mj, error):
 def tracer_boxed(mj, level, own_level, same_type, ended=False):
     """How a tracer of `level` is boxed for another interpreter at `own_level`, which is active.
 
-    All interpreters have the same data.
+    All interpreters have the same data, and box no tracer that has escaped.
     """
 
     class Toy(Trace):
@@ -585,6 +589,8 @@ def tracer_boxed(mj, level, own_level, same_type, ended=False):
             return "pure", val
 
         def lift(self, val):
+            if ended or level >= own_level:
+                raise TypeError("cannot box it")
             return "lift", val
 
     class Other(Toy):
@@ -874,22 +880,31 @@ def counts_of_itself(mj, siblings, depth):
 
     def broken(x):
         kept.append(mul_p.bind(x, x))
-        raise errors[-1]
+        if errors:
+            raise errors[-1]
+        return kept[-1]
 
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
-        g = counted(f)
+        g, fails = counted(f), counted(broken)
         value, count = g(5.5)
-        for kind in (KeyError, StopIteration, KeyboardInterrupt, RecursionError):
+        for kind in (
+            *(KeyError, StopIteration, KeyboardInterrupt, RecursionError),
+            *(AttributeError, TypeError),
+        ):
             errors.append(kind("out"))
-            own.append(error_of(counted(broken), 2.0) is errors[-1])
+            own.append(error_of(fails, 2.0) is errors[-1])
         own.append(isinstance(error_of(counted(Primitive("new").bind), 2.0), NotImplementedError))
         escaped = rejected(sub_p.bind, kept[0], 1.0)
+        errors.clear()
+        calm = fails(2.0)[1]
     return {
         "the function's value": float(value),
         "the count": count,
         "the counts of the calls inside": counts[-depth:],
         "the errors of functions that fail are their own": own,
+        "the count when the function does not fail any more": calm,
+        "calls of this function": len(kept),
         "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
         "the height of the stack in the end": len(trace_state.stack),
     }

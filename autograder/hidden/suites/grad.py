@@ -174,7 +174,7 @@ def test_an_axis_was_stretched(student):
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1), "float32"))
     student.agrees(unstretched, GRID.astype(F32), linear((2, 1)))
     student.agrees(unstretched, BYTES, linear((2, 1), "int8"))
-    student.agrees(unstretched, EMPTY, linear((1, 2)))
+    student.agrees(unstretched, EMPTY.astype(F32), linear((1, 2)))
     student.agrees(unstretched, np.zeros((0, 3)), linear((0, 1)))
 
 
@@ -185,6 +185,7 @@ def test_several_axes_were_stretched(student):
     for shape in [(1, 3, 4), (2, 1, 4), (2, 3, 1), (1, 1, 4), (1, 3, 1), (2, 1, 1), (1, 1, 1)]:
         student.agrees(unstretched, CUBE, linear(shape))
     student.agrees(unstretched, CUBE[:1], linear((1, 1, 4)))
+    student.agrees(unstretched, np.stack([CUBE, CUBE]), linear((2, 1, 3, 1)))
     student.agrees(unstretched, CUBE[:, :1], linear((1, 1, 4)))
 
 
@@ -238,6 +239,7 @@ def test_several_kept_axes(student):
     repetition(student, CUBE, (2, 4), 0, 2)
     repetition(student, CUBE, (3, 4), 1, 2)
     repetition(student, CUBE[None], (2, 3, 4), 1, 2, 3)
+    repetition(student, np.stack([CUBE, CUBE]), (2, 3), 1, 2)
     repetition(student, GRID, (2, 3), 0, 1)
     repetition(student, ROW, (3,), 0)
 
@@ -371,6 +373,8 @@ def test_vectors(student):
     of_both(student, (3,), (3,), (((0,), (0,)), ((), ())))
     of_both(student, (3,), (4,), (((), ()), ((), ())))
     of_both(student, (3,), (3,), (((), ()), ((0,), (0,))))
+    of_both(student, (0, 3), (3, 2), MATRICES)
+    of_both(student, (2, 0), (0, 3), MATRICES)
     # A Python number as the cotangent, and one as the other operand.
     student.agrees(operand_cotangent, 5.0, (3,), F64, ROW, ((0,), (0,)), ((), ()), True)
     student.agrees(operand_cotangent, ROW, (3,), F64, 2.5, ((), ()), ((), ()), False)
@@ -440,6 +444,8 @@ def test_work_of_a_cotangent(student):
     """Operands may be tracers, and one product does it."""
     of_both(student, (2, 3), (3, 4), MATRICES, traced=True)
     of_first(student, (2, 3, 4), (2, 4, 5), STACKS, traced=True)
+    of_both(student, (3,), (3,), (((), ()), ((0,), (0,))), traced=True)
+    of_both(student, (3,), (), (((), ()), ((), ())), traced=True)
 
 
 exercise("grad.backward_pass")
@@ -447,12 +453,18 @@ exercise("grad.backward_pass")
 
 @probe(uses=[evaluating, operand, program])
 def backwards(mj, siblings, spec, calls, times=1):
-    """What passes over one program give, each for its own constants, arguments and cotangents."""
+    """What passes over one program give, each for its own constants, arguments and cotangents.
+
+    Linear inputs with the same type are the same object.
+    """
+    made = {}
     with evaluating(siblings) as module:
         jaxpr = program(*spec)
         return {
             "the cotangents": [
-                module.backward_pass(jaxpr, consts, [operand(x) for x in args], cts)
+                module.backward_pass(
+                    jaxpr, consts, [made.setdefault(str(x), operand(x)) for x in args], cts
+                )
                 for consts, args, cts in times * calls
             ]
         }
@@ -462,11 +474,11 @@ def backwards(mj, siblings, spec, calls, times=1):
 def rules_called(mj, siblings, eqns, outs, args, cts):
     """What rules are called with; made-up operations note it, with two, one and a list of one.
 
-    One more operation has three operands.
+    One more operation has three operands, and one has no result and no rule.
     """
-    lists = {"split": True, "wrapped": True, "scaled": False, "three": False}
+    lists = {"split": True, "wrapped": True, "scaled": False, "three": False, "none": True}
     extra = {name: core.Primitive(name, multiple_results=gives) for name, gives in lists.items()}
-    split, wrapped, scaled, three = extra.values()
+    split, wrapped, scaled, three, none = extra.values()
     calls = []
 
     def described(x):
@@ -486,7 +498,7 @@ def rules_called(mj, siblings, eqns, outs, args, cts):
         return [k * ct if isinstance(x, UndefPrimal) else None for k, x in pairs]
 
     types = {split: lambda x, *, k: [x, x], wrapped: lambda x: [x], scaled: lambda x, y, *, by: x}
-    types[three] = lambda x, y, z: x
+    types |= {three: lambda x, y, z: x, none: lambda x: []}
     rules = {
         split: noted("split", lambda cts, x, *, k: [k * sum(ct for ct in cts if ct is not None)]),
         wrapped: noted("wrapped", lambda cts, x: [2.0 * cts[0]]),
@@ -536,11 +548,13 @@ def missing_rule(mj, siblings, used):
 
 @probe(uses=[evaluating, operand, program])
 def failing_rule(mj, siblings, names):
-    """The errors that come out if the rule of an operation raises these."""
+    """The errors that come out if the rule of an operation raises these, and what comes at last."""
     came, failing = [], core.Primitive("failing")
 
     def rule(ct, x):
-        raise getattr(builtins, names[len(came)])("of the rule")
+        if len(came) < len(names):
+            raise getattr(builtins, names[len(came)])("of the rule")
+        return [3.0 * ct]
 
     with (
         evaluating(siblings) as module,
@@ -549,10 +563,10 @@ def failing_rule(mj, siblings, names):
     ):
         eqns = [("failing", [0], {})]
         jaxpr = program(0, [[[], "float64"]], eqns, [1], {"failing": failing})
-        while len(came) < len(names):
+        while len(came) <= len(names):
             try:
-                module.backward_pass(jaxpr, [], [operand(["linear", [], "float64"])], [1.0])
-                came.append("nothing")
+                back = module.backward_pass(jaxpr, [], [operand(["linear", [], "float64"])], [1.0])
+                came.append(["nothing", back])
             except Exception as error:
                 came.append([type(error).__name__, str(error)])
     return {"the errors that come out": came}
@@ -573,6 +587,9 @@ def test_a_chain(student):
     chain = [("mul", [0, 3.0], {}), ("neg", [1], {}), ("mul", [2.0, 2], {}), ("div", [3, 8.0], {})]
     passes(student, (0, [NUMBER], chain, [4]), [linear(())], [5.0])
     passes(student, (0, [THREE], chain, [4]), [linear((3,))], [ROW])
+    passes(student, (0, [([0, 2], F64)], chain, [4]), [linear((0, 2))], [EMPTY])
+    long = [("neg", [i], {}) for i in range(1100)]
+    passes(student, (0, [NUMBER], long, [1100]), [linear(())], [5.0])
     shapes = [
         ("transpose", [0], {"permutation": (1, 0)}),
         ("mul", [1, 2.0], {}),
@@ -590,6 +607,8 @@ def test_a_value_used_twice(student):
     passes(student, (0, [NUMBER], fork, [4]), [linear(())], [5.0])
     double = [("add", [0, 0], {}), ("sub", [1, 0], {}), ("add", [1, 2], {}), ("add", [3, 3], {})]
     passes(student, (0, [THREE], double, [4]), [linear((3,))], [ROW])
+    spec = (0, [([2, 2], "int8")], double, [4])
+    passes(student, spec, [linear((2, 2), "int8")], [BYTES])
 
 
 @pytest.mark.meets("more_than_two")
@@ -653,8 +672,8 @@ def test_what_a_rule_gets(student):
     eqns = [("scaled", [0, 1], {"by": 3.0}), ("scaled", [1, 2], {"by": 10.0})]
     student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
     student.agrees(rules_called, RULES, eqns, [3], [4.0, linear(())], [5.0])
-    for zero in (0.0, -0.0, np.array(0.0)):
-        student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [zero])
+    for ct in (0.0, -0.0, np.array(0.0), np.nan):
+        student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [ct])
     eqns = [("three", [0, 1, 0], {}), ("three", [1, 2, 0], {})]
     student.agrees(rules_called, RULES, eqns, [3], [linear(()), 4.0], [5.0])
     known = [("scaled", [0, 0], {"by": 2.0}), ("scaled", [2, 1], {"by": 7.0})]
@@ -680,6 +699,8 @@ def test_operations_without_influence(student):
     student.agrees(rules_called, RULES, eqns, [3], [linear(())], [5.0])
     student.agrees(rules_called, RULES, eqns, [1, 3], [linear(())], [5.0, None])
     student.agrees(rules_called, RULES, eqns, [1, 2, 3], [linear(())], [None, None, None])
+    eqns = [("scaled", [0, 3.0], {"by": 2.0}), ("none", [1], {})]
+    student.agrees(rules_called, RULES, eqns, [1], [linear(())], [5.0])
     student.agrees(missing_rule, RULES, False)
 
 
@@ -689,7 +710,9 @@ def test_missing_rule(student):
     """A missing rule is an error that names the primitive; an error of a rule comes out."""
     student.agrees(missing_rule, RULES, True)
     student.agrees(
-        failing_rule, RULES, ["KeyError", "TypeError", "ValueError", "NotImplementedError"]
+        failing_rule,
+        RULES,
+        ["KeyError", "TypeError", "ValueError", "NotImplementedError", "IndexError"],
     )
 
 
@@ -732,7 +755,7 @@ def program_backwards(mj, siblings, name, args, flags, values):
         "matrix": lambda m, x: m @ x,
         "constant": lambda x: x * np.array([2.0, 3.0, 5.0]),
         "shapes": lambda x: jnp.sum(x.T * 2.0, 0),
-        "nothing": lambda x: (),
+        "nothing": lambda *xs: (),
         "tripled": lambda x: (x + x + x, -x),
     }
     with evaluating(siblings) as module:
@@ -863,9 +886,11 @@ def test_program_with_zeros(student):
     flags = [False, False, True]
     student.agrees(program_backwards, PASS, "unused", args, flags, [ROW, ROW, ROW])
     student.agrees(program_backwards, PASS, "nothing", [ROW], [True], [])
+    student.agrees(program_backwards, PASS, "nothing", [2.0, ROW], [False, True], [3.0])
     args = [INTEGERS] * 3
     student.agrees(program_backwards, PASS, "unused", args, [False, True, True], args[:2])
-    student.agrees(program_backwards, PASS, "unused", [2, 3, 5], [False, True, True], [2, 3])
+    for args in ([2, 3, 5], [2.0, 3.0, 5.0]):
+        student.agrees(program_backwards, PASS, "unused", args, [False, True, True], args[:2])
 
 
 @pytest.mark.meets("float32")
@@ -935,11 +960,14 @@ def gradients_of(mj, siblings, name, args, has_aux):
         "squares": lambda x: jnp.sum(x * x * x),
         "three": lambda x, y, z: jnp.sum(x * y) / z,
         "loss": lambda p, x: jnp.sum((p["w"] @ x + p["b"]) * (p["w"] @ x)),
-        "constant": lambda x: 7.0,
+        "constant": lambda *xs: 7.0,
+        "second": lambda x, y: y * y,
         "aux": lambda x: (jnp.sum(x * x), {"twice": x * 2.0, "n": 3}),
         "none": lambda x: (x * x, None),
         "zero": lambda x: (x * x, 0),
-        "list": lambda x: (x * x, [x, 2]),
+        "array": lambda x: (x * x, x * 2.0),
+        "list": lambda x: (x * x, [x * 2.0, 2]),
+        "tuple of one": lambda x: (x * x, (x,)),
         "empty": lambda x: (x * x, ()),
         "infinite": lambda x: x * np.inf,
     }
@@ -951,7 +979,8 @@ def gradients_of(mj, siblings, name, args, has_aux):
 
     with evaluating(siblings) as module:
         out = module.value_and_gradients(f, args, **({"has_aux": True} if has_aux else {}))
-        return {"value": out, "calls of f": len(runs)}
+        weak = [get_aval(x).weak_type for x in mj.tree.leaves([out[0], *out[2:]])]
+        return {"value": out, "calls of f": len(runs), "a value is weakly typed": weak}
 
 
 @probe(uses=[evaluating])
@@ -991,13 +1020,14 @@ def no_gradient(mj, siblings, name, has_aux=False):
         "boolean": lambda x: x < 3.0,
         "None": lambda x: None,
         "dict": lambda x: {"a": x},
+        "an error": lambda x: int("x"),
     }
     f = functions[name]
     with evaluating(siblings) as module:
         try:
             fun = (lambda x: (f(x), x)) if has_aux else f
             out = module.value_and_gradients(fun, [2.0], has_aux)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             return {"error": type(error).__name__}
         return {"error": "nothing", "the gradients": out}
 
@@ -1036,6 +1066,9 @@ def test_gradients_of_containers(student):
     student.agrees(gradients_of, ALL, "loss", [params, ROW], False)
     student.agrees(gradients_of, ALL, "squares", [GRID], False)
     student.agrees(gradients_of, ALL, "constant", [ROW], False)
+    student.agrees(gradients_of, ALL, "constant", [], False)
+    for first in (None, 3, np.array([1, 2]), {}):
+        student.agrees(gradients_of, ALL, "second", [first, 2.0], False)
 
 
 @pytest.mark.meets("some_results", "none")
@@ -1044,7 +1077,7 @@ def test_gradients_with_aux(student):
     """With has_aux, the second part of the result comes as a third result."""
     student.agrees(gradients_of, ALL, "aux", [ROW], True)
     student.agrees(gradients_of, ALL, "aux", [GRID.astype(F32)], True)
-    for name in ("none", "zero", "empty", "list"):
+    for name in ("none", "zero", "array", "empty", "list", "tuple of one"):
         student.agrees(gradients_of, ALL, name, [3.0], True)
 
 
@@ -1064,7 +1097,8 @@ def test_no_gradient(student):
     """A function whose value is not one float has no gradient, and is rejected."""
     for name in ("vector", "tuple", "one", "list", "entry", "integer", "boolean", "None", "dict"):
         student.agrees(no_gradient, ALL, name)
-    student.agrees(no_gradient, ALL, "vector", True)
+    for name in ("vector", "one", "an error"):
+        student.agrees(no_gradient, ALL, name, True)
 
 
 @pytest.mark.meets("another_box", "nested")

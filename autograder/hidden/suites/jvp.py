@@ -132,7 +132,8 @@ def rule_call(mj, primals, tangents, params, moves=True):
 
     def toy_jvp(primals, tangents, *, scale=1.0, shift=0.0):
         calls.append([[*primals], [*tangents], {"scale": scale, "shift": shift}])
-        return scale * (primals[0] - primals[1]), 100.0 * scale + shift if moves else None
+        value = scale * (primals[0] - primals[1])
+        return value, 100.0 * scale + shift + 0.0 * primals[0] if moves else None
 
     def evaluate(x, y, *, scale=1.0, shift=0.0):
         runs.append(1)
@@ -155,13 +156,24 @@ def rule_call(mj, primals, tangents, params, moves=True):
             "the parameters that the rule gets": [call[2] for call in calls],
             "the value": out.primal,
             "the tangent": out.tangent,
+            "what the rule gets, the value and the tangent are weakly typed": [
+                None if x is None else core.get_aval(x).weak_type
+                for x in (
+                    *[x for call in calls for x in call[0] + call[1]],
+                    out.primal,
+                    out.tangent,
+                )
+            ],
             "operands afterwards": [[box.primal, box.tangent] for box in boxes],
         }
 
 
 @probe(uses=[watching])
-def constant_call(mj, primals, params):
-    """A primitive without a rule, on constants; the operation is watched one level down."""
+def constant_call(mj, primals, params, boxed=True):
+    """A primitive without a rule, on constants; the operation is watched one level down.
+
+    If these are not `boxed`, the interpreter there takes all operations.
+    """
     toy = Primitive("toy")
     impl_rules[toy] = lambda x, y, *, scale=1.0: np.multiply(scale, x - y)
 
@@ -170,12 +182,16 @@ def constant_call(mj, primals, params):
 
     with watching(note) as (below, log), new_main(JVPTrace) as main:
         trace = JVPTrace(main)
-        boxes = [JVPTracer(trace, below(x), None) for x in primals]
-        out = trace.process_primitive(toy, boxes, params)
+        boxes = [JVPTracer(trace, below(x) if boxed else x, None) for x in primals]
+        trace_state.dynamic_trace = None if boxed else trace_state.stack[main.level - 1]
+        try:
+            out = trace.process_primitive(toy, boxes, params)
+        finally:
+            trace_state.dynamic_trace = None
         mine = isinstance(out, JVPTracer) and out._trace.main is main
         return {
             "the result is a box of this trace": mine,
-            "the value": out.primal.val,
+            "the value": getattr(out.primal, "val", out.primal),
             "the tangent": out.tangent,
             "the operations bound one level down, with their parameters": log,
         }
@@ -215,14 +231,15 @@ def several(mj, primals, tangents, params, number=3, still=1):
 
 
 @probe
-def missing_rule(mj, several=False):
+def missing_rule(mj, tangents, several=False):
     """The error where a rule is needed and there is none."""
     toy = Primitive("wobble", multiple_results=several)
-    impl_rules[toy] = lambda x: [x] if several else x
+    impl_rules[toy] = lambda x, *others: [x] if several else x
     with new_main(JVPTrace) as main:
         trace = JVPTrace(main)
         try:
-            out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.5)], {})
+            boxes = [JVPTracer(trace, 3.0, tangent) for tangent in tangents]
+            out = trace.process_primitive(toy, boxes, {})
         except NotImplementedError as error:
             named = "wobble" in str(error)
             return {"error": "NotImplementedError", "the error names the primitive": named}
@@ -263,7 +280,8 @@ def test_what_the_rule_gets(student):
     student.agrees(rule_call, [ROW, STEP], [STEP, ROW], {"shift": 4.0, "scale": -2.0})
     student.agrees(rule_call, [ROW.astype(F32), F32(2.0)], [STEP.astype(F32), None], {})
     student.agrees(rule_call, [5.0, 2.0], [0.5, None], {}, False)
-    student.agrees(rule_call, [5.0, 2.0], [0.5, 0.25], {"shift": -100.0})  # the tangent is 0
+    for primals in ([5.0, 2.0], [ROW, STEP]):
+        student.agrees(rule_call, primals, primals, {"shift": -100.0})  # the tangent is 0
 
 
 @pytest.mark.meets("zeros")
@@ -286,8 +304,9 @@ def test_nothing_moves(student):
 @pytest.mark.keeps("at least one operand moves")
 def test_constants_need_no_rule(student):
     """If no operand moves, the primitive is bound one level down, and needs no rule here."""
-    student.agrees(constant_call, [5.0, 2.0], {})
-    student.agrees(constant_call, [ROW, STEP], {"scale": -2.0})
+    for boxed in (True, False):
+        student.agrees(constant_call, [5.0, 2.0], {}, boxed)
+        student.agrees(constant_call, [ROW, STEP], {"scale": -2.0}, boxed)
 
 
 @pytest.mark.meets("order", "more_than_two", "sizes", "some_results", "none")
@@ -310,8 +329,9 @@ def test_several_results(student):
 @pytest.mark.keeps("names the primitive")
 def test_missing_rule(student):
     """A rule that is needed but missing raises an error that names the primitive."""
-    for several in (False, True):
-        student.agrees(missing_rule, several)
+    for tangents in ([1.5], [None, 1.5]):
+        for several in (False, True):
+            student.agrees(missing_rule, tangents, several)
 
 
 @pytest.mark.meets("another_box", "nested")
@@ -545,6 +565,8 @@ def test_sum_as_a_function(student):
     for name in ("add_p", "sub_p"):
         ask = "sum_rule", name
         as_function(student, *ask, [3.0, 5.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
+        as_function(student, *ask, [3.0, 5.0], [0.5, None], ([2.0, -4.0], [7.0, None]))
+        as_function(student, *ask, [3.0, 5.0], [None, 10.0], ([2.0, -4.0], [None, 0.25]))
         as_function(student, *ask, [ROW, STEP], [None, STEP], ([STEP, ROW], [None, ROW]))
         as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
         as_function(student, *ask, [ROW], [STEP], ([STEP], [ROW]))
@@ -579,6 +601,9 @@ def constant_outputs(mj, constants, primals=(3.0,), tangents=(0.5,)):
     return {
         "the values": primals_out,
         "the tangents": tangents_out,
+        "values and tangents are weakly typed": [
+            core.get_aval(x).weak_type for x in (*primals_out, *tangents_out)
+        ],
         "calls of f": len(kept),
         "the list that f returned is as it was": [[*map(id, x)] == [*map(id, y)] for x, y in kept],
     }
@@ -647,7 +672,8 @@ def failing_function(mj):
         raise error
 
     seen, calls = [], []
-    for error in (TypeError(), KeyError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
+    interrupts = KeyboardInterrupt(), SystemExit(), GeneratorExit()
+    for error in (TypeError(), KeyError(), StopIteration(), *interrupts):
         try:
             jvp_flat(lambda x, error=error: stop(error), [3.0], [0.5])
         except BaseException as caught:
@@ -679,29 +705,33 @@ def flat_as_a_function(mj, siblings, x, x_dot):
 
 @probe(uses=[watching])
 def escaped_output(mj):
-    """An output that is a tracer of an inner jvp, or of another interpreter, that has ended."""
+    """An output that is a tracer of a jvp, or of another interpreter, that has ended."""
     kept, found = [], []
 
     def inner(y):
         kept.append(y)
         return [y]
 
-    def f(x):
+    def f(*xs):
         jvp_flat(inner, [2.0], [1.0])
-        return [kept[0]]
+        return [kept[-1]]
 
     with watching() as (box, _):
         other = box(2.0)
-    for g in (f, lambda x: [x, other]):
-        try:
-            found.append(len(jvp_flat(g, [3.0], [0.5])))
-        except UnexpectedTracerError:
-            found.append("UnexpectedTracerError")
-        except Exception:
-            found.append("another error")
+    jvp_flat(inner, [2.0], [1.0])
+    earlier = kept.pop()
+    for g in (lambda *xs: [*xs, earlier], f, lambda *xs: [*xs, other]):
+        for primals, tangents in (([3.0], [0.5]), ([], [])):
+            try:
+                found.append(len(jvp_flat(g, primals, tangents)))
+            except UnexpectedTracerError:
+                found.append("UnexpectedTracerError")
+            except Exception:
+                found.append("another error")
     return {
-        "the error for a box of an inner jvp that has ended": found[0],
-        "the error for a box of another interpreter that has ended": found[1],
+        "the errors for a box of an earlier jvp, which has ended": found[:2],
+        "the errors for a box of an inner jvp that has ended": found[2:4],
+        "the errors for a box of another interpreter that has ended": found[4:],
     }
 
 
@@ -750,7 +780,7 @@ def test_flat_boolean_inputs(student):
 @pytest.mark.keeps("which is called once", "Returns two lists", "never `None`", "stays as it is")
 def test_flat_constant_outputs(student):
     """An output that is a constant comes back with zeros of its own shape as tangent."""
-    student.agrees(constant_outputs, [2.5, GRID])
+    student.agrees(constant_outputs, [2.5, GRID, np.float64(1.0)])
     student.agrees(constant_outputs, [ROW.astype(F32), 7, EMPTY])
     student.agrees(constant_outputs, [2.5, True], [], [])
     student.agrees(constant_outputs, [], [], [])

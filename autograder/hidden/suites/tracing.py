@@ -97,15 +97,25 @@ def weak_constants(mj, x):
     """The types of the variables for weakly typed arrays and for tracers of such."""
     builder, array = tracing.JaxprBuilder(), core.neg_p.bind(x)
     row, strong = core.ArrayImpl(np.ones(3), True), core.neg_p.bind(np.array(x))
-    atoms = [builder.constant(x) for x in (array, row, strong)]
+    outer = tracing.JaxprTrace(MainTrace(1, tracing.JaxprTrace, tracing.JaxprBuilder()))
+    values = [array, row, strong, outer.new_arg(array.aval)]
+    atoms = [builder.constant(x) for x in values]
     seen = [[type(atom).__name__, atom.aval.weak_type] for atom in atoms]
+    types = [type(atom.aval).__name__ for atom in atoms]
+    noted = [note.value is x for note, x in zip(builder.consts.values(), values, strict=True)]
+    kept = [get_aval(note.kept).weak_type for note in builder.consts.values()]
 
     def f(y):
         seen.append(["Var", builder.constant(y).aval.weak_type])
         return y
 
-    mj.jvp(f, (array,), (array,))
-    return {"the atoms of weakly typed arrays and tracers, and whether they are": seen}
+    mj.jvp(f, (core.neg_p.bind(2.0),), (core.neg_p.bind(2.0),))
+    return {
+        "the atoms of weakly typed arrays and tracers, and whether they are": seen,
+        "the classes of the atoms' types": types,
+        "an entry's value is the array that was met": noted,
+        "what is kept is weakly typed": kept,
+    }
 
 
 @probe
@@ -271,7 +281,8 @@ def test_constant_arrays(student):
     student.agrees(constants, [GRID.astype("float32"), ROW, np.zeros((0, 2), "int8")])
     student.agrees(constants, [np.array([7]), ROW > 0.0, np.array([[2.5]]), np.array([3], "uint8")])
     student.agrees(constants, [np.array([np.nan, -0.0, np.inf, 0.5], "float16")])
-    student.agrees(weak_constants, 2.0)
+    for x in (2.0, 2, np.float32(2.0)):
+        student.agrees(weak_constants, x)
 
 
 @pytest.mark.keeps("The atom for a value", "for each object with a variable")
@@ -281,6 +292,7 @@ def test_constant_numbers(student):
     student.agrees(constants, [2.0, ROW, np.array(2.0)])
     student.agrees(constants, [0.0, -0.0, 0, False, np.float32(0), np.array(0.0), np.array(0)])
     student.agrees(constants, [np.bool_(True), np.int64(1), np.float64(1), float("nan"), 2**60 + 1])
+    student.agrees(constants, [np.array(True), np.array(2, "uint8"), np.float16(0.5), -0.0])
 
 
 @pytest.mark.meets("more_than_two", "twice")
@@ -307,6 +319,7 @@ def test_constant_is_a_copy(student):
     student.agrees(kept_after_a_write, ROW, 99.0)
     student.agrees(kept_after_a_write, np.array([[1, 2]], "int32"), 7)
     student.agrees(kept_after_a_write, ROW > 0.0, False)
+    student.agrees(kept_after_a_write, np.ones((8, 9, 10)), 7.0)
     for how in ("of a class", "transposed", "part"):
         student.agrees(kept_after_a_write, ROW, 7.0, how)
     student.agrees(literal_after_a_write, 7.0)
@@ -355,7 +368,7 @@ def program(mj, siblings, case, avals):
         pass
 
     row, small = np.array([1.0, 2.0, 4.0]), np.ones((1,), np.float32)
-    ours = [neg_p.bind(2.0), neg_p.bind(row)]
+    ours = [neg_p.bind(2.0), neg_p.bind(row), core.ArrayImpl(row, True)]
     functions = {
         "one": lambda x: [sin_p.bind(x)],
         "two": lambda x, y: [sub_p.bind(y, mul_p.bind(x, y))],
@@ -363,8 +376,9 @@ def program(mj, siblings, case, avals):
         "unused": lambda x, y, z: [sin_p.bind(y)],
         "nothing": lambda x: [],
         "no inputs": lambda: [sin_p.bind(2.0)],
-        "plain outputs": lambda x: [2.0, row, x, 3, True],
+        "plain outputs": lambda x: [2.0, row, x, 3, True, False],
         "numbers": lambda x: [np.float32(0.5), np.array(7), -0.0, 0.0, float("nan")],
+        "of numpy": lambda x: [np.float64(0.5), np.int64(3), np.bool_(True), np.array(0.5)],
         "arrays": lambda x: [row, *ours, row, row.view(Named), small, row[:0], row > 2.0],
         "last": lambda *xs: [sub_p.bind(xs[1], xs[-1])],
         "number": lambda x: [mul_p.bind(3.0, x)],
@@ -639,6 +653,7 @@ def into_one_builder(mj, siblings, x):
         builder = tracing.JaxprBuilder()
         var = builder.constant(x)
         tracing.trace_with(builder, lambda y: [sin_p.bind(y)], types)
+        tracing.trace_with(builder, list, [])
         closed = tracing.trace_with(builder, lambda y: [mul_p.bind(x, y), y * 2.0], types)
     return {
         "the primitives of the builder's equations": [eqn.primitive.name for eqn in builder.eqns],
@@ -672,8 +687,8 @@ def test_trace_plain_outputs(student):
     """A number or an array that the function returns is an output."""
     student.agrees(program, CONSTANT, "plain outputs", [VECTOR])
     student.agrees(program, CONSTANT, "plain outputs", [((), "int64", True)])
-    student.agrees(program, CONSTANT, "numbers", [VECTOR])
-    student.agrees(program, CONSTANT, "arrays", [VECTOR])
+    for case in ("numbers", "of numpy", "arrays"):
+        student.agrees(program, CONSTANT, case, [VECTOR])
 
 
 @pytest.mark.meets("more_than_two", "some_results")
@@ -751,7 +766,9 @@ def test_trace_nested(student):
 @pytest.mark.keeps("After `f` has returned or raised")
 def test_trace_afterwards(student):
     """The function runs at the top of the stack, in charge of all, and leaves no trace behind."""
-    for error in ("", "TypeError", "StopIteration", "KeyboardInterrupt"):
+    for error in ("", "TypeError", "AttributeError", "ValueError"):
+        student.agrees(afterwards, CONSTANT, error)
+    for error in ("StopIteration", "KeyboardInterrupt", "GeneratorExit"):
         student.agrees(afterwards, CONSTANT, error)
 
 
