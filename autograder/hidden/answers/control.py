@@ -643,6 +643,14 @@ mistake(
     },
     fails="test_select_gradients_of_each_operand",
 )
+# Integers, which cannot move, keep their batch axis where it is.
+mistake(
+    "control.select",
+    {
+        "operands = to_front(axis_size, operands, dims, every)": 'ints = [get_aval(x).dtype.kind == "i" and dim is not not_mapped for x, dim in zip(operands, dims)]\noperands = to_front(axis_size, operands, [0 if i else dim for i, dim in zip(ints, dims)], every)'
+    },
+    fails="test_select_arrays",
+)
 # If all examples are known to have the same branch, no other is computed.
 mistake(
     "control.select",

@@ -97,6 +97,14 @@ mistake(  # Whatever has an `aval` is taken for a tracer.
 )
 # An error that does not say what the value was.
 mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
+mistake(  # The class whose entry was found is kept for each class, while it has an entry.
+    "core.get_aval",
+    {
+        "for cls in type(x).__mro__:": 'kind, near = type(x), get_aval.__dict__.setdefault("near", {})\nif kind not in aval_makers and near.get(kind) in aval_makers:\n    return aval_makers[near[kind]](x)\nfor cls in kind.__mro__:',
+        "return aval_makers[cls](x)": "near[kind] = cls\nreturn aval_makers[cls](x)",
+    },
+    fails="test_table_is_asked_each_time",
+)
 mistake(  # A class that is only registered has an entry, and the value inherits nothing from it.
     "core.get_aval",
     {

@@ -771,6 +771,16 @@ mistake(
     },
     fails="test_what_is_leaf_gives",
 )
+# Leaves are counted once all is built.
+mistake(
+    "pytrees.unflatten",
+    {
+        "if len(leaves) != treedef.num_leaves:": "if len(leaves) < treedef.num_leaves:",
+        "remaining = iter(leaves)": "remaining = iter(leaves[: treedef.num_leaves])",
+        "return build(treedef, build)": "tree = build(treedef, build)\nif len(leaves) > treedef.num_leaves:\n    raise ValueError('too many leaves')\nreturn tree",
+    },
+    fails="test_number_of_leaves",
+)
 # An error of what yields the leaves is taken for a wrong number of leaves.
 mistake(
     "pytrees.unflatten",

@@ -292,7 +292,7 @@ def test_select_arrays(student):
     two = ("lambda x, n: [x * 2.0, n, x > 1.0]", "lambda x, n: [sin(x), n + 5, x < 0.0]")
     cube, counts = np.arange(12.0).reshape(2, 3, 2) - 4.0, np.array([[3, 4, 5], [6, 7, 8]])
     student.agrees(each_its_own, two, [1, 0], [cube, counts], [0, 0], [cube[0], counts[0]])
-    student.agrees(each_its_own, two, [0, 1], [cube, counts], [0, 0], [cube[0], counts[0]])
+    student.agrees(each_its_own, two, [0, 1], [cube, counts.T], [0, 1], [cube[0], counts[0]])
 
 
 @pytest.mark.meets("another_box", "nested")

@@ -170,10 +170,10 @@ def avals_of_heirs(mj):
 
 @probe
 def aval_of_changing_class(mj):
-    """The abstract values of a number and two objects while the table changes."""
+    """The abstract values of a number and three objects while the table changes."""
     Celsius = type("Celsius", (), {})
     Fever = type("Fever", (Celsius,), {})
-    values, found = (2.5, Fever(), Celsius()), {}
+    values, found = (2.5, Fever(), Celsius(), type("High", (Fever,), {})()), {}
     steps = {
         "of a class that is in the table": (Celsius, 2),
         "after the table's entry was replaced": (Celsius, 3),

@@ -443,10 +443,17 @@ def refusals(student, *calls):
 
 @pytest.mark.keeps("too few or too many")
 def test_number_of_leaves(student):
-    """Fewer leaves than the structure has, or more, are rejected with ValueError."""
+    """Fewer leaves than there are, or more, are rejected by ValueError before anything is built."""
     refusals(student, "tup(leaf, lst(leaf)), [1]", "lst(leaf, leaf), iter([])", "leaf, []")
     refusals(student, "tup(leaf, leaf), [1, 2, 3]", "tup(leaf, leaf), iter([1, 2, 3])")
     refusals(student, "dic(a=lst(leaf), b=leaf), [1, 2, 3, 4]")
+    program = """
+built = []
+node_types[Shape] = NodeType(None, lambda data, xs: built.append(xs))
+structure = lst(PyTreeDef(Shape, None, (leaf,)), leaf)
+result = [refused(tree_unflatten, structure, xs) for xs in ([1], [1, 2, 3])] + built
+"""
+    programs(student, NOTHING, program)
 
 
 @pytest.mark.meets("sizes")

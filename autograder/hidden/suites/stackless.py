@@ -828,6 +828,7 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         "several": lambda x, t: (lax.mul(lax.mul(t, lax.cos(x)), lax.cos(x)), lax.add(t, t)),
         "constants": lambda x, t: (lax.mul(lax.mul(t, k), lax.mul(x, k)), lax.mul(t, k)),
         "given": lambda *xs: (*xs, 2.5, *xs),
+        "nothing": lambda x, t: (),
     }
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(cases[case])(*args)
@@ -935,12 +936,13 @@ def test_transposed_types(student):
 @pytest.mark.meets("twice", "some_results", "none")
 @pytest.mark.keeps("a cotangent for each result")
 def test_transposed_given(student):
-    """A result may be there twice, and be an input or a constant; nothing may be linear."""
+    """A result may be there twice, or none at all, and be an input; nothing may be linear."""
     n, x = np.arange(3), STEP.astype("float16")
     cts = [n, x, 2.0, n, 3 * x]
     student.agrees(run_backwards, BACKWARDS, "given", [n, x], [False, True], [n], cts)
     student.agrees(run_backwards, BACKWARDS, "given", [n, x], [False, False], [n, x], cts)
     student.agrees(run_backwards, BACKWARDS, "given", [], [], [], [2.0])
+    student.agrees(run_backwards, BACKWARDS, "nothing", [n, x], [False, True], [n], [])
 
 
 @pytest.mark.meets("moment", "twice", "mutation")
