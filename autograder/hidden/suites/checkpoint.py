@@ -271,7 +271,7 @@ def kept_of_a_long_program(mj, length):
 def kept_by_a_broken_policy(mj, text, args):
     """Whether errors of the policy come out as they are."""
     found = []
-    for kind in (TypeError, KeyError, NotImplementedError, AttributeError, StopIteration):
+    for kind in (TypeError, KeyError, NotImplementedError, AttributeError):
         error = kind("mine")
         try:
             kept_values(traced(text, args).jaxpr, Mock(side_effect=error))
