@@ -71,17 +71,21 @@ def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
-    return f"This is wrong: {key}{aside(found, _detail(got, want, found.message))}."
+    return f"This is wrong: {key}{aside(found, _detail(got, want, found))}."
 
 
-def _detail(got: Any, want: Any, difference: str) -> str:
+def _detail(got: Any, want: Any, found: Disagreement) -> str:
     """How a part differs; nothing where that is about texts, which are the probe's own."""
+    difference = found.message
     if type(got) is type(want) is list and len(got) != len(want):
         fewer = "fewer" if len(got) < len(want) else "more"
         came = str(len(got)) if len(got) < SMALL else fewer
         return f"{came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected"
     if difference.startswith(("a wrong", "an array with wrong")):
         how = difference.partition(", ")[2]
+        if difference.startswith("a wrong int") and "expected" not in how:
+            came = f"got {how}, where " if how else ""
+            return f"{came}{found.expected.removeprefix('expected ')} is expected"
         return how if not how or "expected" in how or "line" in how else f"got {how}"
     return "" if "string" in difference else difference.replace(" where", ", where")
 
@@ -89,7 +93,8 @@ def _detail(got: Any, want: Any, difference: str) -> str:
 def _raises(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if not found.message.startswith("raises "):
         return ""
-    return f"Your code {found.message}{aside(found)}."
+    where = "" if key in ("error", "the error", "value") else f": {key}"
+    return f"Your code {found.message}{where}{aside(found)}."
 
 
 def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:

@@ -65,7 +65,7 @@ TOLD = [
     ),
     (HEIGHT, 3, 2, "This is wrong: the height of it (3, where 2 is expected)."),
     (HEIGHT, 1_000_000, 2, "This is wrong: the height of it (more, where 2 is expected)."),
-    (HEIGHT, "KeyError", 2, "Your code raises KeyError where no error is expected."),
+    (HEIGHT, "KeyError", 2, "Your code raises KeyError where no error is expected: the height of it."),
     (
         HEIGHT,
         None,
@@ -73,6 +73,19 @@ TOLD = [
         "This is wrong: the height of it (None, where an array is expected).",
     ),
     (HEIGHT, np.zeros(2), np.ones(2), "This is wrong: the height of it (got all 0)."),
+    (
+        *(HEIGHT, [2, 4], [2, 3]),
+        "This is wrong: the height of it (the second of 2: got 4, where 3 is expected).",
+    ),
+    (
+        *(HEIGHT, [2, 400], [2, 3]),
+        "This is wrong: the height of it (the second of 2: 3 is expected).",
+    ),
+    (
+        *(HEIGHT, [{"sin": 1, "exp": 1}] * 2, [{"sin": 1, "exp": 1}, {"sin": 1, "exp": 0}]),
+        "This is wrong: the height of it (the second of 2; of that, 'exp': got 1, where 0 is "
+        "expected).",
+    ),
     (HEIGHT, np.arange(3.0), np.ones(3), "This is wrong: the height of it."),
     (
         *(HEIGHT, [1.0, None, 1.0], [1.0, 2.0, 3.0]),
