@@ -20,6 +20,7 @@ from autograder.grading.suite import WRONG_TYPE, Disagreement
 NAMES = ("value", "operations", "error")
 CALLS = "calls of "
 OPERANDS = "operands afterwards"
+WORD = re.compile(r"expected '([A-Za-z]\w*(?:\[[\d,]*\])?)'")  # a class, a name or a type
 SMALL = 12  # numbers below this are told
 
 # Operations that are named where they should not be there; all that are expected are named too.
@@ -75,8 +76,10 @@ def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
 
 
 def _detail(got: Any, want: Any, found: Disagreement) -> str:
-    """How a part differs; nothing where that is about texts, which are the probe's own."""
+    """How a part differs; of texts, which are the probe's own, no more than an expected word."""
     difference = found.message
+    if difference == "a wrong string" and (word := WORD.fullmatch(found.expected)):
+        return f"{word[1]} is expected"
     if type(got) is type(want) is list and len(got) != len(want):
         fewer = "fewer" if len(got) < len(want) else "more"
         came = str(len(got)) if len(got) < SMALL else fewer
@@ -114,6 +117,8 @@ def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if len(wrong) > 1:
         return f"In some cases this is wrong: {key}."
     so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
+    if found.places and key.startswith(("a ", "an ")):  # one of a list that the key names
+        return f"This {so}: {key}{aside(found)}."
     if found.places and found.places[0].startswith("the"):
         place, comma, among = found.places[0].partition(",")
         return f"In {place} cases{comma}{among}{comma} this {so}: {key}."

@@ -374,8 +374,13 @@ def built(student, *calls):
 
 
 def test_structure_of_a_leaf(student):
-    """The tree of a single leaf is that leaf itself; what equals `leaf` is the structure of one."""
-    built(student, "leaf, [2.5]", "leaf, [None]", "tup(PyTreeDef(None, None, ()), leaf), [1, 2]")
+    """What equals the constant `leaf` is the structure of a leaf, even if it is another object."""
+    built(student, "tup(PyTreeDef(None, None, ()), leaf), [1, 2]")
+
+
+def test_tree_of_a_leaf(student):
+    """The tree of a single leaf is that leaf itself."""
+    built(student, "leaf, [2.5]", "leaf, [None]")
     program = """
 x = Opaque()
 result = {
