@@ -20,6 +20,7 @@ from autograder.grading.suite import WRONG_TYPE, Disagreement
 NAMES = ("value", "operations", "error")
 CALLS = "calls of "
 OPERANDS = "operands afterwards"
+WORD = re.compile(r"expected '([A-Za-z]\w*(?:\[[\d,]*\])?)'")  # a class, a name or a type
 SMALL = 12  # numbers below this are told
 
 # Operations that are named where they should not be there; all that are expected are named too.
@@ -71,17 +72,23 @@ def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
-    return f"This is wrong: {key}{aside(found, _detail(got, want, found.message))}."
+    return f"This is wrong: {key}{aside(found, _detail(got, want, found))}."
 
 
-def _detail(got: Any, want: Any, difference: str) -> str:
-    """How a part differs; nothing where that is about texts, which are the probe's own."""
+def _detail(got: Any, want: Any, found: Disagreement) -> str:
+    """How a part differs; of texts, which are the probe's own, no more than an expected word."""
+    difference = found.message
+    if difference == "a wrong string" and (word := WORD.fullmatch(found.expected)):
+        return f"{word[1]} is expected"
     if type(got) is type(want) is list and len(got) != len(want):
         fewer = "fewer" if len(got) < len(want) else "more"
         came = str(len(got)) if len(got) < SMALL else fewer
         return f"{came} of them, where {len(want)} {'is' if len(want) == 1 else 'are'} expected"
     if difference.startswith(("a wrong", "an array with wrong")):
         how = difference.partition(", ")[2]
+        if difference.startswith("a wrong int") and "expected" not in how:
+            came = f"got {how}, where " if how else ""
+            return f"{came}{found.expected.removeprefix('expected ')} is expected"
         return how if not how or "expected" in how or "line" in how else f"got {how}"
     return "" if "string" in difference else difference.replace(" where", ", where")
 
@@ -89,7 +96,8 @@ def _detail(got: Any, want: Any, difference: str) -> str:
 def _raises(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if not found.message.startswith("raises "):
         return ""
-    return f"Your code {found.message}{aside(found)}."
+    where = "" if key in ("error", "the error", "value") else f": {key}"
+    return f"Your code {found.message}{where}{aside(found)}."
 
 
 def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:
@@ -109,6 +117,8 @@ def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if len(wrong) > 1:
         return f"In some cases this is wrong: {key}."
     so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
+    if found.places and key.startswith(("a ", "an ")):  # one of a list that the key names
+        return f"This {so}: {key}{aside(found)}."
     if found.places and found.places[0].startswith("the"):
         place, comma, among = found.places[0].partition(",")
         return f"In {place} cases{comma}{among}{comma} this {so}: {key}."

@@ -102,7 +102,7 @@ REPEATED = (
 # ------------------------------------------------------------------------------------------
 # Errors
 
-MOST_PARTS = 20  # of a probe's record, and operations in one of them
+MOST_PARTS = 25  # of a probe's record, and operations in one of them
 MOST_LINES = 2_000  # of a file: a line after these is not named
 WIDEST = 100  # characters of a line whose words may be repeated
 _CLASSES = (
@@ -222,7 +222,7 @@ def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
         "exercise that is not implemented": stubs,
         "error without a line": errors() * (3 + _sentences(MOST_LINES * _WORDS)),
         "error with its line and text": errors() * MOST_LINES * (1 + _texts() + _sentences(_WORDS)),
-        "place in a list": (len(records.ORDINALS) + 2) ** 2 * 2,
+        "place in a list or dict": (len(records.ORDINALS) + 2 + MOST_PARTS) ** 2 * 2,
         "line in which a text differs": MOST_LINES,
         "how numbers differ, or a small one": 5 + 4 * values.SMALL,
         "known mistake": mistakes + 1,

@@ -121,7 +121,11 @@ def _agree_dicts(
         lacks = next((f"without the key {key!r}" for key in want if key not in got), "")
         message = f"a dict {lacks or 'with keys that are not expected'}"
         return Disagreement(WRONG_TYPE, message, f"expected {list(want)}")
-    return _worst([*found.values()])
+    worst = _worst([*found.values()])
+    if worst and not worst.message.endswith("."):
+        key = next(key for key, x in found.items() if x is worst)
+        worst.places = (repr(key), *worst.places)
+    return worst
 
 
 def _worst(found: list[Disagreement]) -> Disagreement | None:

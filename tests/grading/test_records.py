@@ -65,14 +65,47 @@ TOLD = [
     ),
     (HEIGHT, 3, 2, "This is wrong: the height of it (3, where 2 is expected)."),
     (HEIGHT, 1_000_000, 2, "This is wrong: the height of it (more, where 2 is expected)."),
-    (HEIGHT, "KeyError", 2, "Your code raises KeyError where no error is expected."),
+    (
+        HEIGHT,
+        "KeyError",
+        2,
+        "Your code raises KeyError where no error is expected: the height of it.",
+    ),
     (
         HEIGHT,
         None,
         np.ones(2),
         "This is wrong: the height of it (None, where an array is expected).",
     ),
+    (
+        *("a result is weak", [True, False, False], [True, True, True]),
+        "This should be so, but is not: a result is weak (the second of 3, among others).",
+    ),
+    (
+        *(HEIGHT, ["Var", "Var"], ["Var", "Literal"]),
+        "This is wrong: the height of it (the second of 2: Literal is expected).",
+    ),
+    (
+        HEIGHT,
+        "float32[2]",
+        "float32[3]",
+        "This is wrong: the height of it (float32[3] is expected).",
+    ),
+    (HEIGHT, "mul x 2.0", "mul x 3.0", "This is wrong: the height of it."),
     (HEIGHT, np.zeros(2), np.ones(2), "This is wrong: the height of it (got all 0)."),
+    (
+        *(HEIGHT, [2, 4], [2, 3]),
+        "This is wrong: the height of it (the second of 2: got 4, where 3 is expected).",
+    ),
+    (
+        *(HEIGHT, [2, 400], [2, 3]),
+        "This is wrong: the height of it (the second of 2: 3 is expected).",
+    ),
+    (
+        *(HEIGHT, [{"sin": 1, "exp": 1}] * 2, [{"sin": 1, "exp": 1}, {"sin": 1, "exp": 0}]),
+        "This is wrong: the height of it (the second of 2; of that, 'exp': got 1, where 0 is "
+        "expected).",
+    ),
     (HEIGHT, np.arange(3.0), np.ones(3), "This is wrong: the height of it."),
     (
         *(HEIGHT, [1.0, None, 1.0], [1.0, 2.0, 3.0]),

@@ -216,9 +216,12 @@ def within_a_program(mj, branches, indices, operands, examples):
     bound = [[eqn.primitive.name for eqn in program.eqns] for program in (closed, known)]
     counted = "sin", "exp", "log", "cond", "while", "scan"
     return {
-        "how often each operation is in the program": [
-            {name: names.count(name) for name in counted} for names in bound
-        ],
+        **{
+            f"how often each operation is in the program, if {what}": {
+                name: names.count(name) for name in counted
+            }
+            for what, names in zip(("all is traced", "the indices are known"), bound, strict=True)
+        },
         "the results": jaxpr_as_fun(closed)(indices, *operands),
     }
 
@@ -239,9 +242,11 @@ def pulled_back(mj, branches, indices, xs, ct, axes=None):
         return [value, *back(ct)]
 
     program = trace_to_jaxpr(pulled, types_of([indices, *xs]))
+    values, *cotangents = pulled(indices, *xs)
     return {
-        "the values, and then the cotangents": pulled(indices, *xs),
-        "the same if the indices are traced": jaxpr_as_fun(program)(indices, *xs),
+        "the values": values,
+        "the cotangents of the operands": cotangents,
+        "values and cotangents if the indices are traced": jaxpr_as_fun(program)(indices, *xs),
     }
 
 
@@ -578,8 +583,11 @@ def scanned(mj, body, sizes, args, length, reverse=False):
         return list(carry)
 
     with patch.dict(impl_rules, {module.while_p: run}):
+        outs = module.scan_by_while(loop, args)
         return {
-            "the last carry and the rows": module.scan_by_while(loop, args),
+            "the number of values that are returned": len(outs),
+            "the last carry": outs[: sizes[1]],
+            "the rows of ys": outs[sizes[1] :],
             "the number of loops that are run": len(steps),
         }
 

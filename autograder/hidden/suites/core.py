@@ -418,7 +418,7 @@ def top_of(mj, levels, height, dynamic):
 
 @probe(uses=[box, rejected])
 def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
-    """The error for a tracer whose interpreter has left the stack, beside one that is active.
+    """The error for a tracer whose interpreter has left the stack, alone or beside an active one.
 
     `dynamic` is the level of the dynamic trace, or None.
     """
@@ -428,12 +428,20 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
     escaped = box(MainTrace(escaped_level, Trace, data))
     trace_state.dynamic_trace = None if dynamic is None else trace_state.stack[dynamic]
     try:
-        together = [escaped, active], [active, escaped], [escaped], [*[active] * 5, escaped, active]
-        answers = [rejected(find_top_trace, args) for args in together]
+        together = {
+            "before an active one": [escaped, active],
+            "after an active one": [active, escaped],
+            "alone": [escaped],
+            "among several active ones": [*[active] * 5, escaped, active],
+        }
+        where = "" if dynamic is None else ", below default_main()"
+        by = f"is rejected by UnexpectedTracerError{where}"
+        answers = {
+            f"the tracer, {x}, {by}": rejected(find_top_trace, together[x]) for x in together
+        }
     finally:
         trace_state.dynamic_trace = None
-    where = "" if dynamic is None else ", below default_main()"
-    return {f"the tracer is rejected by UnexpectedTracerError{where}": answers}
+    return answers
 
 
 @probe
@@ -807,12 +815,15 @@ def counts_of_branches(mj, siblings, values):
 @probe(uses=[in_place])
 def count_around_thread(mj, siblings, x):
     """The counts of a call and of one that another thread makes meanwhile, and ends."""
-    counts, started = [], []
+    counts, started = {}, []
+
+    def count(where):
+        counts[f"the count of {where}"] = g(x)[1]
 
     def f(y):
         y = neg_p.bind(mul_p.bind(y, y))
         if not started:
-            thread = threading.Thread(target=lambda: counts.append(g(x)[1]))
+            thread = threading.Thread(target=count, args=["a call in another thread"])
             started.append(thread)
             thread.start()
             thread.join()
@@ -821,8 +832,8 @@ def count_around_thread(mj, siblings, x):
     del trace_state.stack[1:]
     with in_place("minijax.core", siblings):
         g = counted(f)
-        counts.append(g(x)[1])
-    return {"the counts of a call in another thread and of the call around it": counts}
+        count("the call around one in another thread")
+    return counts
 
 
 @probe(uses=[box, in_place])

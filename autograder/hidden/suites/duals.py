@@ -99,7 +99,7 @@ def callables():
 
 def failures(call):
     """What comes of a call with each of some errors, which it is to raise."""
-    found, before = [], context.interpreter
+    found, before = {}, context.interpreter
     for error in (
         *(KeyError(), TypeError(), OverflowError(), ValueError(), RecursionError(), SystemExit()),
         *(AttributeError(), ZeroDivisionError(), IndexError(), AssertionError()),
@@ -108,10 +108,13 @@ def failures(call):
         try:
             call(error)
         except BaseException as raised:
-            found.append([raised is error, context.interpreter is before])
+            own, is_back = raised is error, context.interpreter is before
         else:
-            found.append("nothing")
-    return {"the error itself comes out, and the interpreter before is current again": found}
+            own = is_back = False
+        name = type(error).__name__
+        found[f"the {name} itself comes out"] = own
+        found[f"the interpreter before is current again after the {name}"] = is_back
+    return found
 
 
 @probe(uses=[watch])

@@ -601,9 +601,13 @@ def counts_of_itself(mj, depth):
         seen.append((n, count))
         return ask("mul", y, ask("mul", y, 2.0)) if n % 2 else y
 
+    result, count = count_ops(f, depth, "x")
+    innermost, count_of_it = count_ops(f, 0, "x")
     return {
-        "the result and count": count_ops(f, depth, "x"),
-        "the result and count without a call inside": count_ops(f, 0, "x"),
+        "the result": result,
+        "the count": count,
+        "the result without a call inside": innermost,
+        "the count without a call inside": count_of_it,
         "the counts of the calls inside": seen,
     }
 
@@ -630,7 +634,8 @@ def counts_around(mj, elsewhere):
                 count_ops(second)
         return ask("mul", y, x)
 
-    return {"the result and count": count_ops(f, "x")}
+    result, count = count_ops(f, "x")
+    return {"the result": result, "the count": count}
 
 
 @probe(uses=[texts, of_all_kinds])
@@ -890,7 +895,8 @@ def counted_texts(mj, seed, length):
         out = count_ops(lambda x: grown(mj, seed, [x], length), "x")
         last = mj.add("x", "y")
     return {
-        "the result and count": out,
+        "the result": out[0],
+        "the count": out[1],
         "the result of an operation afterwards": last,
         "the errors that come out": errors,
         "what the interpreter before is asked": teller.asked,

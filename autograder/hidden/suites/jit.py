@@ -786,7 +786,7 @@ def test_impl_committed_by_the_program(student):
 @pytest.mark.meets("float32", "more_than_two")
 @pytest.mark.keeps("The results of a program, as arrays")
 def test_impl_values(student):
-    """The values are the results of the program, in its order, with its constants and inputs."""
+    """Results are those of the program, in its order, on the device, and nothing is copied back."""
     student.agrees(called, LOWER, [(ROW, 2.0)])
     student.agrees(called, LOWER, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 

@@ -108,9 +108,11 @@ def rule_itself(mj, siblings, name, primals, tangents, steps):
             out, out_dot = rule(*([*x, *x] if len(x) == 1 else x for x in (xs, ts)))
             return out, out_dot
 
-        slopes = mj.jvp(f, (primals, tangents), steps)
+        (value, tangent), moves = mj.jvp(f, (primals, tangents), steps)
         return {
-            "value and tangent, and how they move with the operands and their tangents": slopes,
+            "the value": value,
+            "the tangent": tangent,
+            "how value and tangent move with the operands and their tangents": moves,
             "value and tangent times a float32": beside_single(f(primals, tangents)),
             "operands afterwards": [primals, tangents],
         }
@@ -729,9 +731,9 @@ def escaped_output(mj):
             except Exception:
                 found.append("another error")
     return {
-        "the errors for a box of an earlier jvp, which has ended": found[:2],
-        "the errors for a box of an inner jvp that has ended": found[2:4],
-        "the errors for a box of another interpreter that has ended": found[4:],
+        f"what is raised for a box of {box}, which has ended, {what}": found.pop(0)
+        for box in ("an earlier jvp", "an inner jvp", "another interpreter")
+        for what in ("beside an input", "without inputs")
     }
 
 

@@ -29,27 +29,28 @@ def stop(*args):
     calls.append(args)
     raise error
 
-result = []
+result = {{}}
 kinds = [TypeError, ValueError, KeyError, IndexError, AttributeError, KeyboardInterrupt]
 kinds += [NotImplementedError, RecursionError, {more}]
 for kind in kinds:
-    error, calls = kind("own"), []
+    error, calls, own = kind("own"), [], False
     try:
         {call}
-        result.append("no error")
     except BaseException as caught:
         of_generator = isinstance(caught, RuntimeError) and caught.__cause__ is error
-        result.append((caught is error or of_generator, len(calls)))
+        own = caught is error or of_generator
+    result["the " + kind.__name__ + {of!r} + " comes out unchanged"] = own
+    result["calls of the function that raises the " + kind.__name__] = len(calls)
 """
 
 
-def raising(call, more=""):
+def raising(call, more="", of=""):
     """A program that says whether errors come out of a call unchanged, and how often it calls.
 
     A StopIteration (`more`) is asked for at the root alone: inside `map` it ends what `map` does,
     and out of a generator it is a RuntimeError.
     """
-    return RAISING.format(call=call, more=more)
+    return RAISING.format(call=call, more=more, of=of)
 
 
 class Pair:
@@ -90,7 +91,7 @@ def plain(x):
     from minijax.tree import PyTreeDef
 
     if isinstance(x, PyTreeDef):
-        return "PyTreeDef", plain(x.node_class), plain(x.data), plain(x.child_treedefs)
+        return repr([plain(part) for part in (x.node_class, x.data, x.child_treedefs)])
     if isinstance(x, type):
         return "class " + x.__name__
     if isinstance(x, Pair):
@@ -113,18 +114,22 @@ def refused(function, *args):
 
 
 def told(result):
-    """A result in parts: structures and other containers as texts, which tell all of them apart."""
+    """A result in parts: structures and other containers as texts too, which tell all apart."""
     from minijax.tree import PyTreeDef
 
     if type(result) is str and result == "ValueError":  # anything else may claim to equal it
         return {"error": "ValueError"}
     match result:
         case (list() as leaves, PyTreeDef()) if isinstance(result, tuple):
-            found = {"the leaves": plain(leaves), "the structure": repr(plain(result[1]))}
+            found = {"the leaves": plain(leaves), "the structure": plain(result[1])}
         case PyTreeDef():
-            found = {"the structure": repr(plain(result))}
+            found = {"the structure": plain(result)}
+        case dict() if any(type(key) is str and " " in key for key in result):
+            found = {key: plain(part) for key, part in result.items()}
+            found["all of these, down to the type and the sign of each number"] = repr(found)
         case list() | tuple() | dict():
-            found = {"the result": repr(plain(result))}
+            found = {"the result": plain(result)}
+            found["the result, down to the type and the sign of each number"] = repr(found)
         case _:
             found = {"value": plain(result)}
     return {"error": "nothing", **found}
@@ -166,7 +171,12 @@ def test_single_leaf(student):
 x = Opaque()
 leaves, structure = tree_flatten(x)
 nested, _ = tree_flatten((x, [x]))
-result = [type(leaves), leaves[0] is x, structure is leaf, [y is x for y in nested]]
+result = {
+    "the leaves are a list": type(leaves) is list,
+    "a leaf that is the whole tree is the object itself": leaves[0] is x,
+    "the structure of a leaf is the constant `leaf`": structure is leaf,
+    "a leaf in a container is the object itself": [y is x for y in nested],
+}
 """
     programs(student, NOTHING, program)
 
@@ -229,10 +239,15 @@ def test_leaves_by_choice(student):
     )
     program = """
 _, structure = tree_flatten([1, (2, 3)], lambda x: type(x) is tuple)
-result = [child is leaf for child in structure.children()]
+result = {
+    "the structure of a leaf, or of what is_leaf chooses, is the constant `leaf`": [
+        child is leaf for child in structure.children()
+    ]
+}
 chosen = [[1], {"a": 2}, (3,), Point(4, 5)]
 leaves, _ = tree_flatten(chosen, lambda x: x is not chosen)
-result += [x is y for x, y in zip(leaves, chosen)]
+own = [x is y for x, y in zip(leaves, chosen)]
+result["a container that is_leaf chooses is itself among the leaves"] = own
 """
     programs(student, NOTHING, program)
 
@@ -257,10 +272,11 @@ def test_what_is_leaf_gives(student):
 def test_containers_taken_apart_wrongly(student):
     """A class whose function returns no pair of children and data is rejected with ValueError."""
     program = """
-result = []
+result = {}
 for parts in (None, [(1, 2), "data"], (1, 2, 3), (5, "data"), ((1, 2),), "ab"):
     node_types[Shape] = NodeType(lambda x: parts, lambda data, xs: xs)
-    result.append(refused(tree_flatten, [1, Shape()]))
+    came = refused(tree_flatten, [1, Shape()])
+    result[f"leaves and structure if its function returns {parts!r}"] = came
 """
     programs(student, NOTHING, program)
 
@@ -274,10 +290,10 @@ def test_errors_when_taken_apart(student):
     programs(
         student,
         NOTHING,
-        raising("tree_flatten([1, 2], is_leaf=stop)"),
-        raising(own.format("stop", "[1, Shape()]")),
-        raising(own.format("stop", "Shape()"), "StopIteration"),
-        raising(own.format(late, "[1, Shape()]")),
+        raising("tree_flatten([1, 2], is_leaf=stop)", of=" of is_leaf"),
+        raising(own.format("stop", "[1, Shape()]"), of=" of a container's function"),
+        raising(own.format("stop", "Shape()"), "StopIteration", " of a container's function"),
+        raising(own.format(late, "[1, Shape()]"), of=" of a container's children"),
         "refused(tree_flatten, [{'a': 1, 2: 3}])",
     )
 
@@ -297,8 +313,12 @@ node_types[Stack] = NodeType(apart, None)
 tree = 7
 for _ in range(12):
     tree = Stack([tree])
-result = [tree_flatten(tree)[0], len(asked)]
-result += [tree_flatten(tree, lambda x: False)[0], len(asked)]
+result = {
+    "the leaves of twelve containers, one in the other": tree_flatten(tree)[0],
+    "how many containers have been taken apart": len(asked),
+    "the leaves with an is_leaf that chooses none": tree_flatten(tree, lambda x: False)[0],
+    "how many have been taken apart after both": len(asked),
+}
 """
     programs(student, NOTHING, program)
 
@@ -307,13 +327,20 @@ result += [tree_flatten(tree, lambda x: False)[0], len(asked)]
 def test_structures_that_are_equal(student):
     """Structures are equal if the containers are the same, whatever the leaves."""
     program = """
+def shown(x):
+    return f"Pair{x.a, x.b, x.name}" if isinstance(x, Pair) else repr(x)
+
 pairs = [
     ({"a": 1, "b": [2]}, {"b": ["x"], "a": 3.0}), ((1, 2), [1, 2]), ((1, (2, 3)), ((1, 2), 3)),
     ([1, None], [1]), (Point(1, 2), Other(1, 2)), ({"a": 1}, {"b": 1}),
     (Pair(1, 2, "x"), Pair(3, 4, "x")), (Pair(1, 2, "x"), Pair(1, 2, "y")),
 ]
-result = [bool(tree_flatten(x)[1] == tree_flatten(y)[1]) for x, y in pairs]
-result.append(hash(tree_flatten({"a": (1, [2])})[1]) == hash(dic(a=tup(leaf, lst(leaf)))))
+result = {
+    f"the structure of {shown(x)} equals that of {shown(y)}":
+    bool(tree_flatten(x)[1] == tree_flatten(y)[1]) for x, y in pairs
+}
+own = hash(tree_flatten({"a": (1, [2])})[1])
+result["structures that are equal have equal hashes"] = own == hash(dic(a=tup(leaf, lst(leaf))))
 """
     programs(student, NOTHING, program)
 
@@ -328,7 +355,12 @@ leaves.append(4)
 again = tree_flatten(tree)[0]
 flat = [1, 2]
 tree_flatten(flat)[0].append(3)
-result = [tree, again, tree_flatten([5])[0], flat]
+result = {
+    "the tree afterwards": tree,
+    "the leaves, if the list from an earlier call was changed": again,
+    "the leaves of another tree": tree_flatten([5])[0],
+    "a flat tree, if the list of its leaves was changed": flat,
+}
 """
     programs(student, NOTHING, program)
 
@@ -342,11 +374,19 @@ def built(student, *calls):
 
 
 def test_structure_of_a_leaf(student):
-    """The tree of a single leaf is that leaf itself; what equals `leaf` is the structure of one."""
-    built(student, "leaf, [2.5]", "leaf, [None]", "tup(PyTreeDef(None, None, ()), leaf), [1, 2]")
+    """What equals the constant `leaf` is the structure of a leaf, even if it is another object."""
+    built(student, "tup(PyTreeDef(None, None, ()), leaf), [1, 2]")
+
+
+def test_tree_of_a_leaf(student):
+    """The tree of a single leaf is that leaf itself."""
+    built(student, "leaf, [2.5]", "leaf, [None]")
     program = """
 x = Opaque()
-result = [tree_unflatten(leaf, [x]) is x, tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x]
+result = {
+    "the tree of the structure `leaf` is the object itself": tree_unflatten(leaf, [x]) is x,
+    "a leaf in a list is the object itself": tree_unflatten(lst(leaf, leaf), (x, 1))[0] is x,
+}
 """
     programs(student, NOTHING, program)
 
@@ -420,7 +460,8 @@ def test_leaves_of_any_kind(student):
     built(student, "lst(leaf, leaf), [False, 0]")
     program = """
 leaves = [[1], {"k": 2}, Point(3, 4), (5,), Stack([6])]
-result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leaves)]
+own = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leaves)]
+result = {"each leaf, even a container, is the object itself": own}
 """
     programs(student, NOTHING, program)
 
@@ -430,9 +471,10 @@ result = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leave
 def test_errors_when_put_together(student):
     """An error in what makes a container, or in what yields the leaves, comes out unchanged."""
     made = "node_types[Shape] = NodeType(stop, stop); shape = PyTreeDef(Shape, None, (leaf, leaf))"
-    inside = raising(f"{made}; tree_unflatten(lst(leaf, shape), [1, 2, 3])")
-    late = raising("tree_unflatten(lst(leaf), (stop() for _ in 'a'))")
-    alone = raising(f"{made}; tree_unflatten(shape, [1, 2])", "StopIteration")
+    maker = " of what makes a container"
+    inside = raising(f"{made}; tree_unflatten(lst(leaf, shape), [1, 2, 3])", of=maker)
+    late = raising("tree_unflatten(lst(leaf), (stop() for _ in 'a'))", of=" of the leaves")
+    alone = raising(f"{made}; tree_unflatten(shape, [1, 2])", "StopIteration", maker)
     programs(student, NOTHING, inside, late, alone)
 
 
@@ -468,7 +510,8 @@ def test_leaves_for_small_structures(student):
 def test_list_of_leaves_stays(student, leaves):
     """The list of leaves that was given is not changed."""
     structure = f"lst(*[leaf] * {len(leaves)})"
-    programs(student, NOTHING, f"(lambda xs: [tree_unflatten({structure}, xs), xs])({leaves})")
+    kept = "(lambda xs: {{'the tree': tree_unflatten({}, xs), 'the leaves afterwards': xs}})({})"
+    programs(student, NOTHING, kept.format(structure, leaves))
 
 
 exercise("pytrees.flatten_up_to")
@@ -509,7 +552,10 @@ node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the d
 x = Opaque()
 tree = (x, [1, 2], {"a": x, 2: x}, Shape())
 found = flatten_up_to(tup(leaf, leaf, leaf, leaf), tree)
-result = [[x is y for x, y in zip(found, tree)], len(found)]
+result = {
+    "each subtree is the object itself": [x is y for x, y in zip(found, tree)],
+    "how many subtrees are returned": len(found),
+}
 """
     programs(student, NOTHING, program)
 
@@ -671,13 +717,16 @@ def f(*xs):
     return len(calls)
 
 out = tree_map(f, {"b": 1, "a": (2, None)}, {"b": 3, "a": (4, None)})
-out = [out, tree_map(f, [1, 2], [3, 4], [5, 6])]
-refusals = [
-    refused(tree_map, f, [1, 2], [1, 2, 3]),
-    refused(tree_map, f, [1, [2]], [3, [4, 5]]),
-    refused(tree_map, f, [1, {"k": (2, 3)}], [4, {"k": (5, 6)}], [7, {"k": (8,)}]),
-]
-result = [out, refusals, calls]
+result = {
+    "the tree of two trees": out,
+    "the tree of three trees": tree_map(f, [1, 2], [3, 4], [5, 6]),
+    "the tree of trees that do not fit": [
+        refused(tree_map, f, [1, 2], [1, 2, 3]),
+        refused(tree_map, f, [1, [2]], [3, [4, 5]]),
+        refused(tree_map, f, [1, {"k": (2, 3)}], [4, {"k": (5, 6)}], [7, {"k": (8,)}]),
+    ],
+    "calls of f": calls,
+}
 """
     programs(student, MAP, program)
 
@@ -690,7 +739,10 @@ def test_calls_for_equal_leaves(student):
 calls = []
 x = 2.5
 tree_map(calls.append, [1, True, 1.0, x, (x, x), 0.0, -0.0])
-result = [[(type(x).__name__, x) for x in calls], tree_map(lambda x: str(x), [1, True, 1.0, -0.0])]
+result = {
+    "calls of f": [(type(x).__name__, x) for x in calls],
+    "the tree of the leaves' texts": tree_map(lambda x: str(x), [1, True, 1.0, -0.0]),
+}
 """
     programs(student, MAP, program)
 
@@ -723,7 +775,12 @@ def g(x, y=None):
 
 def after(f, in_tree, *leaves):
     flat_f, out_tree = flatten_fun(f, in_tree)
-    return [flat_f(*leaves), out_tree(), out_tree(), calls]
+    return {
+        "the leaves of the result": flat_f(*leaves),
+        "the structure of the result": out_tree(),
+        "the structure, asked for again": out_tree(),
+        "calls of f": calls,
+    }
 
 """
 
@@ -740,9 +797,9 @@ def test_what_the_function_gets(student):
     """The function is called with its arguments in their containers."""
     wrapped(
         student,
-        "flatten_fun(f, tup(dic(k=leaf, l=tup(leaf)), lst(leaf, none)))[0](1, 2, 3), calls",
-        "flatten_fun(f, tup(named(Point, leaf, leaf)))[0](1, 2), calls",
-        "flatten_fun(f, lst(leaf, tup()))[0](5), calls",
+        "after(f, tup(dic(k=leaf, l=tup(leaf)), lst(leaf, none)), 1, 2, 3)",
+        "after(f, tup(named(Point, leaf, leaf)), 1, 2)",
+        "after(f, lst(leaf, tup()), 5)",
     )
 
 
@@ -777,12 +834,20 @@ def test_runs_of_the_function(student):
         student,
         """
 flat_f, out_tree = flatten_fun(f, tup(leaf))
-result = [len(calls), flat_f(1), len(calls), out_tree(), out_tree(), len(calls)]
-result += [flat_f(1), flat_f(True), flat_f(1.0), [type(x) for (x,) in calls], out_tree()]
+result = {
+    "how often f has run before the first call": len(calls),
+    "the leaves of the first call": flat_f(1),
+    "how often f has run after one call": len(calls),
+    "the structure, asked for twice": [out_tree(), out_tree()],
+    "how often f has run after the structure was asked for": len(calls),
+    "the leaves of calls with 1, True and 1.0": [flat_f(1), flat_f(True), flat_f(1.0)],
+    "the classes of the arguments in all calls of f": [type(x) for (x,) in calls],
+    "the structure after all calls": out_tree(),
+}
 """,
         """
 flat_f, _ = flatten_fun(lambda: calls.append(1) or len(calls), tup())
-result = [flat_f(), flat_f(), calls]
+result = {"the leaves of each of two calls": [flat_f(), flat_f()], "calls of f": calls}
 """,
     )
 
@@ -793,12 +858,12 @@ def test_errors_in_the_function(student):
     programs(student, BOTH_WAYS, raising("flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"))
     program = """
 flat_f, out_tree = flatten_fun(lambda x: [x][1 - x], tup(leaf))
-result = [flat_f(1)]
+result = {"the leaves of a first call": flat_f(1)}
 try:
     flat_f(-1)
 except IndexError:
-    result.append(flat_f(1))
-result.append(out_tree())
+    result["the leaves of a call after one that raises"] = flat_f(1)
+result["the structure after these calls"] = out_tree()
 """
     programs(student, BOTH_WAYS, program)
 
@@ -813,7 +878,10 @@ flat_f, out_tree = flatten_fun(lambda x: history.append(x) or history, tup(leaf)
 out = flat_f(1)
 history += [2, (3, 4)]
 out.append(5)
-result = [out_tree(), history]
+result = {
+    "the structure, after the result of f has grown": out_tree(),
+    "the result of f, if the list of leaves was changed": history,
+}
 """
     wrapped(student, program)
 
@@ -823,7 +891,12 @@ def test_function_that_calls_itself(student):
     """A call inside a call is over before the outer one, whose structure is the last."""
     program = """
 flat_f, out_tree = flatten_fun(lambda n: [flat_f(n - 1), n] if n else (n,), tup(leaf))
-result = [flat_f(2), out_tree(), flat_f(0), out_tree()]
+result = {
+    "the leaves of the outer call": flat_f(2),
+    "the structure of the outer call": out_tree(),
+    "the leaves of a call without one inside": flat_f(0),
+    "the structure of a call without one inside": out_tree(),
+}
 """
     wrapped(student, program)
 
@@ -833,7 +906,13 @@ def test_functions_that_remember(student):
     """Leaves and structure come from the same run, even if each run returns something else."""
     program = """
 flat_f, out_tree = flatten_fun(lambda x: [calls.append(x) or len(calls)] * len(calls), tup(leaf))
-result = [flat_f(7), out_tree(), flat_f(8), out_tree(), calls]
+result = {
+    "the leaves of the first call": flat_f(7),
+    "the structure of the first call": out_tree(),
+    "the leaves of the second call": flat_f(8),
+    "the structure of the second call": out_tree(),
+    "calls of f": calls,
+}
 """
     wrapped(student, program)
 
@@ -850,14 +929,19 @@ def early():
         return "RuntimeError"
 
 flat_f, out_tree = flatten_fun(f, tup(leaf))
-before = [early(), len(calls)]
+before, count = early(), len(calls)
 flat_f(1)
 between = early()
 flat_f, out_tree = flatten_fun({}.pop, tup(leaf))
 try:
     flat_f(1)
 except KeyError:
-    result = [before, between, early()]
+    result = {
+        "the structure before any call": before,
+        "calls of f before any call": count,
+        "the structure after a call": between,
+        "the structure after a call in which f raises": early(),
+    }
 """
     wrapped(student, program)
 
@@ -870,12 +954,16 @@ def test_wrappers_side_by_side(student):
         """
 flat_f, f_tree = flatten_fun(lambda x: [x], tup(leaf))
 flat_g, g_tree = flatten_fun(lambda x: (x, x), tup(leaf))
-result = [flat_f(1), flat_g(2), f_tree(), g_tree()]
+result = {
+    "the leaves from two wrappers": [flat_f(1), flat_g(2)],
+    "the structure that the first wrapper keeps": f_tree(),
+    "the structure that the second wrapper keeps": g_tree(),
+}
 """,
         """
 flat_g, g_tree = flatten_fun(lambda x: (x, x, x), tup(leaf))
 outer = lambda x: {"leaves": flat_g(x), "inner": g_tree().num_leaves}
-result = [after(outer, tup(leaf), 1), g_tree()]
+result = {**after(outer, tup(leaf), 1), "the structure that the inner wrapper keeps": g_tree()}
 """,
         """
 f = [7].__mul__
@@ -883,10 +971,14 @@ flat_f, f_tree = flatten_fun(f, tup(leaf))
 flat_f(2)
 flat_g, g_tree = flatten_fun(f, tup(leaf))
 try:
-    result = [f_tree(), g_tree()]
+    early = g_tree()
 except RuntimeError:
-    flat_g(3)
-    result = [f_tree(), g_tree()]
+    early = "RuntimeError"
+flat_g(3)
+result = {
+    "the structure of a second wrapper of the same f before its first call": early,
+    "the structures that both keep": [f_tree(), g_tree()],
+}
 """,
     )
 
@@ -897,13 +989,14 @@ def test_several_calls(student):
     """The structure is that of the last call that returned, whatever was raised after it."""
     program = """
 flat_f, out_tree = flatten_fun(lambda x: [x] * (6 // x), tup(leaf))
-result = []
+result = {}
 for leaves in ([3], [6], [7], [2], [0], [3, 3]):
     try:
         flat_f(*leaves)
+        which = f"the structure after a call that returns {6 // leaves[0]} leaves"
     except (ZeroDivisionError, ValueError):
-        pass
-    result.append(out_tree())
+        which = f"the structure after a call with {leaves}, which raises"
+    result[which] = out_tree()
 """
     wrapped(student, program)
 
@@ -913,8 +1006,12 @@ def test_wrong_number_of_flat_arguments(student):
     """A wrong number of leaves is rejected with ValueError, and the function is not called."""
     program = """
 flat_f, out_tree = flatten_fun(f, tup(leaf, lst(leaf)))
-result = [refused(flat_f, 1), refused(flat_f, 1, 2, 3)]
-result += [refused(flatten_fun(f, tup())[0], 1), calls]
+result = {
+    "the leaves of a call with too few arguments": refused(flat_f, 1),
+    "the leaves of a call with too many": refused(flat_f, 1, 2, 3),
+    "the leaves of a call with one, where f has none": refused(flatten_fun(f, tup())[0], 1),
+    "calls of f": calls,
+}
 """
     wrapped(student, program)
 

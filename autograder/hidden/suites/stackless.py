@@ -114,7 +114,8 @@ def made_up(mj, values, extras, several, beside=(5.0, None, 6.0)):
         "the boxes of results": [told(x) for x in out] if several else told(out),
         "several results are in a list": type(out) is list or not several,
         "calls of the rule": len(seen),
-        "values and extras that the rule gets": [call[:2] for call in seen],
+        "the values that the rule gets": [call[0] for call in seen],
+        "the extras that the rule gets": [call[1] for call in seen],
         "parameters that the rule gets": [call[2] for call in seen],
         "the previous interpreter is current while the rule runs": [call[3] for call in seen],
         "a value that is passed on is weakly typed": weak,
@@ -296,11 +297,22 @@ def test_box_nested(student):
 @pytest.mark.meets("exception", "moment")
 @pytest.mark.keeps("A primitive without a rule")
 def test_box_missing_rule(student):
-    """A missing rule is an error, only if something moves, and the context is clean after it."""
-    student.agrees(without_rule, [None])
+    """A missing rule is an error if something moves, and the context is clean after it."""
     student.agrees(without_rule, [1.0])
-    student.agrees(without_rule, [None, None], True)
     student.agrees(without_rule, [None, True], True, "BatchInterpreter")
+
+
+@pytest.mark.meets("none")
+@pytest.mark.keeps("A primitive without a rule")
+def test_box_no_rule_needed(student):
+    """An operation without a rule is computed if nothing moves."""
+    student.agrees(without_rule, [None])
+    student.agrees(without_rule, [None, None], True)
+
+
+@pytest.mark.meets("exception", "moment")
+def test_box_rule_that_raises(student):
+    """An error in a rule comes out, and operations after it are computed as before."""
     student.agrees(going_on, 3.0, "KeyError")
     student.agrees(going_on, 3.0, "KeyboardInterrupt")
 
@@ -514,7 +526,8 @@ def visited(mj, cotangents, x=(1.0, 1.0)):
             "error": error,
             "calls of the rule": len(seen),
             "cotangents that the rule gets": [call[0] for call in seen],
-            "operands and parameters that the rule gets": [call[1:] for call in seen],
+            "an operand is linear in a call of the rule": [call[1] for call in seen],
+            "operands and parameters that the rule gets": [call[2:] for call in seen],
             "the cotangents of inputs": found,
         }
 
@@ -630,7 +643,7 @@ def test_backward_types(student):
 @pytest.mark.meets("keys", "more_than_two", "some_results")
 @pytest.mark.keeps("and for no other", "the list of all")
 def test_backward_rules(student):
-    """Rules are called only if a cotangent has arrived, and get what they are promised."""
+    """A rule is called if a cotangent has arrived at a result, even zeros, and never otherwise."""
     one, two = np.array([1.0, 2.0]), np.array([5.0, -3.0])
     student.agrees(visited, [None, one, None, two, None])
     student.agrees(visited, [one, one, two, two, None])
