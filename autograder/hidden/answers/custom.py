@@ -624,3 +624,11 @@ mistake(
     },
     fails="test_sweep_stops",
 )
+# The values of the first call's constants stay with the program.
+mistake(
+    "custom.inverse_jaxpr",
+    {
+        "write(env, jaxpr.constvars, consts)": 'write(env, jaxpr.constvars, jaxpr.cache.setdefault("held", consts))'
+    },
+    fails="test_sweep_constants",
+)

@@ -326,18 +326,21 @@ exercise("linearize.toposort")
 
 
 def recipes_of(main, needs):
-    """Recipes of sines, in their order.
+    """Recipes with two results each, in their order.
 
     `needs` has for each the numbers of those that its operands come from; -1 is an input, and -2 a
-    known value.
+    known value. Where it has more than one operand, these are first and second results in turn.
     """
     lin = importlib.import_module("minijax.linearize")
     trace, aval = lin.PartialEvalTrace(main), lin.raise_to_shaped(get_aval(1.0))
-    made = {-1: trace.new_arg(lin.unknown(aval)), -2: trace.pure(2.0)}
+    made = {-1: [trace.new_arg(lin.unknown(aval))] * 2, -2: [trace.pure(2.0)] * 2}
     for number, operands in enumerate(needs):
-        recipe = lin.EqnRecipe(sin_p, [made[i] for i in operands], {}, [Var(aval)])
-        made[number] = lin.PartialEvalTracer(trace, lin.unknown(aval), recipe.outvars[0], recipe)
-    return [made[i].recipe for i in range(len(needs))]
+        inputs = [made[i][place % 2] for place, i in enumerate(operands)]
+        recipe = lin.EqnRecipe(sin_p, inputs, {}, [Var(aval), Var(aval)])
+        made[number] = [
+            lin.PartialEvalTracer(trace, lin.unknown(aval), var, recipe) for var in recipe.outvars
+        ]
+    return [made[i][0].recipe for i in range(len(needs))]
 
 
 @probe(uses=[recipes_of])
