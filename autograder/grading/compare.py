@@ -94,6 +94,8 @@ def _raised(got: Reply, hints: Collection[str]) -> str:
         hint = words.missing(got.message)
         more = f" {hint}" if hint in hints else ""
         text = words.raises(name, _harmless(got.message)).removesuffix(".")
+        if got.message.startswith("zip() argument"):
+            text = "finds two lists of different lengths, such as values and their types"
         return f"With what your code returns, the code around it {text}{more}."
     text = words.raises(name, _harmless(got.message))
     return f"Line {got.line} of your file {text.removesuffix('.')}."

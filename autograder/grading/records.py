@@ -22,6 +22,7 @@ CALLS = "calls of "
 OPERANDS = "operands afterwards"
 WORD = re.compile(r"expected '([A-Za-z]\w*(?:\[[\d,]*\])?)'")  # a class, a name or a type
 SMALL = 12  # numbers below this are told
+MOST_OF_ONE = 9  # times that a single case of a test may have something called
 
 # Operations that are named where they should not be there; all that are expected are named too.
 FAMILIAR = (
@@ -50,6 +51,8 @@ def told(key: str, got: Any, want: Any, found: Disagreement) -> Disagreement:
 
 def aside(found: Disagreement, detail: str = "") -> str:
     """Which part of a list differs, which part of that, and a detail; "" if there is none."""
+    if detail.startswith("got ") and found.places and found.places[-1].startswith(("both", "all")):
+        detail = f"one is {detail.removeprefix('got ')}"
     text = ": ".join(filter(None, ("; of that, ".join(found.places[:2]), detail)))
     return f" ({text})" if text else ""
 
@@ -113,10 +116,11 @@ def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
     if type(got) is not type(want) and {type(got), type(want)} & {list, tuple}:
         return ""  # what differs is not what is claimed
     pairs = [*zip(_leaves(got), _leaves(want), strict=False)]
-    wrong = {expected for came, expected in pairs if came != expected}
-    if len(wrong) > 1:
-        return f"In some cases this is wrong: {key}."
-    so = "should not be so, but is" if wrong == {False} else "should be so, but is not"
+    wrong = [expected for came, expected in pairs if came != expected]
+    if len({*wrong}) > 1:
+        so = aside(found, f"the first of them should {'' if wrong[0] else 'not '}be so")
+        return f"In some cases this is wrong: {key}{so}."
+    so = "should not be so, but is" if {*wrong} == {False} else "should be so, but is not"
     if found.places and key.startswith(("a ", "an ")):  # one of a list that the key names
         return f"This {so}: {key}{aside(found)}."
     if found.places and found.places[0].startswith("the"):
@@ -217,6 +221,9 @@ def times(number: int) -> str:
 
 def _said(verb: str, name: str, number: int, expected: int) -> str:
     """How often something is called or bound, beside how often it should be."""
+    if expected > MOST_OF_ONE:  # of all cases of a test together
+        often = "less" if number < expected else "more"
+        return f"Your code {verb}s {name} {often} often than expected in the cases of this test."
     if not number:
         return f"Your code does not {verb} {name}, where {times(expected)} is expected."
     wanted = f"{times(expected)} is expected" if expected else "it should not"

@@ -30,6 +30,10 @@ TOLD = [
     ("calls of f", 4_000, 1, "Your code calls f many times, where once is expected."),
     ("calls of f", [1.0, 1.0], [1.0], "Your code calls f twice, where once is expected."),
     (
+        *("calls of f", 14, 11),
+        "Your code calls f more often than expected in the cases of this test.",
+    ),
+    (
         *("calls of f", [2.0], [1.0]),
         "Your code calls f with something other than expected (a wrong float, twice what is "
         "expected).",
@@ -58,7 +62,15 @@ TOLD = [
         *(HEIGHT, [None, None], [1.0, 2.0]),
         "This is wrong: the height of it (both: None, where a float is expected).",
     ),
-    (EMPTY, [False, True], [True, False], "In some cases this is wrong: the stack is empty."),
+    (
+        *(EMPTY, [False, True], [True, False]),
+        "In some cases this is wrong: the stack is empty (both: the first of them should be so).",
+    ),
+    (
+        *(EMPTY, [True, True, False], [True, False, True]),
+        "In some cases this is wrong: the stack is empty (the second of 3, among others: the first "
+        "of them should not be so).",
+    ),
     (
         *(EMPTY, (True, False), [True, False]),
         "This is wrong: the stack is empty (a tuple, where a list is expected).",
@@ -96,6 +108,10 @@ TOLD = [
     (
         *(HEIGHT, [2, 4], [2, 3]),
         "This is wrong: the height of it (the second of 2: got 4, where 3 is expected).",
+    ),
+    (
+        *(HEIGHT, [4, 5], [2, 3]),
+        "This is wrong: the height of it (both: one is 4, where 2 is expected).",
     ),
     (
         *(HEIGHT, [2, 400], [2, 3]),

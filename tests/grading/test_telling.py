@@ -179,6 +179,12 @@ def test_a_sentence_of_the_package_is_repeated_with_gaps(around, message, said):
     )
 
 
+def test_lists_that_do_not_fit_each_other_are_told_without_zip(around):
+    got = Reply("raised", None, "ValueError", "zip() argument 2 is shorter than argument 1")
+    found = compare.compare(telling.reduced(got, FILE, (), around), Reply("value", 1.0))
+    assert "finds two lists of different lengths, such as values and their types." in found.message
+
+
 def test_the_line_that_is_named_is_not_in_given_code(around):
     got = Reply("raised", None, "AttributeError", "", 5, None, (1, 2, 5))
     assert telling.reduced(got, FILE, ()).line == 5

@@ -493,7 +493,12 @@ def test_number_of_leaves(student):
 built = []
 node_types[Shape] = NodeType(None, lambda data, xs: built.append(xs))
 structure = lst(PyTreeDef(Shape, None, (leaf,)), leaf)
-result = [refused(tree_unflatten, structure, xs) for xs in ([1], [1, 2, 3])] + built
+result = {
+    "what comes of a leaf too few, and of one too many": [
+        refused(tree_unflatten, structure, xs) for xs in ([1], [1, 2, 3])
+    ],
+    "the number of containers that were built before": len(built),
+}
 """
     programs(student, NOTHING, program)
 
