@@ -590,11 +590,6 @@ mistake(
         "Turn the direction around: `replace(loop, reverse=not loop.reverse)`.",
     ],
 )
-mistake(
-    "control.scan_transpose",
-    {"return backwards.bind(step": "return (*backwards.bind(step", ", *stacks])": ", *stacks]),)"},
-    fails="test_backwards_from_the_last_step",
-)
 # All sums begin with the zeros of the first.
 mistake(
     "control.scan_transpose",

@@ -97,14 +97,6 @@ mistake(  # Whatever has an `aval` is taken for a tracer.
 )
 # An error that does not say what the value was.
 mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
-mistake(  # The class whose entry was found is kept for each class, while it has an entry.
-    "core.get_aval",
-    {
-        "for cls in type(x).__mro__:": 'kind, near = type(x), get_aval.__dict__.setdefault("near", {})\nif kind not in aval_makers and near.get(kind) in aval_makers:\n    return aval_makers[near[kind]](x)\nfor cls in kind.__mro__:',
-        "return aval_makers[cls](x)": "near[kind] = cls\nreturn aval_makers[cls](x)",
-    },
-    fails="test_table_is_asked_each_time",
-)
 mistake(  # A class that is only registered has an entry, and the value inherits nothing from it.
     "core.get_aval",
     {
@@ -480,33 +472,6 @@ mistake(  # The classes of values have a common base class.
     "core.find_top_trace",
     {"isinstance(x, Tracer)": "isinstance(x, Array)"},
     fails="test_one_tracer_among_constants",
-)
-mistake(  # The box is made before it is clear whether the tracer may have one.
-    "core.full_raise",
-    {
-        "main = val._trace.main": "main = val._trace.main\nlifted = trace.lift(val) if main is not trace.main else None",
-        "return trace.lift(val)": "return lifted",
-    },
-    fails="test_tracer_from_above_has_escaped",
-)
-mistake(  # A result without a `value` is recognized by its error, which may be the function's.
-    "core.counted",
-    {
-        "out = full_raise(trace, f(trace.pure(x)))": "try:\n    out = full_raise(trace, f(trace.pure(x)))\nexcept AttributeError:\n    out = trace.pure(f(x))"
-    },
-    fails="test_counts_of_itself",
-)
-mistake(  # The type is shown without its module.
-    "core.get_aval", {"{type(x)}": "<class '{type(x).__name__}'>"}, fails="test_no_arrays"
-)
-mistake(  # A count begins where the last one ended, unless that had an error.
-    "core.counted",
-    {
-        "class CountTrace(Trace):": "counts = threading.local()\n\nclass CountTrace(Trace):",
-        "self.main.global_data.append(primitive)": "level = self.main.level\nvars(counts)[level] = vars(counts).get(level, 0) + 1",
-        "len(main.global_data)": "vars(counts).pop(main.level, 0)",
-    },
-    fails="test_counts_of_itself",
 )
 mistake(  # A list of one result is taken for the result.
     "core.counted",

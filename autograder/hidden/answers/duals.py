@@ -69,14 +69,6 @@ mistake(
     {"return mul": "if x is y:\n    return mul(x, x), mul(mul(2.0, x), x_dot)\nreturn mul"},
     fails="test_product_of_equal_operands",
 )
-# a square of floats in three operations
-mistake(
-    "duals.mul_rule",
-    {
-        "return mul": "if type(x) is float and (x, x_dot) == (y, y_dot):\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn mul"
-    },
-    fails="test_product_of_equal_operands",
-)
 # no product with a tangent that is a whole zero
 mistake(
     "duals.mul_rule",
@@ -93,11 +85,6 @@ mistake(
         "mul(x_dot, y))": "mul(x_dot, y))\nreturn known[key]",
     },
     fails="test_product_of_two_that_move",
-)
-mistake(  # looks operands up in a set
-    "duals.mul_rule",
-    {"return mul": "{x, y}\nreturn mul"},
-    fails="test_product_under_another_interpreter",
 )
 # what another interpreter may have as a value is taken for no tangent
 mistake(
@@ -188,22 +175,6 @@ mistake(
     },
     fails="test_dual_numbers_of_another_one",
 )
-# one's own number inside one's own is taken out
-mistake(
-    "duals.lift",
-    {
-        "return x": "if isinstance(x.primal, DualNumber) and x.primal.interpreter is self:\n    return DualNumber(self, x.primal.primal, x.tangent)\nreturn x"
-    },
-    fails="test_own_dual_numbers",
-)
-# refuses what is neither a float nor a dual number: no variable of staging gets through
-mistake(
-    "duals.lift",
-    {
-        "return DualNumber": 'if not isinstance(x, (float, DualNumber)):\n    raise TypeError(f"{x} is not a float")\nreturn DualNumber'
-    },
-    fails="test_constants",
-)
 
 
 @right("duals.interpret_op")
@@ -285,12 +256,6 @@ mistake(
     },
     fails="test_what_the_rule_gets",
 )
-# afterwards this interpreter is current, whichever was before
-mistake(
-    "duals.interpret_op",
-    {"return": "from microjax.interpreters import context\ncontext.interpreter = self\nreturn"},
-    fails="test_the_rule_of_products_is_applied_before",
-)
 # what is false is no constant
 mistake(
     "duals.interpret_op",
@@ -305,28 +270,11 @@ mistake(
     },
     fails="test_constants_among_the_operands",
 )
-mistake(  # the interpreter before the current one, not before this one
-    "duals.interpret_op",
-    {
-        "set_interpreter(self.prev_interpreter)": "set_interpreter(getattr(current_interpreter(), 'prev_interpreter', self.prev_interpreter))"
-    },
-    fails="test_the_rule_of_products_is_applied_before",
-)
 mistake(  # a rule that divides by zero has no value
     "duals.interpret_op",
     {
         "primal_out, tangent_out =": "try:\n    out = jvp_rules[op](primals, tangents)\nexcept ZeroDivisionError:\n    out = None, None\nprimal_out, tangent_out =",
         "_out = jvp_rules[op](primals, tangents)": "_out = out",
-    },
-    fails="test_a_rule_that_fails",
-)
-# puts the interpreter back by hand: not after KeyboardInterrupt
-mistake(
-    "duals.interpret_op",
-    {
-        "duals =": "from microjax.interpreters import context\nold = context.interpreter\nduals =",
-        "with set_interpreter(self.prev_interpreter)": "context.interpreter = self.prev_interpreter\ntry",
-        "return": "except Exception:\n    context.interpreter = old\n    raise\ncontext.interpreter = old\nreturn",
     },
     fails="test_a_rule_that_fails",
 )
@@ -403,16 +351,6 @@ mistake(
     },
     fails="test_one_call_of_the_function",
 )
-# an interpreter for each one that was current before, kept: two uses in turn share it
-mistake(
-    "duals.jvp",
-    {
-        "tangent: Any)": "tangent: Any, known={})",
-        "interpreter = ": "now = current_interpreter()\ninterpreter = known.get(now) or ",
-        "with set": "known[now] = interpreter\nwith set",
-    },
-    fails="test_each_use_is_a_new_one",
-)
 # a function that goes too deep runs again, with more room
 mistake(
     "duals.jvp",
@@ -465,15 +403,6 @@ mistake(  # what a function wraps is called
         "result = f(DualNumber(interpreter, primal, tangent))": "f = getattr(f, '__wrapped__', f)\nresult = f(DualNumber(interpreter, primal, tangent))"
     },
     fails="test_one_call_of_the_function",
-)
-# a TypeError of the function is taken for 'it does not like pairs': a constant
-mistake(
-    "duals.jvp",
-    {
-        "tangent))": "tangent))\nexcept TypeError:\n    result = f(primal)",
-        "result = f(Dual": "try:\n    result = f(Dual",
-    },
-    fails="test_a_function_that_fails",
 )
 
 
@@ -530,12 +459,6 @@ mistake(
     {"by_y.primal, by_y.tangent": "by_y.primal, by_y.tangent if by_y.primal else 0.0"},
     fails="test_mixed_of_polynomials",
 )
-# makes floats of ints
-mistake(
-    "duals.mixed",
-    {"DualNumber(outer, x, 1.0)": "DualNumber(outer, float(x), 1.0)"},
-    fails="test_mixed_of_polynomials",
-)
 # a function that fails runs again
 mistake(
     "duals.mixed",
@@ -553,37 +476,6 @@ mistake(
 )
 mistake(  # functions are looked up in a table
     "duals.mixed", {"outer = ": "hash(f)\nouter = "}, fails="test_mixed_of_what_rests"
-)
-# one outer interpreter for all uses
-mistake(
-    "duals.mixed",
-    {
-        "y: Any)": "y: Any, known={})",
-        "outer = ": "now = current_interpreter()\nknown[now] = outer = known.get(now) or ",
-    },
-    fails="test_mixed_of_a_result_from_outside",
-)
-# runs the function twice
-mistake(
-    "duals.mixed",
-    {"return": "jvp(lambda x: f(x, y), x, 1.0)\nreturn"},
-    fails="test_mixed_of_polynomials",
-)
-# what the interpreter refuses is computed by Python
-mistake(
-    "duals.mul_rule",
-    {
-        "return": "try:\n    mul(x, y)\nexcept TypeError:\n    return x * y, x * y_dot + x_dot * y\nreturn"
-    },
-    fails="test_product_under_another_interpreter",
-)
-# a square of dual numbers in three operations
-mistake(
-    "duals.mul_rule",
-    {
-        "return": "if isinstance(x, DualNumber) and x is y and x_dot is y_dot:\n    half = mul(x, x_dot)\n    return mul(x, x), add(half, half)\nreturn"
-    },
-    fails="test_product_under_another_interpreter",
 )
 # a number whose tangent is None rests
 mistake(
@@ -615,14 +507,6 @@ mistake(
     },
     fails="test_operands_of_another_interpreter",
 )
-# equal floats are lifted once: 0.0 and -0.0 are one
-mistake(
-    "duals.interpret_op",
-    {
-        "[self.lift(arg) for arg in args]": "[self.lift(args[args.index(x)] if type(x) is float else x) for x in args]"
-    },
-    fails="test_constants_among_the_operands",
-)
 # one interpreter above each other one: two uses inside a third share it
 mistake(
     "duals.jvp",
@@ -631,26 +515,6 @@ mistake(
         "with set": "if isinstance(now, JVPInterpreter):\n    interpreter = vars(now).setdefault('above', interpreter)\nwith set",
     },
     fails="test_each_use_is_a_new_one",
-)
-# keeps its interpreters on a stack of its own, and knows no others
-mistake(
-    "duals.jvp",
-    {
-        "tangent: Any)": "tangent: Any, uses=[])",
-        "(current_interpreter())": "(uses[-1] if uses else current_interpreter())\nuses.append(interpreter)",
-        "with set": "try:\n    with set",
-        "result = f(DualNumber(interpreter, primal, tangent))": "    result = f(DualNumber(interpreter, primal, tangent))",
-        "dual = ": "finally:\n    uses.pop()\ndual = ",
-    },
-    fails="test_one_call_of_the_function",
-)
-mistake(
-    "duals.mixed",
-    {
-        "outer = ": "now = current_interpreter()\nouter = ",
-        "with set": "if isinstance(now, JVPInterpreter):\n    outer = vars(now).setdefault('above', outer)\nwith set",
-    },
-    fails="test_mixed_of_a_result_from_outside",
 )
 # a use inside a use takes its place
 mistake(

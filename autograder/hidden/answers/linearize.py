@@ -686,14 +686,6 @@ mistake(
     {"get_aval(t).dtype)": "get_aval(t).dtype) and 0 not in get_aval(t).shape"},
     fails="test_linear_several_inputs",
 )
-# Types are kept by shapes and dtypes, without the weak types.
-mistake(
-    "linearize.stage_out",
-    {
-        "avals = ": 'known = vars(primitive).setdefault("known", {})\nkey = (str(params), *[(t.shape, t.dtype) for t in tracers])\navals = known[key] = known.get(key) or '
-    },
-    fails="test_staged_with_other_params",
-)
 # The list that was returned last is filled anew.
 mistake(
     "linearize.toposort",
@@ -893,14 +885,6 @@ mistake(
     },
     fails="test_unzip_residuals",
 )
-# After an error, the function runs again.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "outs = [full_raise(trace, out) for out in f(*tracers_in)]": "try:\n    outs = f(*tracers_in)\nexcept Exception:\n    outs = f(*tracers_in)\nouts = [full_raise(trace, out) for out in outs]"
-    },
-    fails="test_partial_fails",
-)
 # An input of booleans that is unknown is left out.
 mistake(
     "linearize.partial_eval_flat",
@@ -945,22 +929,6 @@ mistake(
     },
     fails="test_staged_known_operands",
 )
-# A known tracer gets no box.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "f(*tracers_in)": "f(*[t.pval.const if isinstance(t.pval.const, Tracer) else t for t in tracers_in])"
-    },
-    fails="test_partial_below",
-)
-# A known box of an earlier use is opened before it is raised.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "full_raise(trace, out)": "full_raise(trace, out.full_lower() if isinstance(out, Tracer) else out)"
-    },
-    fails="test_partial_fails",
-)
 # A box of a use inside f is opened.
 mistake(
     "linearize.partial_eval_flat",
@@ -968,12 +936,6 @@ mistake(
         "full_raise(trace, out) for": "trace.pure(getattr(out, 'primal', 2.0))\n    if isinstance(out, Tracer) and out._trace.main.level > main.level\n    else full_raise(trace, out)\n    for"
     },
     fails="test_partial_fails",
-)
-# The known part has a name of its own.
-mistake(
-    "linearize.jit_rule",
-    {"is_known], name)": 'is_known], f"{name}_known")'},
-    fails="test_call_of_two_parts",
 )
 # What is known already is computed at once.
 mistake(

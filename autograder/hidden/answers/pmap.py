@@ -491,15 +491,6 @@ mistake(
     {"t is not None": "t is not None and (not isinstance(t, np.ndarray) or t.any())"},
     fails="test_slope_zero",
 )
-# The axis of a tangent is looked up by the array, which may be there twice.
-mistake(
-    "pmap.jvp",
-    {
-        "moving = [axis for axis, t": """axes = dict(zip(map(id, tangents), in_axes))
-moving = [axes[id(t)] for _, t"""
-    },
-    fails="test_slope_zero",
-)
 # As many axes as tangents, but the first ones.
 mistake("pmap.jvp", {"*moving": "*in_axes[: len(moving)]"}, fails="test_slope_of_some_operands")
 # The caller's list of axes grows.
@@ -625,11 +616,6 @@ mistake(  # a name is a string
     "pmap.gather_transpose",
     {"axis_index(axis_name)": "axis_index(str(axis_name))"},
     fails="test_back_to_a_number",
-)
-mistake(  # a name has one letter
-    "pmap.replica_program",
-    {"with inside(**params):": "with inside(str(params['axis_name'])[0], params['axis_size']):"},
-    fails="test_replicas_meet",
 )
 mistake(  # unsigned integers have tangents
     "pmap.jvp",

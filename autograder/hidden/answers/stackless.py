@@ -136,14 +136,6 @@ mistake(
     },
     fails="test_box_several",
 )
-# The previous interpreter is asked for constants while this one is current.
-mistake(
-    "stackless.box_op",
-    {
-        "values, extras = self.open(args)": "values, extras = self.open(args)\nif all(extra is None for extra in extras):\n    return self.prev_interpreter.interpret_op(primitive, values, params)"
-    },
-    fails="test_box_constants",
-)
 
 
 @right("stackless.linearize_flat")

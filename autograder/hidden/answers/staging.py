@@ -544,14 +544,6 @@ mistake(
     },
     fails="test_the_current_interpreter_applies_the_operations",
 )
-# a result that is a variable is looked up
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "for atom in {equation.var,": "env[equation.var] = (lambda x: env.get(x, x) if isinstance(x, Var) else x)(\n    env[equation.var]\n)\nfor atom in {equation.var,"
-    },
-    fails="test_variables_of_a_program_outside",
-)
 # a program that returns a constant stays as it is
 mistake(
     "staging.dce_jaxpr",
