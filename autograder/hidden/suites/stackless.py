@@ -841,7 +841,7 @@ def run_backwards(mj, siblings, case, args, linear, known, cotangents):
         "several": lambda x, t: (lax.mul(lax.mul(t, lax.cos(x)), lax.cos(x)), lax.add(t, t)),
         "constants": lambda x, t: (lax.mul(lax.mul(t, k), lax.mul(x, k)), lax.mul(t, k)),
         "given": lambda *xs: (*xs, 2.5, *xs),
-        "nothing": lambda x, t: (),
+        "nothing": lambda x, t: (lax.neg(x), ())[1],
     }
     with in_place("microjax.stackless", siblings):
         program = st.make_jaxpr(cases[case])(*args)
