@@ -143,11 +143,11 @@ def test_long_programs(trace):
 exercise("linearize.tracers_to_jaxpr")
 
 
-def applied(trace, name, *tracers, **params):
-    """The result of an operation, left for later by hand."""
+def applied(trace, name, *tracers, aval=FLOAT, **params):
+    """The result of an operation, of this type, left for later by hand."""
     primitive = getattr(importlib.import_module("minijax.core"), f"{name}_p")
-    recipe = EqnRecipe(primitive, list(tracers), params, [Var(FLOAT)])
-    return PartialEvalTracer(trace, unknown(FLOAT), recipe.outvars[0], recipe)
+    recipe = EqnRecipe(primitive, list(tracers), params, [Var(aval)])
+    return PartialEvalTracer(trace, unknown(aval), recipe.outvars[0], recipe)
 
 
 @pytest.fixture
@@ -187,8 +187,9 @@ def test_known_operands_become_constants(trace, in_order):
     """A known number is a literal; a known array is a constant, the same for each use."""
     x, row = trace.new_arg(unknown(FLOAT)), trace.pure(np.array([1.0, 2.0]))
     first = applied(trace, "mul", trace.pure(10.0), x)
-    second = applied(trace, "sub", applied(trace, "mul", first, row), row)
-    in_order += [first.recipe, second.recipe.tracers_in[0].recipe, second.recipe]
+    product = applied(trace, "mul", first, row, aval=row.aval)
+    second = applied(trace, "sub", product, row, aval=row.aval)
+    in_order += [first.recipe, product.recipe, second.recipe]
     program = tracers_to_jaxpr([x], [second])
     assert len(program.consts) == 1
     assert run(program, 3.0) == [[29.0, 58.0]]
