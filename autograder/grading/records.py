@@ -117,10 +117,11 @@ def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
         return ""  # what differs is not what is claimed
     pairs = [*zip(_leaves(got), _leaves(want), strict=False)]
     wrong = [expected for came, expected in pairs if came != expected]
-    if len({*wrong}) > 1:
+    kinds = {*wrong}
+    if len(kinds) > 1:
         so = aside(found, f"the first of them should {'' if wrong[0] else 'not '}be so")
         return f"In some cases this is wrong: {key}{so}."
-    so = "should not be so, but is" if {*wrong} == {False} else "should be so, but is not"
+    so = "should not be so, but is" if kinds == {False} else "should be so, but is not"
     if found.places and key.startswith(("a ", "an ")):  # one of a list that the key names
         return f"This {so}: {key}{aside(found)}."
     if found.places and found.places[0].startswith("the"):

@@ -61,7 +61,7 @@ def traced(mj, text, args, in_axes, params):
 def among_devices(names, length, collective):
     """An interpreter with axes of these names; it computes a collective by `collective`.
 
-    Any other operation is evaluated. Gives a function that boxes an array.
+    Any other operation is evaluated. Gives a function that boxes an array, and no number.
     """
 
     class Box(Tracer):
@@ -84,7 +84,7 @@ def among_devices(names, length, collective):
     with new_main(Watch) as main, contextlib.ExitStack() as frames:
         for name in names:
             frames.enter_context(mapped_axis(AxisSize(length, name), main))
-        yield lambda x: Box(Watch(main), x)
+        yield lambda x: Box(Watch(main), x) if isinstance(x, np.ndarray) else x
 
 
 def run_by_vmap(mj, args, jaxpr, in_axes, out_axes, axis_name):
@@ -103,7 +103,7 @@ exercise("pmap.psum_batch")
 def summed(mj, x, dim, axes, name, others, length=9):
     """The sum, its batch axis, and which sums are left; a sum over devices is 10 times its operand.
 
-    `others` are the names of axes of other interpreters, all of this length. A number is in no box.
+    `others` are the names of axes of other interpreters, all of this length.
     """
     left = []
 
@@ -114,8 +114,7 @@ def summed(mj, x, dim, axes, name, others, length=9):
     size = 4 if dim is None else x.shape[dim]
     dims = [not_mapped if dim is None else dim]
     with among_devices(others, length, sum_of_devices) as box:
-        vals = [box(x) if isinstance(x, np.ndarray) else x]
-        out, where = psum_batch(AxisSize(size, name), vals, dims, axes=tuple(axes))
+        out, where = psum_batch(AxisSize(size, name), [box(x)], dims, axes=tuple(axes))
         return {
             "the names of the sums that are bound": left,
             "value": np.asarray(getattr(out, "val", out)),
@@ -203,7 +202,7 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     """The gathered array, for each example if there are several, and what is left to gather.
 
     If this is not its axis, another interpreter has an axis `along` of this length; there, examples
-    hold multiples of a value. A number is in no box.
+    hold multiples of a value.
     """
     left = []
 
@@ -216,9 +215,8 @@ def gathered(mj, x, dim, axis, tiled, name, along, length=9):
     params = {"axis_name": along, "axis_size": size if own else 3, "tiled": tiled}
     dims = [not_mapped if dim is None else dim]
     with among_devices(["another" if own else along], length, gather) as box:
-        vals = [box(x) if isinstance(x, np.ndarray) else x]
         out, where = all_gather_batch(
-            AxisSize(size, name), vals, dims, all_gather_dimension=axis, **params
+            AxisSize(size, name), [box(x)], dims, all_gather_dimension=axis, **params
         )
         out, shared = np.asarray(getattr(out, "val", out)), where is not_mapped
         if not own:

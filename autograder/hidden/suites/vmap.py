@@ -67,12 +67,12 @@ def answer(mj, siblings, name, arguments, params, work):
     return told
 
 
-def beside_single(values):
+def beside_small(values):
     """Values times one in small types, to which weak types of either kind give way."""
     return [[jnp.multiply(value, one) for one in (np.float32(1.0), np.int8(1))] for value in values]
 
 
-@probe(uses=[beside_single, in_place])
+@probe(uses=[beside_small, in_place])
 def weak(mj, siblings, name, arguments, params=None):
     """Small types beside the array that a function gives; shapes stand for weak arrays."""
 
@@ -85,7 +85,7 @@ def weak(mj, siblings, name, arguments, params=None):
 
     with in_place("minijax.vmap", siblings) as vmap:
         out = getattr(vmap, name)(*sent(arguments), **params or {})
-        (told,) = beside_single([out[0] if isinstance(out, tuple) else out])
+        (told,) = beside_small([out[0] if isinstance(out, tuple) else out])
         return {"the result times a float32 and an int8, to which weak types give way": told}
 
 
@@ -501,7 +501,7 @@ def jacobian(mj, siblings, function, xs, i):
     }
 
 
-@probe(uses=[beside_single, in_place])
+@probe(uses=[beside_small, in_place])
 def jacobian_of_one_of_two(mj, siblings, x):
     """The Jacobian with respect to one of two inputs that are one and the same, and weak types.
 
@@ -523,7 +523,7 @@ def jacobian_of_one_of_two(mj, siblings, x):
     return {
         "the values and the Jacobians": found,
         "the same times a float32 and an int8, to which weak types give way": [
-            beside_single(x) for x in found
+            beside_small(x) for x in found
         ],
         "the same, if the input is a tracer of a jvp, and how they move": moved,
     }
@@ -768,13 +768,13 @@ def again_and_again(mj, x):
     }
 
 
-@probe(uses=[beside_single])
+@probe(uses=[beside_small])
 def types_of_results(mj, x):
     """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
     return {
         "the results": out,
-        "the results times a float32 and an int8, to which weak types give way": beside_single(out),
+        "the results times a float32 and an int8, to which weak types give way": beside_small(out),
     }
 
 
