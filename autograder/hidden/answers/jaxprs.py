@@ -554,7 +554,7 @@ mistake("jaxprs.check_equation", {"eqn.invars": "eqn.invars[-1:]"}, fails="test_
 mistake(
     "jaxprs.check_equation",
     {"self.check_atom(atom)": "if isinstance(atom, Var):\n    self.check_atom(atom)"},
-    fails="test_equation_operands",
+    fails="test_equation_literals",
 )
 # Only a parameter with the name jaxpr is thought to hold a program.
 mistake(
@@ -677,4 +677,94 @@ mistake(  # The rule is asked before the programs among its parameters are check
         "avals = self.result_types(eqn)": "avals = self.result_types(eqn)\nself.check_inner(eqn)",
     },
     fails="test_equation_inside",
+)
+mistake(  # Sizes that broadcast are thought to be the same.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if len(var.aval.shape) != len(aval.shape) or var.aval.dtype != aval.dtype or any(n not in (1, want) for n, want in zip(aval.shape, var.aval.shape)):"
+    },
+    fails="test_equation_shapes",
+)
+mistake(  # A result is thought to fit a variable that it could be converted to.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape or not np.can_cast(var.aval.dtype, aval.dtype):"
+    },
+    fails="test_equation_dtypes_everywhere",
+)
+mistake(  # A weakly typed result gives way.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape or (var.aval.dtype != aval.dtype and not (aval.weak_type and var.aval.weak_type)):"
+    },
+    fails="test_equation_dtypes_everywhere",
+)
+mistake(  # A Python number is thought to be what its type says.
+    "jaxprs.check_equation",
+    {
+        "self.check_atom(atom)": "if isinstance(atom, Var) or not atom.aval.weak_type:\n    self.check_atom(atom)"
+    },
+    fails="test_equation_literals",
+)
+mistake(  # Of several programs only the first is checked.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in [*inner_jaxprs(eqn.params)][:1]:\n    try:\n        typecheck_jaxpr(inner)\n    except TypeError as error:\n        self.fail('{}', str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # A program inside is thought to see the variables around it.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    closed = inner.replace(invars=[*{*inner.invars, *self.bound}])\n    try:\n        typecheck_jaxpr(closed)\n    except TypeError as error:\n        self.fail('{}', str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # The complaint about a program inside has braces, which `fail` takes for places.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    try:\n        typecheck_jaxpr(inner)\n    except TypeError as error:\n        self.fail(str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # So may have the error of a rule.
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "try:\n    avals = abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)\nexcept (TypeError, ValueError, IndexError) as error:\n    self.fail(str(error))"
+    },
+    fails="test_equation_refused_by_its_rule",
+)
+mistake(  # Results of an equation that is refused count as bound, so that only it is blamed.
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "try:\n    avals = self.result_types(eqn)\nexcept TypeError:\n    self.bind(eqn.outvars)\n    raise"
+    },
+    fails="test_equation_binds_all_or_nothing",
+)
+mistake(  # A variable is complained about once.
+    "jaxprs.check_equation",
+    {
+        "self.check_atom(atom)": "try:\n    self.check_atom(atom)\nfinally:\n    self.bound |= {atom} - {x for x in [atom] if isinstance(x, Literal)}"
+    },
+    fails="test_equation_operands",
+)
+mistake(  # A program that was refused is taken the second time.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "seen = vars(type(self)).get('seen', set())\ntype(self).seen = seen | {*inner_jaxprs(eqn.params)}\nif not seen.issuperset(inner_jaxprs(eqn.params)):\n    self.check_inner(eqn)"
+    },
+    fails="test_equation_binds_all_or_nothing",
+)
+mistake(  # The equation is changed.
+    "jaxprs.check_equation",
+    {"self.bind(eqn.outvars": "eqn.outvars.reverse()\nself.bind(eqn.outvars"},
+    fails="test_equation_that_holds",
+)
+mistake(  # A primitive that has one result is thought to be bound to one variable.
+    "jaxprs.check_equation",
+    {
+        "if len(avals)": "if eqn.primitive.multiple_results and len(avals)",
+        ", strict=True": "",
+    },
+    fails="test_equation_number_of_results",
 )

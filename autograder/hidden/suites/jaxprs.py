@@ -563,21 +563,28 @@ exercise("jaxprs.check_equation")
 def checked(eqn, variables, bound, number=1, after=False):
     """What a checker that has come to this equation says, and which variables are bound then.
 
-    With `after`, it is asked what is bound after an error too.
+    With `after`, it is asked what is bound after an error too; and the equation is checked again.
     """
     checker = TypeChecker(Jaxpr([], [], [], [eqn]))
     checker.bound, checker.eqn, checker.number = set(bound), eqn, number
-    out, error, named = None, "nothing", True
+    parts = [*eqn.invars], [*eqn.outvars], {**eqn.params}
+    out, error, named = None, ["nothing"], True
     try:
         out = checker.check_equation(eqn)
     except TypeError as caught:
-        error, named = "TypeError", str(caught).startswith(f"In equation {number}, `")
+        error, named = ["TypeError"], str(caught).startswith(f"In equation {number}, `")
     in_bound = [var in checker.bound for var in variables]
+    if after:
+        try:
+            checker.check_equation(eqn)
+        except TypeError:
+            error.append("TypeError")
     return {
         "error": error,
         "the error names the equation": named,
+        "the equation stays as it is": (eqn.invars, eqn.outvars, eqn.params) == parts,
         "value": out,
-        "a variable is bound afterwards": in_bound if after or error == "nothing" else None,
+        "a variable is bound afterwards": in_bound if after or error == ["nothing"] else None,
         "the types of the variables, which stay": [
             (var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables
         ],
@@ -588,34 +595,43 @@ def checked(eqn, variables, bound, number=1, after=False):
 def equation(mj, operands, results, types, bound=(), inner="", number=1, after=False):
     """Whether an equation holds, and what is bound then.
 
-    `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
-    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type, or its error.
-    `inner` is about the programs among the parameters.
+    `operands` and `results` are numbers of variables, all of type f64[2], or a literal's value and
+    type; `types` are what the rule says, as shape, dtype and weak type, or its error. `inner` is
+    about the programs among the parameters.
     """
+
+    def type_of(shape, dtype, weak):
+        return ShapedArray(shape, np.dtype(dtype), weak)
 
     def rule(*avals, **params):
         if isinstance(types, str):
-            raise getattr(builtins, types)("These operands do not fit.")
-        return [ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types]
+            raise getattr(builtins, types)("These operands {0} do not fit.")
+        return [type_of(*each) for each in types]
 
-    f = np.dtype(float)
-    inside, outside = (Var(ShapedArray((), f)) for _ in range(2))
-    variables = [Var(ShapedArray((2,), f)) for _ in range(5)]
+    variables = [Var(ShapedArray((2,), np.dtype(float))) for _ in range(5)]
     made_up_p = Primitive("made_up", multiple_results=True)
     abstract_eval_rules[made_up_p] = rule
-    closed = ClosedJaxpr(Jaxpr([], [inside], [outside if "wrong" in inner else inside], []), [])
-    held = closed.jaxpr if "open" in inner else closed
-    params = {"branches": (held,) * 3} if "three" in inner else {"jaxpr": held}
-    ins = [Literal(2, ShapedArray((), f)) if i is None else variables[i] for i in operands]
+    a, b = variables[:2]
+    k = Var(a.aval)  # the program's own constant; its input is a variable outside, too
+    good = Jaxpr([k], [a], [k, a], [])
+    held = good.replace(outvars=[k, b]) if "wrong" in inner else good
+    if "deep" in inner:
+        held = good.replace(eqns=[JaxprEqn([a], [], made_up_p, {"jaxpr": held})])
+    if "open" not in inner:
+        good, held = ClosedJaxpr(good, [np.ones(2)]), ClosedJaxpr(held, [np.ones(2)])
+    params = {"jaxpr": held}
+    if "three" in inner:
+        params = {"n": 3, "branches": (good, held, good), "more": good}
+    ins = [variables[i] if isinstance(i, int) else Literal(i[0], type_of(*i[1])) for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params if inner else {})
     return checked(eqn, variables, [variables[i] for i in bound], number, after)
 
 
 @probe(uses=[checked])
-def sine(mj, x, y):
+def sine(mj, x, *ys):
     """Whether `y = sin x` holds for variables of these shapes and dtypes, maybe weakly typed."""
-    a, b = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, y))
-    return checked(JaxprEqn([a], [b], sin_p, {}), [a, b], [a])
+    a, *bs = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, *ys))
+    return checked(JaxprEqn([a], bs, sin_p, {}), [a, *bs], [a])
 
 
 @pytest.mark.meets("weak_type", "sizes", "mutation")
@@ -637,9 +653,21 @@ def test_equation_operands(student):
     """Each operand must be one that may be used, the first and the last."""
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [3], [VECTOR], [0])
-    student.agrees(equation, [0, None], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [], [], [0])
-    student.agrees(equation, [0, 2, 1], [3], [VECTOR], [0, 2])
+    student.agrees(equation, [0, 2, 1], [3], [VECTOR], [0, 2], "", 1, True)
+    student.agrees(equation, [1], [3], [VECTOR], [0], "right")
+    student.agrees(equation, [1], [3], "KeyError", [0])
+
+
+@pytest.mark.meets("weak_type", "float32")
+@pytest.mark.keeps("its operands")
+def test_equation_literals(student):
+    """A literal must be what its type says."""
+    number, weak, array = ((), "float64", False), ((), "float64", True), VECTOR
+    for value in 2.0, 2, np.array(2.0), np.float32(2.0), np.array([2.0, 3.0]):
+        student.agrees(equation, [0, (value, number)], [3], [VECTOR], [0])
+    for literal in (2.0, weak), (2, weak), (2.0, array):
+        student.agrees(equation, [literal], [3], [VECTOR])
 
 
 @pytest.mark.meets("moment")
@@ -665,6 +693,8 @@ def test_equation_shapes(student):
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
     student.agrees(sine, ((3,), "float64"), ((), "float64"))
+    student.agrees(sine, ((1, 3), "float64"), ((2, 3), "float64"))
+    student.agrees(sine, ((2, 3), "float64"), ((1, 3), "float64"))
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
@@ -677,6 +707,7 @@ def test_equation_binds_all_or_nothing(student, wrong):
     student.agrees(equation, [0], [1, 2, 3], types, [0], "", 1, True)
     student.agrees(equation, [0], [1, 2, 3], [VECTOR] * (1 + wrong), [0], "", 1, True)
     student.agrees(equation, [0], [wrong], [VECTOR], [0], "wrong", 1, True)
+    student.agrees(equation, [0], [wrong], "TypeError", [0], "", 1, True)
 
 
 def test_equation_dtypes(student):
@@ -689,18 +720,23 @@ def test_equation_dtypes_everywhere(student):
     """A wrong dtype is rejected in one result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
     student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
+    student.agrees(sine, ((3,), "float64"), ((3,), "float32"))
+    student.agrees(sine, ((3,), "float32", True), ((3,), "float64", True))
 
 
 def test_equation_number_of_results(student):
     """More variables than results are rejected."""
     student.agrees(equation, [0], [1, 2], [VECTOR], [0])
     student.agrees(equation, [0], [1], [], [0])
+    student.agrees(sine, ((3,), "float64"), ((3,), "float64"), ((3,), "float64"))
 
 
 def test_equation_results_left_over(student):
     """Fewer variables than results are rejected."""
     student.agrees(equation, [0], [1], [VECTOR, VECTOR], [0])
     student.agrees(equation, [0], [], [VECTOR], [0])
+    student.agrees(equation, [0], [1, 2, 3], [VECTOR] * 4, [0])
+    student.agrees(sine, ((3,), "float64"))
 
 
 @pytest.mark.meets("twice")
@@ -718,10 +754,12 @@ def test_equation_inside(student):
     """Programs among an equation's parameters are checked like the program itself."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
+    student.agrees(equation, [0], [2], [VECTOR], [0, 1], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "open wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three open wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "deep wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
     student.agrees(equation, [0], [1], "KeyError", [0], "wrong")
