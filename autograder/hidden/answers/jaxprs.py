@@ -768,3 +768,44 @@ mistake(  # A primitive that has one result is thought to be bound to one variab
     },
     fails="test_equation_number_of_results",
 )
+mistake(  # Constants lose their weak types.
+    "jaxprs.eval_jaxpr",
+    {"constvars, consts,": "constvars, map(np.asarray, consts),"},
+    fails="test_eval_constants",
+)
+mistake(  # A literal is turned into a Python number, which is weakly typed.
+    "jaxprs.eval_jaxpr",
+    {
+        "[read(env, atom) for atom in eqn.invars]": "[env[x] if isinstance(x, Var) else np.asarray(x.val).item() for x in eqn.invars]"
+    },
+    fails="test_eval_literals",
+)
+mistake(  # Literals that are equal are thought to be the same.
+    "jaxprs.eval_jaxpr",
+    {
+        "[read(env, atom) for atom in eqn.invars]": "[env[x] if isinstance(x, Var) else env.setdefault(np.asarray(x.val).item(), x.val) for x in eqn.invars]"
+    },
+    fails="test_eval_literals",
+)
+mistake(  # Arguments are counted at the end, where a variable without a value is an error already.
+    "jaxprs.eval_jaxpr",
+    {
+        "args, strict=True": "args",
+        "return [": "if len(args) != len(jaxpr.invars):\n    raise ValueError('arguments')\nreturn [",
+    },
+    fails="test_eval_counts_values",
+)
+mistake(  # An equation whose operands have no values yet waits until they do.
+    "jaxprs.eval_jaxpr",
+    {
+        "for eqn in jaxpr.eqns:": "eqns = deque(jaxpr.eqns)\nwaiting = 0\nwhile eqns:\n    eqn = eqns.popleft()\n    if waiting < len(eqns) and any(isinstance(x, Var) and x not in env for x in eqn.invars):\n        eqns.append(eqn)\n        waiting += 1\n        continue"
+    },
+    fails="test_eval_forgets",
+)
+mistake(  # What has no operands is thought to concern no interpreter.
+    "jaxprs.eval_jaxpr",
+    {
+        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "if eqn.invars:\n    outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])\nelse:\n    from minijax.core import impl_rules\n\n    outs = impl_rules[eqn.primitive](**eqn.params)\n    outs = outs if eqn.primitive.multiple_results else [outs]"
+    },
+    fails="test_eval_binds",
+)

@@ -75,7 +75,12 @@ def with_literals(mj, x):
     two = Literal(2.0, ShapedArray((), np.dtype(float), weak_type=True))
     ten = Literal(10.0, two.aval) if isinstance(x, float) else Literal(np.array(10.0), scalar)
     eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
-    out = eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
+    outs, integer = [c, two, b], np.dtype(int)  # and integers, of which one equals another literal
+    for value, weak in (2, True), (np.array(3), False):
+        aval = ShapedArray((), integer, weak)
+        outs.append(Var(aval))
+        eqns.append(JaxprEqn([Literal(value, aval)], outs[-1:], neg_p, {}))
+    out = eval_jaxpr(Jaxpr([], [a], outs, eqns), [], x)
     return {
         "the outputs": out,
         "the literal's own value is an output": out[1] is two.val,
@@ -88,7 +93,8 @@ def with_constants(mj, consts, args):
     """Two constants and two inputs, all different; every one of them is an output too."""
     k, m, a, b, c, d = (Var(get_aval(args[0])) for _ in range(6))
     eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
-    return eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
+    out = eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
+    return {"the outputs": out, "an output is weakly typed": [get_aval(x).weak_type for x in out]}
 
 
 @probe
@@ -165,12 +171,15 @@ def calls_itself(mj, n, x, until_error=False):
 def two_programs(mj, x, equation, output):
     """A program, run; then a second one that uses a variable of the first and does not bind it.
 
-    That is in an equation or not; and the output is that variable, the equation's, or none.
+    That is in an equation or not, or in one that stands before the equation that binds it; and the
+    output is that variable, the equation's, or none.
     """
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     whole = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
     first = eval_jaxpr(whole, [], x)
     eqns = [JaxprEqn([b], [c], neg_p, {})] if equation else []
+    if equation == "too early":
+        eqns.append(JaxprEqn([Literal(2.0, ShapedArray((), np.dtype(float)))], [b], neg_p, {}))
     outvars = {"its own": [b], "the equation's": [c], "none": []}[output]
     try:
         second = eval_jaxpr(Jaxpr([], [], outvars, eqns), [])
@@ -218,10 +227,15 @@ def what_ran(mj, x):
 
 @probe(uses=[watching])
 def seen_in_charge(mj, x):
-    """What an interpreter sees that is in charge of all operations: one has a literal alone."""
-    one = Literal(1.0, ShapedArray((), np.dtype(float)))
-    a, b, c = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval))
-    jaxpr = Jaxpr([], [a], [b, c], [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})])
+    """What an interpreter sees that is in charge of all operations.
+
+    One of them has a literal alone, and one has no operands.
+    """
+    one, one_p = Literal(1.0, ShapedArray((), np.dtype(float))), Primitive("one")
+    impl_rules[one_p] = lambda: np.array(1.0)
+    a, b, c, d = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval), Var(one.aval))
+    eqns = [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})]
+    jaxpr = Jaxpr([], [a], [b, c, d], [*eqns, JaxprEqn([], [d], one_p, {})])
     with watching() as (_, seen):
         trace_state.dynamic_trace = trace_state.stack[-1]
         try:
@@ -237,8 +251,9 @@ def seen_in_charge(mj, x):
 @probe
 def wrong_number(mj, consts, args, empty=False):
     """A program with one constant and two inputs, or with none of them, given these values."""
-    k, a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
-    jaxpr = Jaxpr([], [], [], []) if empty else Jaxpr([k], [a, b], [k, b], [])
+    k, a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(4))
+    whole = Jaxpr([k], [a, b], [k, b, c], [JaxprEqn([k, b], [c], sub_p, {})])
+    jaxpr = Jaxpr([], [], [], []) if empty else whole
     try:
         return eval_jaxpr(jaxpr, consts, *args)
     except ValueError:
@@ -357,6 +372,7 @@ def test_eval_forgets(student):
     student.agrees(two_programs, 2.0, False, "its own")
     student.agrees(two_programs, ROW, True, "the equation's")
     student.agrees(two_programs, ROW, True, "none")
+    student.agrees(two_programs, 2.0, "too early", "the equation's")
 
 
 @pytest.mark.meets("some_results")
