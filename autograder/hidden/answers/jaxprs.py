@@ -762,10 +762,7 @@ mistake(  # The equation is changed.
 )
 mistake(  # A primitive that has one result is thought to be bound to one variable.
     "jaxprs.check_equation",
-    {
-        "if len(avals)": "if eqn.primitive.multiple_results and len(avals)",
-        ", strict=True": "",
-    },
+    {"if len(avals)": "if eqn.primitive.multiple_results and len(avals)", ", strict=True": ""},
     fails="test_equation_number_of_results",
 )
 mistake(  # Constants lose their weak types.
@@ -808,4 +805,56 @@ mistake(  # What has no operands is thought to concern no interpreter.
         "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "if eqn.invars:\n    outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])\nelse:\n    from minijax.core import impl_rules\n\n    outs = impl_rules[eqn.primitive](**eqn.params)\n    outs = outs if eqn.primitive.multiple_results else [outs]"
     },
     fails="test_eval_binds",
+)
+mistake(  # The axes of each operand are found by its type, which both may have.
+    "jaxprs.dot_general_type",
+    {
+        "i not in (*x_contract, *x_batch)]": "i not in {x: (*x_contract, *x_batch), y: (*y_contract, *y_batch)}[x]]"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # Sizes are taken away, and not axes.
+    "jaxprs.dot_general_type",
+    {
+        "rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]": "rest = list(x.shape)\nfor i in (*x_contract, *x_batch):\n    rest.remove(x.shape[i])"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # The contracted lists and the batch lists are compared together.
+    "jaxprs.dot_general_type",
+    {
+        "[x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]": "[x.shape[i] for i in (*x_contract, *x_batch)] != [y.shape[i] for i in (*y_contract, *y_batch)]",
+        "[x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]": "False",
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(  # A size of 1 is thought to fit any other.
+    "jaxprs.dot_general_type",
+    {
+        "[x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]": "len(x_contract) != len(y_contract) or any(x.shape[i] not in (1, y.shape[j]) for i, j in zip(x_contract, y_contract))"
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(  # Integers are thought to become floats.
+    "jaxprs.dot_general_type",
+    {
+        "x.dtype != y.dtype and": "{x.dtype.kind, y.dtype.kind} != {'i', 'f'} and x.dtype != y.dtype and",
+        "or x.dtype": "or np.promote_types(x.dtype, y.dtype)",
+    },
+    fails="test_product_dtype",
+)
+mistake(  # A weakly typed number is thought to fit any array.
+    "jaxprs.dot_general_type",
+    {"x.dtype != y.dtype and": "x.dtype != y.dtype and (x.shape or not x.weak_type) and"},
+    fails="test_product_dtype",
+)
+mistake(  # Without a contraction, one operand is enough to make a weak type.
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y": "(x.weak_type or not x_contract and y.weak_type) and y"},
+    fails="test_product_weak_type",
+)
+mistake(  # The type of a known number is thought to be known, and not weak.
+    "jaxprs.dot_general_type",
+    {"weak = ": "weak = type(x) is ShapedArray and "},
+    fails="test_product_weak_type",
 )

@@ -171,7 +171,7 @@ def calls_itself(mj, n, x, until_error=False):
 def two_programs(mj, x, equation, output):
     """A program, run; then a second one that uses a variable of the first and does not bind it.
 
-    That is in an equation or not, or in one that stands before the equation that binds it; and the
+    That is in an equation or not, or in one before the equation that binds it; and the
     output is that variable, the equation's, or none.
     """
     a, b, c = (Var(get_aval(x)) for _ in range(3))
@@ -472,10 +472,13 @@ def test_product_weak_type(student):
     for weak in ((True, True), (True, False), (False, True)):
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
-        student.agrees(type_of_product, x, y, MATRICES, "float32")
+        for preferred in "float32", "float64":
+            student.agrees(type_of_product, x, y, MATRICES, preferred)
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())))
         x, y = ((3, 5), "int32", weak[0]), ((3, 5), "int32", weak[1])
         student.agrees(type_of_product, x, y, STACKS)
         student.agrees(type_of_product, x, y, (((0, 1), (0, 1)), ((), ())))
+    student.agrees(type_of_product, 2.0, 3.0, (((), ()), ((), ())))
 
 
 @pytest.mark.meets("sizes")
@@ -485,6 +488,7 @@ def test_product_without_contraction(student):
     for shape in (2, 3), ():
         x, y = (shape, "float64"), ((5,), "float64")
         student.agrees(type_of_product, x, y, (((), ()), ((), ())))
+        student.agrees(type_of_product, y, x, (((), ()), ((), ())))
     x = (2, 3, 7), "float64"
     every = (2, 0, 1), (2, 0, 1)
     student.agrees(type_of_product, x, x, (every, ((), ())))
@@ -502,6 +506,9 @@ def test_product_batch_axes(student):
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
     many, ones = ((1, 2, 1, 1, 1, 1, 1, 1, 3), "float64"), ((1,) * 7, "float64")
     student.agrees(type_of_product, many, ones, (((0, *range(2, 8)), tuple(range(7))), ((), ())))
+    same = (2, 3, 2), "float64"  # in two places of a product, with different axes
+    for pair in ((0,), (2,)), ((2,), (0,)):
+        student.agrees(type_of_product, same, same, (pair, ((), ())))
 
 
 @pytest.mark.meets("order", "axes")
@@ -522,6 +529,11 @@ def test_product_refuses_lengths(student):
         student.agrees(type_of_product, x, ((4, 5), "float64"), MATRICES)
         student.agrees(type_of_product, x, ((4, 3), "float64"), STACKS)
         student.agrees(type_of_product, x, ((1, 3), "float64"), STACKS)
+    for numbers in MATRICES, STACKS:  # a size of 1 fits no other
+        student.agrees(type_of_product, ((1, 1), "float64"), ((4, 1), "float64"), numbers)
+    for axes in ((0, 1), (0,)), ((0,), (0, 1)):  # as many axes as in the other operand, but apart
+        numbers = axes, tuple((0, 1)[len(some) :] for some in axes)
+        student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), numbers)
     pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
     for alone in (((1,), ()), ((), (1,)), ((0, 1), (1,))):  # an axis that has no partner
@@ -567,6 +579,13 @@ def test_product_dtype(student):
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int32"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "float64"), MATRICES, "float32")
+    for one, other in (("int64", "float64"), ("bool", "int8"), ("uint8", "int8")):
+        student.agrees(type_of_product, ((2, 3), one), ((3, 5), other), MATRICES)
+        student.agrees(type_of_product, ((2, 3), other), ((3, 5), one), MATRICES)
+    number, row = ((), "float64", True), ((3,), "float32")
+    for x, y in (number, row), (row, number):
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())))
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())), "float64")
     for weak in ((True, False), (False, True), (True, True)):  # which does not help
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
