@@ -64,6 +64,8 @@ def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
     lacking = next((key for key in want if key not in got), None)
     if lacking is None:
         return Disagreement(WRONG_TYPE, "Your code does more than is expected.")
+    if _is_claim(want[lacking]) and all(_leaves(want[lacking])):
+        return Disagreement(WRONG_TYPE, f"This should be so, but is not: {lacking}.")
     error = "Your code raises no error, where one is expected."
     return Disagreement(WRONG_TYPE, error if lacking == "error" else f"This is missing: {lacking}.")
 

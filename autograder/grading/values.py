@@ -49,11 +49,16 @@ def agree(
 
 
 def _first_line(got: str, want: str) -> str:
-    """The first line in which a text of several lines differs."""
-    lines = want.split("\n")
-    pairs = zip(lines, got.split("\n"), strict=False)
+    """The first line in which a text of several lines differs, or its length, or weak types."""
+    if got.replace("~", "") == want.replace("~", ""):  # which stands before a weak type
+        few = got.count("~") < want.count("~")
+        return f", {'not ' * few}weakly typed where {'that' if few else 'no weak type'} is expected"
+    lines, came = want.split("\n"), got.split("\n")
+    pairs = zip(lines, came, strict=False)
     first = next((i for i, (x, y) in enumerate(pairs, 1) if x != y), 0)
-    return f", different from line {first} of {len(lines)} on" if first and len(lines) > 1 else ""
+    if not first:
+        return f", with {'fewer' if len(came) < len(lines) else 'more'} lines than expected"
+    return f", different from line {first} of {len(lines)} on" if len(lines) > 1 else ""
 
 
 def _wrong_error(got: Any, want: Any) -> Disagreement:

@@ -137,6 +137,19 @@ TOLD = [
         "Your code raises KeyError where no error is expected (the second of 2).",
     ),
     (
+        *(HEIGHT, "let\n  b = sin a", "let\n  b = sin a\n  c = sin b"),
+        "This is wrong: the height of it (with fewer lines than expected).",
+    ),
+    (
+        *(HEIGHT, ["float32[2]", "int8[]"], ["~float32[2]", "int8[]"]),
+        "This is wrong: the height of it (the first of 2: not weakly typed where that is "
+        "expected).",
+    ),
+    (
+        *(HEIGHT, "{ a:~int64[] . a }", "{ a:int64[] . a }"),
+        "This is wrong: the height of it (weakly typed where no weak type is expected).",
+    ),
+    (
         HEIGHT,
         [1.0],
         [1.0, 2.0],
@@ -172,6 +185,14 @@ def test_an_error_that_is_not_there_is_told():
 def test_a_part_that_is_not_there_is_told():
     assert said({"the value": 1.0}, {"the value": 1.0, "the tangent": 2.0}) == (
         "This is missing: the tangent."
+    )
+
+
+def test_a_claim_that_is_not_there_is_not_so():
+    got, want = {"the list is there": False}, {"the list is there": True, EMPTY: [True, True]}
+    assert said({}, want) == "This should be so, but is not: the list is there."
+    assert said({**got, "the list is there": True}, want) == (
+        "This should be so, but is not: the stack is empty."
     )
 
 

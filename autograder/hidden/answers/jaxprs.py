@@ -554,7 +554,7 @@ mistake("jaxprs.check_equation", {"eqn.invars": "eqn.invars[-1:]"}, fails="test_
 mistake(
     "jaxprs.check_equation",
     {"self.check_atom(atom)": "if isinstance(atom, Var):\n    self.check_atom(atom)"},
-    fails="test_equation_operands",
+    fails="test_equation_literals",
 )
 # Only a parameter with the name jaxpr is thought to hold a program.
 mistake(
@@ -677,4 +677,184 @@ mistake(  # The rule is asked before the programs among its parameters are check
         "avals = self.result_types(eqn)": "avals = self.result_types(eqn)\nself.check_inner(eqn)",
     },
     fails="test_equation_inside",
+)
+mistake(  # Sizes that broadcast are thought to be the same.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if len(var.aval.shape) != len(aval.shape) or var.aval.dtype != aval.dtype or any(n not in (1, want) for n, want in zip(aval.shape, var.aval.shape)):"
+    },
+    fails="test_equation_shapes",
+)
+mistake(  # A result is thought to fit a variable that it could be converted to.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape or not np.can_cast(var.aval.dtype, aval.dtype):"
+    },
+    fails="test_equation_dtypes_everywhere",
+)
+mistake(  # A weakly typed result gives way.
+    "jaxprs.check_equation",
+    {
+        "if (var.aval.shape, var.aval.dtype) != (aval.shape, aval.dtype):": "if var.aval.shape != aval.shape or (var.aval.dtype != aval.dtype and not (aval.weak_type and var.aval.weak_type)):"
+    },
+    fails="test_equation_dtypes_everywhere",
+)
+mistake(  # A Python number is thought to be what its type says.
+    "jaxprs.check_equation",
+    {
+        "self.check_atom(atom)": "if isinstance(atom, Var) or not atom.aval.weak_type:\n    self.check_atom(atom)"
+    },
+    fails="test_equation_literals",
+)
+mistake(  # Of several programs only the first is checked.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in [*inner_jaxprs(eqn.params)][:1]:\n    try:\n        typecheck_jaxpr(inner)\n    except TypeError as error:\n        self.fail('{}', str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # A program inside is thought to see the variables around it.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    closed = inner.replace(invars=[*{*inner.invars, *self.bound}])\n    try:\n        typecheck_jaxpr(closed)\n    except TypeError as error:\n        self.fail('{}', str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # The complaint about a program inside has braces, which `fail` takes for places.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "for inner in inner_jaxprs(eqn.params):\n    try:\n        typecheck_jaxpr(inner)\n    except TypeError as error:\n        self.fail(str(error))"
+    },
+    fails="test_equation_inside",
+)
+mistake(  # So may have the error of a rule.
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "try:\n    avals = abstract_eval(eqn.primitive, [x.aval for x in eqn.invars], eqn.params)\nexcept (TypeError, ValueError, IndexError) as error:\n    self.fail(str(error))"
+    },
+    fails="test_equation_refused_by_its_rule",
+)
+mistake(  # Results of an equation that is refused count as bound, so that only it is blamed.
+    "jaxprs.check_equation",
+    {
+        "avals = self.result_types(eqn)": "try:\n    avals = self.result_types(eqn)\nexcept TypeError:\n    self.bind(eqn.outvars)\n    raise"
+    },
+    fails="test_equation_binds_all_or_nothing",
+)
+mistake(  # A variable is complained about once.
+    "jaxprs.check_equation",
+    {
+        "self.check_atom(atom)": "try:\n    self.check_atom(atom)\nfinally:\n    self.bound |= {atom} - {x for x in [atom] if isinstance(x, Literal)}"
+    },
+    fails="test_equation_operands",
+)
+mistake(  # A program that was refused is taken the second time.
+    "jaxprs.check_equation",
+    {
+        "self.check_inner(eqn)": "seen = vars(type(self)).get('seen', set())\ntype(self).seen = seen | {*inner_jaxprs(eqn.params)}\nif not seen.issuperset(inner_jaxprs(eqn.params)):\n    self.check_inner(eqn)"
+    },
+    fails="test_equation_binds_all_or_nothing",
+)
+mistake(  # The equation is changed.
+    "jaxprs.check_equation",
+    {"self.bind(eqn.outvars": "eqn.outvars.reverse()\nself.bind(eqn.outvars"},
+    fails="test_equation_that_holds",
+)
+mistake(  # A primitive that has one result is thought to be bound to one variable.
+    "jaxprs.check_equation",
+    {"if len(avals)": "if eqn.primitive.multiple_results and len(avals)", ", strict=True": ""},
+    fails="test_equation_number_of_results",
+)
+mistake(  # Constants lose their weak types.
+    "jaxprs.eval_jaxpr",
+    {"constvars, consts,": "constvars, map(np.asarray, consts),"},
+    fails="test_eval_constants",
+)
+mistake(  # A literal is turned into a Python number, which is weakly typed.
+    "jaxprs.eval_jaxpr",
+    {
+        "[read(env, atom) for atom in eqn.invars]": "[env[x] if isinstance(x, Var) else np.asarray(x.val).item() for x in eqn.invars]"
+    },
+    fails="test_eval_literals",
+)
+mistake(  # Literals that are equal are thought to be the same.
+    "jaxprs.eval_jaxpr",
+    {
+        "[read(env, atom) for atom in eqn.invars]": "[env[x] if isinstance(x, Var) else env.setdefault(np.asarray(x.val).item(), x.val) for x in eqn.invars]"
+    },
+    fails="test_eval_literals",
+)
+mistake(  # Arguments are counted at the end, where a variable without a value is an error already.
+    "jaxprs.eval_jaxpr",
+    {
+        "args, strict=True": "args",
+        "return [": "if len(args) != len(jaxpr.invars):\n    raise ValueError('arguments')\nreturn [",
+    },
+    fails="test_eval_counts_values",
+)
+mistake(  # An equation whose operands have no values yet waits until they do.
+    "jaxprs.eval_jaxpr",
+    {
+        "for eqn in jaxpr.eqns:": "eqns = deque(jaxpr.eqns)\nwaiting = 0\nwhile eqns:\n    eqn = eqns.popleft()\n    if waiting < len(eqns) and any(isinstance(x, Var) and x not in env for x in eqn.invars):\n        eqns.append(eqn)\n        waiting += 1\n        continue"
+    },
+    fails="test_eval_forgets",
+)
+mistake(  # What has no operands is thought to concern no interpreter.
+    "jaxprs.eval_jaxpr",
+    {
+        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "if eqn.invars:\n    outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])\nelse:\n    from minijax.core import impl_rules\n\n    outs = impl_rules[eqn.primitive](**eqn.params)\n    outs = outs if eqn.primitive.multiple_results else [outs]"
+    },
+    fails="test_eval_binds",
+)
+mistake(  # The axes of each operand are found by its type, which both may have.
+    "jaxprs.dot_general_type",
+    {
+        "i not in (*x_contract, *x_batch)]": "i not in {x: (*x_contract, *x_batch), y: (*y_contract, *y_batch)}[x]]"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # Sizes are taken away, and not axes.
+    "jaxprs.dot_general_type",
+    {
+        "rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]": "rest = list(x.shape)\nfor i in (*x_contract, *x_batch):\n    rest.remove(x.shape[i])"
+    },
+    fails="test_product_batch_axes",
+)
+mistake(  # The contracted lists and the batch lists are compared together.
+    "jaxprs.dot_general_type",
+    {
+        "[x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]": "[x.shape[i] for i in (*x_contract, *x_batch)] != [y.shape[i] for i in (*y_contract, *y_batch)]",
+        "[x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]": "False",
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(  # A size of 1 is thought to fit any other.
+    "jaxprs.dot_general_type",
+    {
+        "[x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]": "len(x_contract) != len(y_contract) or any(x.shape[i] not in (1, y.shape[j]) for i, j in zip(x_contract, y_contract))"
+    },
+    fails="test_product_refuses_lengths",
+)
+mistake(  # Integers are thought to become floats.
+    "jaxprs.dot_general_type",
+    {
+        "x.dtype != y.dtype and": "{x.dtype.kind, y.dtype.kind} != {'i', 'f'} and x.dtype != y.dtype and",
+        "or x.dtype": "or np.promote_types(x.dtype, y.dtype)",
+    },
+    fails="test_product_dtype",
+)
+mistake(  # A weakly typed number is thought to fit any array.
+    "jaxprs.dot_general_type",
+    {"x.dtype != y.dtype and": "x.dtype != y.dtype and (x.shape or not x.weak_type) and"},
+    fails="test_product_dtype",
+)
+mistake(  # Without a contraction, one operand is enough to make a weak type.
+    "jaxprs.dot_general_type",
+    {"x.weak_type and y": "(x.weak_type or not x_contract and y.weak_type) and y"},
+    fails="test_product_weak_type",
+)
+mistake(  # The type of a known number is thought to be known, and not weak.
+    "jaxprs.dot_general_type",
+    {"weak = ": "weak = type(x) is ShapedArray and "},
+    fails="test_product_weak_type",
 )

@@ -820,3 +820,207 @@ mistake(
     },
     fails="test_number_of_children",
 )
+# A namedtuple that is registered is built as all others are.
+mistake(
+    "pytrees.unflatten",
+    {
+        "kind = ": "if hasattr(part.node_class, '_fields'):\n    return part.node_class(*children)\nkind = "
+    },
+    fails="test_other_classes_come_back",
+)
+# A call inside a call takes the place of the outer call's leaves.
+mistake(
+    "pytrees.unflatten",
+    {"leaves = list(leaves)": "global remaining\nleaves = list(leaves)"},
+    fails="test_other_classes_come_back",
+)
+# The data is a copy.
+mistake(
+    "pytrees.unflatten",
+    {"kind.from_children(part.data,": "kind.from_children(__import__('copy').copy(part.data),"},
+    fails="test_other_classes_come_back",
+)
+# All empty lists are one.
+mistake(
+    "pytrees.unflatten",
+    {
+        "children = [": "if part == PyTreeDef(list, None, ()):\n    return vars(tree_unflatten).setdefault('empty', [])\nchildren = ["
+    },
+    fails="test_classes_of_containers",
+)
+# A structure among the leaves is built, too.
+mistake(
+    "pytrees.unflatten",
+    {
+        "return next(remaining)": "x = next(remaining)\nreturn build(x, build) if isinstance(x, PyTreeDef) else x"
+    },
+    fails="test_leaves_of_any_kind",
+)
+# The arguments are flattened once more.
+mistake(
+    "pytrees.flatten_fun",
+    {"(in_tree, leaves))": "(in_tree, tree_leaves(leaves)))"},
+    fails="test_what_the_function_gets",
+)
+# An error takes back what an inner call has kept.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))": "before = out_trees[:]\ntry:\n    out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))\nexcept BaseException:\n    out_trees[:] = before\n    raise"
+    },
+    fails="test_function_that_calls_itself",
+)
+# Data that cannot be hashed.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        "out_trees[:] = [structure]": "if structure not in {*out_trees}:\n    out_trees[:] = [structure]"
+    },
+    fails="test_structure_of_the_result",
+)
+# The leaves are copies.
+mistake(
+    "pytrees.flatten_fun",
+    {"return out_leaves": "return [x.copy() if hasattr(x, 'copy') else x for x in out_leaves]"},
+    fails="test_flat_results",
+)
+# Wrappers are told apart by the identity of what they are made from.
+mistake(
+    "pytrees.flatten_fun",
+    {
+        ": list[PyTreeDef] = []": " = vars(flatten_fun).setdefault('kept', {}).setdefault((id(f), id(in_tree)), [])"
+    },
+    fails="test_wrappers_side_by_side",
+)
+# What is_leaf chooses is taken apart for nothing.
+mistake(
+    "pytrees.flatten",
+    {
+        "if kind is None": "if kind:\n    kind.take_apart(tree) if is_leaf and is_leaf(tree) else None\nif kind is None"
+    },
+    fails="test_leaves_by_choice",
+)
+# A namedtuple that is registered is taken apart as all others are.
+mistake(
+    "pytrees.flatten",
+    {
+        "children, data = ": "if type(tree) in node_types and hasattr(tree, '_fields'):\n    kind = namedtuple_type\nchildren, data = "
+    },
+    fails="test_objects_of_other_classes",
+)
+# An array of children is asked whether it is true.
+mistake(
+    "pytrees.flatten",
+    {"flat = [tree": "if not children:\n    children = ()\nflat = [tree"},
+    fails="test_objects_of_other_classes",
+)
+# The list of children belongs to the container.
+mistake(
+    "pytrees.flatten",
+    {
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "children = children if isinstance(children, list) and children is not tree else list(children)\nflat = []\nwhile children:\n    flat.append(tree_flatten(children.pop(0), is_leaf))"
+    },
+    fails="test_argument_is_left_alone",
+)
+# A class among the leaves is called.
+mistake(
+    "pytrees.flatten_up_to",
+    {"return [tree]": "return [tree()] if isinstance(tree, type) else [tree]"},
+    fails="test_subtrees_at_leaves",
+)
+# Keys that cannot be sorted raise Python's own error.
+mistake(
+    "pytrees.flatten_up_to",
+    {"kind = ": "if type(tree) is dict:\n    sorted(tree)\nkind = "},
+    fails="test_keys_of_dicts",
+)
+# A defaultdict fits a dict.
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "if type(tree) is not": "if type(tree) is defaultdict and treedef.node_class is dict:\n    tree = dict(tree)\nif type(tree) is not"
+    },
+    fails="test_containers_of_another_class",
+)
+# is_leaf is not asked about the whole tree.
+mistake(
+    "pytrees.map",
+    {
+        "tree_flatten(tree, is_leaf)": "tree_flatten(tree, is_leaf and (lambda x: x is not tree and is_leaf(x)))"
+    },
+    fails="test_map_with_chosen_leaves",
+)
+# A call inside a call takes the place of the outer call's structure.
+mistake(
+    "pytrees.map",
+    {
+        "leaves, treedef =": "global treedef\nleaves, treedef =",
+        "tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])": "(lambda new: tree_unflatten(treedef, new))([f(*xs) for xs in zip(*columns, strict=True)])",
+    },
+    fails="test_results_that_are_containers",
+)
+# Keys that only the other tree has are left out.
+mistake(
+    "pytrees.map",
+    {
+        "flatten_up_to(treedef, other)": "flatten_up_to(treedef, {k: v for k, v in other.items() if k in tree} if type(other) is dict is type(tree) else other)"
+    },
+    fails="test_map_of_trees_that_differ",
+)
+# A subtree of one leaf is that leaf.
+mistake(
+    "pytrees.map",
+    {"f(*xs) for": "f(*[x[0] if type(x) is list and len(x) == 1 else x for x in xs]) for"},
+    fails="test_map_with_subtrees",
+)
+
+
+# What is known of a container is found by the identity of one that may be gone.
+@mistake("pytrees.flatten", fails="test_nested_containers")
+def tree_flatten(tree, is_leaf=None, known=None):
+    known = {} if known is None else known
+    kind = node_type(type(tree))
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], leaf
+    if id(tree) not in known:
+        children, data = kind.take_apart(tree)
+        flat = [tree_flatten(child, is_leaf, known) for child in children]
+        structure = PyTreeDef(type(tree), data, tuple(part for _, part in flat))
+        known[id(tree)] = [x for xs, _ in flat for x in xs], structure
+    return known[id(tree)]
+
+
+# A call inside a call loses the leaves of the outer one.
+@mistake("pytrees.flatten", fails="test_nested_containers")
+def tree_flatten(tree, is_leaf=None):
+    found = vars(tree_flatten).setdefault("found", [])
+
+    def walk(x):
+        kind = node_type(type(x))
+        if kind is None or (is_leaf is not None and is_leaf(x)):
+            found.append(x)
+            return leaf
+        children, data = kind.take_apart(x)
+        return PyTreeDef(type(x), data, tuple([walk(child) for child in children]))
+
+    found.clear()
+    structure = walk(tree)
+    return list(found), structure
+
+
+# The same tree twice is looked at once.
+@mistake("pytrees.flatten_up_to", fails="test_tree_of_the_same_structure")
+def flatten_up_to(treedef, tree, known=None):
+    known = {} if known is None else known
+    if treedef.node_class is None:
+        return [tree]
+    if type(tree) is not treedef.node_class:
+        raise ValueError("another class")
+    if id(tree) not in known:
+        children, data = node_type(type(tree)).take_apart(tree)
+        children = list(children)
+        if data != treedef.data or len(children) != len(treedef.child_treedefs):
+            raise ValueError("other data")
+        pairs = zip(treedef.child_treedefs, children, strict=True)
+        known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]
+    return known[id(tree)]

@@ -75,7 +75,12 @@ def with_literals(mj, x):
     two = Literal(2.0, ShapedArray((), np.dtype(float), weak_type=True))
     ten = Literal(10.0, two.aval) if isinstance(x, float) else Literal(np.array(10.0), scalar)
     eqns = [JaxprEqn([ten, a], [b], sub_p, {}), JaxprEqn([b, two], [c], div_p, {})]
-    out = eval_jaxpr(Jaxpr([], [a], [c, two, b], eqns), [], x)
+    outs, integer = [c, two, b], np.dtype(int)  # and integers, of which one equals another literal
+    for value, weak in (2, True), (np.array(3), False):
+        aval = ShapedArray((), integer, weak)
+        outs.append(Var(aval))
+        eqns.append(JaxprEqn([Literal(value, aval)], outs[-1:], neg_p, {}))
+    out = eval_jaxpr(Jaxpr([], [a], outs, eqns), [], x)
     return {
         "the outputs": out,
         "the literal's own value is an output": out[1] is two.val,
@@ -88,7 +93,8 @@ def with_constants(mj, consts, args):
     """Two constants and two inputs, all different; every one of them is an output too."""
     k, m, a, b, c, d = (Var(get_aval(args[0])) for _ in range(6))
     eqns = [JaxprEqn([k, a], [c], sub_p, {}), JaxprEqn([c, b], [d], mul_p, {})]
-    return eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
+    out = eval_jaxpr(Jaxpr([k, m], [a, b], [d, m, k, b, a], eqns), consts, *args)
+    return {"the outputs": out, "an output is weakly typed": [get_aval(x).weak_type for x in out]}
 
 
 @probe
@@ -165,12 +171,15 @@ def calls_itself(mj, n, x, until_error=False):
 def two_programs(mj, x, equation, output):
     """A program, run; then a second one that uses a variable of the first and does not bind it.
 
-    That is in an equation or not; and the output is that variable, the equation's, or none.
+    That is in an equation or not, or in one before the equation that binds it; and the
+    output is that variable, the equation's, or none.
     """
     a, b, c = (Var(get_aval(x)) for _ in range(3))
     whole = Jaxpr([], [a], [b], [JaxprEqn([a], [b], neg_p, {})])
     first = eval_jaxpr(whole, [], x)
     eqns = [JaxprEqn([b], [c], neg_p, {})] if equation else []
+    if equation == "too early":
+        eqns.append(JaxprEqn([Literal(2.0, ShapedArray((), np.dtype(float)))], [b], neg_p, {}))
     outvars = {"its own": [b], "the equation's": [c], "none": []}[output]
     try:
         second = eval_jaxpr(Jaxpr([], [], outvars, eqns), [])
@@ -218,10 +227,15 @@ def what_ran(mj, x):
 
 @probe(uses=[watching])
 def seen_in_charge(mj, x):
-    """What an interpreter sees that is in charge of all operations: one has a literal alone."""
-    one = Literal(1.0, ShapedArray((), np.dtype(float)))
-    a, b, c = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval))
-    jaxpr = Jaxpr([], [a], [b, c], [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})])
+    """What an interpreter sees that is in charge of all operations.
+
+    One of them has a literal alone, and one has no operands.
+    """
+    one, one_p = Literal(1.0, ShapedArray((), np.dtype(float))), Primitive("one")
+    impl_rules[one_p] = lambda: np.array(1.0)
+    a, b, c, d = (Var(get_aval(x)), Var(get_aval(x)), Var(one.aval), Var(one.aval))
+    eqns = [JaxprEqn([a], [b], sin_p, {}), JaxprEqn([one], [c], neg_p, {})]
+    jaxpr = Jaxpr([], [a], [b, c, d], [*eqns, JaxprEqn([], [d], one_p, {})])
     with watching() as (_, seen):
         trace_state.dynamic_trace = trace_state.stack[-1]
         try:
@@ -237,8 +251,9 @@ def seen_in_charge(mj, x):
 @probe
 def wrong_number(mj, consts, args, empty=False):
     """A program with one constant and two inputs, or with none of them, given these values."""
-    k, a, b = (Var(ShapedArray((), np.dtype(float))) for _ in range(3))
-    jaxpr = Jaxpr([], [], [], []) if empty else Jaxpr([k], [a, b], [k, b], [])
+    k, a, b, c = (Var(ShapedArray((), np.dtype(float))) for _ in range(4))
+    whole = Jaxpr([k], [a, b], [k, b, c], [JaxprEqn([k, b], [c], sub_p, {})])
+    jaxpr = Jaxpr([], [], [], []) if empty else whole
     try:
         return eval_jaxpr(jaxpr, consts, *args)
     except ValueError:
@@ -357,6 +372,7 @@ def test_eval_forgets(student):
     student.agrees(two_programs, 2.0, False, "its own")
     student.agrees(two_programs, ROW, True, "the equation's")
     student.agrees(two_programs, ROW, True, "none")
+    student.agrees(two_programs, 2.0, "too early", "the equation's")
 
 
 @pytest.mark.meets("some_results")
@@ -456,10 +472,13 @@ def test_product_weak_type(student):
     for weak in ((True, True), (True, False), (False, True)):
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float64", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
-        student.agrees(type_of_product, x, y, MATRICES, "float32")
+        for preferred in "float32", "float64":
+            student.agrees(type_of_product, x, y, MATRICES, preferred)
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())))
         x, y = ((3, 5), "int32", weak[0]), ((3, 5), "int32", weak[1])
         student.agrees(type_of_product, x, y, STACKS)
         student.agrees(type_of_product, x, y, (((0, 1), (0, 1)), ((), ())))
+    student.agrees(type_of_product, 2.0, 3.0, (((), ()), ((), ())))
 
 
 @pytest.mark.meets("sizes")
@@ -469,6 +488,7 @@ def test_product_without_contraction(student):
     for shape in (2, 3), ():
         x, y = (shape, "float64"), ((5,), "float64")
         student.agrees(type_of_product, x, y, (((), ()), ((), ())))
+        student.agrees(type_of_product, y, x, (((), ()), ((), ())))
     x = (2, 3, 7), "float64"
     every = (2, 0, 1), (2, 0, 1)
     student.agrees(type_of_product, x, x, (every, ((), ())))
@@ -486,6 +506,9 @@ def test_product_batch_axes(student):
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
     many, ones = ((1, 2, 1, 1, 1, 1, 1, 1, 3), "float64"), ((1,) * 7, "float64")
     student.agrees(type_of_product, many, ones, (((0, *range(2, 8)), tuple(range(7))), ((), ())))
+    same = (2, 3, 2), "float64"  # in two places of a product, with different axes
+    for pair in ((0,), (2,)), ((2,), (0,)):
+        student.agrees(type_of_product, same, same, (pair, ((), ())))
 
 
 @pytest.mark.meets("order", "axes")
@@ -506,6 +529,11 @@ def test_product_refuses_lengths(student):
         student.agrees(type_of_product, x, ((4, 5), "float64"), MATRICES)
         student.agrees(type_of_product, x, ((4, 3), "float64"), STACKS)
         student.agrees(type_of_product, x, ((1, 3), "float64"), STACKS)
+    for numbers in MATRICES, STACKS:  # a size of 1 fits no other
+        student.agrees(type_of_product, ((1, 1), "float64"), ((4, 1), "float64"), numbers)
+    for axes in ((0, 1), (0,)), ((0,), (0, 1)):  # as many axes as in the other operand, but apart
+        numbers = axes, tuple((0, 1)[len(some) :] for some in axes)
+        student.agrees(type_of_product, ((2, 3), "float64"), ((2, 3), "float64"), numbers)
     pairs = (((0, 1), (0, 1)), ((), ()))  # the same lengths, in another order
     student.agrees(type_of_product, ((2, 3), "float64"), ((3, 2), "float64"), pairs)
     for alone in (((1,), ()), ((), (1,)), ((0, 1), (1,))):  # an axis that has no partner
@@ -551,6 +579,13 @@ def test_product_dtype(student):
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int8"), MATRICES, "int32")
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "int32"), MATRICES)
     student.agrees(type_of_product, ((2, 3), "int8"), ((3, 5), "float64"), MATRICES, "float32")
+    for one, other in (("int64", "float64"), ("bool", "int8"), ("uint8", "int8")):
+        student.agrees(type_of_product, ((2, 3), one), ((3, 5), other), MATRICES)
+        student.agrees(type_of_product, ((2, 3), other), ((3, 5), one), MATRICES)
+    number, row = ((), "float64", True), ((3,), "float32")
+    for x, y in (number, row), (row, number):
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())))
+        student.agrees(type_of_product, x, y, (((), ()), ((), ())), "float64")
     for weak in ((True, False), (False, True), (True, True)):  # which does not help
         x, y = ((2, 3), "float64", weak[0]), ((3, 5), "float32", weak[1])
         student.agrees(type_of_product, x, y, MATRICES)
@@ -563,21 +598,28 @@ exercise("jaxprs.check_equation")
 def checked(eqn, variables, bound, number=1, after=False):
     """What a checker that has come to this equation says, and which variables are bound then.
 
-    With `after`, it is asked what is bound after an error too.
+    With `after`, it is asked what is bound after an error too; and the equation is checked again.
     """
     checker = TypeChecker(Jaxpr([], [], [], [eqn]))
     checker.bound, checker.eqn, checker.number = set(bound), eqn, number
-    out, error, named = None, "nothing", True
+    parts = [*eqn.invars], [*eqn.outvars], {**eqn.params}
+    out, error, named = None, ["nothing"], True
     try:
         out = checker.check_equation(eqn)
     except TypeError as caught:
-        error, named = "TypeError", str(caught).startswith(f"In equation {number}, `")
+        error, named = ["TypeError"], str(caught).startswith(f"In equation {number}, `")
     in_bound = [var in checker.bound for var in variables]
+    if after:
+        try:
+            checker.check_equation(eqn)
+        except TypeError:
+            error.append("TypeError")
     return {
         "error": error,
         "the error names the equation": named,
+        "the equation stays as it is": (eqn.invars, eqn.outvars, eqn.params) == parts,
         "value": out,
-        "a variable is bound afterwards": in_bound if after or error == "nothing" else None,
+        "a variable is bound afterwards": in_bound if after or error == ["nothing"] else None,
         "the types of the variables, which stay": [
             (var.aval.shape, str(var.aval.dtype), var.aval.weak_type) for var in variables
         ],
@@ -588,34 +630,43 @@ def checked(eqn, variables, bound, number=1, after=False):
 def equation(mj, operands, results, types, bound=(), inner="", number=1, after=False):
     """Whether an equation holds, and what is bound then.
 
-    `operands` and `results` are numbers of variables (or None for a literal of a wrong dtype), all
-    of type f64[2]; `types` are what the rule says, as shape, dtype and weak type, or its error.
-    `inner` is about the programs among the parameters.
+    `operands` and `results` are numbers of variables, all of type f64[2], or a literal's value and
+    type; `types` are what the rule says, as shape, dtype and weak type, or its error. `inner` is
+    about the programs among the parameters.
     """
+
+    def type_of(shape, dtype, weak):
+        return ShapedArray(shape, np.dtype(dtype), weak)
 
     def rule(*avals, **params):
         if isinstance(types, str):
-            raise getattr(builtins, types)("These operands do not fit.")
-        return [ShapedArray(shape, np.dtype(dtype), weak) for shape, dtype, weak in types]
+            raise getattr(builtins, types)("These operands {0} do not fit.")
+        return [type_of(*each) for each in types]
 
-    f = np.dtype(float)
-    inside, outside = (Var(ShapedArray((), f)) for _ in range(2))
-    variables = [Var(ShapedArray((2,), f)) for _ in range(5)]
+    variables = [Var(ShapedArray((2,), np.dtype(float))) for _ in range(5)]
     made_up_p = Primitive("made_up", multiple_results=True)
     abstract_eval_rules[made_up_p] = rule
-    closed = ClosedJaxpr(Jaxpr([], [inside], [outside if "wrong" in inner else inside], []), [])
-    held = closed.jaxpr if "open" in inner else closed
-    params = {"branches": (held,) * 3} if "three" in inner else {"jaxpr": held}
-    ins = [Literal(2, ShapedArray((), f)) if i is None else variables[i] for i in operands]
+    a, b = variables[:2]
+    k = Var(a.aval)  # the program's own constant; its input is a variable outside, too
+    good = Jaxpr([k], [a], [k, a], [])
+    held = good.replace(outvars=[k, b]) if "wrong" in inner else good
+    if "deep" in inner:
+        held = good.replace(eqns=[JaxprEqn([a], [], made_up_p, {"jaxpr": held})])
+    if "open" not in inner:
+        good, held = ClosedJaxpr(good, [np.ones(2)]), ClosedJaxpr(held, [np.ones(2)])
+    params = {"jaxpr": held}
+    if "three" in inner:
+        params = {"n": 3, "branches": (good, held, good), "more": good}
+    ins = [variables[i] if isinstance(i, int) else Literal(i[0], type_of(*i[1])) for i in operands]
     eqn = JaxprEqn(ins, [variables[i] for i in results], made_up_p, params if inner else {})
     return checked(eqn, variables, [variables[i] for i in bound], number, after)
 
 
 @probe(uses=[checked])
-def sine(mj, x, y):
+def sine(mj, x, *ys):
     """Whether `y = sin x` holds for variables of these shapes and dtypes, maybe weakly typed."""
-    a, b = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, y))
-    return checked(JaxprEqn([a], [b], sin_p, {}), [a, b], [a])
+    a, *bs = (Var(ShapedArray(shape, np.dtype(dtype), *weak)) for shape, dtype, *weak in (x, *ys))
+    return checked(JaxprEqn([a], bs, sin_p, {}), [a, *bs], [a])
 
 
 @pytest.mark.meets("weak_type", "sizes", "mutation")
@@ -637,9 +688,21 @@ def test_equation_operands(student):
     """Each operand must be one that may be used, the first and the last."""
     student.agrees(equation, [1, 0], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [3], [VECTOR], [0])
-    student.agrees(equation, [0, None], [3], [VECTOR], [0])
     student.agrees(equation, [0, 1], [], [], [0])
-    student.agrees(equation, [0, 2, 1], [3], [VECTOR], [0, 2])
+    student.agrees(equation, [0, 2, 1], [3], [VECTOR], [0, 2], "", 1, True)
+    student.agrees(equation, [1], [3], [VECTOR], [0], "right")
+    student.agrees(equation, [1], [3], "KeyError", [0])
+
+
+@pytest.mark.meets("weak_type", "float32")
+@pytest.mark.keeps("its operands")
+def test_equation_literals(student):
+    """A literal must be what its type says."""
+    number, weak, array = ((), "float64", False), ((), "float64", True), VECTOR
+    for value in 2.0, 2, np.array(2.0), np.float32(2.0), np.array([2.0, 3.0]):
+        student.agrees(equation, [0, (value, number)], [3], [VECTOR], [0])
+    for literal in (2.0, weak), (2, weak), (2.0, array):
+        student.agrees(equation, [literal], [3], [VECTOR])
 
 
 @pytest.mark.meets("moment")
@@ -665,6 +728,8 @@ def test_equation_shapes(student):
     student.agrees(equation, [0], [1, 2], [((1, 2), "float64", False), VECTOR], [0])
     student.agrees(sine, ((3,), "float64"), ((2,), "float64"))
     student.agrees(sine, ((3,), "float64"), ((), "float64"))
+    student.agrees(sine, ((1, 3), "float64"), ((2, 3), "float64"))
+    student.agrees(sine, ((2, 3), "float64"), ((1, 3), "float64"))
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
@@ -677,6 +742,7 @@ def test_equation_binds_all_or_nothing(student, wrong):
     student.agrees(equation, [0], [1, 2, 3], types, [0], "", 1, True)
     student.agrees(equation, [0], [1, 2, 3], [VECTOR] * (1 + wrong), [0], "", 1, True)
     student.agrees(equation, [0], [wrong], [VECTOR], [0], "wrong", 1, True)
+    student.agrees(equation, [0], [wrong], "TypeError", [0], "", 1, True)
 
 
 def test_equation_dtypes(student):
@@ -689,18 +755,23 @@ def test_equation_dtypes_everywhere(student):
     """A wrong dtype is rejected in one result among several, and for a rule of this module."""
     student.agrees(equation, [0], [1, 2], [VECTOR, ((2,), "int64", True)], [0])
     student.agrees(sine, ((3,), "float32"), ((3,), "float64"))
+    student.agrees(sine, ((3,), "float64"), ((3,), "float32"))
+    student.agrees(sine, ((3,), "float32", True), ((3,), "float64", True))
 
 
 def test_equation_number_of_results(student):
     """More variables than results are rejected."""
     student.agrees(equation, [0], [1, 2], [VECTOR], [0])
     student.agrees(equation, [0], [1], [], [0])
+    student.agrees(sine, ((3,), "float64"), ((3,), "float64"), ((3,), "float64"))
 
 
 def test_equation_results_left_over(student):
     """Fewer variables than results are rejected."""
     student.agrees(equation, [0], [1], [VECTOR, VECTOR], [0])
     student.agrees(equation, [0], [], [VECTOR], [0])
+    student.agrees(equation, [0], [1, 2, 3], [VECTOR] * 4, [0])
+    student.agrees(sine, ((3,), "float64"))
 
 
 @pytest.mark.meets("twice")
@@ -718,10 +789,12 @@ def test_equation_inside(student):
     """Programs among an equation's parameters are checked like the program itself."""
     student.agrees(equation, [0], [1], [VECTOR], [0], "right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "wrong")
+    student.agrees(equation, [0], [2], [VECTOR], [0, 1], "wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three right")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "open wrong")
     student.agrees(equation, [0], [1], [VECTOR], [0], "three open wrong")
+    student.agrees(equation, [0], [1], [VECTOR], [0], "deep wrong")
     student.agrees(equation, [], [1], [VECTOR], [], "wrong")
     student.agrees(equation, [0], [], [], [0], "wrong")
     student.agrees(equation, [0], [1], "KeyError", [0], "wrong")

@@ -171,14 +171,20 @@ def test_single_leaf(student):
 x = Opaque()
 leaves, structure = tree_flatten(x)
 nested, _ = tree_flatten((x, [x]))
+others = [leaf, tup(leaf), dict, Point, NotImplemented, ..., iter("ab"), KeyError("own")]
 result = {
     "the leaves are a list": type(leaves) is list,
     "a leaf that is the whole tree is the object itself": leaves[0] is x,
     "the structure of a leaf is the constant `leaf`": structure is leaf,
     "a leaf in a container is the object itself": [y is x for y in nested],
+    "leaves of many kinds": [x is y for x, y in zip(tree_flatten(others)[0], others)],
 }
 """
     programs(student, NOTHING, program)
+
+
+# A class of which the children are told by a generator.
+OWN = "node_types[Stack] = NodeType(lambda x: (({}), None), None)\nresult = tree_flatten({})"
 
 
 @pytest.mark.meets("order", "more_than_two", "nested", "twice")
@@ -194,6 +200,14 @@ def test_nested_containers(student):
         "{10: 'x', 9: 'y', -1: 'z'}",
         "((((7,),),), 8, [[9]])",
         "(lambda shared: {'b': shared, 'a': (shared, [shared])})([1, (2, None)])",
+    )
+    programs(
+        student,
+        NOTHING,
+        "str(tree_flatten([(1,), (True,), (1.0,), (1,)])[0])",
+        # children that exist only for a moment, and a call inside a call
+        OWN.format("[y] for y in x", "[Stack([1, 2, 3, 4]), 5]"),
+        OWN.format("y for y in tree_flatten(list(x))[0]", "[1, Stack([2, [3]]), 4]"),
     )
 
 
@@ -213,9 +227,18 @@ def test_objects_of_other_classes(student):
         "[Pair((1, 2), {'a': 3}, 'p'), Other(4, None)]",
         "Pair(Pair(1, 2, 'in'), 3, ['out'])",
         "Pair(1, 2, Point('p', []))",
+        "[Pair(1, 2, 0), Pair(3, 4, ''), Pair(5, 6, False)]",
         "OrderedDict(b=1, a=2)",
         "defaultdict(int, b=1, a=2)",
     )
+    program = """
+node_types[Point] = NodeType(lambda p: ([p.x], "kept"), None)
+result = {"leaves and structure of a namedtuple that is registered": tree_flatten([Point(1, 2)])}
+for children in (np.array([1.5, 2.5]), "ab", {"k": 1}, range(3), ((1, 2),)):
+    node_types[Stack] = NodeType(lambda x: (children, None), None)
+    result[f"leaves and structure of the children {children}"] = tree_flatten(Stack())
+"""
+    programs(student, NOTHING, program)
 
 
 def test_subclasses_are_leaves(student):
@@ -236,6 +259,7 @@ def test_leaves_by_choice(student):
         "(1, 2), lambda x: False",
         "[{'a': 2}, Point(3, 4), Pair(5, 6, 'p')], lambda x: type(x) in (dict, Point, Pair)",
         "[defaultdict(int, a=2), [3]], lambda x: type(x) is defaultdict",
+        "[{'a': 1, 2: 3}, 4], lambda x: type(x) is dict",
     )
     program = """
 _, structure = tree_flatten([1, (2, 3)], lambda x: type(x) is tuple)
@@ -355,7 +379,11 @@ leaves.append(4)
 again = tree_flatten(tree)[0]
 flat = [1, 2]
 tree_flatten(flat)[0].append(3)
+stack, parts = Stack(), [1, [2]]
+node_types[Stack] = NodeType(lambda x: (parts, None), None)
+tree_flatten(stack)
 result = {
+    "a container's own list of children afterwards": parts,
     "the tree afterwards": tree,
     "the leaves, if the list from an earlier call was changed": again,
     "the leaves of another tree": tree_flatten([5])[0],
@@ -398,6 +426,11 @@ def test_classes_of_containers(student):
     built(student, "tup(leaf, leaf), [1, 2]", "lst(leaf, leaf), [1, 2]", "lst(leaf), [3]")
     built(student, "dic(a=leaf, b=leaf), [1, 2]", "tup(none, leaf, lst()), [4]")
     built(student, "tup(tup(), none), []", "none, []", "dic(), []")
+    program = """
+lists = [x for _ in "ab" for x in tree_unflatten(tup(*[lst()] * 2), [])]
+result = {"how many lists are in four places": len(set(map(id, lists)))}
+"""
+    programs(student, NOTHING, program)
 
 
 @pytest.mark.meets("order", "more_than_two", "nested")
@@ -409,6 +442,7 @@ def test_places_of_leaves(student):
         "lst(tup(leaf, leaf), leaf, tup(leaf, lst(leaf, leaf))), [1, 2, 3, 4, 5, 6]",
         "dic(a=lst(leaf, leaf), b=tup(none, leaf), c=leaf), [5, 4, 3, 2]",
         "tup(lst(), tup(tup(leaf)), leaf), ['x', 'y']",
+        "lst(leaf, tup(leaf, leaf)), [7, 7, 7]",
     )
 
 
@@ -433,7 +467,20 @@ def test_other_classes_come_back(student):
         stack.format("Stack([data, xs])", "lst(PyTreeDef(Stack, 'kept', ()), leaf), [1]"),
         stack.format("None", "lst(PyTreeDef(Stack, 'kept', (leaf,)), leaf), [1, 2]"),
         stack.format("Stack([data, xs])", "PyTreeDef(Stack, None, (leaf,)), [1]"),
+        stack.format(
+            "tree_unflatten(lst(leaf), xs)", "tup(PyTreeDef(Stack, 1, (leaf,)), leaf), 'ab'"
+        ),
     )
+    program = """
+x = Opaque()
+node_types[Point] = NodeType(None, lambda *args: args)
+made = tree_unflatten(tup(PyTreeDef(Point, x, (leaf,)), leaf), [1, 2])
+result = {
+    "what a namedtuple that is registered is built from": made[0][1:],
+    "its data is the object itself": made[0][0] is x,
+}
+"""
+    programs(student, NOTHING, program)
 
 
 @pytest.mark.meets("zeros")
@@ -459,8 +506,9 @@ def test_leaves_of_any_kind(student):
     built(student, "lst(leaf, tup(leaf, leaf)), [[1, 2], None, (3,)]", "dic(a=leaf), [{'z': 1}]")
     built(student, "lst(leaf, leaf), [False, 0]")
     program = """
-leaves = [[1], {"k": 2}, Point(3, 4), (5,), Stack([6])]
-own = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 5), leaves), leaves)]
+leaves = [[1], {"k": 2}, Point(3, 4), (5,), Stack([6]), leaf, tup(leaf), dict, len, iter("ab")]
+leaves += [NotImplemented, ..., KeyError("own"), Opaque()]
+own = [x is y for x, y in zip(tree_unflatten(tup(*[leaf] * 14), leaves), leaves)]
 result = {"each leaf, even a container, is the object itself": own}
 """
     programs(student, NOTHING, program)
@@ -511,12 +559,12 @@ def test_leaves_for_small_structures(student):
 
 
 @pytest.mark.meets("mutation")
-@pytest.mark.parametrize("leaves", [[1, 2, 3], [1]])
+@pytest.mark.parametrize("leaves", ["[1, 2, 3]", "[1]", "__import__('collections').deque([1])"])
 def test_list_of_leaves_stays(student, leaves):
     """The list of leaves that was given is not changed."""
-    structure = f"lst(*[leaf] * {len(leaves)})"
-    kept = "(lambda xs: {{'the tree': tree_unflatten({}, xs), 'the leaves afterwards': xs}})({})"
-    programs(student, NOTHING, kept.format(structure, leaves))
+    built = "tree_unflatten(lst(*[leaf] * len(xs)), xs)"
+    kept = f"(lambda xs: {{'the tree': {built}, 'the leaves afterwards': [*xs]}})({leaves})"
+    programs(student, NOTHING, kept)
 
 
 exercise("pytrees.flatten_up_to")
@@ -542,6 +590,12 @@ def test_tree_of_the_same_structure(student):
         "PyTreeDef(Pair, 'p', (tup(leaf, leaf), leaf)), Pair((1, [2]), 3, 'p')",
         "named(Point, leaf, named(Empty)), Point([1, 2], Empty())",
         "lst(PyTreeDef(Pair, 'p', (leaf, leaf)), leaf), [Pair(1, 2, 'p'), 3]",
+        "PyTreeDef(None, None, ()), 4.0",
+        "tup(leaf), (1,)",
+        "lst(leaf, tup(leaf, leaf), tup(leaf, leaf)), [7, *[(7, 7)] * 2]",
+        "lst(tup(leaf), tup(tup(leaf))), [((5,),)] * 2",
+        "node_types.setdefault(Point, NodeType(lambda p: ([p.x], 'kept'), None)) and "
+        "PyTreeDef(Point, 'kept', (leaf,)), Point(1, 2)",
     )
 
 
@@ -555,8 +609,8 @@ def test_subtrees_at_leaves(student):
     program = """
 node_types[Shape] = NodeType(None, None)  # cannot be taken apart, nor can the dict
 x = Opaque()
-tree = (x, [1, 2], {"a": x, 2: x}, Shape())
-found = flatten_up_to(tup(leaf, leaf, leaf, leaf), tree)
+tree = (x, [1, 2], {"a": x, 2: x}, Shape(), leaf, tup(leaf), dict, iter("ab"))
+found = flatten_up_to(tup(*[leaf] * 8), tree)
 result = {
     "each subtree is the object itself": [x is y for x, y in zip(found, tree)],
     "how many subtrees are returned": len(found),
@@ -583,7 +637,8 @@ def test_containers_of_another_class(student):
         "dic(a=leaf), OrderedDict(a=1)",
         "PyTreeDef(OrderedDict, ('a',), (leaf,)), {'a': 1}",
         "lst(leaf), node_types.setdefault(Stack, node_types[list]) and Stack([1])",
-        "lst(leaf), type('list', (list,), {})([1])",
+        "lst(leaf), type('list', (list,), {'__module__': 'builtins'})([1])",
+        "dic(a=leaf), defaultdict(int, a=1)",
     )
 
 
@@ -619,6 +674,9 @@ def test_keys_of_dicts(student):
     along(student, "dic(a=leaf), {'b': 1}", "dic(a=leaf, b=leaf), {'a': 1, 'c': 2}")
     along(student, "dic(a=leaf, b=leaf), {'a': 1}", "dic(a=leaf, b=leaf), {'b': 1, 'a': 2}")
     along(student, "dic(b=leaf), {'b': 1, 'c': 2}", "dic(), {'a': 1}")
+    along(
+        student, "dic(a=leaf, b=leaf), {'a': 1, 2: 3}", "PyTreeDef(dict, (1,), (leaf,)), {'1': 2}"
+    )
 
 
 @pytest.mark.meets("keys", "nested")
@@ -626,7 +684,7 @@ def test_keys_of_dicts(student):
 def test_data_at_every_depth(student):
     """What a container keeps besides its children must be equal, even further inside."""
     pair = "PyTreeDef(Pair, {!r}, (leaf, leaf)), Pair(1, 2, {!r})"
-    known = [("p", "q"), ("", "q"), ("p", None), (None, "p"), ([1], [1]), (1, True)]
+    known = [("p", "q"), ("", "q"), ("p", None), (None, "p"), ([1], [1]), (([],), ([],)), (1, True)]
     along(student, "dic(a=dic(c=leaf)), {'a': {'d': 1}}", *(pair.format(*data) for data in known))
     along(
         student,
@@ -682,6 +740,7 @@ def test_map_with_subtrees(student):
         "lambda x, y: (x, y), {'a': 1, 'b': [2]}, {'a': [3, 4], 'b': [None]}",
         "lambda x, y: (x, y), 1, (2, 3)",
         "lambda x, y, z: (x, y, z), [1, 2], [(3, 4), 5], [{}, ((6,),)]",
+        "lambda x, y: (x, y), [1, 2, 3], [[4], (5,), {'k': 6}]",
     )
 
 
@@ -692,6 +751,13 @@ def test_map_of_trees_that_differ(student):
         *("[1, 2], [1, 2, 3]", "[1, 2, 3], [1, 2]", "[1, 2], (1, 2)", "{'a': 1}, {'b': 1}"),
         *("[1, 2], 3", "{'a': [1, 2]}, {'a': 3}", "[1, 2], None", "(1,), (2,), None"),
         *("[1, 2], [1, 2], [1, [2], 3]", "[1, [2]], [[1], 2]", "[], [1]", "(None, {}), ((), {})"),
+        *(
+            "[1], 3",
+            "{'a': 1}, {'a': 1, 'b': 2}",
+            "(1,), (1, 2)",
+            "(1,), [1]",
+            "Point(1, 2), (1, 2)",
+        ),
     )
     mapped(student, *(f"lambda x, *ys: x, {trees}" for trees in misfits))
 
@@ -707,6 +773,9 @@ def test_map_with_chosen_leaves(student):
         "tree_map(lambda x, y: (x, y), [1, None], [2, 3], is_leaf=lambda x: x is None)",
         "refused(lambda: tree_map(lambda x, y: y, [(1,)], [(2,)], is_leaf=lambda x: x == (2,)))",
         "(lambda tree: [tree_map(str, tree), tree])({'a': 1})",
+        "tree_map(len, (1, 2), is_leaf=lambda x: True)",
+        "tree_map(len, [(1, 2)], is_leaf=lambda x: 'yes' if type(x) is tuple else '')",
+        "refused(lambda: tree_map(max, [1, 2], (3, 4), is_leaf=lambda x: type(x) is tuple))",
     )
 
 
@@ -764,6 +833,13 @@ def test_results_that_are_containers(student):
     """What the function returns is put in unchanged, even containers and None."""
     mapped(student, "lambda x: (x, [x]), [1, 2]", "lambda x: None, [1, (2,)]")
     mapped(student, "lambda x: {'x': x}, (1, 2)")
+    mapped(student, "lambda x: tree_map(lambda y: (x, y), [x, 2]), (1, {'a': 3})")
+    program = """
+values = [NotImplemented, ..., iter("ab"), leaf, [1], Opaque()]
+own = [x is y for x, y in zip(tree_map(values.__getitem__, [*range(6)]), values)]
+result = {"each leaf is the object that f returns": own}
+"""
+    programs(student, MAP, program)
 
 
 exercise("pytrees.flatten_fun")
@@ -805,6 +881,10 @@ def test_what_the_function_gets(student):
         "after(f, tup(dic(k=leaf, l=tup(leaf)), lst(leaf, none)), 1, 2, 3)",
         "after(f, tup(named(Point, leaf, leaf)), 1, 2)",
         "after(f, lst(leaf, tup()), 5)",
+        "after(f, lst(lst(), leaf), 5)",
+        "after(f, tup(leaf, leaf), [1, None], None)",
+        "after(f, tup(leaf), (1,))",
+        "after(f, tup(leaf, leaf), 7, 7)",
     )
 
 
@@ -819,6 +899,19 @@ def test_flat_results(student):
         "flatten_fun(lambda x: None, tup(leaf))[0](3.0)",
         "flatten_fun(lambda: ((1, 2), [3]), tup())[0]()",
         "flatten_fun(lambda p: (p.y, p), tup(named(Point, leaf, leaf)))[0](4, 5)",
+        "flatten_fun(lambda x: [x, {}, [], ()], tup(leaf))[0](3)",
+        "flatten_fun(lambda x: x, tup(leaf))[0](np.zeros(2))",
+        "flatten_fun(type('F', (Opaque,), {'__call__': lambda _, x: [x]})(), tup(leaf))[0](3)",
+        "refused(flatten_fun(lambda x: {1: x, 'a': 2}, tup(leaf))[0], 3)",
+        """
+values = [np.zeros(2), Opaque(), iter("ab"), NotImplemented, dict, leaf, [4]]
+flat_f, _ = flatten_fun(lambda *args: calls.append(args) or args[:-1], tup(*[leaf] * 7))
+leaves = flat_f(*values)
+result = {
+    "the arguments of f are the objects themselves": [x is y for x, y in zip(calls[0], values)],
+    "the leaves are the objects that f returns": [x is y for x, y in zip(leaves, values)],
+}
+""",
     )
 
 
@@ -827,7 +920,7 @@ def test_flat_results(student):
 def test_structure_of_the_result(student):
     """After the call, you can ask for the structure of the result as often as you like."""
     wrapped(student, "after(f, tup(leaf, leaf), 1, 2)", "after(lambda x: x, tup(dic(a=leaf)), 1)")
-    for out in ("Point(x, None)", "x", "None"):
+    for out in ("Point(x, None)", "x", "None", "Pair(x, 2, ['data'])"):
         wrapped(student, f"after(lambda x: {out}, tup(leaf), 1)")
 
 
@@ -904,6 +997,26 @@ result = {
 }
 """
     wrapped(student, program)
+    program = """
+asked = []
+
+def f(n):
+    if n:
+        asked.append(out_tree())
+        flat_f(0)
+        asked.append(out_tree())
+    return 1 // (2 - n) if n else (n,)
+
+flat_f, out_tree = flatten_fun(f, tup(leaf))
+flat_f(0)
+flat_f(1)
+try:
+    flat_f(2)
+except ZeroDivisionError:
+    asked.append(out_tree())
+result = {"the structures before and after inner calls, and after an outer one that raises": asked}
+"""
+    wrapped(student, program)
 
 
 @pytest.mark.meets("again")
@@ -972,16 +1085,20 @@ result = {**after(outer, tup(leaf), 1), "the structure that the inner wrapper ke
 """,
         """
 f = [7].__mul__
-flat_f, f_tree = flatten_fun(f, tup(leaf))
+in_tree = tup(leaf)
+flat_f, f_tree = flatten_fun(f, in_tree)
 flat_f(2)
-flat_g, g_tree = flatten_fun(f, tup(leaf))
-try:
-    early = g_tree()
-except RuntimeError:
-    early = "RuntimeError"
+flat_g, g_tree = flatten_fun(f, in_tree)
+flat_h, h_tree = flatten_fun(flat_f, in_tree)
+early = []
+for out_tree in (g_tree, h_tree):
+    try:
+        early.append(out_tree())
+    except RuntimeError:
+        early.append("RuntimeError")
 flat_g(3)
 result = {
-    "the structure of a second wrapper of the same f before its first call": early,
+    "the structures of wrappers of the same f, and of a wrapper, before their first calls": early,
     "the structures that both keep": [f_tree(), g_tree()],
 }
 """,
