@@ -360,7 +360,7 @@ def linearized(mj, siblings, case, primals, in_moves, moving):
     )
     return {
         "calls of f": len(runs),
-        "operations of the program": " ".join(eqn.primitive.name for eqn in program.eqns),
+        "the operations in the program of tangents": [x.primitive.name for x in program.eqns],
         "types of the program's inputs and results": types,
         "an input of the program is weakly typed": [aval.weak_type for aval in program.in_avals],
         "a result of the program is weakly typed": [aval.weak_type for aval in program.out_avals],
