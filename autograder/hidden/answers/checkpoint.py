@@ -577,8 +577,6 @@ mistake(  # what was needed when the policy failed is needed next time
 )
 mistake(
     "checkpoint.segments",
-    {
-        "size = max(": "functions = [functions[functions.index(f)] for f in functions]\nsize = max("
-    },
+    {"size = max(": "functions = [functions[functions.index(f)] for f in functions]\nsize = max("},
     fails="test_segments_of_closures",
 )

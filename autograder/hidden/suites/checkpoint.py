@@ -740,6 +740,7 @@ def chain_of_closures(mj, x, w):
             found.append(caught is error)
 
     class Line(tuple):
+        __hash__ = None
         __call__ = lambda self, x: self[0] * x + self[1]  # noqa: E731
         __bool__ = lambda self: False  # noqa: E731
         __eq__ = lambda self, other: True  # noqa: E731
