@@ -45,7 +45,7 @@ def kept_values(jaxpr, policy):
 
     needed, wanted = set(jaxpr.outvars), set()
     todo = deque(jaxpr.eqns)
-    while todo and policy:
+    while todo and policy is not None:
         eqn = todo.pop()
         if needed & set(eqn.outvars):
             avals = [atom.aval for atom in eqn.invars]
@@ -523,5 +523,60 @@ mistake(
 mistake(
     "checkpoint.segments",
     {"size = max(": "functions = [f for f in functions if f]\nsize = max("},
+    fails="test_segments_of_closures",
+)
+mistake("checkpoint.kept_values", {"policy is None": "not policy"}, fails="test_kept_asks")
+mistake(  # a program for later is made once for a rest, whatever is kept
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": 'key = "later", rest\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]'
+    },
+    fails="test_later_takes_kept_values",
+)
+mistake(  # unknown floats have Python's precision
+    "checkpoint.later",
+    {
+        "avals = [": """import numpy as np
+
+dtypes = [np.dtype(float) if x.dtype.kind == "f" else x.dtype for x in rest.in_avals]
+types = [ShapedArray(x.shape, d, x.weak_type) for x, d in zip(rest.in_avals, dtypes)]
+avals = [""",
+        "*rest.in_avals[len(again.outvars) :]]": "*types[len(again.outvars) :]]",
+    },
+    fails="test_later_computes_again",
+)
+mistake(
+    "checkpoint.later",
+    {"given = {*kept}": "given = {*kept}\nkept.reverse()"},
+    fails="test_later_takes_several",
+)
+mistake(  # the policy is passed on only where it has kept something
+    "checkpoint.partial_eval",
+    {'"policy": policy': '"policy": policy if outs[number:] else None'},
+    fails="test_split_marks",
+)
+mistake(
+    "checkpoint.partial_eval",
+    {"params |= {": 'params["prevent_cse"] |= params["differentiated"]\nparams |= {'},
+    fails="test_split_marks",
+)
+mistake(  # the results of a program are all different
+    "checkpoint.later",
+    {
+        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nouts = list(dict.fromkeys(program.jaxpr.outvars))\nreturn program.replace(jaxpr=program.jaxpr.replace(outvars=outs))"
+    },
+    fails="test_later_several_unknowns",
+)
+mistake(  # what was needed when the policy failed is needed next time
+    "checkpoint.kept_values",
+    {
+        "live = set(jaxpr.outvars)": 'live = vars(kept_values).setdefault("live", set())\nlive.update(jaxpr.outvars)',
+        "return kept[::-1]": "live.clear()\nreturn kept[::-1]",
+    },
+    fails="test_kept_error_of_the_policy",
+)
+mistake(
+    "checkpoint.segments",
+    {"size = max(": "functions = [functions[functions.index(f)] for f in functions]\nsize = max("},
     fails="test_segments_of_closures",
 )
