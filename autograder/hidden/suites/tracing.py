@@ -495,7 +495,7 @@ def functions_that_fail(mj, siblings, case):
         "text": "a function that returns a string or bytes in its list",
         "list": "a function that returns a list in its list",
         "tuple": "a function that returns a tuple or a dict in its list",
-        "object": "a function that returns an object that is no number in its list",
+        "object": "a function that returns an object that is not a number in its list",
         "alone": "a function that returns a value that is in no list",
     }
     runs, errors, given, types = [], {}, [], [ShapedArray((), np.dtype(float))]
