@@ -755,7 +755,7 @@ def test_trace_outer_boxes(student, which):
 @pytest.mark.keeps("which is not changed")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list", "tuple", "object", "alone"])
 def test_trace_errors(student, case):
-    """A TypeError of the function comes out, and is raised for results that are no numbers."""
+    """A TypeError of the function comes out, and is raised for a result that is not a number."""
     student.agrees(functions_that_fail, CONSTANT, case)
 
 
