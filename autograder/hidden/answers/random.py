@@ -560,3 +560,17 @@ mistake(
     },
     fails="test_apart_of_tracers",
 )
+mistake(
+    "random.apart",
+    {
+        "noise + logits, axis": "noise.astype(np.float64) + logits if get_aval(logits).dtype == np.float32 else noise + logits, axis"
+    },
+    fails="test_apart_certain",
+)
+mistake(
+    "random.truncated",
+    {
+        "u = uniform": "lower = jnp.reshape(lower, jnp.shape(lower) + (1,) * (len(shape) - 1)) if jnp.shape(lower) == shape[:1] else lower\nu = uniform"
+    },
+    fails="test_truncated_bounds_of_their_own",
+)
