@@ -248,7 +248,7 @@ def drawn(words: Value, logits: Value, axis: int, shape: Sequence[int], mode: st
 def drawn_apart(
     words: Value, logits: Value, axis: int, shape: Sequence[int], mode: str | None
 ) -> Value:
-    """Like `drawn`, but no index is drawn twice: all draws share one noise for each logit.
+    """Like `drawn`, but in int32, and no index is drawn twice: all draws share one noise a logit.
 
     `shape` is the shape of the result: first the axes that count the draws, then those of `logits`
     without `axis`, a negative number. The first draw is what `drawn` would draw with this noise;

@@ -63,14 +63,15 @@ exercise("random.floats")
 def test_digits_after_the_point():
     """The upper bits are the digits after the point, in base two."""
     bits = np.array([0, 2**31, 2**30 + 2**29, 2**9, 2**8], np.uint32)
-    assert np.asarray(unit_floats(bits, "float32")).tolist() == [0, 0.5, 0.375, 2**-23, 0]
+    assert np.asarray(unit_floats(bits, np.float32)).tolist() == [0, 0.5, 0.375, 2**-23, 0]
     wide = np.array([2**63, 2**12, 2**11], np.uint64)
-    assert np.asarray(unit_floats(wide, "float64")).tolist() == [0.5, 2**-52, 0.0]
+    assert np.asarray(unit_floats(wide, np.float64)).tolist() == [0.5, 2**-52, 0.0]
 
 
 def test_never_one():
     """Even the largest number makes a float below 1, in every precision."""
-    for dtype, uint in [("float64", "uint64"), ("float32", "uint32"), ("float16", "uint16")]:
+    kinds = (np.float64, np.uint64), (np.float32, np.uint32), (np.float16, np.uint16)
+    for dtype, uint in kinds:
         largest = unit_floats(np.array([np.iinfo(uint).max], uint), dtype)
         assert float(largest[0]) == 1 - 2.0 ** -np.finfo(dtype).nmant
         assert largest.dtype == dtype
