@@ -412,7 +412,7 @@ def test_later_several_unknowns(student):
 @pytest.mark.meets("sizes", "some_results")
 @pytest.mark.keeps("takes the residuals")
 def test_later_without_outputs(student):
-    """All outputs of the known part may be residuals, or none."""
+    """There may be no residuals at all, or no known results besides them."""
     rest = "lambda p, a, b, y, t: [p * t, a - b * y]"
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], rest, [10.0])
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [p - t, a * b]", [10.0])

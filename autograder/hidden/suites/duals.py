@@ -275,7 +275,7 @@ def lifted_own(mj, primal, tangent):
     numbers, pair = (dual, whole, twice), (dual, twice)
     return {
         "the dual number itself is returned": [interpreter.lift(d) is d for d in numbers],
-        "a pair of them is the primal": interpreter.lift(pair).primal is pair,
+        "a tuple of two dual numbers is kept whole, as a primal": interpreter.lift(pair).primal is pair,
     }
 
 
@@ -335,7 +335,7 @@ def test_constants(student):
 @pytest.mark.meets("zeros")
 @pytest.mark.keeps("comes back unchanged")
 def test_own_dual_numbers(student):
-    """A dual number of this interpreter is returned as it is, whatever it holds."""
+    """A dual number of this interpreter is returned as it is; a tuple of two is not one of them."""
     for tangent in (1.0, 0.0, -0.0, NAN, 0, None):
         student.agrees(lifted_own, tangent and 3.0, tangent)
 

@@ -813,7 +813,7 @@ def program_kept(mj, siblings):
         "the same program and flags get the same program again": [first is again, first is third],
         "other flags get the same program": [first is mixed, mixed is swapped],
         "another program gets the same program": first is of_other,
-        "a program that is closed anew gets the first one": anew is first,
+        "a copy of the closed program gets the same transposed program": anew is first,
         "what was made of a program goes when that program goes": alive() is None,
         "the first program comes back after 130 others": came_back,
         "the number of programs for 130 flags": number,
@@ -929,7 +929,7 @@ def test_program_with_constants(student):
 @pytest.mark.meets("keys", "again", "caching")
 @pytest.mark.keeps("is returned for the same program")
 def test_program_is_kept(student):
-    """The program is made once for each choice of linear inputs, and goes with the first one."""
+    """The program is made once for each choice of linear inputs, and freed with the given one."""
     student.agrees(program_kept, PASS)
 
 

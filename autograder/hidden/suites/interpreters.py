@@ -518,7 +518,7 @@ def test_numbers_that_pass(student):
 @pytest.mark.meets("nested", "another_box", "moment")
 @pytest.mark.keeps("computed by the interpreter before")
 def test_several_that_remember(student):
-    """Each remembers what it has asked itself, of the interpreter before it."""
+    """Each interpreter remembers its own questions, and asks the interpreter before it."""
     student.agrees(two_that_remember)
     student.agrees(while_current)
 

@@ -501,7 +501,7 @@ def test_product_without_contraction(student):
 @pytest.mark.meets("axes")
 @pytest.mark.keeps("(batch axes of x, of y)")
 def test_product_batch_axes(student):
-    """Batch axes come first in the result, in their own order, wherever they are in x and y."""
+    """Batch axes come first in the result, as the call lists them, wherever they are in x and y."""
     batch = (((1,), (0,)), ((2,), (1,)))
     student.agrees(type_of_product, ((2, 3, 7), "float64"), ((3, 7, 5), "float64"), batch)
     many, ones = ((1, 2, 1, 1, 1, 1, 1, 1, 3), "float64"), ((1,) * 7, "float64")

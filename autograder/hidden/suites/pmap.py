@@ -581,7 +581,7 @@ def test_whole_arrays(student):
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("work along the axis that `params` describe")
 def test_pieces_of_a_program_that_fails(student):
-    """If a rule fails, its error comes out, and the name of the axis cannot be used any more."""
+    """A rule may use the axis until it fails; its error comes out, and the name has no use then."""
     student.agrees(names_after_an_error, PIECES, "replica")
 
 

@@ -428,7 +428,7 @@ def test_classes_of_containers(student):
     built(student, "tup(tup(), none), []", "none, []", "dic(), []")
     program = """
 lists = [x for _ in "ab" for x in tree_unflatten(tup(*[lst()] * 2), [])]
-result = {"how many lists are in four places": len(set(map(id, lists)))}
+result = {"how many different lists the two empty ones of two trees are": len(set(map(id, lists)))}
 """
     programs(student, NOTHING, program)
 

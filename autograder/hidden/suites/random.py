@@ -180,7 +180,7 @@ def test_floats_double(student):
 @pytest.mark.meets("float32", "more_than_two")
 @pytest.mark.keeps("with as many bits as the float type", "the binary digits")
 def test_floats_single_and_half(student):
-    """A float32 has 23 of them, and a float16 has 10."""
+    """A float32 has 23 binary digits after the point, and a float16 has 10."""
     for dtype in ("float32", "float16"):
         ask(student, "floats", [WORDS[dtype]], dtype)
 
@@ -295,7 +295,7 @@ BOUNDS = np.array([-1.0, 0.0, 3.0]), np.array([-0.5, 4.0, 3.5])
 
 @pytest.mark.keeps("made as in `normal_floats`")
 def test_truncated_numbers(student):
-    """The numbers are normal ones between the bounds."""
+    """The numbers are made as in `normal_floats`, from uniform ones between the bounds' own."""
     for lower, upper in ((-1.0, 2.0), (2.0, 2.5), (-0.25, 0.25), (-np.inf, np.inf), (-5.0, 5.0)):
         bounds = [KEY, np.array(lower), np.array(upper)]
         ask(student, "truncated", bounds, (7,), "float64")
