@@ -960,3 +960,49 @@ mistake(  # All recipes are listed, and so they stay.
     },
     fails="test_staged_anew",
 )
+# The result of an operation without operands counts as unknown.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "instantiate.__contains__": "lambda i: i in instantiate or any(jaxpr.jaxpr.outvars[i] in eqn.outvars for eqn in jaxpr.eqns if not eqn.invars)"
+    },
+    fails="test_unzip_one_side",
+)
+# A program of which nothing is known is split anew in each call.
+mistake(
+    "linearize.jit_rule",
+    {
+        "partial_eval_jaxpr(jaxpr, is_known)": "(partial_eval_jaxpr if any(is_known) else split_jaxpr)(\n    jaxpr, is_known, frozenset()\n)"
+    },
+    fails="test_call_splits_once",
+)
+# If a known result is a tracer from below, known results come in boxes.
+mistake(
+    "linearize.jit_rule",
+    {
+        "now = iter(outs)": "now = iter(map(trace.pure, outs) if any(isinstance(x, Tracer) for x in outs) else outs)"
+    },
+    fails="test_call_of_twins",
+)
+# After an error of some kind, f runs again.
+mistake(
+    "linearize.flat",
+    {
+        "primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))": "try:\n    primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))\nexcept AttributeError:\n    primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))"
+    },
+    fails="test_linear_runs_once",
+)
+# Inputs for the tangents of arrays are never weakly typed.
+mistake(
+    "linearize.flat",
+    {
+        "only_floats(avals, avals)]": "only_floats(avals, avals)]\nunknowns = [\n    p if type(x) is float else unknown(ShapedArray(p.aval.shape, p.aval.dtype))\n    for p, x in zip(unknowns, only_floats(primals, avals), strict=True)\n]"
+    },
+    fails="test_linear_runs_once",
+)
+# An output of booleans is never instantiated.
+mistake(
+    "linearize.split_jaxpr",
+    {"instantiate.__contains__": "lambda i: i in instantiate and jaxpr.out_avals[i].dtype != bool"},
+    fails="test_unzip_instantiate_all",
+)

@@ -52,6 +52,13 @@ EMPTY = np.zeros((0, 2))
 # What several probes use --------------------------------------------------------------------------
 
 
+def any_error():
+    """An error that many an `except` would take for its own."""
+    kinds = AttributeError, NotImplementedError, KeyError, IndexError, ValueError, AssertionError
+    numbers = ZeroDivisionError, OverflowError, FloatingPointError
+    return type("AnyError", (*kinds, *numbers, TypeError), {})()
+
+
 @contextlib.contextmanager
 def evaluating(siblings):
     """The module with right siblings in place, and the names of the programs called meanwhile.
@@ -1024,7 +1031,7 @@ def second_derivative(mj, siblings, x, x_dot, t):
     return {"the value": out, "the derivative": out_dot}
 
 
-@probe(uses=[evaluating])
+@probe(uses=[any_error, evaluating])
 def linear_in_turn(mj, siblings, x, t):
     """Uses of one function, which fails at first, and then computes with another factor.
 
@@ -1040,7 +1047,7 @@ def linear_in_turn(mj, siblings, x, t):
 
     with evaluating(siblings) as (lin, _):
         primals = [neg_p.bind(x)] * 2
-        errors = [ZeroDivisionError(), OverflowError(), TypeError(), KeyboardInterrupt()]
+        errors = [any_error(), KeyboardInterrupt()]
         while errors:
             try:
                 lin.linearize_flat(f, primals, lambda: 3)
@@ -1049,7 +1056,8 @@ def linear_in_turn(mj, siblings, x, t):
         while factors:
             values, program = lin.linearize_flat(f, primals, lambda: 3)
             outs = eval_jaxpr(program.jaxpr, program.consts, t, 2.0 * t)
-            told.append((factors.pop(), values, [get_aval(x).weak_type for x in values], outs))
+            weak = [x.weak_type for x in (*map(get_aval, values), *program.in_avals)]
+            told.append((factors.pop(), values, weak, outs))
     return {
         "calls of f": len(calls),
         "f's error itself comes out, and the height of the stack": refused,
@@ -1193,10 +1201,10 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
         "shared": lambda x, y: [(c := sin(x)) * y + exp(y * c), c, y],
         "constant": lambda x, y: [x * constant, constant, y * constant],
         "through": lambda x, y: [x, y, x],
-        "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0)],
-        "fixed": lambda x, y: [4.0, y * exp(0.5)],
+        "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0), total(x, axis=1)],
+        "fixed": lambda x, y: [4.0, y * exp(0.5), mj.jit(lambda: 3.0)()],
         "nothing": lambda x, y: [],
-        "alone": lambda: [4.0, constant],
+        "alone": lambda: [4.0, constant, np.zeros(3), np.zeros(3, int)],
         "called": lambda x, y: [*inner(x, y), y],
     }
 
@@ -1299,7 +1307,8 @@ def test_unzip_instantiate(student):
 @pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate_all(student):
     """Several outputs can be instantiated, even inputs that are outputs."""
-    unzips(student, "through", [EMPTY.astype(int), 2.0], [True, False], [0])
+    for dtype in (int, bool):
+        unzips(student, "through", [EMPTY.astype(dtype), 2.0], [True, False], [0])
     unzips(student, "constant", [ROW, STEP], [True, False], [1])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
@@ -1406,7 +1415,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
     }
 
 
-@probe(uses=[evaluating])
+@probe(uses=[any_error, evaluating])
 def failing_call(mj, siblings):
     """Whether the error of what is computed at once is the error of the rule."""
     told, runs = [], []
@@ -1423,7 +1432,7 @@ def failing_call(mj, siblings):
     ):
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(pval) for pval in (known(3.0), unknown(get_aval(5.0)))]
-        errors = [FloatingPointError(), TypeError(), KeyError(), KeyboardInterrupt()]
+        errors = [any_error(), KeyboardInterrupt()]
         while errors:
             try:
                 told.append(len(lin.jit_partial_eval(trace, boxes, name="f", jaxpr=closed)))
@@ -1437,22 +1446,32 @@ def failing_call(mj, siblings):
 def call_of_twins(mj, siblings, places, vals):
     """A call in which a tracer or a known value is an operand several times; run for `vals`.
 
-    `places` says for each operand what it is: an unknown input, minus the other, or -1 for the
-    known value.
+    `places` says for each operand what it is: an unknown input, minus the other, or -1 for a known
+    value, which is a tracer from below.
     """
 
     def f(x, y, z):
         return x * y - z, z * 2.0 - x, y
 
     closed = mj.make_jaxpr(f)(*[vals[0]] * 3)
-    with evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
-        trace = lin.PartialEvalTrace(main)
+    with (
+        evaluating(siblings) as (lin, _),
+        new_main(JVPTrace) as below,
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace, moving = lin.PartialEvalTrace(main), JVPTracer(JVPTrace(below), vals[2], 1.0)
         boxes = [trace.new_arg(lin.unknown(get_aval(x))) for x in vals[:2]]
-        operands = [(boxes[0], -boxes[1], trace.pure(vals[2]))[i] for i in places]
+        operands = [(boxes[0], -boxes[1], trace.pure(moving))[i] for i in places]
         outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
-        return {"the results of the program": eval_jaxpr(program.jaxpr, program.consts, *vals[:2])}
+        found = eval_jaxpr(program.jaxpr, program.consts, *vals[:2])
+        return {
+            "the classes of the results": [type(x).__name__ for x in outs],
+            "the results of the program, and their tangents": [
+                [getattr(x, "primal", x), getattr(x, "tangent", None)] for x in found
+            ],
+        }
 
 
 @probe(uses=[evaluating, names_in])
@@ -1549,6 +1568,7 @@ def test_call_hands_through(student):
 def test_call_splits_once(student):
     """A program that is called several times is split once for each choice of known operands."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0], [[True, False]] * 2)
+    calls(student, "line", [0.5, 2.0], [False, False], [1.5, 3.0], [[False, False]])
     others = [[True, False], [False, True], [False, False]]
     calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], others)
 
