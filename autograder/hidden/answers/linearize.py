@@ -1006,3 +1006,63 @@ mistake(
     {"instantiate.__contains__": "lambda i: i in instantiate and jaxpr.out_avals[i].dtype != bool"},
     fails="test_unzip_instantiate_all",
 )
+# A known operand that is there twice is passed once.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[t.pval.const for t in tracers if t.pval.is_known]": "list({id(t): t.pval.const for t in tracers if t.pval.is_known}.values())"
+    },
+    fails="test_call_of_twins",
+)
+# Residuals are never weakly typed.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[trace.pure(r) for r in residuals]": "[\n    trace.pure(r if isinstance(r, Tracer) or not hasattr(r, 'astype') else r.astype(r.dtype))\n    for r in residuals\n]"
+    },
+    fails="test_call_of_two_parts",
+)
+# A scalar of NumPy counts as unknown.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "if instantiate(i)": "if instantiate(i) or type(t.pval.const).__module__ == 'numpy' and not t.shape"
+    },
+    fails="test_partial_constants",
+)
+# Results of integers are never weakly typed.
+mistake(
+    "linearize.stage_out",
+    {
+        "[unknown(aval) for": "[\n    unknown(aval if dtypes.is_float(aval.dtype) else ShapedArray(aval.shape, aval.dtype)) for"
+    },
+    fails="test_staged_box",
+)
+# A parameter that is empty gets lost.
+mistake(
+    "linearize.stage_out",
+    {"tracers, params, [": "tracers, {k: v for k, v in params.items() if v != ()}, ["},
+    fails="test_staged_with_other_params",
+)
+# A result without elements is never instantiated.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) and 0 not in t.shape"},
+    fails="test_partial_instantiate_some",
+)
+# Arrays are never weakly typed.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape and tracer.weak_type:\n    const = const.astype(const.dtype)\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# A scalar of NumPy's default type becomes a plain number.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "import numpy as np\n\nconst = tracer.pval.const\nreturn tracer.var or builder.constant(const.item() if isinstance(const, np.int64) else const)"
+    },
+    fails="test_types_of_residuals",
+)
