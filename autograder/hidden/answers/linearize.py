@@ -1066,3 +1066,35 @@ mistake(
     },
     fails="test_types_of_residuals",
 )
+# Constants among the results are left for later.
+mistake(
+    "linearize.jit_rule",
+    {
+        "partial_eval_jaxpr(jaxpr, is_known)": "partial_eval_jaxpr(\n    jaxpr, is_known, frozenset(i for i, x in enumerate(jaxpr.jaxpr.outvars) if x in jaxpr.jaxpr.constvars)\n)"
+    },
+    fails="test_call_on_one_side",
+)
+# If a known operand is a tracer, the known part is no call.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "vals = [t.pval.const for t in tracers if t.pval.is_known]\nif any(isinstance(x, Tracer) for x in vals):\n    outs = eval_jaxpr(known_part.jaxpr, known_part.consts, *vals)\nelse:\n    outs = call(known_part, vals, name)"
+    },
+    fails="test_call_of_twins",
+)
+# A call is not expected while the known part of another is computed.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "here = vars(jit_partial_eval)\nassert not here.get('busy')\nhere['busy'] = True\ntry:\n    outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)\nfinally:\n    here['busy'] = False"
+    },
+    fails="test_call_linearized",
+)
+# Unknown arrays are never weakly typed.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(\n    unknown(ShapedArray(pval.aval.shape, pval.aval.dtype)) if pval.aval.shape and not pval.is_known else pval\n) for"
+    },
+    fails="test_partial_program",
+)

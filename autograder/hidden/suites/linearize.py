@@ -739,8 +739,8 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         return outs
 
     pvals = partial_of(vals, is_known)
-    if name == "twins":  # one partial value for two inputs
-        pvals = [pvals[0]] * 2
+    if name == "twins":  # one partial value for two inputs, which are weakly typed
+        pvals = [unknown(ShapedArray(pvals[0].aval.shape, pvals[0].aval.dtype, True))] * 2
     more = () if instantiate is None else (instantiate.count,)
     with evaluating(siblings) as (lin, _):
         pvals_out, program = lin.partial_eval_flat(f, pvals, *more)
@@ -893,7 +893,7 @@ def test_partial_program(student):
 @pytest.mark.keeps("The partial values of the results")
 def test_partial_known_alone(student):
     """If everything is known, or nothing, the program has nothing, or everything, to do."""
-    splits(student, "chain", [3.0, 5.0], [True, True], [])
+    splits(student, "chain", [0.0, 5.0], [True, True], [])
     splits(student, "chain", [3.0, 5.0], [False, False], [7.0, 0.5])
     splits(student, "none", [3.0, 5.0], [True, False], [7.0])
     splits(student, "swap", [0.0, ROW, False, EMPTY], [True, False, True, True], [STEP])
@@ -1373,7 +1373,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
         "line": lambda x, y: [y - sin(x)],
         "mixed": lambda x, y, z: [y - z, sin(x), y - exp(x), exp(z), z * y],
         "known": lambda x, y: [sin(x), x * 2.0],
-        "fixed": lambda x, y: [x * y, sin(2.0)],
+        "fixed": lambda x, y: [x * y, sin(2.0), 2.0, np.array([2.0, 3.0])],
         "through": lambda x, y: [y, x, y, x],
         "sums": lambda x, y: [total(x, axis=0) * exp(y), total(y * 2.0)],
         "array": lambda x, y: [y * np.array([2.0, 3.0, 5.0]) * x],
@@ -1462,7 +1462,7 @@ def call_of_twins(mj, siblings, places, vals):
 
     closed = mj.make_jaxpr(f)(*[vals[0]] * 3)
     with (
-        evaluating(siblings) as (lin, _),
+        evaluating(siblings) as (lin, runs),
         new_main(JVPTrace) as below,
         new_main(lin.PartialEvalTrace) as main,
     ):
@@ -1471,11 +1471,13 @@ def call_of_twins(mj, siblings, places, vals):
         choice = boxes[0], -boxes[1], trace.pure(moving)
         operands = [choice[i] for i in places]
         outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
+        known_calls = [*runs]
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
         found = eval_jaxpr(program.jaxpr, program.consts, *vals[:2])
         return {
             "the classes of the results": [type(x).__name__ for x in outs],
+            "the known operations that are evaluated": known_calls,
             "the results of the program, and their tangents": [
                 [getattr(x, "primal", x), getattr(x, "tangent", None)] for x in found
             ],
@@ -1503,11 +1505,14 @@ def linear_call(mj, siblings, x, tangents):
             "calls of f": len(calls),
         }
 
+    def value(f, x):
+        return lin.linearize_flat(lambda x: [f(x)], [x], lambda: 1)[0][0]
+
     inner = mj.jit(wave)
     double, square = mj.jit(lambda x: x * 2.0), mj.jit(lambda x: x * x)  # both are <lambda>
     outer = mj.jit(lambda x: inner(x) * square(inner(double(x))))
     with evaluating(siblings) as (lin, _):
-        return [told(inner), told(outer)]
+        return [told(inner), told(outer), told(lambda x: value(inner, x))]
 
 
 def calls(student, *args):
