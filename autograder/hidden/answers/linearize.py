@@ -1098,3 +1098,19 @@ mistake(
     },
     fails="test_partial_program",
 )
+# A number that is instantiated is not weakly typed in the program.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "tracers_to_jaxpr(unknown_in, unknown_out)": "tracers_to_jaxpr(\n    unknown_in, [trace.pure(dtypes.np.float64(t.pval.const)) if type(t.pval.const) is float else t for t in unknown_out]\n)"
+    },
+    fails="test_partial_instantiate_some",
+)
+# Unknown arrays are strongly typed for the rule that tells the types of results.
+mistake(
+    "linearize.stage_out",
+    {
+        "[t.aval for t in tracers]": "[ShapedArray(t.shape, t.dtype) if t.shape and t.var else t.aval for t in tracers]"
+    },
+    fails="test_staged_with_other_params",
+)

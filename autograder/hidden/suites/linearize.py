@@ -200,7 +200,7 @@ def staged_primitive(mj, name, operands, params):
 
 @probe
 def staged_again(mj, x, all_params):
-    """The recipes of operations on two operands in turn, each time with other parameters.
+    """The recipes of operations on three operands in turn, each time with other parameters.
 
     An operand is there twice. The results have as many axes of length 2 as the parameter `rank`
     says.
@@ -213,7 +213,9 @@ def staged_again(mj, x, all_params):
 
     with patch.dict(abstract_eval_rules, {toy: type_of}), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
-        boxes = [trace.new_arg(lin.unknown(get_aval(y))) for y in (x, np.asarray(x))]
+        aval = get_aval(np.asarray(x))
+        types = get_aval(x), aval, ShapedArray(aval.shape, aval.dtype, weak_type=True)
+        boxes = [trace.new_arg(lin.unknown(aval)) for aval in types]
         told, parts = [], [*boxes, *[box.var for box in boxes]]
         for box, params in zip(boxes * len(all_params), all_params, strict=False):
             (out,) = trace.stage_out(toy, [box, box], params)
@@ -307,7 +309,7 @@ def test_staged_alike(student):
 def test_staged_anew(student):
     """Each operation has a recipe and variables of its own, which go with its results."""
     for x in (2.0, GRID):
-        student.agrees(staged_again, x, [{"rank": 1}] * 3)
+        student.agrees(staged_again, x, [{"rank": 1}] * 4)
     student.agrees(staged_and_dropped)
 
 
@@ -318,7 +320,7 @@ def test_staged_with_other_params(student):
     An operand that appears twice is two operands.
     """
     all_params = [{"rank": 1, "by": None}, {"rank": 2, "by": 0}, {"rank": 0, "by": False}]
-    all_params += [{"rank": 1, "by": ()}]  # now for the other operand
+    all_params += [{"rank": 1, "by": ()}, *all_params[:2]]  # now for the other operands
     student.agrees(staged_again, 2.0, all_params)
     student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
@@ -762,6 +764,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
         "the number of constants": len(program.consts),
         "the results of the program": outs,
+        "a result of the program is weakly typed": [x.weak_type for x in program.out_avals],
         "the height of the stack before, during and after the call": sizes,
         **(
             {"the list that f returned is as it was": kept}
