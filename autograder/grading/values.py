@@ -50,7 +50,7 @@ def agree(
 
 def _first_line(got: str, want: str) -> str:
     """The first line in which a text of several lines differs, or its length, or weak types."""
-    if got.replace("~", "") == want.replace("~", ""):  # which stands before a weak type
+    if got.replace("~", "") == want.replace("~", ""):  # the sign of a weak type
         few = got.count("~") < want.count("~")
         return f", {'not ' * few}weakly typed where {'that' if few else 'no weak type'} is expected"
     lines, came = want.split("\n"), got.split("\n")

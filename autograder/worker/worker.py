@@ -115,6 +115,7 @@ class Server:
         ahead.import_all(names, but=self.package_name)
         if "jaxlib" in sys.modules:
             ahead.warm_xla()
+        ahead.compile_once()
         sys.meta_path.insert(0, tree)
         gc.freeze()  # what is there now stays, and no collection has to go through it
         try:

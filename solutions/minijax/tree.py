@@ -241,9 +241,9 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of this structure with these leaves, from any iterable.
 
-    Leaves are put in unchanged, even containers; too few or too many raise `ValueError`. Each
-    container is built from its data and a list of children; an error raised on the way passes
-    through unchanged. Counterpart: `jax.tree.unflatten`.
+    Leaves are put in unchanged, even containers; too few or too many raise `ValueError` before
+    anything is built. Each container is built from its data and a list of children; an error raised
+    on the way passes through unchanged. Counterpart: `jax.tree.unflatten`.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> tree_unflatten(PyTreeDef(list, None, (leaf, pair)), "abc")

@@ -238,3 +238,15 @@ def test_all_that_a_worker_maps_is_kept_in_memory(asked, level, monkeypatch):
     mapped = {line.split(maxsplit=5)[5] for line in reply.value.splitlines() if "/" in line}
     assert {Path(x).name for x in mapped} - kept == set()
     assert any("jaxlib" in x for x in mapped)
+
+
+def test_what_a_dataclass_is_made_of_is_compiled_once(asked):
+    point = "import dataclasses\n\n@dataclasses.dataclass\nclass Point:\n    x: 'int'\n"
+    files = {"__init__.py": "", "module.py": point, "other.py": point}
+    body = """
+from thing import module, other
+first, second = module.Point, other.Point
+same = first.__init__.__code__ is second.__init__.__code__
+return [first(3).x, second(4).x, first(3) == second(3), same]
+"""
+    assert [reply.value for reply in asked("process", body, files)] == [[3, 4, False, True]] * 2

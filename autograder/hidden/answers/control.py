@@ -686,3 +686,33 @@ mistake(
     {"(split.rest, len(same)": "(split.rest, loop.num_consts - len(consts)"},
     fails="test_backwards_from_the_last_step",
 )
+# Operands that all examples share are not cut off, if there are no others.
+mistake(
+    "control.select",
+    {"stop_gradient(x)) for x": "stop_gradient(x)) if any(dim == 0 for dim in dims) else x for x"},
+    fails="test_select_gradients_of_shared_operands",
+)
+# Of more than two branches, each result is computed by a run of its own.
+mistake(
+    "control.select",
+    {
+        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if branches[2:] else run(*safe)\n)"
+    },
+    fails="test_select_traced",
+)
+mistake(
+    "control.scan_steps",
+    {"if loop.reverse else number": "if loop.reverse and ys else number"},
+    fails="test_scan_carry_and_ys",
+)
+mistake(
+    "control.scan_steps", {"length == 0": "length == 0 and init"}, fails="test_scan_of_no_steps"
+)
+# Of one step no loop is made, if nothing is stacked.
+mistake(
+    "control.scan_steps",
+    {
+        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif loop.length == 1 and not ys:\n    return step(start)[1:]"
+    },
+    fails="test_scan_is_one_loop",
+)

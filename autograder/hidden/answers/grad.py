@@ -377,7 +377,7 @@ mistake(  # errors of a rule are another error
     {
         "cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)": "try:\n    cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
     },
-    fails="test_missing_rule",
+    fails="test_errors_of_a_rule",
 )
 
 

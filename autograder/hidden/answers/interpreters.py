@@ -402,3 +402,109 @@ mistake(
     },
     fails="test_after_an_error",
 )
+# zero times anything is zero: a number, not an interval
+mistake(
+    "interpreters.interval",
+    {
+        "(low, high), (other_low": "if op is Op.mul and 0.0 in args:\n    return 0.0\n(low, high), (other_low"
+    },
+    fails="test_interval_constants",
+)
+# one times anything is that itself, even if it is not an interval
+mistake(
+    "interpreters.interval",
+    {
+        "(low, high), (other_low": "if op is Op.mul and 1.0 in args:\n    return args[args[0] == 1.0]\n(low, high), (other_low"
+    },
+    fails="test_interval_constants",
+)
+# one table for all interpreters, which tells them apart by ids that are used again
+mistake(
+    "interpreters.remember",
+    {
+        "[Any, ...])": "[Any, ...], known={})",
+        "key =": "self.known = known.setdefault(id(self), {})\nkey =",
+    },
+    fails="test_several_that_remember",
+)
+# a new table each time, without what was asked meanwhile
+mistake(
+    "interpreters.remember",
+    {
+        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known = {**self.known, key: (args, self.prev_interpreter.interpret_op(op, args))}"
+    },
+    fails="test_several_that_remember",
+)
+# tuples of the same objects are the same
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "*(tuple(map(id, x)) if isinstance(x, tuple) else id(x) for x in args)"},
+    fails="test_equal_operands",
+)
+# keeps no integers
+mistake(
+    "interpreters.remember",
+    {"= args, self": "= [x for x in args if not isinstance(x, int)], self"},
+    fails="test_numbers_that_pass",
+)
+# keeps the first and the last operand
+mistake(
+    "interpreters.remember",
+    {"= args, self": "= args[:1] + args[-1:], self"},
+    fails="test_operands_that_pass",
+)
+# looks at the first operand, the last, and how many there are
+mistake(
+    "interpreters.remember",
+    {"*map(id, args)": "len(args), *map(id, args[:1] + args[-1:])"},
+    fails="test_other_questions",
+)
+# counts operations on numbers and strings only
+mistake(
+    "interpreters.count_ops",
+    {"count += 1": "count += any(isinstance(x, float | str) for x in args)"},
+    fails="test_operations_that_fail",
+)
+# a result that is a function is called
+mistake(
+    "interpreters.count_ops",
+    {"return result,": "return result() if callable(result) else result,"},
+    fails="test_the_function_runs_once",
+)
+# a count inside uses the interpreter around it, which f may replace
+mistake(
+    "interpreters.count_ops",
+    {
+        "class ": "if hasattr(before, 'seen'):\n    seen = before.seen()\n    return f(*args), before.seen() - seen\n\nclass ",
+        "    def interpret_op": "    seen = lambda self: count\n\n    def interpret_op",
+    },
+    fails="test_after_an_error",
+)
+# one list of counts, all of which an operation changes, in whichever thread
+mistake(
+    "interpreters.count_ops",
+    {
+        "class ": "counts = vars(count_ops).setdefault('counts', [])\ncounts.append(0)\n\nclass ",
+        "nonlocal count": "counts[:] = [count + 1 for count in counts]",
+        "\n            count += 1": "",
+        "Counting()": "Counting() if len(counts) == 1 else before",
+        "return result, count": "return result, counts.pop()",
+    },
+    fails="test_counting_inside_counting",
+)
+# one times anything is that itself
+mistake(
+    "interpreters.bind",
+    {
+        "return current": "if op is Op.mul and type(args[-1]) is float and args[-1] == 1.0:\n    return args[0]\nreturn current"
+    },
+    fails="test_the_question",
+)
+# inside an operation, operations are evaluated
+mistake(
+    "interpreters.bind",
+    {
+        "return current_interpreter().interpret_op(op, args)": "now = EvalInterpreter() if vars(bind).get('busy') else current_interpreter()\nbind.busy = True\ntry:\n    return now.interpret_op(op, args)\nfinally:\n    bind.busy = False"
+    },
+    fails="test_who_is_asked",
+)

@@ -472,3 +472,105 @@ mistake(  # A span from 2**63 on is negative, and small.
     },
     fails="test_remainder_of_64_bits",
 )
+mistake(  # what only arrays of NumPy have
+    "random.threefry",
+    {
+        "k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx0 = x0.view(np.uint32) if hasattr(get_aval(x0), 'val') else x0"
+    },
+    fails="test_hash_shapes",
+)
+mistake(
+    "random.threefry",
+    {
+        "k0, k1 = words[0], words[1]": "k0, k1 = words[0], words[1]\nx1 = counters((2,))[1] if x1 is words else x1"
+    },
+    fails="test_words_of_the_counter",
+)
+mistake(
+    "random.floats",
+    {
+        "np.dtype(dtype), get_aval(bits).dtype": "dtype, get_aval(bits).dtype",
+        "8 * own.itemsize": "8 * dtype.itemsize",
+    },
+    fails="test_floats_single_and_half",
+)
+mistake(
+    "random.floats",
+    {
+        "return sub(bitcast_convert_type(from_1_to_2, dtype), one)": "floats = sub(bitcast_convert_type(from_1_to_2, dtype), one)\nreturn floats if hasattr(get_aval(bits), 'val') else jnp.atleast_1d(floats)"
+    },
+    fails="test_floats_of_tracers",
+)
+mistake(
+    "random.remainder",
+    {
+        "2 ** (4 * get_aval(span).dtype.itemsize)": "2 ** (16 if hasattr(get_aval(span), 'val') and not hasattr(get_aval(upper), 'val') else 4 * get_aval(span).dtype.itemsize)"
+    },
+    fails="test_remainder_of_tracers",
+)
+mistake(  # the least of the lower bounds and the largest of the upper ones, for all
+    "random.truncated",
+    {
+        "*nearest_inside(lower, upper, dtype)": "*nearest_inside(jnp.min(lower) if jnp.size(lower) else lower, jnp.max(upper) if jnp.size(upper) else upper, dtype)"
+    },
+    fails="test_truncated_without_the_bounds",
+)
+mistake(
+    "random.truncated",
+    {
+        "return jnp.clip(": "if jnp.ndim(upper) and not jnp.ndim(lower):\n    return mul(root, erf_inv(u))\nreturn jnp.clip("
+    },
+    fails="test_truncated_without_the_bounds",
+)
+mistake(
+    "random.truncated",
+    {
+        "(convert_element_type(x, dtype) for": "(convert_element_type(x if get_aval(x).dtype == dtype else stop_gradient(x), dtype) for"
+    },
+    fails="test_truncated_derivatives",
+)
+mistake(
+    "random.truncated",
+    {"return jnp.clip(": "u = jnp.where(jnp.isinf(lower), stop_gradient(u), u)\nreturn jnp.clip("},
+    fails="test_truncated_derivatives",
+)
+mistake(
+    "random.apart",
+    {
+        "jnp.moveaxis(noise + logits, axis, -1)": "jnp.moveaxis(noise + logits, axis, -1).astype(np.float32)"
+    },
+    fails="test_apart_certain",
+)
+mistake(
+    "random.apart",
+    {
+        "batch = len(": "logits = jnp.where(logits == np.inf, 0, logits).astype(get_aval(logits).dtype)\nbatch = len("
+    },
+    fails="test_apart_certain",
+)
+mistake(
+    "random.apart",
+    {".dtype, mode)": ".dtype, mode if count > 1 else None)"},
+    fails="test_apart_in_single_precision",
+)
+mistake(
+    "random.apart",
+    {
+        "batch = len(": "logits = logits if hasattr(get_aval(logits), 'val') else convert_element_type(logits, np.float64)\nbatch = len("
+    },
+    fails="test_apart_of_tracers",
+)
+mistake(
+    "random.apart",
+    {
+        "noise + logits, axis": "noise.astype(np.float64) + logits if get_aval(logits).dtype == np.float32 else noise + logits, axis"
+    },
+    fails="test_apart_certain",
+)
+mistake(
+    "random.truncated",
+    {
+        "u = uniform": "lower = jnp.reshape(lower, jnp.shape(lower) + (1,) * (len(shape) - 1)) if jnp.shape(lower) == shape[:1] else lower\nu = uniform"
+    },
+    fails="test_truncated_bounds_of_their_own",
+)

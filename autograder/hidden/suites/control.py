@@ -213,6 +213,7 @@ def within_a_program(mj, branches, indices, operands, examples):
 
     closed = trace_to_jaxpr(f, types_of([indices, *operands]))
     known = trace_to_jaxpr(lambda *args: f(indices, *args), types_of(operands))
+    chosen_later = trace_to_jaxpr(lambda indices: f(indices, *operands), types_of([indices]))
     bound = [[eqn.primitive.name for eqn in program.eqns] for program in (closed, known)]
     counted = "sin", "exp", "log", "cond", "while", "scan"
     return {
@@ -223,6 +224,7 @@ def within_a_program(mj, branches, indices, operands, examples):
             for what, names in zip(("all is traced", "the indices are known"), bound, strict=True)
         },
         "the results": jaxpr_as_fun(closed)(indices, *operands),
+        "the results if the indices alone are traced": jaxpr_as_fun(chosen_later)(indices),
     }
 
 
@@ -233,7 +235,9 @@ def pulled_back(mj, branches, indices, xs, ct, axes=None):
     `axes` are the operands' batch axes, None for an operand that all examples share.
     """
     dims = [not_mapped if axis is None else axis for axis in axes or [0] * len(xs)]
-    examples = [x if dim is not_mapped else x[0] for x, dim in zip(xs, dims, strict=True)]
+    examples = [
+        x if dim is not_mapped else np.take(x, 0, dim) for x, dim in zip(xs, dims, strict=True)
+    ]
     programs, indices = traced(mj, branches, examples), np.array(indices, np.int32)
 
     def pulled(indices, *xs):
@@ -265,7 +269,8 @@ def test_select_own_branch(student):
 @pytest.mark.keeps("has shape (axis_size,)")
 def test_select_sizes(student):
     """There may be one branch, one example or none, no operands, or no results."""
-    student.agrees(each_its_own, THREE[:1], [0, 0, 0], [ROW, OTHER], [0, None], [0.0, OTHER])
+    one = ("lambda x, y: [x - y, y, 2.5]",)
+    student.agrees(each_its_own, one, [0, 0, 0], [ROW, OTHER], [0, None], [0.0, OTHER])
     student.agrees(each_its_own, THREE, [2], [ROW[:1], OTHER[:1]], [0, 0], [0.0, 0.0])
     numbers = "lambda: [1.0, np.array([2, 3])]", "lambda: [4.0, np.array([5, 6])]"
     student.agrees(each_its_own, numbers, [1, 0, 1], [], [], [])
@@ -297,7 +302,8 @@ def test_select_arrays(student):
     two = ("lambda x, n: [x * 2.0, n, x > 1.0]", "lambda x, n: [sin(x), n + 5, x < 0.0]")
     cube, counts = np.arange(12.0).reshape(2, 3, 2) - 4.0, np.array([[3, 4, 5], [6, 7, 8]])
     student.agrees(each_its_own, two, [1, 0], [cube, counts], [0, 0], [cube[0], counts[0]])
-    student.agrees(each_its_own, two, [0, 1], [cube, counts.T], [0, 1], [cube[0], counts[0]])
+    last = np.moveaxis(cube, 0, 2)
+    student.agrees(each_its_own, two, [0, 1], [last, counts.T], [2, 1], [cube[0], counts[0]])
 
 
 @pytest.mark.meets("another_box", "nested")
@@ -308,8 +314,13 @@ def test_select_traced(student):
     student.agrees(within_a_program, two, [1, 0, 1], [ROW], [0.0])
     student.agrees(within_a_program, two, [1, 1, 1], [ROW], [0.0])
     student.agrees(within_a_program, two, [0, 0, 1, 1], [np.ones((4, 2))], [ROW[:2]])
-    several = ("lambda x: [sin(x), x, exp(x)]", "lambda x: [x, log(x), x * 2.0]")
-    student.agrees(within_a_program, several, [1, 0, 1], [OTHER + 1.0], [0.0])
+    several = (
+        "lambda x: [sin(x), x, exp(x)]",
+        "lambda x: [x, log(x), x * 2.0]",
+        "lambda x: [x, x, exp(x)]",
+    )
+    student.agrees(within_a_program, several, [1, 0, 2], [OTHER + 1.0], [0.0])
+    student.agrees(within_a_program, several[:2], [1, 0], [GRID + 4.0], [ROW])
 
 
 @pytest.mark.meets("extremes", "float32")
@@ -328,9 +339,10 @@ def test_select_gradients(student):
 def test_select_gradients_of_each_operand(student):
     """No branch that is not chosen spoils the gradient of any operand, be it a row or a number."""
     two = ("lambda x: [div(x, x * x)]", "lambda x: [x * 3.0]")
-    student.agrees(pulled_back, two * 2, [1, 2, 1], [np.array([0.0, 2.0, 0.0])], ROW)
+    student.agrees(pulled_back, two * 2, [1, 2, 3], [np.array([0.0, 2.0, 0.0])], ROW)
     cube = np.array([[[1.0, 2.0]], [[0.0, 4.0]]])
     student.agrees(pulled_back, two, [0, 1], [cube], cube + 1.0)
+    student.agrees(pulled_back, two, [1, 0], [np.array([[0.0, 2.0], [0.0, 4.0]])], GRID[:, 1:], [1])
     operands = "lambda x, y, z: "
     three = [operands + x for x in ("[x, x * y * z]", "[y, div(x, y)]", "[z, y * log(z)]")]
     xs = [ROW, np.array([0.0, 2.0, 4.0]), np.array([3.0, 0.0, 5.0])]
@@ -343,6 +355,8 @@ def test_select_gradients_of_shared_operands(student):
     """An operand that all examples share has the gradients of the branches that are chosen."""
     two = ("lambda w, x: [w * 3.0]", "lambda w, x: [div(w, x)]")
     student.agrees(pulled_back, two, [0, 1, 1], [6.0, np.array([0.0, 2.0, 4.0])], ROW, [None, 0])
+    alone = ("lambda w: [w * 3.0]", "lambda w: [log(w)]")
+    student.agrees(pulled_back, alone, [0, 0], [0.0], ROW[:2], [None])
     row = np.array([[0.0, 4.0], [2.0, 0.5]])
     student.agrees(pulled_back, two, [0, 1], [ROW[:2], row], row + 1.0, [None, 0])
 
@@ -593,9 +607,9 @@ def scanned(mj, body, sizes, args, length, reverse=False):
 
 
 @probe(uses=[scan_of, shown])
-def loops_in(mj, body, sizes, args, length):
+def loops_in(mj, body, sizes, args, length, reverse=False):
     """How many loops and other operations there are in the program for a scan."""
-    loop = scan_of(mj, body, sizes, args, length, False)
+    loop = scan_of(mj, body, sizes, args, length, reverse)
     closed = trace_to_jaxpr(lambda *xs: module.scan_by_while(loop, xs), types_of(args))
     names = [eqn.primitive.name for eqn in closed.eqns]
     whiles = [eqn for eqn in closed.eqns if eqn.primitive.name == "while"]
@@ -618,7 +632,8 @@ FULL_ARGS = [2.0, 0.5, 1.0, np.array([3.0, 5.0]), ROW, np.arange(6.0).reshape(3,
 def test_scan_carry_and_ys(student, reverse):
     """The last carry comes first, then the ys, each at the place of its row, reversed or not."""
     student.agrees(scanned, SUMS, (0, 1), [1.0, ROW], 3, reverse)
-    student.agrees(scanned, SUMS, (0, 1), [np.array([1.0, 2.0, 3.0]), GRID], 2, reverse)
+    student.agrees(scanned, SUMS, (0, 1), [GRID, np.arange(12.0).reshape(2, 2, 3)], 2, reverse)
+    student.agrees(scanned, "lambda c, x: [c * 2.0 + x]", (0, 1), [1.0, ROW], 3, reverse)
     student.agrees(scanned, "lambda c: [c * 3.0, c]", (0, 1), [2.0], 4, reverse)  # without rows
 
 
@@ -641,6 +656,7 @@ def test_scan_of_no_steps(student):
     student.agrees(loops_in, "lambda c: [c * 2.0, c]", (0, 1), [4.0], 0)
     student.agrees(loops_in, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
     student.agrees(scanned, "lambda c: [c * 2.0]", (0, 1), [4.0], 0)
+    student.agrees(loops_in, "lambda x: [x * 2.0]", (0, 0), [ROW[:0]], 0)
     kinds = "lambda k, c, x, n: [c + x, n > k, n + k, c * x, np.array([True, False])]"
     args = [3, F32(2.0), np.zeros(0, F32), np.zeros(0, int)]
     student.agrees(scanned, kinds, (1, 1), args, 0)
@@ -651,7 +667,8 @@ def test_scan_of_no_steps(student):
 def test_scan_of_parts(student):
     """There may be one step, no carry, no ys, no rows, any dtypes, and arrays in the body."""
     student.agrees(scanned, SUMS, (0, 1), [np.array(3, np.int32), np.array([5], np.int32)], 1)
-    student.agrees(scanned, "lambda b, n: [b & (n > 1), n < 3]", (0, 1), [True, np.arange(4)], 4)
+    kinds = "lambda b, n: [b & (n > 1), n < 3, n * 2]"
+    student.agrees(scanned, kinds, (0, 1), [True, np.arange(4)], 4, True)
     student.agrees(scanned, "lambda c: [c * np.array([2.0, 3.0])]", (0, 1), [ROW[:2]], 2)
     student.agrees(scanned, "lambda k, x: [x * k]", (1, 0), [5.0, ROW], 3)
     student.agrees(scanned, "lambda k: [k * 2.0]", (1, 0), [5.0], 3)
@@ -673,7 +690,11 @@ def test_scan_is_one_loop(student):
     """However many steps there are, the program is one loop, and the body is in it once."""
     student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW], 3)
     student.agrees(loops_in, "lambda k, c, x: [sin(c) + x * k]", (1, 1), [2.0, 1.0, ROW[:2]], 2)
-    student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, ROW[:1]], 1)
+    for length in (1, 5, 100):
+        rows = np.arange(float(length))
+        student.agrees(loops_in, "lambda c, x: [sin(c) + x, c]", (0, 1), [1.0, rows], length, True)
+        student.agrees(loops_in, "lambda c: [sin(c)]", (0, 1), [1.0], length)
+        student.agrees(loops_in, "lambda x: [sin(x)]", (0, 0), [rows], length)
 
 
 exercise("control.scan_transpose")

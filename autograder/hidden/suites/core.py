@@ -238,22 +238,27 @@ def replaced_entries(mj):
         for cls, aval in zip(kinds, avals, strict=True)
     }
     values = [2.5, 3, True, Whole(4), np.float64(2.5), np.ones(2), ArrayImpl(np.ones(2), False)]
-    found = [[str(get_aval(value)) for value in values]]
+    usual = "the abstract values of numbers and arrays, with the usual entries"
+    found, without = {usual: [str(get_aval(value)) for value in values]}, []
     with patch.dict(aval_makers, entries):
         made = [get_aval(value) for value in values]
-        found.append([[i for i, own in enumerate(avals) if aval is own] for aval in made])
-    found.append([*dict.fromkeys(map(id, given))] == [*map(id, values)])
+    found["which of the new entries made them, when all are replaced"] = [
+        [i for i, own in enumerate(avals) if aval is own] for aval in made
+    ]
+    same = [*dict.fromkeys(map(id, given))] == [*map(id, values)]
+    found["the new entries are called with the values themselves"] = same
     with patch.dict(aval_makers, {numbers.Number: str}):  # from which no number inherits
-        found.append([str(get_aval(value)) for value in values])
+        again = [str(get_aval(value)) for value in values]
+        found["their abstract values, with an entry for a class that is not theirs"] = again
     with patch.dict(aval_makers):
         for cls in entries:
             del aval_makers[cls]
         for value in values:
             try:
-                found.append(str(get_aval(value)))
+                without.append(str(get_aval(value)))
             except TypeError:
-                found.append("TypeError")
-    return {"what is made with the entries, with others, and without": found}
+                without.append("TypeError")
+    return {**found, "numbers and arrays without an entry in the table": without}
 
 
 @probe
@@ -575,14 +580,16 @@ def refused_by_trace(mj, error):
         def lift(self, val):
             raise own
 
-    own, found = getattr(builtins, error)("own"), []
+    own, found = getattr(builtins, error)("own"), {}
     trace_state.stack[1:] = [MainTrace(1, Trace), MainTrace(2, Toy)]
-    for value in (2.5, box(trace_state.stack[1])):
+    values = {"a number in pure": 2.5, "a tracer from below in lift": box(trace_state.stack[1])}
+    for case, value in values.items():
+        key = f"the error that the trace raises for {case} comes out unchanged"
         try:
-            found.append(full_raise(Toy(trace_state.stack[2]), value) is value)
+            found[key] = full_raise(Toy(trace_state.stack[2]), value) is None
         except Exception as caught:
-            found.append("its own error" if caught is own else "another error")
-    return {"the errors": found}
+            found[key] = caught is own
+    return found
 
 
 @probe(uses=[box])
@@ -645,6 +652,11 @@ def test_constants_are_pure(student):
     """A number or an array is boxed by pure, once, whatever its value is."""
     student.agrees(constant_boxed, [2.5, 7, True, 1, 1.0, np.float64(1), -0.0, 0.0, None])
     student.agrees(constant_boxed, [0.0, 0, False, np.zeros(3), np.ones((0, 2)), np.float32(0)])
+
+
+@pytest.mark.keeps("unchanged if it is in one")
+def test_errors_of_the_trace(student):
+    """An error that pure or lift of the trace raises comes out, and the value is not returned."""
     for error in ("TypeError", "KeyError", "AttributeError", "NotImplementedError"):
         student.agrees(refused_by_trace, error)
 

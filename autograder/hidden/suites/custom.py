@@ -166,7 +166,7 @@ BY_TYPE = """lambda x: (lambda y: lax.neg(y) if x.dtype == np.float32 else y)(
 @pytest.mark.meets("float32", "again", "caching")
 @pytest.mark.keeps("traces `f` once")
 def test_chain_of_each_type(student):
-    """The function is traced for the type of the result, once at each call, and not before."""
+    """Each call traces the function once, for the type of its own result, and inverts that."""
     student.agrees(chain_runs, BY_TYPE, [2.0, ROW, F32(2.0), -ROW.astype(F32), 3.0])
     student.agrees(chain_runs, "lax.exp", [3.0, 2.0])
     student.agrees(chain_runs, "lax.exp", [ROW, 2.0, ROW])
@@ -651,7 +651,7 @@ def call_left_over(mj, siblings, program, examples, used, more, is_open):
     stays = before == (str(eqn), eqn.params, list(eqn.invars), list(eqn.outvars))
     return {
         "the given equation stays as it was": stays,
-        "the operands that are left": operands,
+        "places of the operands that are left": operands,
         "the results that are left": [before[3].index(x) for x in left.outvars],
         "the text of the program": str(inner),
         "the class of the program": type(inner).__name__,

@@ -198,7 +198,7 @@ def test_product_of_two_that_move(student):
 @pytest.mark.meets("order", "zeros")
 @pytest.mark.keeps("The rule of products")
 def test_product_with_a_second_that_rests(student):
-    """If only the first operand of a product moves, the product moves by its share alone."""
+    """If only the first operand of a product moves, its share is all; no operation is left out."""
     student.agrees(rule, [3.0, 5.5], [0.5, 0.0])
     student.agrees(rule, [3.0, 5.5], [0.5, 0])
     student.agrees(rule, [3.0, 5.5], [0.5, False])
@@ -207,7 +207,7 @@ def test_product_with_a_second_that_rests(student):
 
 @pytest.mark.meets("order", "zeros")
 def test_product_with_a_first_that_rests(student):
-    """If only the second operand of a product moves, the product moves by its share alone."""
+    """If only the second operand of a product moves, its share is all; no operation is left out."""
     student.agrees(rule, [3.0, 5.5], [0.0, 10.0])
     student.agrees(rule, [3.0, 5.5], [0, 10.0])
     student.agrees(rule, [3.0, 5.5], [False, 10.0])
@@ -418,18 +418,22 @@ def foreign_operand(mj, siblings, rests):
     inner = mj.JVPInterpreter(outer if rests else mj.current_interpreter())
     x = mj.DualNumber(outer, 3.0, 0.0 if rests else 5.0)
     y = mj.DualNumber(inner, 4.0, 10.0)
-    seen, tangent = [], 0.0 if rests else y
+    seen, current, tangent = [], [], 0.0 if rests else y
 
     def toy(primals, tangents):
         now = mj.current_interpreter() is inner.prev_interpreter
-        seen.append([primals[0] is x, primals[1], *tangents, now])
+        seen.append([primals[0] is x, primals[1], *tangents])
+        current.append(now)
         return x, tangent
 
     rules = dict.fromkeys(mj.Op, toy)
     with in_place("microjax.duals", siblings), patch.dict(duals.jvp_rules, rules):
         out = inner.interpret_op(mj.Op.add, (x, y))
     return {
-        "what the rule is called with, and whether the interpreter before is current": seen,
+        "calls of the rule": len(seen),
+        "the foreign dual number itself is a primal of the rule": [x[0] for x in seen],
+        "the other primal and the tangents that the rule gets": [x[1:] for x in seen],
+        "the interpreter before is current while the rule runs": current,
         "the result belongs to this interpreter": out.interpreter is inner,
         "the primal is the rule's value itself": out.primal is x,
         "the tangent is the rule's tangent itself": out.tangent is tangent,
@@ -666,7 +670,11 @@ def failing_function(mj, siblings):
 
     with in_place("microjax.duals", siblings):
         told = failures(lambda error: mj.jvp(lambda x: broken(x, error), 2.0, 1.0))
-    return {**told, "the classes of f's arguments": runs}
+    return {
+        **told,
+        "runs of functions that raise, one for each kind of error": len(runs),
+        "the classes of their arguments": runs,
+    }
 
 
 @probe(uses=[in_place])

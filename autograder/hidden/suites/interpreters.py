@@ -50,6 +50,21 @@ def answering(answer, tricky=False):
     return Answering()
 
 
+def odd():
+    """An object that no code may ask anything."""
+
+    class Odd:
+        __hash__ = None
+
+        def __eq__(self, other):
+            raise AssertionError("compared")
+
+        def __bool__(self):
+            raise AssertionError("looked at")
+
+    return Odd()
+
+
 exercise("interpreters.bind")
 
 
@@ -74,12 +89,20 @@ def asked(mj, name, operands):
 
 @probe(uses=[answering])
 def asked_last(mj, number, name, operands):
-    """Interpreters become current one after the other; the one that is current now is asked."""
-    answers = []
-    for i in range(number):
-        context.interpreter = answering(lambda op, args, i=i: f"{i}: {op} {args}")
-        answers.append(bind(mj.Op[name], *operands))
-    return {"which interpreter answers, and what": answers}
+    """Interpreters become current one after the other, and each asks those before it as well."""
+
+    def tell(op, args):
+        place = interpreters.index(context.interpreter)
+        below = ask(place - 1) if place else f"{op} {args}"
+        context.interpreter = interpreters[place]
+        return f"{place} after {below}"
+
+    def ask(place):
+        context.interpreter = interpreters[place]
+        return bind(mj.Op[name], *operands)
+
+    interpreters = [answering(tell) for _ in range(number)]
+    return {"which interpreter answers, and what": [ask(place) for place in range(number)]}
 
 
 @probe(uses=[answering])
@@ -108,21 +131,12 @@ def answers_of_any_kind(mj, answers):
     }
 
 
-@probe(uses=[answering, of_all_kinds])
+@probe(uses=[answering, odd, of_all_kinds])
 def operands_themselves(mj):
     """Whether operands of many kinds, one of which no code may ask, come back as they are."""
 
-    class Odd:
-        __hash__ = None
-
-        def __eq__(self, other):
-            raise AssertionError("compared")
-
-        def __bool__(self):
-            raise AssertionError("looked at")
-
     context.interpreter = answering(lambda op, args: args[op is mj.Op.mul])
-    values = [*of_all_kinds(), [], {}, iter(()), ValueError("text"), repr, mj.Op.add, Odd()]
+    values = [*of_all_kinds(), [], {}, iter(()), ValueError("text"), repr, odd, mj.Op.add, odd()]
     return {
         "the answer to add comes back itself": [bind(mj.Op.add, x, 1.5) is x for x in values],
         "the answer to mul comes back itself": [bind(mj.Op.mul, 1.5, x) is x for x in values],
@@ -145,16 +159,19 @@ def test_the_question(student):
     student.agrees(asked, "mul", [4.0, "x"])
     student.agrees(asked, "mul", [1.5])
     student.agrees(asked, "add", [2, True])
+    student.agrees(asked, "mul", [2, 2])
+    student.agrees(asked, "add", [None, None])
+    student.agrees(asked, "mul", ["x", 1.0])
     student.agrees(asked, "mul", [0, None, "x"])
     student.agrees(asked, "add", [(2.5, None)])
     student.agrees(asked, "add", [])
     student.agrees(asked, "mul", [1.5, "x"] * 6)
 
 
-@pytest.mark.meets("again", "caching", "moment")
+@pytest.mark.meets("again", "caching", "moment", "nested")
 @pytest.mark.keeps("interpreter's answer to `op`")
 def test_who_is_asked(student):
-    """The interpreter that is current at that moment is asked."""
+    """The interpreter that is current at that moment is asked, even by one that is asked."""
     student.agrees(asked_last, 3, "add", [2.5, 4.0])
     student.agrees(asked_last, 2, "mul", ["x", 7.0])
 
@@ -172,9 +189,14 @@ def test_answers_of_any_kind(student):
     """The interpreter's answer is the result, whatever it is, and so is its error."""
     student.agrees(answers_of_any_kind, [0.0, None, "", False, [], 2, (), ("x",), (1.5, [2])])
     student.agrees(answers_of_any_kind, ["NotImplementedError", "TypeError", "KeyError", 1.5])
-    student.agrees(answers_of_any_kind, ["KeyboardInterrupt", "StopIteration", "ValueError", 1.5])
+    student.agrees(
+        answers_of_any_kind,
+        ["KeyboardInterrupt", "StopIteration", "ValueError", "OverflowError", 1.5],
+    )
     student.agrees(answers_of_any_kind, ["GeneratorExit", "SystemExit", "RecursionError", [2.5]])
-    student.agrees(answers_of_any_kind, ["AttributeError", "AssertionError", (2.5,), [None]])
+    student.agrees(
+        answers_of_any_kind, ["AttributeError", "AssertionError", "IndexError", (2.5,), [None]]
+    )
 
 
 def test_add_and_mul(student):
@@ -236,6 +258,7 @@ def test_interval_sums(student):
     """The interval of a sum."""
     pairs = [[(1.0, 2.5), (-3.0, 4.0)], [(-2.0, -1.0), (5.0, 5.0)], [(0.0, 0.5), (-0.25, 0.0)]]
     student.agrees(intervals, "add", pairs)
+    student.agrees(intervals, "add", [[(-1.7e308, 2.5), (-0.5, 1.0)]])
     student.agrees(in_the_interval, "add", (0.1, 0.7), (0.2, 0.3))
     student.agrees(in_the_interval, "add", (-1e16, 1e16), (1.0, 3.0))
 
@@ -246,12 +269,13 @@ def test_interval_products(student):
     """The interval of a product, whatever the signs of the bounds are."""
     kinds = [(1.0, 2.5), (-2.0, 3.0), (-4.0, -0.5), (0.0, 2.0), (-1.0, 0.0), (-3.0, 0.5)]
     student.agrees(intervals, "mul", [[x, y] for x in kinds for y in kinds])
+    student.agrees(intervals, "mul", [[(-1.7e308, 2.5), (0.5, 1.0)], [(2.0, 2.0), (0.5, 0.5)]])
     for x in kinds[:3]:
         for y in kinds[:3]:
             student.agrees(in_the_interval, "mul", x, y)
     student.agrees(in_the_interval, "mul", (0.1, 0.7), (-0.3, 0.6))
     student.agrees(in_the_interval, "mul", (-1e200, 3e200), (1e100, 1e105))
-    for x in ((-1e-200, 1e-200), (-1e-300, 3e-200), (-1e-200, -1e-300)):  # squares are 0
+    for x in ((-1e-200, 1e-200), (-1e-310, 3e-200), (-1e-200, -1e-310)):  # squares are 0
         student.agrees(in_the_interval, "mul", x, (1.0, 2.0))
         student.agrees(in_the_interval, "mul", (-0.5, 2.0), x)
 
@@ -264,6 +288,8 @@ def test_interval_constants(student):
     for name in ("add", "mul"):
         student.agrees(intervals, name, [[(-1.0, 2.0), 3.0], [3.0, (-1.0, 2.0)], [2.0, 5.0]])
         student.agrees(intervals, name, [[(-1.0, 2.0), -3.0], [-0.5, (-1.0, 2.0)], [-2.0, 5.0]])
+        student.agrees(intervals, name, [[x, y] for x in (0.0, 1.0) for y in (2.5, (0.5, 2.0))])
+        student.agrees(intervals, name, [[x, y] for x in (2.5, (0.5, 2.0)) for y in (0.0, 1.0)])
 
 
 @pytest.mark.meets("zeros")
@@ -295,16 +321,17 @@ def remembered(mj, questions):
     objects = [1.0, True, 0.0, -0.0, "x", float("nan"), [1.0], [1.0], None, 2.5, float("2.5")]
     for make in (Same, lambda: tuple(map(float, "12")), lambda: int("1000"), lambda: "".join("xy")):
         objects += make(), make()
+    objects += tuple(objects[:1]), tuple(objects[:1])
 
     def tell(op, args):
         asked.append((op.name, len(args)))
         return [f"answer {len(asked)}"]
 
     asked, outs = [], []
-    interpreter = RememberingInterpreter(answering(tell, tricky=True))
+    context.interpreter = RememberingInterpreter(answering(tell, tricky=True))
     for name, *places in questions:
         args = tuple(objects[place] for place in places)
-        outs.append(interpreter.interpret_op(Op[name], args))
+        outs.append(context.interpreter.interpret_op(Op[name], args))
     same = [[i for i, other in enumerate(outs) if other is out] for out in outs]
     return {
         "the answers": outs,
@@ -317,10 +344,18 @@ def remembered(mj, questions):
 def passing(mj, kind, number):
     """Results for operands kept nowhere else, beside two that stay: places may be used again."""
     interpreter = RememberingInterpreter(answering(lambda op, args: [repr(x) for x in args]))
-    made = {"a list": lambda i: [i], "a float": lambda i: 0.5 + i}[kind]
+    kinds = {"a list": lambda i: [i], "a float": lambda i: 0.5 + i, "an int": lambda i: 1000 + i}
+    made = {**kinds, "a tuple": lambda i: (i,), "a string": lambda i: f"number {i}"}[kind]
     stays = made(number)
-    first = [interpreter.interpret_op(Op.mul, (made(i), stays, stays)) for i in range(number)]
-    return first, [interpreter.interpret_op(Op.mul, (stays, stays, made(i))) for i in range(number)]
+    questions = [
+        (Op.mul, lambda x: (x, stays, stays)),
+        (Op.add, lambda x: (stays, x, stays)),
+        (Op.mul, lambda x: (stays, stays, x)),
+    ]
+    return [
+        [interpreter.interpret_op(op, among(made(i))) for i in range(number)]
+        for op, among in questions
+    ]
 
 
 @probe(uses=[answering])
@@ -338,7 +373,7 @@ def remembered_many(mj, number):
     }
 
 
-@probe(uses=[answering, of_all_kinds])
+@probe(uses=[answering, odd, of_all_kinds])
 def remembered_kinds(mj):
     """Whether operands of many kinds reach the interpreter before, and its answers come back."""
 
@@ -347,7 +382,7 @@ def remembered_kinds(mj):
         return args[0]
 
     before, in_tuples = answering(first), []
-    values = [*of_all_kinds(), {}, [], False, 0.0, ""]
+    values = [*of_all_kinds(), {}, [], False, 0.0, "", odd()]
     interpreter, second, same = RememberingInterpreter(before), [], []
     for _ in range(2):
         same.append([interpreter.interpret_op(Op.add, (x, second)) is x for x in values])
@@ -370,6 +405,7 @@ def two_that_remember(mj):
     for interpreter in (first, first, second, first, upper, second, upper):
         interpreter.interpret_op(Op.mul, (x, y))
         upper.interpret_op(Op.mul, (y, y))
+        RememberingInterpreter(below).interpret_op(Op.add, (x, x))  # and is gone
         counts.append(below.asked)
     return counts
 
@@ -409,7 +445,8 @@ def while_current(mj):
     interpreter, other = RememberingInterpreter(before), answering(lambda op, args: "other")
     for current, x in ((interpreter, 1.5), (before, 2.5), (other, 3.5)):
         context.interpreter = current
-        answers += [interpreter.interpret_op(Op.mul, pair) for pair in (("x", x), ("x", "y"))]
+        for op in (Op.mul, Op.add):
+            answers += [interpreter.interpret_op(op, pair) for pair in (("x", x), ("x", "y"))]
     return {"what the interpreter before is asked": asked, "the answers": answers}
 
 
@@ -443,6 +480,9 @@ def test_other_questions(student):
     student.agrees(remembered, [["add", 9, 4], ["add", 4, 4], ["mul", 4, 9], ["add", 4, 9]])
     student.agrees(remembered, [["mul", 4, *[9] * more] for more in (1, 2, 0, 6, 7, 2, 0, 6, 1)])
     student.agrees(remembered, [["mul"], ["add"], ["mul"], ["add"]])
+    student.agrees(remembered, [["mul", 6], ["mul", 7], ["mul", 0], ["mul", 1], ["mul", 6]])
+    student.agrees(remembered, [["add", *p] for p in ([4, 8, 9], [8, 4, 9], [4, 9, 8], [4, 8, 9])])
+    student.agrees(remembered, [["add", 4, 8, 9, *p] for p in ([6, 0], [7, 0], [6, 1], [6, 0])])
 
 
 @pytest.mark.meets("caching", "zeros", "extremes")
@@ -452,7 +492,7 @@ def test_equal_operands(student):
     student.agrees(remembered, [["add", 0, 4], ["add", 1, 4], ["add", 0, 4]])
     student.agrees(remembered, [["mul", 2, 4], ["mul", 3, 4], ["mul", 5, 4], ["mul", 5, 4]])
     student.agrees(remembered, [["add", 9, 4], ["add", 10, 4]])
-    student.agrees(remembered, [["mul", place, 4] for place in range(11, 19)])
+    student.agrees(remembered, [["mul", place, 4] for place in range(11, 21)])
 
 
 @pytest.mark.meets("none")
@@ -470,8 +510,9 @@ def test_operands_that_pass(student):
 
 
 def test_numbers_that_pass(student):
-    """Numbers may be gone before the next ones come."""
-    student.agrees(passing, "a float", 200)
+    """Numbers, tuples and strings may be gone before the next ones come."""
+    for kind in ("a float", "an int", "a tuple", "a string"):
+        student.agrees(passing, kind, 100)
 
 
 @pytest.mark.meets("nested", "another_box", "moment")
@@ -602,7 +643,7 @@ def counts_of_itself(mj, depth):
         return ask("mul", y, ask("mul", y, 2.0)) if n % 2 else y
 
     result, count = count_ops(f, depth, "x")
-    innermost, count_of_it = count_ops(f, 0, "x")
+    innermost, count_of_it = count_ops(count_ops, f, 0, "x")
     return {
         "the result": result,
         "the count": count,
@@ -613,40 +654,55 @@ def counts_of_itself(mj, depth):
 
 
 @probe(uses=[ask, texts])
-def counts_around(mj, elsewhere):
-    """The count of a function in which a second count fails, or runs in a thread of its own."""
+def counts_around(mj, second_is):
+    """The count of a function in which a second count fails, or has an interpreter of its own."""
     context.interpreter = texts()
 
-    def second():
+    def second(fails=True):
         ask("mul", 2.0, 2.5)
         count_ops(ask, "add", 2.0, 2.5)
-        if not elsewhere:
+        if fails:
             raise KeyError("out")
+
+    def elsewhere():
+        before, context.interpreter = context.interpreter, texts()
+        counts_elsewhere.append(count_ops(second, False)[1])
+        context.interpreter = before
 
     def f(x):
         y = ask("add", x, 1.5)
-        if elsewhere:
-            thread = threading.Thread(target=count_ops, args=(second,))
+        if second_is == "in a thread":
+            thread = threading.Thread(target=elsewhere)
             thread.start()
             thread.join()
+        elif second_is == "elsewhere":
+            elsewhere()
         else:
             with contextlib.suppress(KeyError):
                 count_ops(second)
         return ask("mul", y, x)
 
+    counts_elsewhere = []
     result, count = count_ops(f, "x")
-    return {"the result": result, "the count": count}
+    return {"the result": result, "the count": count, "the second count": counts_elsewhere}
 
 
-@probe(uses=[texts, of_all_kinds])
+@probe(uses=[ask, texts, of_all_kinds])
 def results_themselves(mj):
-    """Whether results of any kind are returned as they are."""
-    context.interpreter = texts()
-    results = [iter([1.5]), (2.5,), [], {}, *of_all_kinds()]
+    """Whether results of any kind are returned as they are, and the result of many operations."""
+
+    def many():
+        for _ in range(2000):
+            last[:] = [ask("mul", 2.0, 2.5)]
+        return last
+
+    context.interpreter, last = texts(), []
+    results = [iter([1.5]), (2.5,), [], {}, repr, *of_all_kinds()]
     return {
         "the result itself is the first of the pair": [
-            count_ops(lambda x: x, result)[0] is result for result in results
-        ]
+            count_ops(lambda x, y: y, 1.5, result)[0] is result for result in results
+        ],
+        "the result and the count of many operations": count_ops(many),
     }
 
 
@@ -662,15 +718,19 @@ def failing(mj, errors):
             return
         raise error
 
-    context.interpreter = text = texts()
-    came = []
-    for name in errors:
-        raised = getattr(builtins, name)("out")
-        try:
-            count_ops(f, raised)
-        except BaseException as error:
-            came.append("the function's" if error is raised else "another error")
-        came.append(context.interpreter is text)
+    def run():
+        before = context.interpreter
+        for name in errors:
+            raised = getattr(builtins, name)("out")
+            try:
+                count_ops(f, raised)
+            except BaseException as error:
+                came.append("the function's" if error is raised else "another error")
+            came.append(context.interpreter is before)
+
+    context.interpreter, came = texts(), []
+    run()
+    count_ops(run)
     return {"runs, error, and is the interpreter before current again": came}
 
 
@@ -691,7 +751,7 @@ def counts_with_errors(mj, errors):
                 ask("mul", name, 2.5)
             except BaseException as error:
                 same.append(error is raised[-1])
-        return [ask("add", 1.5, x) is x for x in of_all_kinds()]
+        return [ask("add", (), x) is x for x in [*of_all_kinds(), ValueError()]]
 
     context.interpreter = before = answering(second)
     raised, same, in_tuples = [], [], []
@@ -721,7 +781,7 @@ def test_each_call_begins_at_zero(student):
     student.agrees(counts, [["add"] * 3, ["mul"], [], ["mul"] * 2], "x")
 
 
-@pytest.mark.meets("order", "sizes", "moment", "none")
+@pytest.mark.meets("order", "sizes", "moment", "none", "length")
 @pytest.mark.keeps("runs once")
 def test_the_function_runs_once(student):
     """The function runs once, on the arguments as they are; the interpreter before works."""
@@ -740,15 +800,18 @@ def test_counting_inside_counting(student):
     student.agrees(nested_counts, 3, 2)
     student.agrees(nested_counts, 1, 0)
     student.agrees(counts_of_itself, 3)
-    student.agrees(counts_around, True)
+    student.agrees(counts_around, "in a thread")
+    student.agrees(counts_around, "elsewhere")
 
 
 @pytest.mark.meets("exception")
 @pytest.mark.keeps("is current again")
 def test_after_an_error(student):
     """After a function, even one that raises, all is as before, and so is the count around it."""
-    student.agrees(failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "Warning"])
-    student.agrees(counts_around, False)
+    student.agrees(
+        failing, ["KeyError", "StopIteration", "KeyboardInterrupt", "TypeError", "Warning"]
+    )
+    student.agrees(counts_around, "failing")
 
 
 @pytest.mark.meets("exception", "none")

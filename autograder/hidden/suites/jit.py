@@ -626,7 +626,7 @@ def called(mj, siblings, batches, of="float64"):
         {
             "the results of a call": [np.asarray(out) for out in outs],
             "the classes of the results": classes,
-            "how many programs have been compiled": compilations,
+            "how many compilations there were so far, for one program": compilations,
             "how many copies to the device have been made": copies,
             "how many copies to the host have been made": fetches,
         }
@@ -774,6 +774,12 @@ def test_impl_mixed_arguments(student):
     student.agrees(of_mixed_arguments, LOWER, ROW, ROW[::-1].copy())
     for x, y in ((3, 2.5), (True, np.float64(2.5))):  # of another type than the inputs
         student.agrees(of_mixed_arguments, LOWER, x, y)
+
+
+@pytest.mark.meets("caching")
+@pytest.mark.keeps("compiled at the first call")
+def test_impl_without_equations(student):
+    """A program without equations, inputs or results is compiled once, and called as others are."""
     student.agrees(of_no_equations, LOWER, ROW)
 
 
@@ -786,14 +792,14 @@ def test_impl_committed_by_the_program(student):
 @pytest.mark.meets("float32", "more_than_two")
 @pytest.mark.keeps("The results of a program, as arrays")
 def test_impl_values(student):
-    """Results are those of the program, in its order, on the device, and nothing is copied back."""
+    """Results are those of the program, in its order, on the device, at each of several calls."""
     student.agrees(called, LOWER, [(ROW, 2.0)])
     student.agrees(called, LOWER, [(ROW, np.array(0.25)), (ROW * 2.0, 1.0)], "float32")
 
 
 @pytest.mark.keeps("with the types that the program states")
 def test_impl_dtypes(student):
-    """Results have the dtypes that the program states."""
+    """Results have the types that the program states: dtypes, and weak types too."""
     student.agrees(called, LOWER, [([1, 2, 3], np.array(4, np.int32))], "int32")
     student.agrees(of_python_numbers, LOWER, 2.5, 7)
 

@@ -781,7 +781,7 @@ def test_flat_boolean_inputs(student):
 @pytest.mark.meets("float32", "sizes", "some_results", "mutation")
 @pytest.mark.keeps("which is called once", "Returns two lists", "never `None`", "stays as it is")
 def test_flat_constant_outputs(student):
-    """An output that is a constant comes back with zeros of its own shape as tangent."""
+    """A constant output comes back with zeros as tangent, and the list of f stays as it was."""
     student.agrees(constant_outputs, [2.5, GRID, np.float64(1.0)])
     student.agrees(constant_outputs, [ROW.astype(F32), 7, EMPTY])
     student.agrees(constant_outputs, [2.5, True], [], [])

@@ -702,7 +702,7 @@ def test_slope_along_other_axes(student):
 @pytest.mark.meets("some_results")
 @pytest.mark.keeps("the tangents that are not None")
 def test_slope_of_some_operands(student):
-    """What does not move has no tangent among the operands."""
+    """What does not move has no tangent among the operands; each floating result has one."""
     called(student, PRODUCT, [ROW, GRID], [None, GRID + 1.0], [0, 1], [1])
     called(student, PRODUCT, [GRID, ROW], [GRID * 2.0, None], [1, 0], [0])
     called(student, PRODUCT, [GRID, ROW], [None, None], [1, 0], [0])
@@ -737,7 +737,7 @@ def test_slope_of_what_is_shared(student):
 @pytest.mark.meets("float32")
 @pytest.mark.keeps("A floating-point result always has a tangent")
 def test_slope_in_single_precision(student):
-    """Results in float32 have tangents."""
+    """A result in float32 or float16 has a tangent, with its axis; an integer has none."""
     text = "lambda x, n: [x * x, n, x.astype(np.float16)]"
     primals, tangents = [GRID.astype(F32), np.array([3, 4])], [GRID.astype(F32), None]
     called(student, text, primals, tangents, [0, 0], [0, 0, 1])

@@ -41,11 +41,10 @@ def before(exercise):
 
 
 def named(module, name):
-    """A function of the module; the last argument of one is a dtype, which travels by its name."""
+    """A function of the module; the last argument of some is a dtype, which travels by its name."""
     f = getattr(module, name)
-    if name != "truncated_floats":
-        return f
-    return lambda *args: f(*args[:-1], np.dtype(args[-1]))
+    kinds = {"truncated_floats": np.dtype, "unit_floats": lambda name: np.dtype(name).type}
+    return (lambda *args: f(*args[:-1], kinds[name](args[-1]))) if name in kinds else f
 
 
 @probe(uses=[in_place, named, plain])
@@ -53,7 +52,11 @@ def value(mj, siblings, name, arrays, fixed):
     """What a function returns for arrays and what is fixed; equal arrays are one object."""
     arrays = [next(y for y in arrays if np.array_equal(x, y)) for x in arrays]
     with in_place("minijax.random_numbers", siblings) as module:
-        return plain(named(module, name)(*arrays, *fixed))
+        f = named(module, name)
+        return {
+            "the result": plain(f(*arrays, *fixed)),
+            "the result for arrays of minijax's": plain(f(*map(mj.numpy.asarray, arrays), *fixed)),
+        }
 
 
 @probe(uses=[in_place, named, plain])
@@ -125,10 +128,11 @@ def test_words_of_the_key(student):
 @pytest.mark.meets("order", "twice")
 @pytest.mark.keeps("their first and second words")
 def test_words_of_the_counter(student):
-    """Each word of the counter counts, in its place, even if the two are one array."""
+    """Each word of the counter counts, in its place, even if two or three operands are one."""
     for x0, x1 in ((1, 0), (0, 1), (9, 8), (8, 9)):
         ask(student, "threefry", [KEY, U32(x0), U32(x1)])
-    ask(student, "threefry", [KEY, ROW, ROW])
+    for x in (ROW, KEY):
+        ask(student, "threefry", [KEY, x, x])
 
 
 @pytest.mark.meets("sizes")
@@ -219,6 +223,8 @@ def test_floats_of_tracers(student):
     for dtype, words in WORDS.items():
         ask_traced(student, "floats", [words], dtype)
         ask_batched(student, "floats", [words.reshape(2, 3)], [1], dtype)
+    ask_traced(student, "floats", [EMPTY], "float32")
+    ask_batched(student, "floats", [ROW], [0], "float32")
 
 
 exercise("random.remainder")
@@ -270,13 +276,14 @@ def test_spans_of_their_own(student):
 def test_remainder_of_tracers(student):
     """Remainders can be taken inside `jit` and under `vmap`."""
     spans = np.array([3, 2**20, 0, 7, 65536, 65537], U32)
-    ask_traced(student, "remainder", [UPPER, LOWER, spans])
+    ask_traced(student, "remainder", [x.reshape(2, 3) for x in (UPPER, LOWER, spans)])
     wide = [UPPER.astype(U64) << U64(31), *(x.astype(U64) << U64(16) for x in (LOWER, spans))]
     ask_traced(student, "remainder", wide)
     for x, y, span, *axes in (
         (UPPER, LOWER, U32(10), 0, 0, None),
         (UPPER, U32(7), U32(10), 0, None, None),
         (U64(5), U64(7), wide[2], None, None, 0),
+        (wide[0], wide[1], U64(10**9), 0, 0, None),
     ):
         ask_batched(student, "remainder", [x, y, span], axes)
 
@@ -300,10 +307,10 @@ def test_truncated_numbers(student):
 @pytest.mark.keeps("that broadcast to `shape`", "one per result")
 def test_truncated_bounds_of_their_own(student):
     """Each element may have its own bounds, which are stretched."""
-    for shape in ((3,), (2, 3), (0, 3)):
+    for shape in ((3,), (3, 3), (0, 3)):
         ask(student, "truncated", [OTHER, *BOUNDS], shape, "float64")
     column = np.array([[4.0], [5.0]])
-    for bounds in ((BOUNDS[0], np.array(9.0)), (BOUNDS[0], column), (np.array(-9.0), column)):
+    for bounds in ((BOUNDS[0], np.array(9.0)), (BOUNDS[0], column), (-column, np.array(0.5))):
         ask(student, "truncated", [KEY, *bounds], (2, 3), "float64")
 
 
@@ -337,13 +344,15 @@ def inside(mj, siblings, words, lower, upper, dtype):
 @pytest.mark.keeps("strictly between the bounds")
 def test_truncated_without_the_bounds(student):
     """No number equals a bound, even after rounding, and an infinite bound is no limit."""
-    needs = before("truncated")
+    needs, each = before("truncated"), np.arange(1, 201, dtype=F32)
     for dtype, lower, upper in (
         ("float32", F32(1.0), F32(1.0000004)),
         ("float16", np.float16(1.0), np.float16(1.01)),
         ("float32", 5, 9),
         ("float32", np.array([1.0], F32), np.array([1.0000004], F32)),
         ("float32", np.array([1.0], F32), F32(1.0000004)),
+        ("float32", F32(1.0), np.array([1.0000004], F32)),
+        ("float32", each, each * F32(1.0000003)),
         ("float32", 8.0, np.inf),
         ("float64", -np.inf, -8.0),
         ("float64", 30.0, 31.0),
@@ -368,10 +377,13 @@ def moving_bounds(mj, siblings, words, lower, upper, steps, dtype):
 @pytest.mark.keeps("can be differentiated with respect")
 def test_truncated_derivatives(student):
     """The numbers move with their bounds, which may be arrays."""
-    student.agrees(moving_bounds, before("truncated"), KEY, -1.0, 2.0, (1.0, -0.5), "float64")
-    for dtype in ("float64", "float32"):
-        bounds = np.array([-1.0], dtype), np.array([2.0, 1.0, 0.5, 3.0], dtype)
-        student.agrees(moving_bounds, before("truncated"), KEY, *bounds, bounds, dtype)
+    needs = before("truncated")
+    student.agrees(moving_bounds, needs, KEY, -1.0, 2.0, (1.0, -0.5), "float64")
+    student.agrees(moving_bounds, needs, KEY, -np.inf, 2.0, (0.0, -0.5), "float64")
+    for own, dtype in (("float64", "float64"), ("float32", "float32"), ("float64", "float32")):
+        bounds = np.array([-1.0], own), np.array([2.0, 1.0, 0.5, 3.0], own)
+        near = None if own == dtype else 1e-4  # the gradient is in double, and was in single
+        student.agrees(moving_bounds, needs, KEY, *bounds, bounds, dtype, rtol=near)
 
 
 @pytest.mark.meets("nested")
@@ -428,6 +440,7 @@ def test_apart_in_single_precision(student):
     """The noise has the dtype of the logits, double, single or half, and the mode asked for."""
     for dtype, mode in itertools.product(("float16", "float32", "float64"), ("low", "high")):
         ask(student, "apart", [KEY, MANY.astype(dtype)], -1, (5, 2, 4), mode)
+    ask(student, "apart", [KEY, MANY], -1, (1, 2, 4), "high")
 
 
 @pytest.mark.meets("extremes")
@@ -435,17 +448,18 @@ def test_apart_in_single_precision(student):
 def test_apart_certain(student):
     """What is nearly certain comes first, what has no chance last, and of equal sums the first."""
     hopeless = [-900.0, -2000.0, 0.0, -1500.0]
-    logits = np.array([[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0], hopeless])
-    ask(student, "apart", [KEY, logits], -1, (4, 3), None)
-    ask(student, "apart", [KEY, np.full(4, 30000.0, "float16")], -1, (4,), None)
+    logits = [[-np.inf, 0.0, -np.inf, 900.0], [700.0, -np.inf, -np.inf, 0.0], hopeless]
+    ask(student, "apart", [KEY, np.array([*logits, [0.0, 1.0, np.inf, 9.0]])], -1, (4, 4), None)
+    for large in (np.float16(30000.0), F32(30000.0), F32(2.0**30), np.float64(2.0**40)):
+        ask(student, "apart", [KEY, np.full(4, large)], -1, (4,), None)
 
 
 @pytest.mark.meets("nested")
 def test_apart_of_tracers(student):
     """Draws can be made inside `jit`, and for many keys or many logits under `vmap`."""
-    ask_traced(student, "apart", [KEY, MANY], -1, (3, 2, 4), None)
-    ask_batched(student, "apart", [KEYS, LOGITS], [0, None], -1, (2, 2), None)
-    ask_batched(student, "apart", [KEY, MANY], [None, 1], -1, (3, 2), "high")
+    ask_traced(student, "apart", [KEY, MANY], -1, (2, 2, 2, 4), None)
+    ask_batched(student, "apart", [KEYS, LOGITS], [0, None], -1, (2, 2), "high")
+    ask_batched(student, "apart", [KEY, MANY.astype(F32)], [None, 1], -1, (3, 2), "high")
 
 
 exercise("random.whole")

@@ -489,7 +489,16 @@ def functions_that_fail(mj, siblings, case):
         "object": [lambda x: [x, Lazy()], lambda x: [2j], lambda x: [{1.0}], lambda x: [float]],
         "alone": [lambda x: x],
     }
-    runs, errors, given, types = [], [], [], [ShapedArray((), np.dtype(float))]
+    results = {
+        "operands": "a function that adds a string to a number",
+        "none": "a function that returns None in its list",
+        "text": "a function that returns a string or bytes in its list",
+        "list": "a function that returns a list in its list",
+        "tuple": "a function that returns a tuple or a dict in its list",
+        "object": "a function that returns an object that is not a number in its list",
+        "alone": "a function that returns a value that is in no list",
+    }
+    runs, errors, given, types = [], {}, [], [ShapedArray((), np.dtype(float))]
 
     def noted(f, x):
         runs.append(1)
@@ -498,14 +507,15 @@ def functions_that_fail(mj, siblings, case):
         return out
 
     with in_place("minijax.tracing", siblings):
-        for f in functions[case]:
+        for i, f in enumerate(functions[case]):
+            key = f"{results[case]}, case {i + 1}"
             try:
                 tracing.trace_with(tracing.JaxprBuilder(), lambda x, f=f: noted(f, x), types)
-                errors.append("nothing")
+                errors[key] = "nothing"
             except TypeError:
-                errors.append("TypeError")
+                errors[key] = "TypeError"
     return {
-        "the errors": errors,
+        **errors,
         "calls of the functions": len(runs),
         "the list that a function returned is as it was": [[*map(id, x)] == y for x, y in given],
         "the height of the stack in the end": len(trace_state.stack),
@@ -684,7 +694,7 @@ def test_trace_outputs(student):
 @pytest.mark.meets("weak_type")
 @pytest.mark.keeps("which is not changed")
 def test_trace_plain_outputs(student):
-    """A number or an array that the function returns is an output."""
+    """A number or an array in the list of f is an output, and f's own list is not changed."""
     student.agrees(program, CONSTANT, "plain outputs", [VECTOR])
     student.agrees(program, CONSTANT, "plain outputs", [((), "int64", True)])
     for case in ("numbers", "of numpy", "arrays"):
@@ -745,7 +755,7 @@ def test_trace_outer_boxes(student, which):
 @pytest.mark.keeps("which is not changed")
 @pytest.mark.parametrize("case", ["operands", "none", "text", "list", "tuple", "object", "alone"])
 def test_trace_errors(student, case):
-    """An error of the function comes out, and only arrays and numbers can be results."""
+    """A TypeError of the function comes out, and is raised for a result that is not a number."""
     student.agrees(functions_that_fail, CONSTANT, case)
 
 
