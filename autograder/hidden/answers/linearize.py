@@ -960,3 +960,157 @@ mistake(  # All recipes are listed, and so they stay.
     },
     fails="test_staged_anew",
 )
+# The result of an operation without operands counts as unknown.
+mistake(
+    "linearize.split_jaxpr",
+    {
+        "instantiate.__contains__": "lambda i: i in instantiate or any(jaxpr.jaxpr.outvars[i] in eqn.outvars for eqn in jaxpr.eqns if not eqn.invars)"
+    },
+    fails="test_unzip_one_side",
+)
+# A program of which nothing is known is split anew in each call.
+mistake(
+    "linearize.jit_rule",
+    {
+        "partial_eval_jaxpr(jaxpr, is_known)": "(partial_eval_jaxpr if any(is_known) else split_jaxpr)(\n    jaxpr, is_known, frozenset()\n)"
+    },
+    fails="test_call_splits_once",
+)
+# If a known result is a tracer from below, known results come in boxes.
+mistake(
+    "linearize.jit_rule",
+    {
+        "now = iter(outs)": "now = iter(map(trace.pure, outs) if any(isinstance(x, Tracer) for x in outs) else outs)"
+    },
+    fails="test_call_of_twins",
+)
+# After an error of some kind, f runs again.
+mistake(
+    "linearize.flat",
+    {
+        "primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))": "try:\n    primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))\nexcept AttributeError:\n    primals_out, tangents = jvp_flat(f, primals, with_float0(moving, avals))"
+    },
+    fails="test_linear_runs_once",
+)
+# Inputs for the tangents of arrays are never weakly typed.
+mistake(
+    "linearize.flat",
+    {
+        "only_floats(avals, avals)]": "only_floats(avals, avals)]\nunknowns = [\n    p if type(x) is float else unknown(ShapedArray(p.aval.shape, p.aval.dtype))\n    for p, x in zip(unknowns, only_floats(primals, avals), strict=True)\n]"
+    },
+    fails="test_linear_runs_once",
+)
+# An output of booleans is never instantiated.
+mistake(
+    "linearize.split_jaxpr",
+    {"instantiate.__contains__": "lambda i: i in instantiate and jaxpr.out_avals[i].dtype != bool"},
+    fails="test_unzip_instantiate_all",
+)
+# A known operand that is there twice is passed once.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[t.pval.const for t in tracers if t.pval.is_known]": "list({id(t): t.pval.const for t in tracers if t.pval.is_known}.values())"
+    },
+    fails="test_call_of_twins",
+)
+# Residuals are never weakly typed.
+mistake(
+    "linearize.jit_rule",
+    {
+        "[trace.pure(r) for r in residuals]": "[\n    trace.pure(r if isinstance(r, Tracer) or not hasattr(r, 'astype') else r.astype(r.dtype))\n    for r in residuals\n]"
+    },
+    fails="test_call_of_two_parts",
+)
+# A scalar of NumPy counts as unknown.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "if instantiate(i)": "if instantiate(i) or type(t.pval.const).__module__ == 'numpy' and not t.shape"
+    },
+    fails="test_partial_constants",
+)
+# Results of integers are never weakly typed.
+mistake(
+    "linearize.stage_out",
+    {
+        "[unknown(aval) for": "[\n    unknown(aval if dtypes.is_float(aval.dtype) else ShapedArray(aval.shape, aval.dtype)) for"
+    },
+    fails="test_staged_box",
+)
+# A parameter that is empty gets lost.
+mistake(
+    "linearize.stage_out",
+    {"tracers, params, [": "tracers, {k: v for k, v in params.items() if v != ()}, ["},
+    fails="test_staged_with_other_params",
+)
+# A result without elements is never instantiated.
+mistake(
+    "linearize.partial_eval_flat",
+    {"if instantiate(i)": "if instantiate(i) and 0 not in t.shape"},
+    fails="test_partial_instantiate_some",
+)
+# Arrays are never weakly typed.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape and tracer.weak_type:\n    const = const.astype(const.dtype)\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# A scalar of NumPy's default type becomes a plain number.
+mistake(
+    "linearize.tracers_to_jaxpr",
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "import numpy as np\n\nconst = tracer.pval.const\nreturn tracer.var or builder.constant(const.item() if isinstance(const, np.int64) else const)"
+    },
+    fails="test_types_of_residuals",
+)
+# Constants among the results are left for later.
+mistake(
+    "linearize.jit_rule",
+    {
+        "partial_eval_jaxpr(jaxpr, is_known)": "partial_eval_jaxpr(\n    jaxpr, is_known, frozenset(i for i, x in enumerate(jaxpr.jaxpr.outvars) if x in jaxpr.jaxpr.constvars)\n)"
+    },
+    fails="test_call_on_one_side",
+)
+# If a known operand is a tracer, the known part is no call.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "vals = [t.pval.const for t in tracers if t.pval.is_known]\nif any(isinstance(x, Tracer) for x in vals):\n    outs = eval_jaxpr(known_part.jaxpr, known_part.consts, *vals)\nelse:\n    outs = call(known_part, vals, name)"
+    },
+    fails="test_call_of_twins",
+)
+# A call is not expected while the known part of another is computed.
+mistake(
+    "linearize.jit_rule",
+    {
+        "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "here = vars(jit_partial_eval)\nassert not here.get('busy')\nhere['busy'] = True\ntry:\n    outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)\nfinally:\n    here['busy'] = False"
+    },
+    fails="test_call_linearized",
+)
+# Unknown arrays are never weakly typed.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(\n    unknown(ShapedArray(pval.aval.shape, pval.aval.dtype)) if pval.aval.shape and not pval.is_known else pval\n) for"
+    },
+    fails="test_partial_program",
+)
+# A number that is instantiated is not weakly typed in the program.
+mistake(
+    "linearize.partial_eval_flat",
+    {
+        "tracers_to_jaxpr(unknown_in, unknown_out)": "tracers_to_jaxpr(\n    unknown_in, [trace.pure(dtypes.np.float64(t.pval.const)) if type(t.pval.const) is float else t for t in unknown_out]\n)"
+    },
+    fails="test_partial_instantiate_some",
+)
+# Unknown arrays are strongly typed for the rule that tells the types of results.
+mistake(
+    "linearize.stage_out",
+    {
+        "[t.aval for t in tracers]": "[ShapedArray(t.shape, t.dtype) if t.shape and t.var else t.aval for t in tracers]"
+    },
+    fails="test_staged_with_other_params",
+)

@@ -52,6 +52,13 @@ EMPTY = np.zeros((0, 2))
 # What several probes use --------------------------------------------------------------------------
 
 
+def any_error():
+    """An error that many an `except` would take for its own."""
+    kinds = AttributeError, NotImplementedError, KeyError, IndexError, ValueError, AssertionError
+    numbers = ZeroDivisionError, OverflowError, FloatingPointError
+    return type("AnyError", (*kinds, *numbers, TypeError), {})()
+
+
 @contextlib.contextmanager
 def evaluating(siblings):
     """The module with right siblings in place, and the names of the programs called meanwhile.
@@ -193,7 +200,7 @@ def staged_primitive(mj, name, operands, params):
 
 @probe
 def staged_again(mj, x, all_params):
-    """The recipes of operations on two operands in turn, each time with other parameters.
+    """The recipes of operations on three operands in turn, each time with other parameters.
 
     An operand is there twice. The results have as many axes of length 2 as the parameter `rank`
     says.
@@ -206,7 +213,9 @@ def staged_again(mj, x, all_params):
 
     with patch.dict(abstract_eval_rules, {toy: type_of}), new_main(lin.PartialEvalTrace) as main:
         trace = lin.PartialEvalTrace(main)
-        boxes = [trace.new_arg(lin.unknown(get_aval(y))) for y in (x, np.asarray(x))]
+        aval = get_aval(np.asarray(x))
+        types = get_aval(x), aval, ShapedArray(aval.shape, aval.dtype, weak_type=True)
+        boxes = [trace.new_arg(lin.unknown(aval)) for aval in types]
         told, parts = [], [*boxes, *[box.var for box in boxes]]
         for box, params in zip(boxes * len(all_params), all_params, strict=False):
             (out,) = trace.stage_out(toy, [box, box], params)
@@ -278,7 +287,9 @@ def test_staged_known_operands(student):
 def test_staged_box(student):
     """A result is unknown, belongs to this trace, and has a variable of its own type."""
     student.agrees(staged, [ROW], [False], [COUNTS], {})
-    student.agrees(staged, [ROW], [False], [NUMBER], {})
+    student.agrees(
+        staged, [ROW], [False], [NUMBER, *[((), "int64", weak) for weak in (True, False)]], {}
+    )
 
 
 @pytest.mark.meets("more_than_two", "sizes")
@@ -298,7 +309,7 @@ def test_staged_alike(student):
 def test_staged_anew(student):
     """Each operation has a recipe and variables of its own, which go with its results."""
     for x in (2.0, GRID):
-        student.agrees(staged_again, x, [{"rank": 1}] * 3)
+        student.agrees(staged_again, x, [{"rank": 1}] * 4)
     student.agrees(staged_and_dropped)
 
 
@@ -309,7 +320,7 @@ def test_staged_with_other_params(student):
     An operand that appears twice is two operands.
     """
     all_params = [{"rank": 1, "by": None}, {"rank": 2, "by": 0}, {"rank": 0, "by": False}]
-    all_params += all_params[:1]  # now for the other operand
+    all_params += [{"rank": 1, "by": ()}, *all_params[:2]]  # now for the other operands
     student.agrees(staged_again, 2.0, all_params)
     student.agrees(staged_again, GRID.astype(F32), all_params[::-1])
 
@@ -604,12 +615,14 @@ def residuals_without_numpy(mj, siblings, x):
         new_main(lin.PartialEvalTrace) as main,
     ):
         trace, kept = lin.PartialEvalTrace(main), JVPTracer(JVPTrace(below), x, x)
-        box, known = trace.new_arg(lin.unknown(get_aval(x))), [neg_p.bind(x), kept]
+        weak = mj.lax.broadcast_in_dim(2.0, (3,), ())
+        box, known = trace.new_arg(lin.unknown(get_aval(x))), [neg_p.bind(x), kept, weak]
         outs = [full_raise(trace, mj.numpy.multiply(box, y)) for y in known]
         program = lin.tracers_to_jaxpr([box], [*outs, *map(trace.pure, known)])
     return {
         "the classes of the outputs": [type(atom).__name__ for atom in program.jaxpr.outvars],
         "the number of constants": len(program.consts),
+        "an output is weakly typed": [atom.aval.weak_type for atom in program.jaxpr.outvars],
         "a tracer from below is a constant itself": [c is kept for c in program.consts].count(True),
     }
 
@@ -657,7 +670,7 @@ def test_program_keeps_a_residual_once(student):
 def test_types_of_residuals(student):
     """Two arrays are two constants, even without axes, and keep their types, weak or not."""
     numbers = [2.0, 3, True, F32(2.0), np.int8(3), np.float64(2.0), np.array(2.0)]
-    numbers += [0.0, -0.0, np.nan, -np.inf, 2**40]
+    numbers += [np.int64(3), np.array(3), 0.0, -0.0, np.nan, -np.inf, 2**40]
     student.agrees(residual_types, SORTED, numbers)
     arrays = [np.zeros(2), np.zeros(2, int), np.zeros((1, 2)), np.zeros(2), np.zeros(2, F32)]
     student.agrees(residual_types, SORTED, [*arrays, np.ones(1), EMPTY, 0.0, 0])
@@ -710,13 +723,14 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "swap": lambda *xs: [*xs[::-1]],
         "product": lambda x, y: [x * x, x * y, sin(y) * sin(x)],
         "three": lambda x, y, z: [y - z, sin(x), z - y],
-        "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7, 0, False],
+        "constants": lambda x, y: [2.5, np.array([1.0, 2.0]), 7, *constants],
         "none": lambda x, y: [],
         "branch": lambda x, y: [sin(y) if x > 1.0 else -y],
         "chain": lambda x, y: [sin(sin(x) * 2.0) * y, sin(x)],
         "often": lambda x, y: [z := y * 2.0, x, z, 7.0, x * 3.0, y, z, x],
         "twins": lambda x, y: [x - y * 2.0, y],
     }
+    constants = 0, False, np.float32(2.0), np.array(3.0), np.nan
     calls, sizes, given = [], [len(trace_state.stack)], []
 
     def f(*xs):
@@ -727,8 +741,8 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         return outs
 
     pvals = partial_of(vals, is_known)
-    if name == "twins":  # one partial value for two inputs
-        pvals = [pvals[0]] * 2
+    if name == "twins":  # one partial value for two inputs, which are weakly typed
+        pvals = [unknown(ShapedArray(pvals[0].aval.shape, pvals[0].aval.dtype, True))] * 2
     more = () if instantiate is None else (instantiate.count,)
     with evaluating(siblings) as (lin, _):
         pvals_out, program = lin.partial_eval_flat(f, pvals, *more)
@@ -750,6 +764,7 @@ def partial(mj, siblings, name, vals, is_known, later, instantiate=None):
         "the operations of the program": sorted(eqn.primitive.name for eqn in program.eqns),
         "the number of constants": len(program.consts),
         "the results of the program": outs,
+        "a result of the program is weakly typed": [x.weak_type for x in program.out_avals],
         "the height of the stack before, during and after the call": sizes,
         **(
             {"the list that f returned is as it was": kept}
@@ -803,7 +818,7 @@ def partial_below(mj, siblings, x, x_dot, y):
         }
 
 
-@probe(uses=[evaluating])
+@probe(uses=[any_error, evaluating])
 def partial_fails(mj, siblings):
     """The stack after a function that raises; and a result that has escaped from another use."""
 
@@ -818,7 +833,7 @@ def partial_fails(mj, siblings):
         raise error
 
     with evaluating(siblings) as (lin, _):
-        for error in (ZeroDivisionError(), KeyError("k"), KeyboardInterrupt()):
+        for error in (any_error(), KeyboardInterrupt()):
             try:
                 lin.partial_eval_flat(raises, [lin.known(2.0)])
             except BaseException as found:
@@ -881,7 +896,7 @@ def test_partial_program(student):
 @pytest.mark.keeps("The partial values of the results")
 def test_partial_known_alone(student):
     """If everything is known, or nothing, the program has nothing, or everything, to do."""
-    splits(student, "chain", [3.0, 5.0], [True, True], [])
+    splits(student, "chain", [0.0, 5.0], [True, True], [])
     splits(student, "chain", [3.0, 5.0], [False, False], [7.0, 0.5])
     splits(student, "none", [3.0, 5.0], [True, False], [7.0])
     splits(student, "swap", [0.0, ROW, False, EMPTY], [True, False, True, True], [STEP])
@@ -907,7 +922,8 @@ def test_partial_instantiate(student):
 def test_partial_instantiate_some(student):
     """The numbers that are to be instantiated count the results from 0, and no others are."""
     splits(student, "chain", [3.0, 5.0], [True, True], [], [1])
-    splits(student, "constants", [3.0, 5.0], [True, False], [7.0], [0, 2])
+    splits(student, "constants", [3.0, 5.0], [True, False], [7.0], [0, 2, 4, 5])
+    splits(student, "swap", [3.0, EMPTY], [True, True], [], [0])
     splits(student, "swap", [3.0, 5.0], [True, True], [], [])
 
 
@@ -1024,7 +1040,7 @@ def second_derivative(mj, siblings, x, x_dot, t):
     return {"the value": out, "the derivative": out_dot}
 
 
-@probe(uses=[evaluating])
+@probe(uses=[any_error, evaluating])
 def linear_in_turn(mj, siblings, x, t):
     """Uses of one function, which fails at first, and then computes with another factor.
 
@@ -1040,7 +1056,7 @@ def linear_in_turn(mj, siblings, x, t):
 
     with evaluating(siblings) as (lin, _):
         primals = [neg_p.bind(x)] * 2
-        errors = [ZeroDivisionError(), OverflowError(), TypeError(), KeyboardInterrupt()]
+        errors = [any_error(), KeyboardInterrupt()]
         while errors:
             try:
                 lin.linearize_flat(f, primals, lambda: 3)
@@ -1049,7 +1065,8 @@ def linear_in_turn(mj, siblings, x, t):
         while factors:
             values, program = lin.linearize_flat(f, primals, lambda: 3)
             outs = eval_jaxpr(program.jaxpr, program.consts, t, 2.0 * t)
-            told.append((factors.pop(), values, [get_aval(x).weak_type for x in values], outs))
+            weak = [x.weak_type for x in (*map(get_aval, values), *program.in_avals)]
+            told.append((factors.pop(), values, weak, outs))
     return {
         "calls of f": len(calls),
         "f's error itself comes out, and the height of the stack": refused,
@@ -1193,10 +1210,10 @@ def unzipped(mj, siblings, name, vals, is_known, instantiate, runs):
         "shared": lambda x, y: [(c := sin(x)) * y + exp(y * c), c, y],
         "constant": lambda x, y: [x * constant, constant, y * constant],
         "through": lambda x, y: [x, y, x],
-        "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0)],
-        "fixed": lambda x, y: [4.0, y * exp(0.5)],
+        "sums": lambda x, y: [total(x, axis=0) * y, total(y * 2.0), total(x, axis=1)],
+        "fixed": lambda x, y: [4.0, y * exp(0.5), mj.jit(lambda: 3.0)()],
         "nothing": lambda x, y: [],
-        "alone": lambda: [4.0, constant],
+        "alone": lambda: [4.0, constant, np.zeros(3), np.zeros(3, int)],
         "called": lambda x, y: [*inner(x, y), y],
     }
 
@@ -1299,7 +1316,8 @@ def test_unzip_instantiate(student):
 @pytest.mark.keeps("is not in `instantiate`")
 def test_unzip_instantiate_all(student):
     """Several outputs can be instantiated, even inputs that are outputs."""
-    unzips(student, "through", [EMPTY.astype(int), 2.0], [True, False], [0])
+    for dtype in (int, bool):
+        unzips(student, "through", [EMPTY.astype(dtype), 2.0], [True, False], [0])
     unzips(student, "constant", [ROW, STEP], [True, False], [1])
     unzips(student, "mixed", [ROW, GRID, 2.0], [True, True, True], [0, 1, 2, 3])
 
@@ -1358,7 +1376,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
         "line": lambda x, y: [y - sin(x)],
         "mixed": lambda x, y, z: [y - z, sin(x), y - exp(x), exp(z), z * y],
         "known": lambda x, y: [sin(x), x * 2.0],
-        "fixed": lambda x, y: [x * y, sin(2.0)],
+        "fixed": lambda x, y: [x * y, sin(2.0), 2.0, np.array([2.0, 3.0])],
         "through": lambda x, y: [y, x, y, x],
         "sums": lambda x, y: [total(x, axis=0) * exp(y), total(y * 2.0)],
         "array": lambda x, y: [y * np.array([2.0, 3.0, 5.0]) * x],
@@ -1394,6 +1412,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
         "the classes of the results": [type(x).__name__ for x in outs],
         "the types of the unknown results": types_of(tracers),
         "what is computed later": staged,
+        "what is computed later is weakly typed": [get_aval(x).weak_type for x in staged],
         "the types of the later program's inputs": inputs,
         "the known operations that are evaluated": runs_before,
         "the operations that are evaluated in the end": runs,
@@ -1406,7 +1425,7 @@ def called(mj, siblings, name, vals, is_known, later, before=()):
     }
 
 
-@probe(uses=[evaluating])
+@probe(uses=[any_error, evaluating])
 def failing_call(mj, siblings):
     """Whether the error of what is computed at once is the error of the rule."""
     told, runs = [], []
@@ -1423,7 +1442,7 @@ def failing_call(mj, siblings):
     ):
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(pval) for pval in (known(3.0), unknown(get_aval(5.0)))]
-        errors = [FloatingPointError(), TypeError(), KeyError(), KeyboardInterrupt()]
+        errors = [any_error(), KeyboardInterrupt()]
         while errors:
             try:
                 told.append(len(lin.jit_partial_eval(trace, boxes, name="f", jaxpr=closed)))
@@ -1437,22 +1456,35 @@ def failing_call(mj, siblings):
 def call_of_twins(mj, siblings, places, vals):
     """A call in which a tracer or a known value is an operand several times; run for `vals`.
 
-    `places` says for each operand what it is: an unknown input, minus the other, or -1 for the
-    known value.
+    `places` says for each operand what it is: an unknown input, minus the other, or -1 for a known
+    value, which is a tracer from below.
     """
 
     def f(x, y, z):
         return x * y - z, z * 2.0 - x, y
 
     closed = mj.make_jaxpr(f)(*[vals[0]] * 3)
-    with evaluating(siblings) as (lin, _), new_main(lin.PartialEvalTrace) as main:
-        trace = lin.PartialEvalTrace(main)
+    with (
+        evaluating(siblings) as (lin, runs),
+        new_main(JVPTrace) as below,
+        new_main(lin.PartialEvalTrace) as main,
+    ):
+        trace, moving = lin.PartialEvalTrace(main), JVPTracer(JVPTrace(below), vals[2], 1.0)
         boxes = [trace.new_arg(lin.unknown(get_aval(x))) for x in vals[:2]]
-        operands = [(boxes[0], -boxes[1], trace.pure(vals[2]))[i] for i in places]
+        choice = boxes[0], -boxes[1], trace.pure(moving)
+        operands = [choice[i] for i in places]
         outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
+        known_calls = [*runs]
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
-        return {"the results of the program": eval_jaxpr(program.jaxpr, program.consts, *vals[:2])}
+        found = eval_jaxpr(program.jaxpr, program.consts, *vals[:2])
+        return {
+            "the classes of the results": [type(x).__name__ for x in outs],
+            "the known operations that are evaluated": known_calls,
+            "the results of the program, and their tangents": [
+                [getattr(x, "primal", x), getattr(x, "tangent", None)] for x in found
+            ],
+        }
 
 
 @probe(uses=[evaluating, names_in])
@@ -1476,11 +1508,14 @@ def linear_call(mj, siblings, x, tangents):
             "calls of f": len(calls),
         }
 
+    def value(f, x):
+        return lin.linearize_flat(lambda x: [f(x)], [x], lambda: 1)[0][0]
+
     inner = mj.jit(wave)
     double, square = mj.jit(lambda x: x * 2.0), mj.jit(lambda x: x * x)  # both are <lambda>
     outer = mj.jit(lambda x: inner(x) * square(inner(double(x))))
     with evaluating(siblings) as (lin, _):
-        return [told(inner), told(outer)]
+        return [told(inner), told(outer), told(lambda x: value(inner, x))]
 
 
 def calls(student, *args):
@@ -1494,6 +1529,7 @@ def test_call_of_two_parts(student):
     """The known part is called at once, the rest by the program; together they make the result."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0])
     calls(student, "line", [ROW, STEP], [False, True], [ROW + 1])
+    calls(student, "line", [F32(0.5), F32(2.0)], [True, False], [F32(3.0)])
     student.agrees(failing_call, SPLIT)
 
 
@@ -1540,7 +1576,8 @@ def test_call_on_one_side(student):
 @pytest.mark.keeps("plain values if known")
 def test_call_hands_through(student):
     """Operands that are results themselves come back in their places."""
-    calls(student, "through", [3, 2.0], [True, False], [3.0])
+    for x in (3, np.int64(3), np.bool_(True)):
+        calls(student, "through", [x, 2.0], [True, False], [3.0])
     calls(student, "through", [True, EMPTY], [True, False], [EMPTY])
     calls(student, "through", [ROW, EMPTY], [False, True], [ROW * 2])
 
@@ -1549,6 +1586,7 @@ def test_call_hands_through(student):
 def test_call_splits_once(student):
     """A program that is called several times is split once for each choice of known operands."""
     calls(student, "line", [0.5, 2.0], [True, False], [3.0], [[True, False]] * 2)
+    calls(student, "line", [0.5, 2.0], [False, False], [1.5, 3.0], [[False, False]])
     others = [[True, False], [False, True], [False, False]]
     calls(student, "sums", [GRID, ROW], [True, False], [STEP / 100], others)
 
