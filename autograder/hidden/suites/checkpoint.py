@@ -418,7 +418,8 @@ def test_later_without_outputs(student):
     student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [p - t, a * b]", [10.0])
     student.agrees(later, KNOWN, [ROW, STEP], 0, [(1, 0)], rest, [ROW])
     student.agrees(later, KNOWN, [ROW, STEP], 4, [], "lambda t: [t * t, t]", [ROW])
-    student.agrees(later, KNOWN, [2.0, 3.0], 0, [], "lambda p, a, b, y, t: [t, b]", [10.0])
+    rest = "lambda p, a, b, y, t: [t, 7.0, b]"
+    student.agrees(later, KNOWN, [2.0, 3.0], 0, [], rest, [10.0])
     student.agrees(later, "lambda: [jnp.sin(5.0)]", [], 0, [], "lambda a, t: [a * t]", [10.0])
 
 

@@ -428,9 +428,11 @@ def top_of_escaped(mj, height, escaped_level, other_level, dynamic=None):
     `dynamic` is the level of the dynamic trace, or None.
     """
     data = {}
+    trace_state.stack[1:] = [MainTrace(level, Trace, data) for level in range(1, 1 + escaped_level)]
+    escaped = box(trace_state.stack[escaped_level])
+    find_top_trace([escaped])  # its interpreter has not ended yet
     trace_state.stack[1:] = [MainTrace(level, Trace, data) for level in range(1, height)]
     active = box(trace_state.stack[other_level])
-    escaped = box(MainTrace(escaped_level, Trace, data))
     trace_state.dynamic_trace = None if dynamic is None else trace_state.stack[dynamic]
     try:
         together = {

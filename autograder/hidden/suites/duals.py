@@ -275,7 +275,7 @@ def lifted_own(mj, primal, tangent):
     numbers, pair = (dual, whole, twice), (dual, twice)
     return {
         "the dual number itself is returned": [interpreter.lift(d) is d for d in numbers],
-        "a tuple of two dual numbers is kept whole, as a primal": interpreter.lift(pair).primal is pair,
+        "a tuple of two is kept whole, as a primal": interpreter.lift(pair).primal is pair,
     }
 
 

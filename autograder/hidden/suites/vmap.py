@@ -172,7 +172,7 @@ def test_move_is_apart(student):
 @pytest.mark.meets("nested")
 @pytest.mark.keeps("`x` may be a tracer", "At most one operation")
 def test_work_of_a_move(student):
-    """Values may be tracers; one operation moves an axis, and none is bound for one in its place."""
+    """Values may be tracers; one operation moves an axis, and none is bound if it is in place."""
     for size, src, dst, x in [
         *((4, 2, 0, CUBE), (2, 0, 1, CUBE), (2, 0, 1, GRID[:, :2]), (3, 1, 1, CUBE)),
         *((50, None, 1, ROW), (50, None, 0, 2.5), (1, None, 0, 2.5), (0, 0, 0, EMPTY)),
