@@ -188,7 +188,7 @@ def test_jvp_any_branch_decides(student):
 @pytest.mark.meets("sizes", "again")
 @pytest.mark.keeps("as many branches")
 def test_jvp_of_one_branch(student):
-    """One branch is a choice, too; the index, or all besides, may be known while a program grows."""
+    """One branch is a choice, too; the index, or all operands, may be known while it is traced."""
     student.agrees(moved, SMOOTH[:1], 0, [ROW, OTHER], [OTHER, ROW])
     student.agrees(moved, ("lambda x: [x * 3.0, 2.0]",), 0, [ROW], [OTHER])
     student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], "index")
