@@ -844,3 +844,31 @@ mistake(
     {"if carry_out == carry:": "if carry_out == carry or carry == (False, False):"},
     fails="test_settled_in_several_rounds",
 )
+# Zeros for ys have the dtype of the last ys.
+mistake(
+    "control.scan_transpose",
+    {"*(stacked(aval, loop": "*(stacked(replace(aval, dtype=y_avals[-1].dtype), loop"},
+    fails="test_backwards_some_results",
+)
+# Without ys, nothing looks at the direction but residuals in rows.
+mistake(
+    "control.scan_transpose",
+    {"not loop.reverse": "loop.reverse != bool(ys or consts)"},
+    fails="test_backwards_from_the_last_step",
+)
+# Without cotangents, and without ys that could have some, nothing is computed.
+mistake(
+    "control.scan_transpose",
+    {
+        "backwards = replace": "if not ys and cts == [None] * len(cts):\n    rows = step.out_avals[len(consts) + len(init) :]\n    return [zeros(a) for a in [*consts, *carry_avals, *(stacked(a, loop.length) for a in rows)]]\nbackwards = replace"
+    },
+    fails="test_backwards_zero_cotangents",
+)
+# If the only result moves in no branch, no choice is bound.
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(": "if out_moves == (False,) and isinstance(index, np.ndarray):\n    return cond_impl(index, *operands, branches=branches), [None]\nouts = bind_cond("
+    },
+    fails="test_jvp_any_branch_decides",
+)

@@ -178,6 +178,7 @@ def test_jvp_any_branch_decides(student):
     student.agrees(moved_at_once, LAST[1:], 0, [0.5, 2.0], [10.0, None])
     student.agrees(moved, STILL, 2, [ROW], [OTHER])
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
+    student.agrees(moved_at_once, ("lambda x: [2.0]", "lambda x: [3.0]"), 1, [ROW], [OTHER])
     half = "lambda x, y: [x, 2.0]", "lambda x, y: [y, 3.0]"
     student.agrees(moved, half, 1, [0.5, 2.0], [1.0, 10.0])
     student.agrees(moved, SMOOTH[:2] + SMOOTH[:1], 2, [0.5, 2.0], [1.0, None])
@@ -732,7 +733,7 @@ def test_scan_is_one_loop(student):
 exercise("control.scan_transpose")
 
 
-@probe(uses=[traced])
+@probe(uses=[traced, shown])
 def backwards(mj, rest, types, sizes, given, reverse=False, length=3, unknown=False):
     """Cotangents of linear constants, carry and rows; how many steps each scan had.
 
@@ -754,6 +755,9 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3, unknown=Fa
         outs = {}
         if any(np.shape(x)[0] != length for x in rows):
             raise TypeError("the arrays must have a row for each step")
+        first = [np.zeros(np.shape(x)[1:], np.asarray(x).dtype) for x in rows]
+        if shown(types_of([*consts, *carry, *first])) != shown(jaxpr.in_avals):
+            raise TypeError("the operands must have the types that the step takes")
         for i in reversed(range(length)) if reverse else range(length):
             found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(np.asarray(x)[i] for x in rows))
             carry, outs[i] = module.groups(found, num_carry)
@@ -795,8 +799,12 @@ def test_backwards_from_the_last_step(student, reverse):
     line(student, [1.0, YS], reverse, 3, True)
     given = ([], [STACK], [1.0, ROW])
     student.agrees(backwards, "lambda c, r: [c * r, c]", [0.0] * 2, (0, 0, 1, 1), given, reverse)
-    given = ([], [STACK[:2]], [1.0, ROW[:2]])
-    student.agrees(backwards, "lambda c, r: [c * r, c]", [0.0] * 2, (0, 0, 1, 1), given, reverse, 2)
+    given = ([10.0], [STACK[:2]], [1.0, ROW[:2]])
+    rest = "lambda s, c, r: [c * r * s, c]"
+    student.agrees(backwards, rest, [0.0] * 3, (1, 0, 1, 1), given, reverse, 2)
+    given = ([], [np.array([2.0, 3.0, 5.0, 7.0, 11.0])], [1.0, 4.0])
+    rest = "lambda c, d, r: [c * r + d, d + c]"
+    student.agrees(backwards, rest, [0.0] * 3, (0, 0, 2, 1), given, reverse, 5)
 
 
 @pytest.mark.meets("more_than_two")
@@ -853,6 +861,7 @@ def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     for cts in ([None, YS], [2.0, None], [None, None]):
         line(student, cts)
+    student.agrees(backwards, "lambda c: [c * 2.0]", [0.0], (0, 0, 1, 0), ([], [], [None]))
 
 
 @pytest.mark.meets("extremes", "zeros")
@@ -883,7 +892,11 @@ def test_backwards_no_steps(student):
     line(student, [4.0, np.zeros(0)], False, 0, stack=np.zeros(0))
     line(student, [3.0, None], True, 0, same=5.0, stack=np.zeros(0))
     line(student, [3.0, ROW[:1]], False, 1, same=5.0, stack=STACK[:1])
-    student.agrees(backwards, "lambda c: [c * 2.0]", [0.0], (0, 0, 1, 0), ([], [], [3.0]), False, 1)
+    given = ([], [], [3.0])
+    student.agrees(backwards, "lambda c: [c * 2.0]", [0.0], (0, 0, 1, 0), given, True, 1)
+    for length in (0, 1):
+        given, rest = ([], [], [ROW[:length]]), "lambda x: [x * 2.0]"
+        student.agrees(backwards, rest, [0.0], (0, 0, 0, 0), given, False, length)
 
 
 @pytest.mark.meets("sizes")
