@@ -598,10 +598,10 @@ def test_finished_tangents(student):
         moved_by_step, "lambda x: [x < 3.0]", "lambda x: [log(3.0 - x)]", (0, 0), [ROW], [OTHER]
     )
     once = "lambda limit, x, y, z: [x < limit]"
-    body = "lambda x, y, z: [x * z, y * div(y, y), z * x]"
+    body = "lambda k, x, y, z: [x * z * k, y * div(y, y), z * x]"
     matrix = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
-    args, tangents = [3.0, ROW, matrix, OTHER], [1.0, OTHER, matrix + 5.0, ROW]
-    student.agrees(moved_by_step, once, body, (1, 0), args, tangents)
+    args, tangents = [3.0, 2.0, ROW, matrix, OTHER], [1.0, 5.0, OTHER, matrix + 5.0, ROW]
+    student.agrees(moved_by_step, once, body, (1, 1), args, tangents)
 
 
 exercise("control.scan_steps")
