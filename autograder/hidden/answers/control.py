@@ -716,3 +716,159 @@ mistake(
     },
     fails="test_scan_is_one_loop",
 )
+# Tangents are looked up by the operand, which may be there twice.
+mistake(
+    "control.cond_jvp",
+    {
+        "chosen(tangents[1:], moves)": "chosen(map(dict(zip(map(id, primals), tangents)).get, map(id, operands)), moves)"
+    },
+    fails="test_jvp_of_choice",
+)
+# An index beside known operands is taken for known.
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(": "if all(isinstance(x, (np.ndarray, float)) for x in operands):\n    index = np.asarray(index)\nouts = bind_cond("
+    },
+    fails="test_jvp_of_one_branch",
+)
+# Where all operands move, and where there is one branch, all results move.
+mistake(
+    "control.cond_jvp",
+    {
+        "need), branches)": "need or tuple(all(moves) and moves[1:] != () for _ in b.out_avals)), branches)"
+    },
+    fails="test_jvp_any_branch_decides",
+)
+mistake(
+    "control.cond_jvp",
+    {
+        "need), branches)": "need or tuple(any(moves) and not branches[1:] for _ in b.out_avals)), branches)"
+    },
+    fails="test_jvp_of_one_branch",
+)
+# A fourth branch is the third one.
+mistake(
+    "control.cond_jvp",
+    {
+        "bind_cond(index, programs": "bind_cond(index, programs[:3] + programs[2:3] * len(programs[3:])"
+    },
+    fails="test_jvp_any_branch_decides",
+)
+# All ys have the dtype of the first carry; all carries have the type of the first one.
+mistake(
+    "control.scan_transpose",
+    {
+        "*(stacked(aval, loop.length)": "*(stacked(replace(aval, dtype=(carry_avals or y_avals)[0].dtype), loop.length)"
+    },
+    fails="test_backwards_some_results",
+)
+mistake(
+    "control.scan_transpose",
+    {"[*carry_avals, *": "[*carry_avals[:1] * len(carry_avals), *"},
+    fails="test_backwards_some_results",
+)
+# Of two steps without constants, the first one is undone first.
+mistake(
+    "control.scan_transpose",
+    {"not loop.reverse": "loop.reverse != bool(consts or loop.length > 2)"},
+    fails="test_backwards_from_the_last_step",
+)
+# Of a carry of two values, the second one is computed by a run of its own.
+mistake(
+    "control.finished",
+    {
+        "new = jaxpr_as_fun(body)(*consts, *carry)": "new = jaxpr_as_fun(body)(*consts, *carry)\nif len(carry) == 2:\n    new = [new[0], jaxpr_as_fun(body)(*consts, *carry)[1]]"
+    },
+    fails="test_finished_with_constants",
+)
+# Of a single value, or of a matrix, what is done loses its tangent.
+mistake(
+    "control.finished",
+    {"), x, y)": "), x, y if carry[1:] else stop_gradient(y))"},
+    fails="test_finished_tangents",
+)
+mistake(
+    "control.finished",
+    {"), x, y)": "), x, y if len(get_aval(y).shape) < 2 else stop_gradient(y))"},
+    fails="test_finished_tangents",
+)
+# A square matrix is selected by columns.
+mistake(
+    "control.finished",
+    {
+        "stretch(runs, x)": "broadcast_in_dim(runs, get_aval(x).shape, (int(get_aval(x).shape[:1] == get_aval(x).shape[1:]),))"
+    },
+    fails="test_finished_in_every_dtype",
+)
+# Integers are selected by arithmetic in floating point.
+mistake(
+    "control.finished",
+    {
+        "return [select(": "from minijax.lax.basic import convert_element_type as to\nints = [get_aval(y).dtype.kind == 'i' for y in carry]\nnew, carry = ([to(x, float) if i else x for x, i in zip(xs, ints)] for xs in (new, carry))\nouts = [select(",
+        "zip(new, carry, strict=True)]": "zip(new, carry, strict=True)]\nreturn [to(x, a.dtype) for x, a in zip(outs, body.out_avals)]",
+    },
+    fails="test_finished_in_every_dtype",
+)
+# A batch of one example is not done until the loop is.
+mistake(
+    "control.finished",
+    {"), x, y)": "), x, y) if get_aval(runs).shape != (1,) else x"},
+    fails="test_finished_with_constants",
+)
+# After four rounds, all of the carry is marked.
+mistake(
+    "control.settled",
+    {
+        "while True:": "rounds = 0\nwhile True:",
+        "carry = carry_out": "rounds += 1\ncarry = carry_out if rounds < 4 else (True,) * len(carry)",
+    },
+    fails="test_settled_in_several_rounds",
+)
+# No more other results than values of the carry; none of them is marked without a mark of the carry.
+mistake(
+    "control.settled",
+    {"step, carry, others": "step, carry, others[: len(carry)] if carry else others"},
+    fails="test_settled_without_carry",
+)
+mistake(
+    "control.settled",
+    {
+        "step, carry, others": "step, carry, others if any(carry) or not carry else (False,) * len(others)"
+    },
+    fails="test_settled_at_once",
+)
+# Of two values without marks, none is marked by a step.
+mistake(
+    "control.settled",
+    {"if carry_out == carry:": "if carry_out == carry or carry == (False, False):"},
+    fails="test_settled_in_several_rounds",
+)
+# Zeros for ys have the dtype of the last ys.
+mistake(
+    "control.scan_transpose",
+    {"*(stacked(aval, loop": "*(stacked(replace(aval, dtype=y_avals[-1].dtype), loop"},
+    fails="test_backwards_some_results",
+)
+# Without ys, nothing looks at the direction but residuals in rows.
+mistake(
+    "control.scan_transpose",
+    {"not loop.reverse": "loop.reverse != bool(ys or consts)"},
+    fails="test_backwards_from_the_last_step",
+)
+# Without cotangents, and without ys that could have some, nothing is computed.
+mistake(
+    "control.scan_transpose",
+    {
+        "backwards = replace": "if not ys and cts == [None] * len(cts):\n    rows = step.out_avals[len(consts) + len(init) :]\n    return [zeros(a) for a in [*consts, *carry_avals, *(stacked(a, loop.length) for a in rows)]]\nbackwards = replace"
+    },
+    fails="test_backwards_zero_cotangents",
+)
+# If the only result moves in no branch, no choice is bound.
+mistake(
+    "control.cond_jvp",
+    {
+        "outs = bind_cond(": "if out_moves == (False,) and isinstance(index, np.ndarray):\n    return cond_impl(index, *operands, branches=branches), [None]\nouts = bind_cond("
+    },
+    fails="test_jvp_any_branch_decides",
+)

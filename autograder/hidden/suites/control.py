@@ -54,23 +54,32 @@ exercise("control.cond_jvp")
 
 
 @probe(uses=[traced, shown, take])
-def moved(mj, branches, index, operands, tangents, known=False):
+def moved(mj, branches, index, operands, tangents, known=None, repeat=False):
     """Values and tangents of a choice; how many operations the rule binds; what moves.
 
-    The index is a tracer, as all operands are, if it is not `known`.
+    All are tracers, unless the "index" or the "operands" are `known`. `repeat` takes the first
+    operand for all.
     """
     programs = traced(mj, branches, operands)
     moving, kinds = [t for t in tangents if t is not None], []
 
     def f(index, *args):
         xs, given = args[: len(operands)], iter(args[len(operands) :])
+        xs = xs[:1] * len(xs) if repeat else xs
         full = [None if t is None else next(given) for t in tangents]
         values, changes = module.cond_jvp([index, *xs], [None, *full], branches=programs)
         kinds.extend([len(values), [t is not None for t in changes]])
         return [*values, *(t for t in changes if t is not None)]
 
     args = [np.array(index, np.int32), *operands, *moving]
-    closed = trace_to_jaxpr(lambda *xs: f(args[0] if known else xs[0], *xs[1:]), types_of(args))
+    hidden = {None: slice(0), "index": slice(1), "operands": slice(1, None)}[known]
+
+    def partly(*xs):
+        xs = list(xs)
+        xs[hidden] = args[hidden]
+        return f(*xs)
+
+    closed = trace_to_jaxpr(partly, types_of(args))
     with patch.dict(impl_rules, {module.cond_p: take}):
         outs = jaxpr_as_fun(closed)(*args)
     names = [(eqn.primitive.name, len(eqn.params["branches"])) for eqn in closed.eqns]
@@ -125,6 +134,8 @@ def test_jvp_of_choice(student):
     student.agrees(moved, SMOOTH, 2, [ROW, OTHER], [OTHER, ROW * 3.0])
     student.agrees(moved, SMOOTH, 1, [GRID, GRID * 2.0], [GRID + 1.0, GRID])
     student.agrees(moved_at_once, SMOOTH, 1, [ROW, OTHER], [OTHER, ROW])
+    student.agrees(moved, SMOOTH, 1, [ROW, ROW], [OTHER, ROW], None, True)
+    student.agrees(moved, SMOOTH, 0, [ROW, ROW], [OTHER, None], None, True)
 
 
 @pytest.mark.meets("order", "none")
@@ -152,20 +163,24 @@ def test_jvp_branches_agree(student):
     student.agrees(moved_at_once, kinds, 0, [F32(2), half, 1], [F32(0), half, None])
 
 
-LAST = ("lambda x, y: [y, 2.0 * y]", "lambda x, y: [y * 3.0, y]", "lambda x, y: [x, y - 1.0]")
+OF_Y = ("[y, 2.0 * y]", "[y - 2.0, y + 1.0]", "[y * 3.0, y]")
+LAST = tuple(f"lambda x, y: {results}" for results in (*OF_Y, "[x, y - 1.0]"))
 STILL = ("lambda x: [x > 1.0, 2.0]", "lambda x: [x < 1.0, 3.0]", "lambda x: [x < 2.0, 4.0]")
 
 
 @pytest.mark.meets("more_than_two", "some_results")
 @pytest.mark.keeps("move in no branch", "as many branches")
 def test_jvp_any_branch_decides(student):
-    """Any of three branches may be the one in which a result moves; perhaps it moves in none."""
-    for first in range(3):
+    """Any of the branches may be the one in which a result moves; perhaps it moves in none."""
+    for first in range(4):
         branches = (*LAST[first:], *LAST[:first])
         student.agrees(moved, branches, first, [0.5, 2.0], [10.0, None])
-    student.agrees(moved_at_once, LAST, 0, [0.5, 2.0], [10.0, None])
+    student.agrees(moved_at_once, LAST[1:], 0, [0.5, 2.0], [10.0, None])
     student.agrees(moved, STILL, 2, [ROW], [OTHER])
     student.agrees(moved, STILL[::-1], 0, [0.5], [1.0])
+    student.agrees(moved_at_once, ("lambda x: [2.0]", "lambda x: [3.0]"), 1, [ROW], [OTHER])
+    half = "lambda x, y: [x, 2.0]", "lambda x, y: [y, 3.0]"
+    student.agrees(moved, half, 1, [0.5, 2.0], [1.0, 10.0])
     student.agrees(moved, SMOOTH[:2] + SMOOTH[:1], 2, [0.5, 2.0], [1.0, None])
     student.agrees(moved_at_once, ("lambda: [2.0, True]", "lambda: [3.0, False]"), 1, [], [])
     student.agrees(moved, ("lambda x: []",) * 2, 1, [ROW], [OTHER])
@@ -174,9 +189,11 @@ def test_jvp_any_branch_decides(student):
 @pytest.mark.meets("sizes", "again")
 @pytest.mark.keeps("as many branches")
 def test_jvp_of_one_branch(student):
-    """One branch is a choice, too, and so is one whose index is known while a program is traced."""
+    """One branch is a choice, too; the index, or all operands, may be known while it is traced."""
     student.agrees(moved, SMOOTH[:1], 0, [ROW, OTHER], [OTHER, ROW])
-    student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], True)
+    student.agrees(moved, ("lambda x: [x * 3.0, 2.0]",), 0, [ROW], [OTHER])
+    student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], "index")
+    student.agrees(moved, SMOOTH, 1, [ROW, OTHER], [OTHER, None], "operands")
 
 
 @pytest.mark.meets("closure")
@@ -374,7 +391,7 @@ def fixed_point(mj, carry, sources, further=()):
 
     def transform(marks):
         calls.append(list(marks))
-        if len(calls) > 20:
+        if len(calls) > 30:
             raise RuntimeError("transformed too often")
         out = [own is None or any(marks[i] for i in own) for own in (*sources, *further)]
         return f"the step for {marks}", tuple(out)
@@ -412,6 +429,7 @@ CHAIN = ((0,), (0, 1), (1, 2), (2, 3))
 def test_settled_at_once(student):
     """Marks that come out as they went in are the answer, after one transformation."""
     student.agrees(fixed_point, (True, False), [(0,), (1,)], [(0,), (1,)])
+    student.agrees(fixed_point, (False, False), [(0,), (1,)], [None, (1,)])
     student.agrees(fixed_point, (False, False, False), CHAIN[:3], [(0,)])
 
 
@@ -433,16 +451,18 @@ def test_settled_in_several_rounds(student):
     student.agrees(fixed_point, (False, True, False, False), CHAIN, [(0,), (3,)])
     student.agrees(fixed_point, (False,) * 4, [None, *CHAIN[1:]], [(3,), None])
     student.agrees(fixed_point, (False,), [None], [(0,)])
-    long = [(0,), *((i, i + 1) for i in range(11))]
-    student.agrees(fixed_point, (True, *(False,) * 11), long, [(11,)])
+    student.agrees(fixed_point, (False, False), [None, (1,)])
+    long = [(0,), *((i, i + 1) for i in range(19)), (20,)]
+    student.agrees(fixed_point, (True, *(False,) * 20), long, [(19,), (20,), (19,)])
 
 
 @pytest.mark.meets("sizes", "some_results")
 @pytest.mark.keeps("marks of its other")
 def test_settled_without_carry(student):
-    """There may be no carry at all, or nothing besides."""
+    """There may be no carry at all, nothing besides, or more than the carry."""
     student.agrees(fixed_point, (), [], [(), ()])
     student.agrees(fixed_point, (True,), [(0,)])
+    student.agrees(fixed_point, (True, False), [(0,), (0, 1)], [(), (0,), (1,), (0,)])
 
 
 @pytest.mark.meets("nested")
@@ -467,7 +487,9 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
     for _ in range(steps):
         carry = jaxpr_as_fun(step)(*cond_consts, *consts, *carry)
     names = [eqn.primitive.name for eqn in step.eqns]
-    counts = {name: names.count(name) for name in ("sin", "exp", "lt", "gt", "while", "cond")}
+    counts = {
+        name: names.count(name) for name in ("sin", "exp", "log", "lt", "gt", "while", "cond")
+    }
     return {
         "the carry": list(carry),
         "the types of the step's inputs": shown(step.in_avals),
@@ -476,20 +498,20 @@ def after_steps(mj, condition, body, cond_consts, consts, carry, steps=1):
     }
 
 
-@probe
-def moved_by_step(mj, carry, tangents):
-    """The derivative of a step in which some examples are done."""
-    k = carry[0] + 1.0
-    asked = trace_to_jaxpr(lambda x, y: [x < 3.0], types_of(carry))
-    done = trace_to_jaxpr(lambda k, x, y: [x * y * k, mj.lax.log(y)], types_of([k, *carry]))
-    step = jaxpr_as_fun(where_condition_holds(done, asked, 1))
-    return {"the carry and its tangents": mj.jvp(step, (k, *carry), (k, *tangents))}
+@probe(uses=[traced])
+def moved_by_step(mj, condition, body, sizes, args, tangents):
+    """The derivative of a step in which some examples are done; the numbers of constants."""
+    asked_consts, rest, carry = args[: sizes[0]], args[sizes[0] :], args[sum(sizes) :]
+    (asked,) = traced(mj, [condition], [*asked_consts, *carry])
+    (done,) = traced(mj, [body], rest)
+    step = jaxpr_as_fun(where_condition_holds(done, asked, sizes[1]))
+    return {"the carry and its tangents": mj.jvp(step, tuple(args), tuple(tangents))}
 
 
 SMALL = "lambda x: [lt(x, np.array([8.0, 8.0, 8.0]))]"
 TWO_OF_EACH = (
     "lambda low, high, x, n: [gt(high - x, low)]",
-    "lambda k, m, x, n: [x * k - m, n + 1]",
+    "lambda k, m, x, n: [sin(x) * k - m, n + 1]",
     [np.array([1.0, 2.0, 3.0]), np.array([9.0, 8.0, 7.0])],
     [np.array([2.0, 3.0, 4.0]), np.array([0.5, 0.25, 0.125])],
     [np.array([3.0, 7.5, 1.0]), np.array([10, 20, 30])],
@@ -524,11 +546,11 @@ def test_finished_with_constants(student):
     student.agrees(after_steps, *TWO_OF_EACH)
     student.agrees(after_steps, *TWO_OF_EACH, 3)
     limit, k = np.array([4.0, 4.0, 2.0]), np.array([2.0, 3.0, 5.0])
-    once, more = "lambda limit, x: [x < limit]", "lambda x: [x + 3.0]"
+    once, more = "lambda limit, x: [x < limit]", "lambda x: [x + exp(x)]"
     student.agrees(after_steps, once, more, [limit], [], [ROW], 3)
     student.agrees(after_steps, once, more, [2.5], [], [ROW], 2)
-    student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * x]", [], [k, limit], [ROW], 2)
-    student.agrees(after_steps, once, more, [limit[:1]], [], [ROW[:1]], 2)
+    student.agrees(after_steps, SMALL, "lambda k, m, x: [k - m * sin(x)]", [], [k, limit], [ROW], 2)
+    student.agrees(after_steps, once, more, [limit[:1]], [], [ROW[:1]], 3)
     student.agrees(after_steps, once, more, [2.5], [], [ROW[:0]])
 
 
@@ -553,7 +575,8 @@ def test_finished_in_every_dtype(student):
         "lambda x, b, n, y: [x * 2.0, x > 7.0, n + 1, log(y)]",
     )
     first = np.array([1.0, 6.0, 9.0])
-    others = [np.array([True] * 3), np.arange(3), np.array([1.0, 1.0, 0.0], "float16")]
+    square = np.diag(np.array([1.0, 1.0, 2.0], "float16"))
+    others = [np.array([True] * 3), np.array([1, 2, 2**53 + 1]), square]
     student.agrees(after_steps, once, body, [], [], [first, *others])
     student.agrees(after_steps, once, body, [], [], [first.astype(F32), *others], 4)
     carry = [np.arange(12.0).reshape(2, 3, 2), np.array([True, True]), np.array([7, 5], np.int8)]
@@ -566,9 +589,19 @@ def test_finished_in_every_dtype(student):
 @pytest.mark.keeps("never change")
 def test_finished_tangents(student):
     """An example that is done keeps its tangent, even if the body's derivative is infinite."""
-    carry, tangents = [ROW, np.array([2.0, 4.0, 0.0])], [np.array([1.0, -2.0, 3.0]), ROW]
-    student.agrees(moved_by_step, carry, tangents)
-    student.agrees(moved_by_step, [x.astype(F32) for x in carry], [x.astype(F32) for x in tangents])
+    once, body = "lambda x, y: [x < 3.0]", "lambda k, m, x, y: [x * y * k, log(y) * m]"
+    args = [OTHER, ROW, ROW, np.array([2.0, 4.0, 0.0])]
+    for dtype in ("float64", "float32", "float16"):
+        xs = [x.astype(dtype) for x in args]
+        student.agrees(moved_by_step, once, body, (0, 2), xs, [xs[0], xs[1], xs[3], xs[2]])
+    student.agrees(
+        moved_by_step, "lambda x: [x < 3.0]", "lambda x: [log(3.0 - x)]", (0, 0), [ROW], [OTHER]
+    )
+    once = "lambda limit, x, y, z: [x < limit]"
+    body = "lambda k, x, y, z: [x * z * k, y * div(y, y), z * x]"
+    matrix = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
+    args, tangents = [3.0, 2.0, ROW, matrix, OTHER], [1.0, 5.0, OTHER, matrix + 5.0, ROW]
+    student.agrees(moved_by_step, once, body, (1, 1), args, tangents)
 
 
 exercise("control.scan_steps")
@@ -700,7 +733,7 @@ def test_scan_is_one_loop(student):
 exercise("control.scan_transpose")
 
 
-@probe(uses=[traced])
+@probe(uses=[traced, shown])
 def backwards(mj, rest, types, sizes, given, reverse=False, length=3, unknown=False):
     """Cotangents of linear constants, carry and rows; how many steps each scan had.
 
@@ -722,6 +755,9 @@ def backwards(mj, rest, types, sizes, given, reverse=False, length=3, unknown=Fa
         outs = {}
         if any(np.shape(x)[0] != length for x in rows):
             raise TypeError("the arrays must have a row for each step")
+        first = [np.zeros(np.shape(x)[1:], np.asarray(x).dtype) for x in rows]
+        if shown(types_of([*consts, *carry, *first])) != shown(jaxpr.in_avals):
+            raise TypeError("the operands must have the types that the step takes")
         for i in reversed(range(length)) if reverse else range(length):
             found = jaxpr_as_fun(jaxpr)(*consts, *carry, *(np.asarray(x)[i] for x in rows))
             carry, outs[i] = module.groups(found, num_carry)
@@ -763,6 +799,12 @@ def test_backwards_from_the_last_step(student, reverse):
     line(student, [1.0, YS], reverse, 3, True)
     given = ([], [STACK], [1.0, ROW])
     student.agrees(backwards, "lambda c, r: [c * r, c]", [0.0] * 2, (0, 0, 1, 1), given, reverse)
+    given = ([10.0], [STACK[:2]], [1.0, ROW[:2]])
+    rest = "lambda s, c, r: [c * r * s, c]"
+    student.agrees(backwards, rest, [0.0] * 3, (1, 0, 1, 1), given, reverse, 2)
+    given = ([], [np.array([2.0, 3.0, 5.0, 7.0, 11.0])], [1.0, 4.0])
+    rest = "lambda c, d, r: [c * r + d, d + c]"
+    student.agrees(backwards, rest, [0.0] * 3, (0, 0, 2, 1), given, reverse, 5)
 
 
 @pytest.mark.meets("more_than_two")
@@ -803,6 +845,14 @@ def test_backwards_some_results(student):
     for cts in ([ROW[:2], None, None, ys], [None, OTHER[:2], ys, None], [None, None, None, ys]):
         student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts))
         student.agrees(backwards, rest, types, (0, 0, 2, 0), ([], [], cts), True)
+    kinds = "lambda c, d, x, y: [c + c, d + y, x + x, y + d]"
+    types, square, single = (
+        [GRID, F32(1), ROW, F32(1)],
+        np.arange(9.0).reshape(3, 3),
+        YS.astype(F32),
+    )
+    for cts in ([GRID, None, square, None], [None, F32(2), None, single]):
+        student.agrees(backwards, kinds, types, (0, 0, 2, 0), ([], [], cts))
 
 
 @pytest.mark.meets("none", "zeros")
@@ -811,6 +861,7 @@ def test_backwards_zero_cotangents(student):
     """A cotangent that is None is zero, of the carry or of a whole array of ys."""
     for cts in ([None, YS], [2.0, None], [None, None]):
         line(student, cts)
+    student.agrees(backwards, "lambda c: [c * 2.0]", [0.0], (0, 0, 1, 0), ([], [], [None]))
 
 
 @pytest.mark.meets("extremes", "zeros")
@@ -841,6 +892,11 @@ def test_backwards_no_steps(student):
     line(student, [4.0, np.zeros(0)], False, 0, stack=np.zeros(0))
     line(student, [3.0, None], True, 0, same=5.0, stack=np.zeros(0))
     line(student, [3.0, ROW[:1]], False, 1, same=5.0, stack=STACK[:1])
+    given = ([], [], [3.0])
+    student.agrees(backwards, "lambda c: [c * 2.0]", [0.0], (0, 0, 1, 0), given, True, 1)
+    for length in (0, 1):
+        given, rest = ([], [], [ROW[:length]]), "lambda x: [x * 2.0]"
+        student.agrees(backwards, rest, [0.0], (0, 0, 0, 0), given, False, length)
 
 
 @pytest.mark.meets("sizes")
