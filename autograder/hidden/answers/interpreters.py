@@ -218,20 +218,6 @@ mistake(
     {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
     fails="test_the_same_question",
 )
-# looks at the first two operands only
-mistake("interpreters.remember", {"map(id, args": "map(id, args[:2]"}, fails="test_other_questions")
-# keeps what all have asked in one table
-mistake(
-    "interpreters.remember",
-    {"[Any, ...])": "[Any, ...], all_known={})", "key =": "self.known = all_known\nkey ="},
-    fails="test_several_that_remember",
-)
-# of operands that cannot change, equal ones are the same
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*(arg if isinstance(arg, str | tuple) else id(arg) for arg in args)"},
-    fails="test_equal_operands",
-)
 # a list that has changed is a different operand
 mistake(
     "interpreters.remember",
@@ -364,15 +350,6 @@ mistake(
 mistake(
     "interpreters.count_ops", {"class": "f.__name__\n\nclass"}, fails="test_the_function_runs_once"
 )
-# puts the interpreter back only if its own is still there
-mistake(
-    "interpreters.count_ops",
-    {
-        "with set_interpreter(Counting()):": "context.interpreter = Counting()\ntry:",
-        "return result,": "finally:\n    if isinstance(context.interpreter, Counting):\n        context.interpreter = before\nreturn result,",
-    },
-    fails="test_after_an_error",
-)
 # is the current one after each operation, even if a different one was before
 mistake(
     "interpreters.count_ops",
@@ -393,23 +370,6 @@ mistake(
 mistake(
     "interpreters.remember", {"= args, self": "= args[:2], self"}, fails="test_operands_that_pass"
 )
-# puts the interpreter back only if its own is still there, or after an error
-mistake(
-    "interpreters.count_ops",
-    {
-        "with set_interpreter(Counting()):": "context.interpreter = own = Counting()\ntry:",
-        "return result, count": "except BaseException:\n    context.interpreter = before\n    raise\nif context.interpreter is own:\n    context.interpreter = before\nreturn result, count",
-    },
-    fails="test_after_an_error",
-)
-# zero times anything is zero: a number, not an interval
-mistake(
-    "interpreters.interval",
-    {
-        "(low, high), (other_low": "if op is Op.mul and 0.0 in args:\n    return 0.0\n(low, high), (other_low"
-    },
-    fails="test_interval_constants",
-)
 # one times anything is that itself, even if it is not an interval
 mistake(
     "interpreters.interval",
@@ -427,14 +387,6 @@ mistake(
     },
     fails="test_several_that_remember",
 )
-# a new table each time, without what was asked meanwhile
-mistake(
-    "interpreters.remember",
-    {
-        "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "self.known = {**self.known, key: (args, self.prev_interpreter.interpret_op(op, args))}"
-    },
-    fails="test_several_that_remember",
-)
 # tuples of the same objects are the same
 mistake(
     "interpreters.remember",
@@ -446,24 +398,6 @@ mistake(
     "interpreters.remember",
     {"= args, self": "= [x for x in args if not isinstance(x, int)], self"},
     fails="test_numbers_that_pass",
-)
-# keeps the first and the last operand
-mistake(
-    "interpreters.remember",
-    {"= args, self": "= args[:1] + args[-1:], self"},
-    fails="test_operands_that_pass",
-)
-# looks at the first operand, the last, and how many there are
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "len(args), *map(id, args[:1] + args[-1:])"},
-    fails="test_other_questions",
-)
-# counts operations on numbers and strings only
-mistake(
-    "interpreters.count_ops",
-    {"count += 1": "count += any(isinstance(x, float | str) for x in args)"},
-    fails="test_operations_that_fail",
 )
 # a result that is a function is called
 mistake(
@@ -479,18 +413,6 @@ mistake(
         "    def interpret_op": "    seen = lambda self: count\n\n    def interpret_op",
     },
     fails="test_after_an_error",
-)
-# one list of counts, all of which an operation changes, in whichever thread
-mistake(
-    "interpreters.count_ops",
-    {
-        "class ": "counts = vars(count_ops).setdefault('counts', [])\ncounts.append(0)\n\nclass ",
-        "nonlocal count": "counts[:] = [count + 1 for count in counts]",
-        "\n            count += 1": "",
-        "Counting()": "Counting() if len(counts) == 1 else before",
-        "return result, count": "return result, counts.pop()",
-    },
-    fails="test_counting_inside_counting",
 )
 # one times anything is that itself
 mistake(

@@ -154,15 +154,6 @@ mistake(
         "Call `read(env, atom)` for operands and for outputs, instead of `env[atom]`.",
     ],
 )
-# What has no box is evaluated at once, even if an interpreter is in charge of all operations.
-mistake(
-    "jaxprs.eval_jaxpr",
-    {
-        "env = dict(": "from minijax.core import EvalTrace, Tracer, trace_state\n\nenv = dict(",
-        "outs = apply_equation(eqn, [read(env, atom) for atom in eqn.invars])": "xs = [read(env, atom) for atom in eqn.invars]\nif any(isinstance(x, Tracer) for x in xs):\n    outs = apply_equation(eqn, xs)\nelse:\n    outs = EvalTrace(trace_state.stack[0]).process_primitive(eqn.primitive, xs, eqn.params)\n    outs = outs if eqn.primitive.multiple_results else [outs]",
-    },
-    fails="test_eval_binds",
-)
 
 
 @mistake("jaxprs.eval_jaxpr", fails="test_eval_equal_values")
@@ -201,14 +192,6 @@ mistake(
     "jaxprs.eval_jaxpr",
     {"in jaxpr.outvars": "in dict.fromkeys(jaxpr.outvars)"},
     fails="test_eval_outputs",
-)
-# A literal among the results loses its weak type.
-mistake(
-    "jaxprs.eval_jaxpr",
-    {
-        "return [read(env, atom) for atom in jaxpr.outvars]": "return [np.asarray(x.val) if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]"
-    },
-    fails="test_eval_literals",
 )
 # The constants of the first run are kept.
 mistake(
@@ -390,20 +373,6 @@ mistake(
     },
     fails="test_product_refuses_axes",
 )
-# A weakly typed operand gives way, as it does in an operator.
-mistake(
-    "jaxprs.dot_general_type",
-    {" None": " None and not (x.weak_type or y.weak_type)", "or x": "or (y if x.weak_type else x)"},
-    fails="test_product_dtype",
-)
-# The type of x with another shape keeps the value of x, if that was known.
-mistake(
-    "jaxprs.dot_general_type",
-    {
-        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "dtype = np.dtype(preferred_element_type or x.dtype)\nreturn dataclasses.replace(x, shape=(*batch, *rest), dtype=dtype, weak_type=weak)"
-    },
-    fails="test_product_of_matrices",
-)
 # Integers are thought to fit each other.
 mistake(
     "jaxprs.dot_general_type",
@@ -562,14 +531,6 @@ mistake(
     {"self.check_inner(eqn)": 'if "jaxpr" in eqn.params:\n    self.check_inner(eqn)'},
     fails="test_equation_inside",
 )
-# Asks the rule directly: errors of other classes come through, without a place.
-mistake(
-    "jaxprs.check_equation",
-    {
-        "avals = self.result_types(eqn)": "operands = [x.aval for x in eqn.invars]\navals = abstract_eval(eqn.primitive, operands, eqn.params)"
-    },
-    fails="test_equation_refused_by_its_rule",
-)
 # Puts the rule's type into the variable: the checker changes the program.
 mistake(
     "jaxprs.check_equation",
@@ -581,12 +542,6 @@ mistake(
     "jaxprs.check_equation",
     {"if len(avals)": "if not eqn.outvars:\n    return\nif len(avals)"},
     fails="test_equation_results_left_over",
-)
-# Programs inside are checked when the results are bound already.
-mistake(
-    "jaxprs.check_equation",
-    {"self.check_inner(eqn)": "", ".bind(eqn.outvars": ".bind(eqn.outvars)\nself.check_inner(eqn"},
-    fails="test_equation_binds_all_or_nothing",
 )
 # A complaint with the equation in it, in which `fail` takes the braces of a program for places.
 mistake(
@@ -706,13 +661,6 @@ mistake(  # A Python number is thought to be what its type says.
     },
     fails="test_equation_literals",
 )
-mistake(  # Of several programs only the first is checked.
-    "jaxprs.check_equation",
-    {
-        "self.check_inner(eqn)": "for inner in [*inner_jaxprs(eqn.params)][:1]:\n    try:\n        typecheck_jaxpr(inner)\n    except TypeError as error:\n        self.fail('{}', str(error))"
-    },
-    fails="test_equation_inside",
-)
 mistake(  # A program inside is thought to see the variables around it.
     "jaxprs.check_equation",
     {
@@ -741,13 +689,6 @@ mistake(  # Results of an equation that is refused count as bound, so that only 
     },
     fails="test_equation_binds_all_or_nothing",
 )
-mistake(  # A variable is complained about once.
-    "jaxprs.check_equation",
-    {
-        "self.check_atom(atom)": "try:\n    self.check_atom(atom)\nfinally:\n    self.bound |= {atom} - {x for x in [atom] if isinstance(x, Literal)}"
-    },
-    fails="test_equation_operands",
-)
 mistake(  # A program that was refused is taken the second time.
     "jaxprs.check_equation",
     {
@@ -769,13 +710,6 @@ mistake(  # Constants lose their weak types.
     "jaxprs.eval_jaxpr",
     {"constvars, consts,": "constvars, map(np.asarray, consts),"},
     fails="test_eval_constants",
-)
-mistake(  # A literal is turned into a Python number, which is weakly typed.
-    "jaxprs.eval_jaxpr",
-    {
-        "[read(env, atom) for atom in eqn.invars]": "[env[x] if isinstance(x, Var) else np.asarray(x.val).item() for x in eqn.invars]"
-    },
-    fails="test_eval_literals",
 )
 mistake(  # Literals that are equal are thought to be the same.
     "jaxprs.eval_jaxpr",
@@ -819,14 +753,6 @@ mistake(  # Sizes are taken away, and not axes.
         "rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]": "rest = list(x.shape)\nfor i in (*x_contract, *x_batch):\n    rest.remove(x.shape[i])"
     },
     fails="test_product_batch_axes",
-)
-mistake(  # The contracted lists and the batch lists are compared together.
-    "jaxprs.dot_general_type",
-    {
-        "[x.shape[i] for i in x_contract] != [y.shape[i] for i in y_contract]": "[x.shape[i] for i in (*x_contract, *x_batch)] != [y.shape[i] for i in (*y_contract, *y_batch)]",
-        "[x.shape[i] for i in x_batch] != [y.shape[i] for i in y_batch]": "False",
-    },
-    fails="test_product_refuses_lengths",
 )
 mistake(  # A size of 1 is thought to fit any other.
     "jaxprs.dot_general_type",
