@@ -494,20 +494,16 @@ def test_whole_keys(student):
         "r.key_data(r.split(k, 3))",
         "r.key_data(r.split(r.split(k)[1], (2, 2)))",
         "r.key_data(r.fold_in(k, 7))",
-        "r.key_data(r.fold_in(r.fold_in(k, 1), 2**31))",
+        "r.uniform(r.fold_in(r.fold_in(k, 1), 2**31))",
     ):
         student.agrees(public, call, list(KINDS), EVALUATED)
 
 
-def test_whole_bits(student):
-    """Random bits of every width are JAX's."""
-    ask_public(student, *(f"r.bits(k, (2, 3), 'uint{n}')" for n in (8, 16, 32, 64)))
-
-
-def test_whole_floats(student):
-    """Uniform and normal numbers of every precision are JAX's."""
+def test_whole_numbers(student):
+    """Random bits of every width, and uniform and normal numbers of every precision, are JAX's."""
     ask_public(
         student,
+        *(f"r.bits(k, (2, 3), 'uint{n}')" for n in (8, 16, 32, 64)),
         "r.uniform(k, (20,))",
         "r.uniform(k, (2, 3), 'float32', -1.0, np.arange(3.0))",
         "r.normal(k, (20,), 'float32')",
@@ -538,6 +534,7 @@ def test_whole_orders(student):
         "r.permutation(k, np.arange(12.0).reshape(4, 3), 1)",
         "r.permutation(k, np.arange(12.0).reshape(4, 3), 0, independent=True)",
         "r.choice(k, 9, (4,), replace=False)",
+        "r.choice(k, 4, (3,), replace=False, p=np.array([0.1, 0.2, 0.3, 0.4]))",
     )
 
 
