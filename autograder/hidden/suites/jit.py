@@ -799,7 +799,7 @@ def test_impl_values(student):
 
 @pytest.mark.keeps("with the types that the program states")
 def test_impl_dtypes(student):
-    """Results have the types that the program states: dtypes, and weak types too."""
+    """Results have the dtypes and weak types that the program states."""
     student.agrees(called, LOWER, [([1, 2, 3], np.array(4, np.int32))], "int32")
     student.agrees(of_python_numbers, LOWER, 2.5, 7)
 

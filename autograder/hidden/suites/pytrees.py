@@ -999,10 +999,11 @@ result = {
 """
     wrapped(student, program)
     program = """
-asked = []
+asked, runs = [], []
 
 def f(n):
-    if n and len(asked) < 9:  # else a wrapper that runs f for its structure would not end
+    runs.append(n)
+    if n and len(runs) < 9:  # else a wrapper that runs f for its structure would not end
         asked.append(out_tree())
         flat_f(0)
         asked.append(out_tree())
