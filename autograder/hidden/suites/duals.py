@@ -1045,7 +1045,12 @@ def order_of_a_mixture(mj, n, x):
         rest = mj.mul(mj.mul(x, x), mj.nth_order_derivative(1, lambda y: x, x))
         return mj.add(mj.mul(mj.mul(x, mj.mul(x, lost(mj, x))), slope), rest)
 
-    return {"value": mj.nth_order_derivative(n, f, x)}
+    return {
+        "value": mj.nth_order_derivative(n, f, x),
+        "all derivatives of it times another input": duals.mixed_derivatives(
+            lambda x, y: mj.mul(f(x), y), x, 0.5
+        ),
+    }
 
 
 @probe(uses=[lost])

@@ -635,10 +635,15 @@ def test_results_that_nothing_needs(student):
 @pytest.mark.meets("sizes", "exception")
 @pytest.mark.keeps("Raises `TypeError`")
 def test_a_wrong_number_of_values(student):
-    """More or fewer values than parameters raise TypeError, and none suffices for none."""
+    """More or fewer values than parameters raise TypeError."""
     student.agrees(values, 1, FOO, 2, [[], [2.0], [2.0, 5.0]], True)
     student.agrees(values, 2, TWO, 4, [[2.0], [2.0, 5.0, 7.0]], True)
     student.agrees(values, 2, [["mul", 0, 0]], 2, [[], [2.0], [2.0, 5.0]], True)
+
+
+@pytest.mark.keeps("Raises `TypeError`")
+def test_a_program_without_parameters(student):
+    """A program without parameters takes no values, and returns its constant."""
     student.agrees(values, 0, [], 1.5, [[], [2.0]], True)
 
 
