@@ -32,7 +32,8 @@ class Failing:
         self.package = package
         self.error: BaseException = Failure()
         self.called = False
-        self.known: dict[int, tuple[Any, Any]] = {}  # rules and the failing ones, by identity
+        # By the identity of a table: the rules that it had when it last failed, and failing ones.
+        self.made: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
 
     def operand(self, value: Any) -> Any:
         """A function that fails; anything else as it is."""
@@ -49,11 +50,12 @@ class Failing:
 
         return fails
 
-    def rule(self, rule: Any) -> Any:
-        """A rule that fails, made once: there are a hundred, and each call needs all of them."""
-        if id(rule) not in self.known:
-            self.known[id(rule)] = rule, self.function(rule)
-        return self.known[id(rule)][1]
+    def of_table(self, table: dict[Any, Any]) -> dict[Any, Any]:
+        """Rules that fail, made once: there are a hundred, and each call needs all of them."""
+        if id(table) not in self.made or self.made[id(table)][0] != table:
+            failing = {key: self.function(rule) for key, rule in table.items()}
+            self.made[id(table)] = dict(table), failing
+        return self.made[id(table)][1]
 
     @functools.cached_property
     def tables(self) -> list[dict[Any, Any]]:
@@ -72,8 +74,8 @@ class Failing:
         """Have every rule in the tables of the package fail."""
         kept = [(table, dict(table)) for table in self.tables]
         try:
-            for table, rules in kept:
-                table.update({key: self.rule(rule) for key, rule in rules.items()})
+            for table in self.tables:
+                table.update(self.of_table(table))
             yield
         finally:
             for table, rules in kept:
@@ -122,6 +124,7 @@ def put_back(active: list[tuple[Any, str, Any]]) -> None:
             setattr(state, name, found)
 
 
+@functools.cache
 def parts(promised: str) -> tuple[str, list[str]]:
     """The class that an annotation names, and what it has between brackets."""
     import ast

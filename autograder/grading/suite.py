@@ -143,7 +143,7 @@ def _pack(helper: Helper, texts: dict[str, str]) -> None:
     text = _text(helper)
     home = vars(sys.modules[helper.__module__])
     for name in sorted(_free_names(text)):
-        value = home.get(name)
+        value = inspect.unwrap(home.get(name))  # type: ignore[arg-type]
         if isinstance(value, types.ModuleType):
             texts[name] = f"import {value.__name__} as {name}"
         elif isinstance(value, types.FunctionType | type) and value.__name__ == name:

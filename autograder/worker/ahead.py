@@ -49,12 +49,14 @@ def _import(name: str) -> None:
         importlib.import_module(name)
 
 
+compiled = functools.cache(compile)
+
+
 def compile_once() -> None:
     """Compile once the texts that dataclasses and annotations are made of.
 
     Each import of the package makes the same ones again: without this, half of its time.
     """
-    compiled = functools.cache(compile)
     vars(typing)["compile"] = compiled
     vars(dataclasses)["exec"] = lambda text, *spaces: exec(
         compiled(text, "<string>", "exec"), *spaces
