@@ -1,6 +1,7 @@
 """What travels with a probe: helpers, and right answers to other exercises."""
 
 import contextlib
+import functools
 import importlib
 import math
 import re
@@ -26,10 +27,16 @@ class Numbers:
         return math.sqrt(self.start)
 
 
-class More(Numbers):
-    """A helper with a base."""
+@functools.cache
+def sixteen():
+    """A helper that is not a plain function any more."""
+    return 16.0
 
-    start = 16.0
+
+class More(Numbers):
+    """A helper with a base, which uses another one."""
+
+    start = sixteen()
 
 
 @contextlib.contextmanager
