@@ -8,6 +8,7 @@ be, and every grade that is not as it should be is a finding.
 """
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
@@ -46,6 +47,7 @@ class Report:
 
     rows: list[Row] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    vague: list[str] = field(default_factory=list)  # messages to be better, but no faults
 
     @property
     def passed(self) -> bool:
@@ -87,6 +89,7 @@ def audit(chosen: Sequence[Lesson], asked: Asked, *, workers: int | None = None)
     for lesson in chosen:
         report.rows += found[lesson.id].rows
         report.findings += found[lesson.id].findings
+        report.vague += found[lesson.id].vague
     return report
 
 
@@ -141,14 +144,15 @@ def _examine_promises(lesson: Lesson, report: Report) -> None:
 
 
 # Rows that count no submissions.
-TABLE, AGREE = "class of mistakes", "visible checks agree"
+TABLE, AGREE, TOLD = "class of mistakes", "visible checks agree", "message that says what differs"
 KEPT, BROKEN = "promise with a test", "promise that a stored answer breaks"
 
 
 def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked) -> None:
     every = make_cases(lesson, asked.exercise)
     cases = _sample(lesson, every) if asked.quick else every
-    wrong, visible = _faults(lesson, cases, crew, asked)
+    wrong, visible, told = _faults(lesson, cases, crew, asked)
+    vague = [f"{lesson.id}: {name}: {text}" for name, text in told.items() if _VAGUE.search(text)]
     for kind in dict.fromkeys(case.kind for case in every):
         tried = [case for case in cases if case.kind == kind]
         right = {case.name: case.state for case in tried if not wrong[case.name]}
@@ -157,13 +161,18 @@ def _examine_cases(lesson: Lesson, report: Report, crew: pool.Crew, asked: Asked
         if asked.is_whole and kind in _ANSWERS:
             changes.keep(f"{lesson.id} {kind}", right)
     report.rows.append(Row(lesson.id, AGREE, sum(visible), len(visible)))
+    report.rows.append(Row(lesson.id, TOLD, len(told) - len(vague), len(told)))
+    report.vague += vague
     report.findings += [text for case in cases for text in wrong[case.name]]
 
 
 def _faults(
     lesson: Lesson, cases: Sequence[Case], crew: pool.Crew, asked: Asked
-) -> tuple[dict[str, list[str]], list[bool]]:
-    """What is wrong with each case; whether visible checks agree with those they were asked of."""
+) -> tuple[dict[str, list[str]], list[bool], dict[str, str]]:
+    """What is wrong with each case; whether visible checks agree with those they were asked of.
+
+    And the messages to the authors of wrong answers.
+    """
     by_name = {case.name: case for case in cases}
     only = asked.exercise.id if asked.exercise else None
     head = lesson.id, asked.level
@@ -173,14 +182,24 @@ def _faults(
     ]
     wrong: dict[str, list[str]] = {}
     visible: list[bool] = []
+    told: dict[str, str] = {}
     outcomes = crew.each(grade, sent)
     for one, (result, refused) in _with_progress(outcomes, f"Made for {lesson.id}", len(sent)):
         case = by_name[one.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
+        if case.fails:
+            own = [e["message"] for e in result["exercises"] if e["id"] == case.exercise]
+            told |= {case.name: message for message in own if message}
         if refused is not None:
             visible.append(not refused)
             wrong[case.name] += [_refused(case, exercise) for exercise in sorted(refused)]
-    return wrong, visible
+    return wrong, visible, told
+
+
+# What says nothing to those who do not see the test: the general sentences, and sizes of a record.
+_VAGUE = re.compile(
+    "returns a (wrong value|different type than expected)|where one of .* is expected"
+)
 
 
 def _refused(case: Case, exercise: str) -> str:
@@ -212,6 +231,8 @@ def grade(sent: Sent) -> tuple[Result, set[str] | None]:
     enough = functools.partial(_has_failed, sent.fails) if sent.fails else None
     task = Task.of(lesson, source, sent.level)
     result = submission.grade(task, shrink=False, only=sent.only, enough=enough)
+    if sent.fails and any(_VAGUE.search(e["message"] or "") for e in result["exercises"]):
+        result = submission.grade(task, only=sent.only, enough=enough)  # as a student reads it
     full = {e["id"] for e in result["exercises"] if e["points"] == e["max_points"]}
     own = full.intersection(sent.answers)
     return result, refused(lesson, sent.source, sent.answers) & own if own else None
@@ -313,7 +334,7 @@ def table(report: Report) -> str:
 
 def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
     """What was tried, what came of it, what was not tried, and the findings."""
-    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE, KEPT, BROKEN)]
+    counted = [row for row in report.rows if row.kind not in (TABLE, AGREE, TOLD, KEPT, BROKEN)]
     tried, left = sum(row.tried for row in counted), sum(row.left for row in counted)
     what = asked.exercise.id if asked.exercise else ", ".join(lesson.id for lesson in chosen)
     lines = [f"Tried: {tried} submissions to {what}."]
@@ -330,4 +351,6 @@ def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
         )
     if report.findings:
         lines += [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]
+    if report.vague:
+        lines += ["Messages that do not say what differs:", *(f"- {text}" for text in report.vague)]
     return "\n".join(lines)
