@@ -188,8 +188,8 @@ def _faults(
         case = by_name[one.name]
         wrong[case.name] = [f"{lesson.id}: {case.name}: {x}" for x in case.check(result)]
         if case.fails:
-            own = [e["message"] for e in result["exercises"] if e["id"] == case.exercise]
-            told |= {case.name: message for message in own if message}
+            own = (e["message"] for e in result["exercises"] if e["id"] == case.exercise)
+            told[case.name] = next(own) or ""
         if refused is not None:
             visible.append(not refused)
             wrong[case.name] += [_refused(case, exercise) for exercise in sorted(refused)]

@@ -174,7 +174,7 @@ class Server:
             # A probe that asks others again compiles their texts, which were compiled before.
             namespace = {"np": numpy, "__name__": "probe", "compile": ahead.compiled}
             exec(ahead.compiled(source, "<probe>", "exec", dont_inherit=True), namespace)
-            self.probes[source, name] = namespace[name]  # type: ignore[assignment]
+            self.probes[source, name] = namespace[name]
         return self.probes[source, name]
 
     def describe(self, error: BaseException) -> tuple[str, str]:
