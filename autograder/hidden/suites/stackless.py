@@ -1110,9 +1110,10 @@ def after_failures(mj, x):
                 transform(broken)(x)
             except KeyError as error:
                 caught.append(error.args[0])
-            found = found * curve(st.lax, 3, [x, found], 2)
+            found = found * onward(x, found)
         return found
 
+    onward = st.jit(lambda x, y: curve(st.lax, 3, [x, y], 2))
     caught, seen = [], set()
     answers = st.grad(f)(x), st.jvp(st.grad(f), (x,), (x,))
     return {
