@@ -1018,8 +1018,9 @@ def test_whole_programs(student):
 
 @pytest.mark.meets(weak_type="jvp", again="jvp")
 def test_whole_calls_in_turn(student):
-    """Each call has its own axes, types and number of examples."""
+    """Each call has its own axes, types and number of examples, and `vmap` maps over any axis."""
     student.agrees(calls_in_turn, GRID)
+    student.agrees(batch_of_calls, CUBE, 0, 1, 2)
 
 
 @pytest.mark.meets(
@@ -1028,8 +1029,3 @@ def test_whole_calls_in_turn(student):
 def test_whole_closures(student):
     """A mapped function may close over what is outside, and an error leaves nothing behind."""
     student.agrees(closed_over, ROW, ROW * 2.0)
-
-
-def test_whole_batches(student):
-    """A mapped function can itself be mapped by `vmap`, over any axis of its operand."""
-    student.agrees(batch_of_calls, CUBE, 0, 1, 2)
