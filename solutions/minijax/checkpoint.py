@@ -197,9 +197,9 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    Results that depend on no unknown `tracers` are computed now, by one call. The others are left
-    to one `remat_p` operation with `differentiated` true, which computes residuals again. Both
-    parts have `policy` and `params`.
+    Results that depend on no unknown `tracers` are computed now, by one call, or none if there is
+    nothing to compute. The others are left to one `remat_p` operation with `differentiated` true,
+    which computes residuals again. Both parts have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -268,8 +268,8 @@ def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:
 
     From the inputs and these results, the outputs can be computed again by equations for which
     `policy(primitive, *types of the operands, **params)` is false. None of the results could be
-    left out. The policy is asked once for each equation whose results are needed, and for no other.
-    Nothing is kept if `policy` is None.
+    left out. The policy is asked once for each equation whose results are needed, and for no other;
+    its errors pass through unchanged. Nothing is kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin
