@@ -248,9 +248,7 @@ mistake(
     ],
 )
 # A step that counts as false is taken for none.
-mistake(
-    "control.settled", {"carry_out ==": "step and carry_out =="}, fails="test_settled_at_once"
-)
+mistake("control.settled", {"carry_out ==": "step and carry_out =="}, fails="test_settled_at_once")
 # After the last step it asks once more.
 mistake(
     "control.settled", {"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once"
