@@ -235,7 +235,7 @@ class RememberingInterpreter(Interpreter):
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and how many operations reach the current interpreter meanwhile.
+    """The result of `f(*args)`, and how many operations reach the interpreter that was current.
 
     That interpreter does the work, whatever its values are; any may be current while it works. `f`
     runs once. Afterwards the interpreter that was current is current again, even if `f` raises.

@@ -267,8 +267,8 @@ def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
     From the inputs and these results, the outputs can be computed again by equations for which
-    `policy(primitive, *types of the operands, **params)` is false. None of the results could be
-    left out. The policy is asked once for each equation whose results are needed, and for no other;
+    `policy(primitive, *types of the operands, **params)` is false. None of those kept could be left
+    out. The policy is asked once for each equation with a result that is needed, and for no other;
     its errors pass through unchanged. Nothing is kept if `policy` is None.
 
     >>> import numpy as np

@@ -467,10 +467,10 @@ def split_jaxpr(
         known inputs               ->  known outputs, residuals
         residuals, unknown inputs  ->  unknown outputs
 
-    An output is known if it needs only known inputs and its number is not in `instantiate`. All
-    work on known inputs is in the first program; the second has no constants, and gets what it
-    needs as residuals. The result of an operation, or an input, is one residual, however often it
-    is used. Residuals come in any order, everything else in the order of `jaxpr`.
+    An output is known if it needs no unknown input and its number is not in `instantiate`. All work
+    that needs no unknown input is in the first program; the second has no constants, and gets what
+    it needs as residuals. The result of an operation, or an input, is one residual, however often
+    it is used. Residuals come in any order, everything else in the order of `jaxpr`.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())
