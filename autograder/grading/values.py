@@ -52,6 +52,8 @@ def _first_line(got: str, want: str) -> str:
     """The first line in which a text of several lines differs, or its length, or weak types."""
     if got.replace("~", "") == want.replace("~", ""):  # the sign of a weak type
         few = got.count("~") < want.count("~")
+        if got.count("~") == want.count("~"):
+            return ", weakly typed in other places than expected"
         return f", {'not ' * few}weakly typed where {'that' if few else 'no weak type'} is expected"
     lines, came = want.split("\n"), got.split("\n")
     pairs = zip(lines, came, strict=False)

@@ -178,8 +178,8 @@ class IntervalInterpreter(Interpreter):
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> tuple[float, float]:
         """The smallest interval that contains the result for every choice of operands.
 
-        An operand is a float, which is known exactly, or an interval: the pair `(low, high)` of
-        finite floats. The operands are independent, even if both are the same object.
+        An operand is a finite float, which is known exactly, or an interval: the pair `(low, high)`
+        of finite floats. The operands are independent, even if both are the same object.
 
         >>> IntervalInterpreter().interpret_op(Op.add, ((1.0, 2.0), 3.0))
         (4.0, 5.0)
@@ -209,11 +209,11 @@ class RememberingInterpreter(Interpreter):
         self.known: dict[Any, Any] = {}  # for whatever you want to keep
 
     def interpret_op(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The result of the operation, computed by the interpreter before this one.
+        """The result, computed by the interpreter before this one; any may be current meanwhile.
 
-        If it was already asked for the same operation on the same operands, return that answer
-        again. Operands, of any kind and number, are the same if they are the same objects in the
-        same order. Equal is not enough: `1.0 == True`.
+        If it was already asked for the same operation on the same operands, return that answer.
+        Operands, of any kind and number, are the same if they are the same objects in the same
+        order. Equal is not enough: `1.0 == True`.
 
         >>> class Loud(EvalInterpreter):
         ...     def interpret_op(self, op, args):
@@ -235,10 +235,10 @@ class RememberingInterpreter(Interpreter):
 
 
 def count_ops(f: Callable[..., Any], *args: Any) -> tuple[Any, int]:
-    """The result of `f(*args)`, and how many operations reach the current interpreter meanwhile.
+    """The result of `f(*args)`, and how many operations reach the interpreter that was current.
 
-    That interpreter does the work, whatever its values are. `f` runs once. Afterwards the
-    interpreter that was current is current again, even if `f` raises.
+    That interpreter does the work, whatever its values are; any may be current while it works. `f`
+    runs once. Afterwards the interpreter that was current is current again, even if `f` raises.
 
     >>> count_ops(lambda x: mul(x, add(x, 3.0)), 2.0)
     (10.0, 2)

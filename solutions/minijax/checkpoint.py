@@ -197,9 +197,9 @@ def remat_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    Results that depend on no unknown `tracers` are computed now, by one call. The others are left
-    to one `remat_p` operation with `differentiated` true, which computes residuals again. Both
-    parts have `policy` and `params`.
+    Results that depend on no unknown `tracers` are computed now, by one call, or none if there is
+    nothing to compute. The others are left to one `remat_p` operation with `differentiated` true,
+    which computes residuals again. Both parts have `policy` and `params`.
 
     >>> from minijax.core import get_aval, new_main
     >>> from minijax.linearize import unknown
@@ -267,9 +267,9 @@ def kept_values(jaxpr: Jaxpr, policy: Policy | None) -> list[Var]:
     """The results inside a program that are kept, in the order of its equations.
 
     From the inputs and these results, the outputs can be computed again by equations for which
-    `policy(primitive, *types of the operands, **params)` is false. None of the results could be
-    left out. The policy is asked once for each equation whose results are needed, and for no other.
-    Nothing is kept if `policy` is None.
+    `policy(primitive, *types of the operands, **params)` is false. None of those kept could be left
+    out. The policy is asked once for each equation with a result that is needed, and for no other;
+    its errors pass through unchanged. Nothing is kept if `policy` is None.
 
     >>> import numpy as np
     >>> from minijax.numpy import sin

@@ -157,10 +157,10 @@ def settled(
 ) -> tuple[Any, Marks, Marks]:
     """A step that can be repeated, the marks of its carry, and the marks of its other results.
 
-    `transform(marks)` returns the step of a loop for a carry with these marks, and the marks of the
-    step's results: first the carry's, which include all of `marks`, then the others'. The marks
-    that are found include `carry`, and are the fewest with which the step can be repeated.
-    `transform` is called at most once for the same marks.
+    `transform(marks)` returns the step of a loop, any object, for a carry with these marks, and the
+    marks of the step's results: first the carry's, which include all of `marks`, then the others'.
+    The marks that are found include `carry`, and are the fewest with which the step can be
+    repeated. `transform` is called at most once for the same marks.
 
     >>> def step(carry):  # x moves if x did, y if x or y did; what is stacked moves if y did
     ...     x, y = carry
@@ -442,8 +442,8 @@ def scan_by_while(loop: Scan, args: Values) -> list[Any]:
     """The last carry and the ys of a scan, in one list, computed by one loop.
 
     The y of a step goes to the index of the row that the step reads; if `loop.reverse`, the last
-    row is read first. The body is in the program once. A scan of no steps has no loop: it returns
-    the first carry, and ys without rows.
+    row is read first. The body is in the program once. There may be a million steps. A scan of no
+    steps has no loop: it returns the first carry, and ys without rows.
 
     >>> row = ShapedArray((), np.dtype(float))
     >>> body = trace_to_jaxpr(lambda c, x: [c + x, c * x], [row, row])

@@ -298,7 +298,7 @@ def dot_general_type(
     unless there is a `preferred_element_type`. Anything else raises `TypeError`.
 
     The result is a plain `ShapedArray`, weakly typed if both operands are. Its dtype is
-    `preferred_element_type`, or the operands' if that is None.
+    `preferred_element_type`, a NumPy dtype, or the operands' if that is None.
 
     >>> x, y = (ShapedArray(shape, np.dtype("float32")) for shape in [(2, 3, 7), (7, 5, 2)])
     >>> numbers = (((2,), (0,)), ((0,), (2,)))
@@ -318,7 +318,7 @@ def dot_general_type(
     rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]
     rest += [n for i, n in enumerate(y.shape) if i not in (*y_contract, *y_batch)]
     weak = x.weak_type and y.weak_type
-    return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)
+    return ShapedArray((*batch, *rest), preferred_element_type or x.dtype, weak)
 
 
 def reduce_sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:

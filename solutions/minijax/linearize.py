@@ -252,9 +252,10 @@ def partial_eval_flat(
     """The partial values of the results of `f`, and the program for those that are unknown.
 
     `f` runs once, under a new `PartialEvalTrace`, with all inputs in its boxes. Result `i` is
-    unknown if it is an unknown box, or if `instantiate(i)` is true. A box of an earlier use, even
-    at the same level, raises `UnexpectedTracerError`. The list that `f` returns is not changed. The
-    program goes from the unknown inputs to the unknown results, in order.
+    unknown if it is an unknown box, or if `instantiate(i)`, which depends on `i` alone, is true. A
+    box of an earlier use, even at the same level, raises `UnexpectedTracerError`. The list that `f`
+    returns is not changed. The program goes from the unknown inputs to the unknown results, in
+    order.
 
     >>> pvals_out, program = partial_eval_flat(
     ...     lambda x, y: [x * x, x * y], [known(3.0), unknown(get_aval(1.0))]
@@ -410,8 +411,9 @@ def jit_partial_eval(
 ) -> list[Any]:
     """The results of calling `jaxpr`, in order: plain values if known, else tracers.
 
-    Everything that can be computed now is computed, by one call. The rest is one call for later.
-    Both have the name `name`. `jaxpr` is split once for each choice of known operands.
+    Everything that can be computed now is computed, by one call, or none if there is nothing to
+    compute. The rest is one call for later. Both have the name `name`. `jaxpr` is split once for
+    each choice of known operands.
 
     >>> f = trace_to_jaxpr(lambda x, y: [x * y, x + 1.0], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> with new_main(PartialEvalTrace) as main:
@@ -465,10 +467,10 @@ def split_jaxpr(
         known inputs               ->  known outputs, residuals
         residuals, unknown inputs  ->  unknown outputs
 
-    An output is known if it needs only known inputs and its number is not in `instantiate`. All
-    work on known inputs is in the first program; the second has no constants, and gets what it
-    needs as residuals. The result of an operation, or an input, is one residual, however often it
-    is used. Residuals come in any order, everything else in the order of `jaxpr`.
+    An output is known if it needs no unknown input and its number is not in `instantiate`. All work
+    that needs no unknown input is in the first program; the second has no constants, and gets what
+    it needs as residuals. The result of an operation, or an input, is one residual, however often
+    it is used. Residuals come in any order, everything else in the order of `jaxpr`.
 
     >>> closed = trace_to_jaxpr(lambda x, y: [x * x * y], [raise_to_shaped(get_aval(1.0))] * 2)
     >>> first, second, out_known = split_jaxpr(closed, (True, False), frozenset())

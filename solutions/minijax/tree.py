@@ -326,8 +326,9 @@ def flatten_fun(
 
     `in_tree` is the structure of the tuple (or list) of all arguments of `f`. `flat_f` takes their
     leaves as separate arguments (a wrong number raises `ValueError`), calls `f` once, and returns
-    the list of the result's leaves. `out_tree()` returns the structure of the last result, as it
-    was when `flat_f` returned, or raises `RuntimeError` if there is none.
+    the list of the result's leaves; errors on the way pass through unchanged. `out_tree()` returns
+    the structure of the last result, as it was when `flat_f` returned, or raises `RuntimeError` if
+    there is none.
 
     >>> pair = PyTreeDef(tuple, None, (leaf, leaf))
     >>> in_tree = PyTreeDef(tuple, None, (pair,))  # one argument, which is a pair

@@ -150,6 +150,10 @@ TOLD = [
         "This is wrong: the height of it (weakly typed where no weak type is expected).",
     ),
     (
+        *(HEIGHT, "(int64[], ~int64[]) -> ()", "(~int64[], int64[]) -> ()"),
+        "This is wrong: the height of it (weakly typed in other places than expected).",
+    ),
+    (
         HEIGHT,
         [1.0],
         [1.0, 2.0],

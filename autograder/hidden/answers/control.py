@@ -195,7 +195,7 @@ mistake(
 mistake("control.select", {"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
 
 
-@right("control.settled")
+@right("control.settled", style="a recursion, so that thousands of rounds are too many")
 def settled(transform, carry):
     step, marks = transform(carry)
     number = len(carry)
@@ -247,6 +247,8 @@ mistake(
         "Transform again with the marks that came out, for as long as they differ from those that went in.",
     ],
 )
+# A step that counts as false is taken for none.
+mistake("control.settled", {"carry_out ==": "step and carry_out =="}, fails="test_settled_at_once")
 # After the last step it asks once more.
 mistake(
     "control.settled", {"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once"
@@ -475,6 +477,12 @@ mistake(
     {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},
     fails="test_scan_of_parts",
 )
+# A counter that is too small for many steps.
+mistake(
+    "control.scan_steps",
+    {"np.int64(0)": "np.int16(0)", "lt(state[0], np.int64(loop.length))": "state[0] < loop.length"},
+    fails="test_scan_is_one_loop",
+)
 mistake("control.scan_steps", {"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
 # What is known is computed by a loop of Python.
 mistake(
@@ -483,11 +491,6 @@ mistake(
         "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif all(isinstance(x, (np.ndarray, np.generic, float)) for x in args):\n    for _ in range(loop.length):\n        start = step(start)\n    return start[1:]"
     },
     fails="test_scan_carry_and_ys",
-)
-mistake(
-    "control.scan_steps",
-    {"np.int64(0)": "np.int8(0)", "np.int64(loop.length)": "np.int8(min(loop.length, 127))"},
-    fails="test_scan_given",
 )
 mistake(
     "control.scan_steps", {"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys"

@@ -161,7 +161,8 @@ def interpret_op(self, op, args):
     for operands, result in self.known.get(op, []):
         if len(operands) == len(args) and all(x is y for x, y in zip(operands, args)):
             return result
-    result = self.prev_interpreter.interpret_op(op, args)
+    with set_interpreter(self.prev_interpreter):
+        result = self.prev_interpreter.interpret_op(op, args)
     self.known.setdefault(op, []).append((args, result))
     return result
 

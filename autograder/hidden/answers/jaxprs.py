@@ -253,7 +253,7 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     for aval, gone in ((x, {*contract[0], *batch[0]}), (y, {*contract[1], *batch[1]})):
         shape += [n for axis, n in enumerate(aval.shape) if axis not in gone]
     weak = all(aval.weak_type for aval in (x, y))
-    return ShapedArray(tuple(shape), np.dtype(preferred_element_type or y.dtype), weak)
+    return ShapedArray(tuple(shape), preferred_element_type or y.dtype, weak)
 
 
 @right("jaxprs.dot_general_type")
@@ -275,7 +275,7 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     x_kept = np.delete(x.shape, x_contract + x_batch).tolist()
     y_kept = np.delete(y.shape, y_contract + y_batch).tolist()
     shape = (*(x.shape[i] for i in x_batch), *x_kept, *y_kept)
-    return ShapedArray(shape, np.dtype(dtype), x.weak_type and y.weak_type)
+    return ShapedArray(shape, dtype, x.weak_type and y.weak_type)
 
 
 @right(
@@ -308,7 +308,7 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
     ]
     if preferred_element_type is None and x.dtype != y.dtype:
         raise TypeError(f"{x.dtype} times {y.dtype}")
-    dtype = x.dtype if preferred_element_type is None else np.dtype(preferred_element_type)
+    dtype = x.dtype if preferred_element_type is None else preferred_element_type
     return ShapedArray(
         tuple(sizes[letter] for letter in [*batch, *kept_letters]),
         dtype,
@@ -321,7 +321,7 @@ mistake(
     {
         "batch = [x.shape[i] for i in x_batch]": "rest = [n for i, n in enumerate(x.shape) if i not in x_contract]",
         "rest = [n for i, n in enumerate(x.shape) if i not in (*x_contract, *x_batch)]": "",
-        "return ShapedArray((*batch, *rest), np.dtype(preferred_element_type or x.dtype), weak)": "return ShapedArray(tuple(rest), np.dtype(preferred_element_type or x.dtype), weak)",
+        "return ShapedArray((*batch, *rest), preferred_element_type or x.dtype, weak)": "return ShapedArray(tuple(rest), preferred_element_type or x.dtype, weak)",
     },
     name="Batch axes stay where they are in x",
     hints=[

@@ -926,18 +926,16 @@ mistake(
 
 
 # What is known of a container is found by the identity of one that may be gone.
-@mistake("pytrees.flatten", fails="test_nested_containers")
-def tree_flatten(tree, is_leaf=None, known=None):
-    known = {} if known is None else known
-    kind = node_type(type(tree))
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], leaf
-    if id(tree) not in known:
-        children, data = kind.take_apart(tree)
-        flat = [tree_flatten(child, is_leaf, known) for child in children]
-        structure = PyTreeDef(type(tree), data, tuple(part for _, part in flat))
-        known[id(tree)] = [x for xs, _ in flat for x in xs], structure
-    return known[id(tree)]
+mistake(
+    "pytrees.flatten",
+    {
+        "= None) ->": "= None, known=None) ->",
+        "children, data =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nchildren, data =",
+        "tree_flatten(child, is_leaf)": "tree_flatten(child, is_leaf, known)",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "known[id(tree)] = leaves, PyTreeDef(type(tree), data, tuple(part for _, part in flat))\nreturn known[id(tree)]",
+    },
+    fails="test_nested_containers",
+)
 
 
 # A call inside a call loses the leaves of the outer one.
@@ -959,18 +957,12 @@ def tree_flatten(tree, is_leaf=None):
 
 
 # The same tree twice is looked at once.
-@mistake("pytrees.flatten_up_to", fails="test_tree_of_the_same_structure")
-def flatten_up_to(treedef, tree, known=None):
-    known = {} if known is None else known
-    if treedef.node_class is None:
-        return [tree]
-    if type(tree) is not treedef.node_class:
-        raise ValueError("another class")
-    if id(tree) not in known:
-        children, data = node_type(type(tree)).take_apart(tree)
-        children = list(children)
-        if data != treedef.data or len(children) != len(treedef.child_treedefs):
-            raise ValueError("other data")
-        pairs = zip(treedef.child_treedefs, children, strict=True)
-        known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]
-    return known[id(tree)]
+mistake(
+    "pytrees.flatten_up_to",
+    {
+        "tree: Any) ->": "tree: Any, known=None) ->",
+        "kind =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nkind =",
+        "return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]": "known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]\nreturn known[id(tree)]",
+    },
+    fails="test_tree_of_the_same_structure",
+)

@@ -292,6 +292,7 @@ def kept_by_a_broken_policy(mj, text, args):
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("its errors pass through")
 def test_kept_error_of_the_policy(student):
     """An error that the policy raises comes out."""
     student.agrees(kept_by_a_broken_policy, NESTED, [ROW])

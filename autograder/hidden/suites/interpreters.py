@@ -451,7 +451,7 @@ def while_current(mj):
 
 
 @pytest.mark.meets("twice", "again")
-@pytest.mark.keeps("return that answer again")
+@pytest.mark.keeps("return that answer")
 def test_the_same_question(student):
     """An operation on operands that were there before is asked once; its answer returns."""
     student.agrees(remembered, [["add", 4, 9], ["add", 4, 9], ["add", 4, 9]])
@@ -460,7 +460,7 @@ def test_the_same_question(student):
 
 
 @pytest.mark.meets("none", "zeros")
-@pytest.mark.keeps("return that answer again", "of any kind and number")
+@pytest.mark.keeps("return that answer", "of any kind and number")
 def test_remembered_answers_of_any_kind(student):
     """Operands and answers of any kind are remembered, even None, 0.0 and an empty list."""
     student.agrees(remembered_kinds)

@@ -143,7 +143,7 @@ def run(mj, siblings, program):
             lambda p: (iter((p.a, p.b)), p.name),
             lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
         )
-        helpers = {helper.__name__: helper for helper in (Pair, Opaque, refused)}
+        helpers = {helper.__name__: helper for helper in (Pair, Opaque, refused, collections.deque)}
         scope = {"np": np, **vars(module), **short_names(), **helpers}
         exec(program, scope)
         return told(scope["result"])
@@ -560,7 +560,7 @@ def test_leaves_for_small_structures(student):
 
 
 @pytest.mark.meets("mutation")
-@pytest.mark.parametrize("leaves", ["[1, 2, 3]", "[1]", "__import__('collections').deque([1])"])
+@pytest.mark.parametrize("leaves", ["[1, 2, 3]", "[1]", "deque([1])"])
 def test_list_of_leaves_stays(student, leaves):
     """The list of leaves that was given is not changed."""
     built = "tree_unflatten(lst(*[leaf] * len(xs)), xs)"
@@ -952,6 +952,7 @@ result = {"the leaves of each of two calls": [flat_f(), flat_f()], "calls of f":
 
 
 @pytest.mark.meets("exception")
+@pytest.mark.keeps("pass through unchanged")
 def test_errors_in_the_function(student):
     """An error in the function comes out unchanged; it is not called again."""
     programs(student, BOTH_WAYS, raising("flatten_fun(stop, tup(leaf, leaf))[0](1, 2)"))
