@@ -248,7 +248,7 @@ def inverse_jaxpr(
 
     `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. It
     finds everything that can be computed or undone from what is known, one equation after another.
-    If equations whose results are known cannot be undone even then, `inverse_jaxpr` raises the
+    If equations that have a known result cannot be undone even then, `inverse_jaxpr` raises the
     error of one of them, with its number, counted from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
