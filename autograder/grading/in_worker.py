@@ -153,6 +153,21 @@ def of_all_kinds() -> list[Any]:
     return [Number(1.5), np.float64(0.5), Whole(3), *simple, object(), -0.0, float("nan")]
 
 
+def odd() -> Any:
+    """An object that no code may ask anything."""
+
+    class Odd:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("compared")
+
+        def __bool__(self) -> bool:
+            raise AssertionError("looked at")
+
+    return Odd()
+
+
 # ------------------------------------------------------------------------------------------
 # Plain data
 

@@ -85,17 +85,17 @@ def _cost(lesson_id: str, level: str | None, sent: tuple[str, str, str]) -> Cost
     task = Task.of(lesson, source.encode(), level)
     first = submission.grade(task, shrink=False)
     decided = _decided(first, _generated(lesson, exercise))
-    every = [*_outcomes(lesson, task, exercise)] if decided is None else [{}]
+    every = [{}] if decided else [*_outcomes(lesson, task, exercise)]
     points = [_points(first, passed) for passed in every]
     failing = {test: [i for i, x in enumerate(every) if not x.get(test)] for test in every[0]}
     odd = {test: seeds for test, seeds in failing.items() if 0 < len(seeds) < SEEDS}
     return Cost(f"{exercise}, {name}", points, lesson.max_points, odd)
 
 
-def _decided(first: Result, generated: Collection[str]) -> float | None:
-    """The points of a submission, if they are the same whatever the generated tests find."""
+def _decided(first: Result, generated: Collection[str]) -> bool:
+    """Whether a submission has the same points, whatever the generated tests find."""
     best, worst = (_points(first, dict.fromkeys(generated, passed)) for passed in (True, False))
-    return best if best == worst else None
+    return best == worst
 
 
 def _points(first: Result, passed: Passed) -> float:

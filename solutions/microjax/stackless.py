@@ -389,8 +389,8 @@ def transposed(program: ClosedJaxpr, linear: Sequence[bool]) -> ClosedJaxpr:
     """A program that runs `program` backwards: from cotangents of results to those of inputs.
 
     `program` is linear in the inputs that `linear` marks. The new program takes the other inputs,
-    then a cotangent for each result, and returns one for each linear input. It has no operation on
-    linear inputs that is not transposed.
+    then a cotangent for each result, and returns one for each linear input. Operations on linear
+    inputs are in it only as their transposes.
 
     >>> program = make_jaxpr(lambda x, t: lax.mul(lax.sin(x), t))(2.0, 1.0)
     >>> transposed(program, [False, True])

@@ -419,7 +419,7 @@ def default_main() -> MainTrace:
 
 
 def find_top_trace(args: Values) -> Trace:
-    """A trace of the interpreter that takes an operation on `args`.
+    """Any trace of the interpreter that takes an operation on `args`.
 
     It is the lowest interpreter that can box all of `args` (see `Trace`), but never one below
     `default_main()`. If the interpreter of any tracer in `args` has ended, raises

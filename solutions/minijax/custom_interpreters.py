@@ -248,8 +248,8 @@ def inverse_jaxpr(
 
     `consts`, `ins` and `outs` are the values of constants, inputs and results; None is unknown. It
     finds everything that can be computed or undone from what is known, one equation after another.
-    If an equation whose results are known cannot be undone even then, `inverse_jaxpr` raises its
-    error, with its number, counted from 1.
+    If equations that have a known result cannot be undone even then, `inverse_jaxpr` raises the
+    error of one of them, with its number, counted from 1.
 
     >>> jaxpr = make_jaxpr(lambda x, y: (x + 1.0, lax.exp(x) * y))(1.0, 1.0).jaxpr
     >>> print(*inverse_jaxpr(jaxpr, [], [None, None], [1.0, 4.0]))
@@ -447,8 +447,8 @@ PER_RESULT = ("out_axes", "out_shardings", "out_layouts")
 def dce_call(eqn: Equation, used_outs: Sequence[bool]) -> Equation:
     """The call for the results that are used, without what only its other results need.
 
-    It is as sound as the given call: it can be run, and thinned out again. Parameters that do not
-    concern operands or results stay unchanged; a closed program stays closed, and a tuple a tuple.
+    It is as sound as the given call: it can be run, and thinned out again. Parameters about
+    neither operands nor results stay unchanged; a closed program stays closed, and a tuple a tuple.
     The given equation does not change.
 
     >>> from minijax import jit

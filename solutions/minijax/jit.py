@@ -245,7 +245,8 @@ class Jitted:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
         It fits a call if the function, run again, would find the same in its arguments and around
-        it. The values of leaves do not matter, nor which of them are tracers.
+        it. The values of leaves do not matter, nor which of them are tracers. Neither
+        `args` nor `kwargs` is changed.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})

@@ -213,11 +213,11 @@ def log_jvp(primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
 
 
 def sum_jvp(primitive: Primitive, primals: Values, tangents: Sequence[Tangent]) -> tuple[Any, Any]:
-    """The sum or the difference of `x` and `y`, and how it moves when they move.
+    """The sum or difference of `x` and `y`, and how it moves when they move.
 
-    `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; at least
-    one is a number, an array or a tracer. The tangent has the shape of the value, even if only the
-    smaller operand moves.
+    `primitive` is `add_p` or `sub_p`. Nothing is computed for a tangent that is `None`; one or
+    both are numbers, arrays or tracers. The tangent has the value's shape, even if only the smaller
+    operand moves; zeros may have either sign.
 
     >>> print(*sum_jvp(add_p, [3.0, 2.0], [1.0, None]))
     5.0 1.0

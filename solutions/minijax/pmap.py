@@ -86,7 +86,8 @@ def psum_batch(
 
     `vals` and `dims` hold the operand and its batch axis. If it has none, all examples have the
     same value. A sum that all share is `not_mapped`; any other keeps its batch axis in place. At
-    most one `psum` is bound, over names in the order of `axes`. The dtype does not change.
+    most one `psum` is bound, over names in the order of `axes`, which names no axis twice. The
+    dtype does not change, but a weak type may be lost.
 
     >>> batch = np.array([[1.0, 2.0], [5.0, 9.0]])
     >>> out, dim = psum_batch(AxisSize(2, "i"), [batch], [0], axes=("i",))

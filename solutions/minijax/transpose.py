@@ -87,9 +87,9 @@ aval_makers[UndefPrimal] = lambda x: x.aval
 def unbroadcast(ct: Tangent, x: Value) -> Value:
     """The cotangent of operand `x` of an elementwise operation; `ct` is that of its result.
 
-    If `x` was stretched, the cotangent is the sum of `ct` over the copies of each entry, in the
-    shape of `x` and `ct`'s dtype. Otherwise it is `ct` itself, which may be a tracer; for a known
-    `x`, None.
+    If `x` was stretched, the cotangent is the sum of `ct` over the copies of each entry, with
+    `x`'s shape and `ct`'s dtype, weak or not. Otherwise it is `ct` itself, which may be a tracer;
+    for a known `x`, None.
 
     >>> unbroadcast(np.ones((2, 3)), UndefPrimal(ShapedArray((2, 1), np.dtype(float))))
     Array([[3.],

@@ -218,7 +218,7 @@ def reduce_sum_batch(
     """The sums of all examples along `axes`, and where the batch axis is in the result.
 
     The one operand is mapped. `axes` are axes of one example, in any order. One sum is bound, on
-    the unchanged batch: nothing moves or is repeated.
+    the unchanged batch: nothing moves or is repeated. The dtype stays, and so does a weak type.
 
     >>> batch = np.arange(6.0).reshape(2, 3)  # three examples of shape (2,), along axis 1
     >>> reduce_sum_batch(3, [batch], [1], axes=(0,))
@@ -561,8 +561,8 @@ def jacobian_of_input(
     """The results of `f(*xs)`, and how they move with each entry of `xs[i]`.
 
     `f` returns a list of arrays, and runs once, however large `xs[i]` is. For a result of shape `r`
-    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. The other inputs do not
-    move. Any input may be a tracer.
+    and `xs[i]` of shape `s`, the Jacobian has shape `r + s`. Only `xs[i]` moves, by tangents
+    of its type, weak or not. Any input may be a tracer.
 
     >>> values, jacobians = jacobian_of_input(
     ...     lambda x, y: [x * y], [np.array([1.0, 2.0]), 5.0], 0)

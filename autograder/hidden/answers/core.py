@@ -115,7 +115,7 @@ def find_top_trace(args):
     return top.trace_type(top)
 
 
-@right("core.find_top_trace", style="reduce with a helper; stops for tracers by try")
+@right("core.find_top_trace", style="reduce with a helper; the trace of an operand, if it has one")
 def find_top_trace(args):
     from functools import reduce
 
@@ -126,8 +126,8 @@ def find_top_trace(args):
     main = reduce(higher, map(main_of, tracers), trace_state.stack[0])
     if (dynamic := trace_state.dynamic_trace) is not None:
         main = higher(main, dynamic)
-    make = main.trace_type
-    return make(main)
+    own = [x._trace for x in args if isinstance(x, Tracer) and x._trace.main is main]
+    return own[0] if own else main.trace_type(main)
 
 
 mistake(
@@ -393,7 +393,7 @@ mistake(
     name="The count is kept in the Trace, and each operation makes a new one",
     hints=[
         "How many `Trace` objects are there while `f` runs, and which of them does your function ask for the count?",
-        "`find_top_trace` makes a new trace for each operation. What one of them has counted is lost with it; only their `MainTrace` is the same.",
+        "`find_top_trace` may make a new trace for each operation. What one of them has counted is lost with it; only their `MainTrace` is the same.",
         "Give `new_main` a list as `global_data`, append to `self.main.global_data` in `process_primitive`, and return the length of `main.global_data`.",
     ],
 )

@@ -632,3 +632,10 @@ mistake(
     },
     fails="test_sweep_constants",
 )
+mistake(  # one list for all calls
+    "custom.inverse_jaxpr",
+    {
+        "return [read(env, x) for x in jaxpr.invars]": "found = vars(inverse_jaxpr).setdefault('found', [])\nfound[:] = [read(env, x) for x in jaxpr.invars]\nreturn found"
+    },
+    fails="test_sweep_constants",
+)

@@ -818,3 +818,29 @@ mistake(  # the hash instead of the key: hash(-1) == hash(-2), and both are name
 mistake(  # a second jit(f) has programs of its own
     "jit.program", {"axis_sizes())": "axis_sizes(), id(self))"}, fails="test_program_is_shared"
 )
+mistake(  # the caller's dict is emptied
+    "jit.program",
+    {"return self.programs[key]": "kwargs.clear()\nreturn self.programs[key]"},
+    fails="test_program_by_name",
+)
+mistake(  # without inputs, the name of the axis does not decide
+    "jit.batch",
+    {
+        "batching_key(axis_size, dims)": "batching_key(axis_size, dims) if dims else ('vmap', int(axis_size))"
+    },
+    fails="test_batch_unmapped",
+)
+mistake(  # the memory of an array is read as if its entries followed each other
+    "jit.impl",
+    {
+        "on = program.executable.devices": "on = program.executable.devices\nargs = [np.frombuffer(x.base, x.dtype)[: x.size] if isinstance(x, np.ndarray) and not x.flags.c_contiguous else x for x in args]"
+    },
+    fails="test_impl_values",
+)
+mistake(  # a result without entries is not sent for
+    "jit.impl",
+    {
+        "return [array_of(aval, out": "return [np.zeros(aval.shape, aval.dtype) if 0 in aval.shape else array_of(aval, out"
+    },
+    fails="test_impl_dtypes",
+)

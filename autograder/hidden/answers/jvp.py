@@ -306,7 +306,7 @@ def sum_jvp(primitive, primals, tangents):
     out, (x_dot, y_dot) = primitive.bind(*primals), tangents
     terms = [x_dot] if x_dot is not None else []
     if y_dot is not None:
-        terms.append(neg(y_dot) if primitive is sub_p else y_dot)
+        terms.append(0.0 - y_dot if primitive is sub_p else y_dot)
     return out, stretch_like(functools.reduce(add, terms), out)
 
 

@@ -1019,3 +1019,8 @@ mistake(
     },
     fails="test_staged_with_other_params",
 )
+mistake(  # a call without a name gets one
+    "linearize.jit_rule",
+    {"if t.pval.is_known], name)": "if t.pval.is_known], name or 'f')"},
+    fails="test_call_of_two_parts",
+)

@@ -165,7 +165,7 @@ def test_a_number_was_stretched(student):
 
 
 @pytest.mark.meets("sizes")
-@pytest.mark.keeps("of an elementwise operation", "in the shape of `x`")
+@pytest.mark.keeps("of an elementwise operation", "with `x`'s shape")
 def test_an_axis_was_stretched(student):
     """An axis of length 1 that was stretched is summed, and stays."""
     student.agrees(unstretched, ROW, linear((1,)))

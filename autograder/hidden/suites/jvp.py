@@ -503,7 +503,7 @@ def test_sum_second_moves(student):
 
 
 @pytest.mark.meets("sizes")
-@pytest.mark.keeps("the shape of the value")
+@pytest.mark.keeps("the value's shape")
 def test_sum_shapes_of_one_that_moves(student):
     """A tangent has the shape of the value, even if only a smaller operand moves."""
     for name in ("add_p", "sub_p"):

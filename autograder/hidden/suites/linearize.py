@@ -1442,14 +1442,14 @@ def failing_call(mj, siblings):
     ):
         trace = lin.PartialEvalTrace(main)
         boxes = [trace.new_arg(pval) for pval in (known(3.0), unknown(get_aval(5.0)))]
-        errors = [any_error(), KeyboardInterrupt()]
+        errors = [any_error(), KeyboardInterrupt(), MemoryError(), OSError()]
         while errors:
             try:
-                told.append(len(lin.jit_partial_eval(trace, boxes, name="f", jaxpr=closed)))
+                told.append(len(lin.jit_partial_eval(trace, boxes, name="", jaxpr=closed)))
             except BaseException as found:
                 told.append(found is errors[-1])
             errors.pop()
-    return {"the error itself comes out": told, "how often the known part is called": len(runs)}
+    return {"the error itself comes out": told, "the names of calls of the known part": runs}
 
 
 @probe(uses=[evaluating])
@@ -1473,7 +1473,7 @@ def call_of_twins(mj, siblings, places, vals):
         boxes = [trace.new_arg(lin.unknown(get_aval(x))) for x in vals[:2]]
         choice = boxes[0], -boxes[1], trace.pure(moving)
         operands = [choice[i] for i in places]
-        outs = lin.jit_partial_eval(trace, operands, name="twins", jaxpr=closed)
+        outs = lin.jit_partial_eval(trace, operands, name="", jaxpr=closed)
         known_calls = [*runs]
         tracers = [x if isinstance(x, lin.PartialEvalTracer) else trace.pure(x) for x in outs]
         program = lin.tracers_to_jaxpr(boxes, tracers)
@@ -1481,6 +1481,9 @@ def call_of_twins(mj, siblings, places, vals):
         return {
             "the classes of the results": [type(x).__name__ for x in outs],
             "the known operations that are evaluated": known_calls,
+            "the names of the calls that are left for later": [
+                eqn.params["name"] for eqn in program.eqns if "name" in eqn.params
+            ],
             "the results of the program, and their tangents": [
                 [getattr(x, "primal", x), getattr(x, "tangent", None)] for x in found
             ],

@@ -958,7 +958,7 @@ def test_transposed_given(student):
 
 
 @pytest.mark.meets("moment", "twice", "mutation")
-@pytest.mark.keeps("that is not transposed")
+@pytest.mark.keeps("only as their transposes")
 def test_transposed_other_values(student):
     """What depends on known inputs is computed for the values given; constants keep theirs."""
     known = [ROW * 2.0], [STEP, ROW]
@@ -969,7 +969,7 @@ def test_transposed_other_values(student):
 
 
 @pytest.mark.meets("another_box", "nested", "closure", "caching")
-@pytest.mark.keeps("that is not transposed")
+@pytest.mark.keeps("only as their transposes")
 def test_transposed_calls(student):
     """Compiled functions have gradients, and these have gradients, batches and programs."""
     student.agrees(called_backwards, WITHOUT_BACK, ROW, STEP)

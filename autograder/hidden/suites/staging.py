@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.grading.in_worker import grown, of_all_kinds
+from autograder.grading.in_worker import grown, odd, of_all_kinds
 from autograder.grading.suite import exercise, probe
 
 if TYPE_CHECKING:  # imported by each probe that reads them
@@ -162,8 +162,8 @@ def built_again(mj):
     }
 
 
-def equal_and_odd():
-    """Constants some of which are equal, one to everything, and an object that no code may ask.
+def equal():
+    """Constants some of which are equal, and one is equal to everything.
 
     Some of them are names of variables here, or something that code may be tempted to use.
     """
@@ -175,24 +175,15 @@ def equal_and_odd():
         def __hash__(self):
             return 0
 
-    class Odd:
-        __hash__ = None
-
-        def __eq__(self, other):
-            raise AssertionError("compared")
-
-        def __bool__(self):
-            raise AssertionError("looked at")
-
     tempting = [*"xyz", "v_1", "v_2", repr, iter(()), ValueError("text")]
-    return [*of_all_kinds(), 1.0, 0.0, (2.5,), Same(), *tempting], Odd()
+    return [*of_all_kinds(), 1.0, 0.0, (2.5,), Same(), *tempting]
 
 
-@probe(uses=[equal_and_odd])
+@probe(uses=[equal])
 def built_on_constants(mj):
     """Whether operands and results of many kinds are written down as the very objects they are."""
     dual = mj.DualNumber(mj.JVPInterpreter(mj.current_interpreter()), 2.0, 1.0)
-    values, operands = [dual, mj.Var("v_1"), False, float("inf"), *equal_and_odd()[0]], []
+    values, operands = [dual, mj.Var("v_1"), False, float("inf"), *equal()], []
 
     def f(x):
         for value in values:
@@ -436,7 +427,7 @@ def errors_of_operations(mj, errors):
     return {"questions and errors": came, "the value afterwards": mj.eval_jaxpr(jaxpr, (2.0,))}
 
 
-@probe(uses=[answering, equal_and_odd])
+@probe(uses=[answering, equal, odd])
 def evaluated_of_all_kinds(mj):
     """Whether constants and values of many kinds stay as they are, on their way through."""
 
@@ -444,27 +435,27 @@ def evaluated_of_all_kinds(mj):
         seen.append(args)
         return args[1]
 
-    values, odd = equal_and_odd()
+    values, opaque = equal(), odd()
     x, y, z = (mj.Var(name) for name in "xyz")
     seen, lines = [], []
     for value in values:
         line = mj.Equation(y, mj.Op.add, (x, value))
         lines.append((line, mj.Equation(z, mj.Op.mul, (x, y))))
     with mj.set_interpreter(answering(mj, second)):
-        outs = [mj.eval_jaxpr(mj.Jaxpr((x,), both, z), (odd,)) for both in lines]
-        args = [mj.eval_jaxpr(mj.Jaxpr((x,), lines[0], x), (value,)) for value in [*values, odd]]
-        last = mj.eval_jaxpr(mj.Jaxpr((x,), (mj.Equation(y, mj.Op.add, (x, x)),), y), [odd])
-        alone = [mj.eval_jaxpr(mj.Jaxpr((x,), (), value), [odd]) for value in values]
+        outs = [mj.eval_jaxpr(mj.Jaxpr((x,), both, z), (opaque,)) for both in lines]
+        args = [mj.eval_jaxpr(mj.Jaxpr((x,), lines[0], x), (value,)) for value in [*values, opaque]]
+        last = mj.eval_jaxpr(mj.Jaxpr((x,), (mj.Equation(y, mj.Op.add, (x, x)),), y), [opaque])
+        alone = [mj.eval_jaxpr(mj.Jaxpr((x,), (), value), [opaque]) for value in values]
     return {
         "the constants reach the interpreter themselves": [
             args[1] is value for args, value in zip(seen[::2], values, strict=False)
         ],
-        "the argument reaches it itself": [args[0] is odd for args in seen[: len(values)]],
+        "the argument reaches it itself": [args[0] is opaque for args in seen[: len(values)]],
         "results are used, and returned, themselves": [
-            out is value for out, value in zip([*outs, last], [*values, odd], strict=True)
+            out is value for out, value in zip([*outs, last], [*values, opaque], strict=True)
         ],
         "arguments and constants are returned themselves": [
-            x is value for x, value in zip([*args, *alone], [*values, odd, *values], strict=True)
+            x is value for x, value in zip([*args, *alone], [*values, opaque, *values], strict=True)
         ],
     }
 
@@ -680,12 +671,12 @@ def cleaned_long(mj, length, after):
     return {"the number of equations": len(jaxpr.equations), "the last equations": left}
 
 
-@probe(uses=[equal_and_odd])
+@probe(uses=[equal])
 def cleaned_of_all_kinds(mj):
     """What is left of programs with a constant of each kind, as an operand and as the result."""
     x, y, z = (mj.Var(name) for name in "xyz")
     outs = []
-    for value in [mj.Var("y"), *equal_and_odd()[0]]:
+    for value in [mj.Var("y"), *equal()]:
         lines = mj.Equation(y, mj.Op.mul, (x, value)), mj.Equation(z, mj.Op.add, (value, x))
         cleaned = [mj.dce_jaxpr(mj.Jaxpr((x,), lines, result)) for result in (y, z, value)]
         kept = [

@@ -326,8 +326,9 @@ def test_all_axes_or_none(student):
 
 
 @pytest.mark.meets("float32", "extremes")
+@pytest.mark.keeps("The dtype stays, and so does a weak type")
 def test_sum_keeps_the_dtype(student):
-    """The sums have the dtype of the batch."""
+    """The sums have the dtype of the batch, and are weakly typed if it is."""
     sums(student, CUBE.astype(F32), 1, (1,))
     sums(student, np.array([[100, 100, 3], [1, 2, 3]], np.int8), 1, (0,))
     student.agrees(weak, NOTHING, "reduce_sum_batch", [3, [(2, 3)], [1]], {"axes": (0,)})
@@ -530,7 +531,7 @@ def jacobian_of_one_of_two(mj, siblings, x):
 
 
 @pytest.mark.meets("weak_type", "twice")
-@pytest.mark.keeps("The other inputs do not move", "may be a tracer")
+@pytest.mark.keeps("by tangents of its type", "may be a tracer")
 def test_jacobian_of_one_input_twice(student):
     """Two inputs may be the same value: only the one that was named moves; weak types stay weak."""
     student.agrees(jacobian_of_one_of_two, ALL, ROW)
@@ -558,7 +559,7 @@ def test_jacobian_of_a_matrix(student):
 
 
 @pytest.mark.meets("order", "some_results", "none", "zeros", "extremes")
-@pytest.mark.keeps("The other inputs do not move")
+@pytest.mark.keeps("Only `xs[i]` moves")
 def test_jacobian_of_one_input(student):
     """The other inputs do not move, whichever they are: infinite values and integers do no harm."""
     for xs in ([ROW, np.exp(ROW)], [2.5, 4.0]):
