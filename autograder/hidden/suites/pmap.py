@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     )
     from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
     from minijax.pieces import inside, pmap_call, pmap_p
-    from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch
+    from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch, replica_program
     from minijax.tracing import trace_to_jaxpr
     from minijax.vmap import remove_axis
 
@@ -971,7 +971,17 @@ def calls_in_turn(mj, x):
             mj.pmap(lambda *ys: ys[0], in_axes=in_axes)(*args)
         except ValueError:
             errors.append("ValueError")
-    return {"values and tangents of calls in turn": found, "errors of calls that are wrong": errors}
+    open_jaxprs = [mj.make_jaxpr(f)(2.0).jaxpr for f in (lambda y: y * y, lambda y: y)]
+    params = {"axis_name": "i", "axis_size": 1}
+    parts = [  # each program is gone before the next one is made
+        str(replica_program(ClosedJaxpr(jaxpr, []), (0,), (0,), **params))
+        for jaxpr in open_jaxprs * 2
+    ]
+    return {
+        "values and tangents of calls in turn": found,
+        "the products in the programs for a device": [part.count(" mul ") for part in parts],
+        "errors of calls that are wrong": errors,
+    }
 
 
 @probe
