@@ -882,8 +882,15 @@ def thinned_out(mj, program, args, used):
 def thinned_in_turn(mj, xs):
     """Programs without dead code, each of which is gone before the next one is made."""
     functions = (lambda x, y: (mj.lax.sin(x), y)), (lambda x, y: (mj.lax.exp(y), x))
-    jaxprs = [mj.make_jaxpr(f)(*xs).jaxpr for f in functions * 2]
-    found = [dce_jaxpr(jaxpr.replace(), [True, False]) for jaxpr in jaxprs]
+    jaxprs = [mj.make_jaxpr(mj.jit(f))(*xs).jaxpr for f in functions * 2]
+
+    def anew(jaxpr):
+        (eqn,) = jaxpr.eqns
+        inner = eqn.params["jaxpr"]
+        params = {**eqn.params, "jaxpr": inner.replace(jaxpr=inner.jaxpr.replace())}
+        return jaxpr.replace(eqns=[eqn.replace(params=params)])
+
+    found = [dce_jaxpr(anew(jaxpr), [True, False]) for jaxpr in jaxprs]
     return {"the programs, and which inputs they keep": [*map(str, found)]}
 
 
