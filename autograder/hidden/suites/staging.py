@@ -850,7 +850,7 @@ def staged_twice(mj):
         "calls of f, after it is staged and after calls": [*counts, len(runs)],
         "the values": values,
         "the operations of a call": asked,
-        "two variables of one name are one": mj.Var("a") == mj.Var("a"),
+        "two variables with the same name are one": mj.Var("a") == mj.Var("a"),
     }
 
 
