@@ -837,6 +837,16 @@ def residuals(mj, text, args, policy_names):
     }
 
 
+@probe(uses=[keeping, made, traced, function_of])
+def kept_in_turn(mj, texts, args):
+    """What one policy keeps of programs, each of which is gone before the next one is made."""
+    programs, (policy, _), found = [traced(text, args).jaxpr for text in texts], keeping("sin"), []
+    for jaxpr in programs * 2:
+        kept = kept_values(jaxpr.replace(), policy)
+        found.append([made(jaxpr).get(var) for var in kept])
+    return {"what is kept of each program": found}
+
+
 @probe
 def through_everything(mj, x, t):
     """A checkpointed function under each transformation, alone and in a second one."""
@@ -921,8 +931,15 @@ def after_an_error(mj, x):
                 found.append(use(x))
             except KeyError:
                 found.append(len(trace_state.stack))
+    fails = [True]
+    parts = in_segments([f, lambda x: stop() if fails else x + 1.0, f, mj.numpy.exp])
+    try:
+        parts(x)
+    except KeyError:
+        fails.clear()
     return {
         "the errors that come out": found,
+        "the result of segments afterwards": parts(x),
         "the gradient afterwards": mj.grad(mj.checkpoint(f))(x),
         "the value and the tangent afterwards": mj.jvp(mj.checkpoint(f), (x,), (x,)),
     }
@@ -949,6 +966,7 @@ def test_whole_residuals(student):
     text = "lambda x: jnp.sin(jnp.exp(jnp.sin(x) * x))"
     student.agrees(residuals, text, [ROW], [])
     student.agrees(residuals, text, [ROW], ["exp"])
+    student.agrees(kept_in_turn, [text, "lambda x: jnp.exp(jnp.exp(jnp.sin(x)) + x)"], [ROW])
 
 
 @pytest.mark.meets(

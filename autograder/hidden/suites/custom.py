@@ -882,6 +882,22 @@ def thinned_out(mj, program, args, used):
 
 
 @probe
+def thinned_in_turn(mj, xs):
+    """Programs without dead code, each of which is gone before the next one is made."""
+    functions = (lambda x, y: (mj.lax.sin(x), y)), (lambda x, y: (mj.lax.exp(y), x))
+    jaxprs = [mj.make_jaxpr(mj.jit(f))(*xs).jaxpr for f in functions * 2]
+
+    def anew(jaxpr):
+        (eqn,) = jaxpr.eqns
+        inner = eqn.params["jaxpr"]
+        params = {**eqn.params, "jaxpr": inner.replace(jaxpr=inner.jaxpr.replace())}
+        return jaxpr.replace(eqns=[eqn.replace(params=params)])
+
+    found = [dce_jaxpr(anew(jaxpr), [True, False]) for jaxpr in jaxprs]
+    return {"the programs, and which inputs they keep": [*map(str, found)]}
+
+
+@probe
 def chain_in_a_call(mj, f, xs):
     """A random chain, undone where it is called, and multiplied by what is known."""
     call = mj.jit(lambda x, k: f(x) * k)
@@ -933,6 +949,9 @@ def test_whole_dead_code(student):
     """Without dead code a program returns the same, even in calls and in derivatives."""
     student.agrees(thinned_out, TREE, [ROW, OTHER], [False, True, False])
     student.agrees(thinned_out, CALL, [2.0, 3.0], [False, False, True])
+    student.agrees(thinned_in_turn, [2.0, 3.0])
+    loop = "lax.scan(lambda c, y: (c + y, c), 0.0, x)[1]"  # what no rule thins out stays whole
+    student.agrees(thinned_out, f"lambda x: ({OWN_JVP}(x), {loop}, -x)", [ROW], [True, True, False])
     program = """lambda x: jit(lambda y: (jit(lax.sin)(y) * np.array([2.0, 3.0, 5.0]), y))(x)[0]"""
     student.agrees(calls_opened, program, [ROW])
     own = f"lambda x: ({OWN_JVP})(x) + jit(lambda y, z: (z, y))(x, 2.0)[1]"

@@ -1482,7 +1482,10 @@ def after_errors(mj, x):
     def decides(x):
         return x if x[0] > 0 else -x
 
-    for g in (f, mj.jit(decides), mj.vmap(f), lambda x: mj.jvp(f, (x,), (x,))):
+    def batched(x):
+        return mj.vmap(f, 1)(x[:, None])  # of the type that f has, and of one example
+
+    for g in (f, mj.jit(decides), batched, lambda x: mj.jvp(f, (x,), (x,))):
         try:
             g(x)
         except Exception as error:
@@ -1491,8 +1494,8 @@ def after_errors(mj, x):
     return {
         "the errors that come out": found,
         "the result afterwards": f(x),
-        "the result of a batch afterwards": mj.vmap(f)(x),
         "the value and the tangent afterwards": mj.jvp(f, (x,), (x,)),
+        "the result of a batch afterwards": batched(x),
     }
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     )
     from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
     from minijax.pieces import inside, pmap_call, pmap_p
-    from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch
+    from minijax.pmap import all_gather_batch, mapped_and_batch, psum_batch, replica_program
     from minijax.tracing import trace_to_jaxpr
     from minijax.vmap import remove_axis
 
@@ -964,14 +964,27 @@ def calls_in_turn(mj, x):
     for value, in_axes, out_axes in given:
         f = mj.pmap(lambda y, n: (y * n, n), in_axes=(in_axes, None), out_axes=(out_axes, None))
         found += [f(value, 3), f(value * 2.0, np.float32(2.0))]
-        found += mj.jvp(f, (value, 2.0), (value, 1.0))
+        if value.dtype == "float64":
+            found += mj.jvp(f, (value, 2.0), (value, 1.0))
+        else:
+            found += mj.jvp(lambda y, f=f: f(y, 3), (value,), (value,))
     wrong = [((x[:1], x[:0]), 0), ((x[:1], x[:1]), None), ((x[:0],), 0), ((2.0,), 0), ((x,), 5)]
     for args, in_axes in wrong:
         try:
             mj.pmap(lambda *ys: ys[0], in_axes=in_axes)(*args)
         except ValueError:
             errors.append("ValueError")
-    return {"values and tangents of calls in turn": found, "errors of calls that are wrong": errors}
+    open_jaxprs = [mj.make_jaxpr(f)(2.0).jaxpr for f in (lambda y: y * y, lambda y: y)]
+    params = {"axis_name": "i", "axis_size": 1}
+    parts = [  # each program is gone before the next one is made
+        str(replica_program(ClosedJaxpr(jaxpr, []), (0,), (0,), **params))
+        for jaxpr in open_jaxprs * 2
+    ]
+    return {
+        "values and tangents of calls in turn": found,
+        "the products in the programs for a device": [part.count(" mul ") for part in parts],
+        "errors of calls that are wrong": errors,
+    }
 
 
 @probe

@@ -822,6 +822,29 @@ def there_and_back(mj, seeds, points):
     return {"the values": outs}
 
 
+@probe(uses=[answering])
+def staged_twice(mj):
+    """How often a function has run that is staged twice, and which operations its calls apply."""
+    runs, asked = [], []
+
+    def f(x):
+        runs.append(x)
+        mj.mul(x, x)
+        return mj.add(x, float(len(runs)))
+
+    calls = [staged(f, 1), staged(f, 1)]
+    counts = [len(runs)]
+    values = [call(x) for call in calls for x in (2.0, 3.0)]
+    with mj.set_interpreter(answering(mj, lambda op, args: asked.append(op.name))):
+        calls[0](2.0)
+    return {
+        "calls of f, after it is staged and after calls": [*counts, len(runs)],
+        "the values": values,
+        "the operations of a call": asked,
+        "two variables with the same name are one": mj.Var("a") == mj.Var("a"),
+    }
+
+
 @probe(uses=[grown])
 def staged_derivatives(mj, seeds, x):
     """Derivatives of staged programs, and of programs that are staged inside, of a moving input."""
@@ -948,6 +971,7 @@ def test_whole_derivatives(student):
     """Staged functions can be differentiated, and stage functions of a moving input."""
     student.agrees(staged_derivatives, [1, 2, 3], 1.5)
     student.agrees(staged_derivatives, [4], -0.5)
+    student.agrees(staged_twice)
 
 
 @pytest.mark.meets(
