@@ -305,3 +305,16 @@ mistake(  # A large array is not copied.
     {"isinstance(val, np.ndarray)": "isinstance(val, np.ndarray) and val.nbytes < 4096"},
     fails="test_constant_is_a_copy",
 )
+mistake(  # The literal of a number is used again for one that is equal.
+    "tracing.constant",
+    {
+        "val: Value": "val, known={}",
+        "literal_of(val)": "known.setdefault(val, literal_of(val)) if isinstance(val, (int, float)) else literal_of(val)",
+    },
+    fails="test_constant_numbers",
+)
+mistake(  # The builder begins again, and what it had noted before is lost.
+    "tracing.trace_with",
+    {"with new_main": "builder.eqns.clear()\nbuilder.consts.clear()\nwith new_main"},
+    fails="test_trace_operations",
+)
