@@ -313,8 +313,3 @@ mistake(  # The literal of a number is used again for one that is equal.
     },
     fails="test_constant_numbers",
 )
-mistake(  # The builder begins again, and what it had noted before is lost.
-    "tracing.trace_with",
-    {"with new_main": "builder.eqns.clear()\nbuilder.consts.clear()\nwith new_main"},
-    fails="test_trace_operations",
-)
