@@ -974,3 +974,11 @@ def flatten_up_to(treedef, tree, known=None):
         pairs = zip(treedef.child_treedefs, children, strict=True)
         known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]
     return known[id(tree)]
+mistake(  # One structure for all that are equal: data that is equal is not always the same.
+    "pytrees.flatten",
+    {
+        "is_leaf: IsLeaf = None": "is_leaf=None, known={}",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "made = PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))\ntry:\n    return leaves, known.setdefault(made, made)\nexcept TypeError:\n    return leaves, made",
+    },
+    fails="test_objects_of_other_classes",
+)

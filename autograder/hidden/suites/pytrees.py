@@ -144,7 +144,7 @@ def run(mj, siblings, program):
             lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
         )
         helpers = {helper.__name__: helper for helper in (Pair, Opaque, refused)}
-        scope = {"np": np, **vars(module), **short_names(), **helpers}
+        scope = {"np": np, "collections": collections, **vars(module), **short_names(), **helpers}
         exec(program, scope)
         return told(scope["result"])
 
@@ -1243,7 +1243,21 @@ result = [shown(tree), shown(other), names, refused(tree_map, f, tree, other["b"
 result.append(refused(register_pytree_node, Layer, f, f))
 result.append(refused(tree_map, f, Layer(1, "first"), Layer(2, "second")))
 """
-    programs(student, NOTHING, program)
+    namesakes = """
+One, Two = (type("Same", (), {"x": 5}) for _ in range(2))
+twins = Point(1, 2), NamedTuple("Point", [("x", int), ("y", int)])(3, 4)
+result = {"leaves of classes that are registered later": len(tree_flatten([One(), One()])[0])}
+for cls in (One, Two):
+    register_pytree_node(cls, lambda same: ((same.x, same.x), None), lambda _, xs: cls())
+back = tree_map(lambda x: x, twins)
+result["leaves of two classes with the same name"] = tree_flatten([One(), Two()])[0]
+result["each namedtuple has its own class again"] = [type(a) is type(b) for a, b in zip(back, twins)]
+one, two, *same = (tree_flatten(x)[1] for x in (One(), Two(), {1: 2}, {True: 3}))
+result["structures of classes with the same name are equal"] = one == two
+result["structures with equal data are equal"] = same[0] == same[1]
+result["equal structures are one key of a dict"] = len(dict.fromkeys([*same, one])) == 2
+"""
+    programs(student, NOTHING, program, namesakes)
 
 
 @pytest.mark.meets(sizes="flatten unflatten map", none="flatten unflatten map")
@@ -1256,6 +1270,11 @@ result = [leaves, structure, tree_unflatten(structure, [2]), tree_map(lambda x: 
 result.append(tree_map(lambda x: "leaf", tree, is_leaf=lambda x: x is None))
 for other in ([None], [[], *tree[1:]]):
     result.append(refused(tree_map, lambda *xs: xs, tree, other))
+for other in (None, (), {}, [[]], Empty(), 1):
+    tree_flatten(other)[0].append("kept by whoever asked")
+    result.append(tree_flatten(other)[0])
+others = (set(), frozenset(), range(0), "", b"", collections.deque())
+result.append([len(tree_flatten(other)[0]) for other in others])
 """
     programs(student, NOTHING, program)
 
