@@ -498,7 +498,7 @@ mistake(  # One list for all calls, each of which takes off what was there when 
     },
     fails="test_counts_within_counts",
 )
-mistake(  # An operation on the same values is not done again, whoever asks.
+mistake(  # An operation on the same values is not done again, even for another interpreter.
     "core.counted",
     {
         "f: Callable[[Any], Any]": "f, done={}",

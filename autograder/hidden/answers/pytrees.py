@@ -974,6 +974,8 @@ def flatten_up_to(treedef, tree, known=None):
         pairs = zip(treedef.child_treedefs, children, strict=True)
         known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]
     return known[id(tree)]
+
+
 mistake(  # One structure for all that are equal: data that is equal is not always the same.
     "pytrees.flatten",
     {

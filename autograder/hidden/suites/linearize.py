@@ -1900,7 +1900,7 @@ def test_whole_calls(student):
 
 
 def test_whole_again(student):
-    """A function is linearized anew in each call, also in a program and beside other threads."""
+    """A function is linearized anew in each call, even in a program and beside other threads."""
     student.agrees(again, 0.5, 2.0)
     student.agrees(in_threads, 0.5, 2.0)
 
