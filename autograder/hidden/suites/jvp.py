@@ -1165,8 +1165,7 @@ def test_whole_weak_types(student):
 @pytest.mark.meets(twice="process_primitive mul_rule sum_rule")
 def test_whole_repeated(student):
     """One input may be both operands, and several results."""
-    for step in (0.5, 0.0):
-        student.agrees(repeated, 3.0, step)
+    student.agrees(repeated, 3.0, 0.5)
     student.agrees(repeated, ROW.astype(F32), STEP.astype(F32))
 
 

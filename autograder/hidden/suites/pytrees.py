@@ -15,6 +15,7 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import threading
     from unittest.mock import patch
 
 BOTH_WAYS = siblings("pytrees.flatten", "pytrees.unflatten")
@@ -144,7 +145,14 @@ def run(mj, siblings, program):
             lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
         )
         helpers = {helper.__name__: helper for helper in (Pair, Opaque, refused)}
-        scope = {"np": np, "collections": collections, **vars(module), **short_names(), **helpers}
+        scope = {
+            "np": np,
+            "collections": collections,
+            "threading": threading,
+            **vars(module),
+            **short_names(),
+            **helpers,
+        }
         exec(program, scope)
         return told(scope["result"])
 
@@ -1297,7 +1305,7 @@ result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
     order="flatten_fun", more_than_two="flatten_fun", nested="flatten_fun", exception="flatten_fun"
 )
 def test_whole_functions(student):
-    """A function of containers works on flat lists, inside another function and after an error."""
+    """A function of containers works on flat lists, inside others, after errors and in threads."""
     program = """
 def early(out_tree):
     try:
@@ -1326,7 +1334,44 @@ try:
 except TypeError as error:
     result += [str(error), apply(lambda x: None, ()), apply(lambda x, y: [y, x], (1, 2), 3)]
 """
-    programs(student, NOTHING, program)
+    threads = """
+class Slow:
+    def __init__(self, *parts):
+        self.parts = parts
+
+def meet(where):
+    if where != meeting:
+        return
+    if threading.current_thread() is second:
+        begun.set()
+        ended.wait(2)
+    elif not second.ident:
+        second.start()
+        begun.wait(2)
+
+def apart(slow):
+    meet("taken apart")
+    return slow.parts, None
+
+def together(_, parts):
+    meet("put together")
+    return Slow(*parts)
+
+def moved(name, *leaves):
+    flat_f, out_tree = flatten_fun(lambda x: tree_map(lambda x: x + 1, x), in_tree)
+    result[name + " when containers are " + meeting] = flat_f(*leaves), str(out_tree())
+
+register_pytree_node(Slow, apart, together)
+meeting, result = None, {}
+in_tree = tree_flatten(((Slow(0, 0), 0, [0]),))[1]
+for meeting in ("taken apart", "put together"):
+    begun, ended = threading.Event(), threading.Event()
+    second = threading.Thread(target=moved, args=("the second thread's leaves", 10, 20, 30, 40))
+    moved("the first thread's leaves", 1, 2, 3, 4)
+    ended.set()
+    second.join()
+"""
+    programs(student, NOTHING, program, threads)
 
 
 @pytest.mark.meets(order="flatten_up_to", moment="map", some_results="flatten_up_to")
