@@ -1053,7 +1053,7 @@ def test_whole_several_results(student):
     student.agrees(several_results, ROW)
 
 
-@pytest.mark.meets(again="trace_with", caching="constant trace_with")
+@pytest.mark.meets(again="trace_with", caching="constant")
 def test_whole_again(student):
     """Each program is made anew, of what its function does in this call and in this thread."""
     student.agrees(programs_again, ROW)
