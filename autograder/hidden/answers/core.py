@@ -489,3 +489,20 @@ vars(main)["seen"] = True"""
     },
     fails="test_escaped_tracers",
 )
+mistake(  # One list for all calls, each of which takes off what was there when it began.
+    "core.counted",
+    {
+        "f: Callable[[Any], Any]": "f, operations=[]",
+        "with new_main(CountTrace, []) as main:": "before = len(operations)\nwith new_main(CountTrace, operations) as main:",
+        "len(main.global_data)": "len(operations) - before",
+    },
+    fails="test_counts_within_counts",
+)
+mistake(  # An operation on the same values is not done again, even for another interpreter.
+    "core.counted",
+    {
+        "f: Callable[[Any], Any]": "f, done={}",
+        "outs = primitive.bind(*[tracer.value for tracer in tracers], **params)": "values = [tracer.value for tracer in tracers]\nkey = (primitive, *map(id, values), str(params))\n_, outs = done[key] = done.get(key) or (values, primitive.bind(*values, **params))",
+    },
+    fails="test_branches_count_for_themselves",
+)

@@ -431,3 +431,19 @@ mistake(
     },
     fails="test_who_is_asked",
 )
+
+
+@mistake("interpreters.count_ops", fails="test_counting_inside_counting")
+def count_ops(f, *args):  # one counter for each thread, which knows only the newest interpreter
+    class Counting(Interpreter):
+        def interpret_op(self, op, args):
+            self.count += 1
+            return self.below.interpret_op(op, args)
+
+    counter = vars(context).setdefault("counter", Counting())
+    before, start = current_interpreter(), vars(counter).setdefault("count", 0)
+    if before is not counter:
+        counter.below = before
+    with set_interpreter(counter):
+        result = f(*args)
+    return result, counter.count - start

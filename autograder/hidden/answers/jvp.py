@@ -548,3 +548,20 @@ mistake(  # A tangent that is a number becomes an array, which is not weakly typ
     {"drop_float0(t)": "drop_float0(np.asarray(t) if isinstance(t, float) else t)"},
     fails="test_flat_as_a_function",
 )
+mistake(  # A rule is not used while it runs; so not for boxes inside boxes either.
+    "jvp.process_primitive",
+    {
+        "params: dict[str, Any]": "params, running=set()",
+        "primal_out, tangent_out = rule(primals, tangents, **params)": "if primitive in running:\n    return self.pure(primitive.bind(*primals, **params))\nrunning.add(primitive)\nprimal_out, tangent_out = rule(primals, tangents, **params)\nrunning.discard(primitive)",
+    },
+    fails="test_level_of_the_rule",
+)
+mistake(  # An error names the first of the operations that are going on, which one that failed stays.
+    "jvp.process_primitive",
+    {
+        "params: dict[str, Any]": "params, going_on=[]",
+        "rule = get_rule(jvp_rules, primitive,": "going_on.append(primitive)\nrule = jvp_rules.get(primitive) or get_rule({}, going_on[0],",
+        "primal_out, tangent_out = rule(primals, tangents, **params)": "primal_out, tangent_out = rule(primals, tangents, **params)\ngoing_on.pop()",
+    },
+    fails="test_missing_rule",
+)

@@ -966,3 +966,11 @@ mistake(
     },
     fails="test_tree_of_the_same_structure",
 )
+mistake(  # One structure for all that are equal: data that is equal is not always the same.
+    "pytrees.flatten",
+    {
+        "is_leaf: IsLeaf = None": "is_leaf=None, known={}",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "made = PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))\ntry:\n    return leaves, known.setdefault(made, made)\nexcept TypeError:\n    return leaves, made",
+    },
+    fails="test_objects_of_other_classes",
+)

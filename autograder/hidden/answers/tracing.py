@@ -305,3 +305,11 @@ mistake(  # A large array is not copied.
     {"isinstance(val, np.ndarray)": "isinstance(val, np.ndarray) and val.nbytes < 4096"},
     fails="test_constant_is_a_copy",
 )
+mistake(  # The literal of a number is used again for one that is equal.
+    "tracing.constant",
+    {
+        "val: Value": "val, known={}",
+        "literal_of(val)": "known.setdefault(val, literal_of(val)) if isinstance(val, (int, float)) else literal_of(val)",
+    },
+    fails="test_constant_numbers",
+)

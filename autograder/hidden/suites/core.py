@@ -1062,10 +1062,38 @@ def counted_branches(mj, values):
     return answers
 
 
+@probe
+def counts_in_two_threads(mj, value):
+    """Counts of a function with a condition in two threads: the first to begin ends first."""
+    begun, ended, found = threading.Event(), threading.Event(), {}
+
+    def late(x):
+        begun.set()
+        ended.wait(2)
+        y, count = counted(lambda y: mul_p.bind(neg_p.bind(x) if x else y, y))(x)
+        return mul_p.bind(y, float(count))
+
+    def count(name, f):
+        out, number = counted(f)(value)
+        found[f"the value and the count in {name}"] = float(out), number
+
+    def early(x):
+        thread.start()
+        begun.wait(2)
+        return mul_p.bind(x, x) if x else x
+
+    thread = threading.Thread(target=count, args=["the second thread", late])
+    count("the first thread", early)
+    ended.set()
+    thread.join()
+    return found
+
+
 @probe(uses=[rejected])
 def kept_tracers(mj, values):
     """What becomes of tracers that were kept after their function had ended, or had failed."""
     kept, answers = [], []
+    bottom = trace_state.dynamic_trace = trace_state.stack[0]
 
     def f(x):
         kept.append(x)
@@ -1078,12 +1106,14 @@ def kept_tracers(mj, values):
         except KeyError as error:
             answers.append(error.args[0])
     height = len(trace_state.stack)
+    same, trace_state.dynamic_trace = trace_state.dynamic_trace is bottom, None
     uses = [lambda x: mul_p.bind(1.5, x), counted(lambda x: mul_p.bind(x, kept[0]))]
     escaped = [rejected(use, kept[-1]) for use in uses]
     return {
         "the value or the error of each call": answers,
         "a tracer that was kept is rejected by UnexpectedTracerError": escaped,
         "the heights of the stack": [height, len(trace_state.stack)],
+        "`trace_state.dynamic_trace` is as it was": same,
     }
 
 
@@ -1109,11 +1139,43 @@ def operations_refused(mj, values):
 
 
 @probe
+def boxes_of_results(mj):
+    """Whether results are in boxes, where full_lower opens those of numbers below 1."""
+    pair = Primitive("pair", multiple_results=True)
+
+    class Sized(Tracer):
+        def __init__(self, trace, val):
+            self._trace, self.val, self.aval = trace, val, get_aval(val)
+
+        def full_lower(self):
+            return self if self.val >= 1.0 else self.val
+
+    class Sizes(Trace):
+        def pure(self, val):
+            return Sized(self, val)
+
+        def process_primitive(self, primitive, tracers, params):
+            seen.append([type(x).__name__ for x in tracers])
+            outs = [Sized(self, x.val) for x in tracers]
+            return outs if primitive.multiple_results else outs[0]
+
+    seen, trace_state.stack[1:] = [], [MainTrace(1, Sizes)]
+    small, large = (Sized(Sizes(trace_state.stack[1]), x) for x in (0.5, 2.5))
+    outs = [*pair.bind(small, large), *(mul_p.bind(x, large) for x in (0.5, large))]
+    outs.append(neg_p.bind(small))
+    del trace_state.stack[1:]
+    return {
+        "the results are in boxes": [isinstance(x, Tracer) for x in outs],
+        "what the interpreter is given": seen,
+    }
+
+
+@probe
 def kinds_of_results(mj):
     """Values, dtypes and weak types of operations on numbers and arrays of any kind."""
     halves = np.array([0.5, -0.0], np.float32)
     outs = [add_p.bind(2, 3), mul_p.bind(0.5, 3.0), neg_p.bind(halves), mul_p.bind(halves, halves)]
-    outs += [exp_p.bind(neg_p.bind(1e9)), lt_p.bind(2.0, 3.0), neg_p.bind(neg_p.bind(0.0))]
+    outs += [exp_p.bind(neg_p.bind(1e9)), lt_p.bind(2.0, 3.0), neg_p.bind(0.0)]
     outs += [div_p.bind(-7, 2), div_p.bind(np.array([-128, 5], np.int8), np.array([2, 0], np.int8))]
     outs += [add_p.bind(neg_p.bind(2.5), neg_p.bind(np.zeros((0, 2))))]
     return {
@@ -1135,8 +1197,9 @@ def test_whole_quotients_and_repetitions(student):
 
 @pytest.mark.meets(weak_type="get_aval")
 def test_whole_kinds_of_results(student):
-    """Results have the dtype of their operands, and are weakly typed if these are."""
+    """Results have their operands' dtype and weak type, and no box that adds nothing."""
     student.agrees(kinds_of_results)
+    student.agrees(boxes_of_results)
 
 
 def test_whole_refusals(student):
@@ -1156,8 +1219,9 @@ def test_whole_counts_within_counts(student):
 
 
 def test_whole_conditions(student):
-    """Conditions on a counted input are decided, even one inside another."""
+    """Conditions on a counted input are decided, even one inside another, and in two threads."""
     student.agrees(counted_branches, [5.0, 1.0, -3.0])
+    student.agrees(counts_in_two_threads, 2.5)
 
 
 @pytest.mark.meets(exception="counted")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         bind,
         context,
         count_ops,
+        current_interpreter,
     )
 
 INF = float("inf")
@@ -835,8 +836,12 @@ def programs(mj, seeds, inputs):
 @probe
 def refused_in_programs(mj, values):
     """What `mul` and `add` answer if one operand is this, in the middle of a program."""
+
+    class Own(float):
+        pass
+
     answers = []
-    for value in values:
+    for value in [*values, Own(2.5)]:
         for f in (mj.add, mj.mul):
             for args in ((value, 2.0), (2.0, value)):
                 try:
@@ -869,25 +874,27 @@ def told(mj, seeds, inputs):
 
 
 @probe(uses=[grown, telling])
-def told_by_turns(mj, seeds):
+def told_by_turns(mj, seeds, error):
     """Nested blocks, some of which fail; the program goes on around them, and is counted."""
     first, second = telling("a"), telling("b")
-    outs = []
+    outs, kinds = [], [type(current_interpreter()).__name__]
 
     def nest(seeds):
         if not seeds:
-            raise KeyError("out")
+            raise getattr(builtins, error)("out")
         with mj.set_interpreter(first if len(seeds) % 2 else second):
             try:
                 nest(seeds[1:])
-            except KeyError:
-                outs.append(grown(mj, seeds[0], ["x", "y"]))
-                if len(seeds) > 2:
+            except BaseException as found:
+                outs.append([type(found).__name__, grown(mj, seeds[0], ["x", "y"])])
+                if len(seeds) < 3:
                     raise
             outs.append(count_ops(lambda: grown(mj, seeds[0], ["z"], 3)))
 
     nest(seeds)
+    kinds.append(type(current_interpreter()).__name__)
     return {
+        "the class of the current interpreter before and after": kinds,
         "the results of the programs": outs,
         "what the first interpreter is asked": first.asked,
         "what the second interpreter is asked": second.asked,
@@ -933,6 +940,12 @@ def counted_texts(mj, seed, length):
         mj.mul(grown(mj, seed, [x], length), x)
         raise KeyError("out")
 
+    def within(x):
+        y = grown(mj, seed, [x], length)
+        with mj.set_interpreter(telling("b")):
+            z, count = count_ops(lambda: mj.mul(y, y))
+        return mj.add(z, count)
+
     teller, errors = telling(), []
     with mj.set_interpreter(teller):
         for f in (fails, lambda x: count_ops(fails, mj.add(x, x))):
@@ -940,7 +953,7 @@ def counted_texts(mj, seed, length):
                 count_ops(f, "x")
             except KeyError as error:
                 errors.append(error.args[0])
-        out = count_ops(lambda x: grown(mj, seed, [x], length), "x")
+        out = count_ops(within, "x")
         last = mj.add("x", "y")
     return {
         "the result": out[0],
@@ -953,7 +966,8 @@ def counted_texts(mj, seed, length):
 
 @probe(uses=[grown, telling])
 def threads(mj, seed):
-    """A function that is counted, and a thread in its middle that evaluates, counts and tells."""
+    """A function that is counted, and threads in its middle that evaluate, count and tell."""
+    begun, ended = threading.Event(), threading.Event()
 
     def elsewhere():
         outs["a value"] = repr(grown(mj, seed, [0.5], 3))
@@ -961,15 +975,27 @@ def threads(mj, seed):
         with mj.set_interpreter(telling()):
             outs["a text"] = grown(mj, seed, ["x"])
 
+    def late():
+        with mj.set_interpreter(telling()):
+            begun.set()
+            ended.wait(2)
+            outs["a text that is late"] = mj.add("x", "y")
+
     def f(x):
         y = grown(mj, seed, [x])
         thread = threading.Thread(target=elsewhere)
         thread.start()
         thread.join()
+        with mj.set_interpreter(EvalInterpreter()):
+            second.start()
+            begun.wait(2)
         return grown(mj, seed, [x, y])
 
-    outs = {}
-    return {"the result and count": repr(count_ops(f, 1.5)), "what the thread gets": outs}
+    outs, second = {}, threading.Thread(target=late)
+    result = repr(count_ops(f, 1.5))
+    ended.set()
+    second.join()
+    return {"the result and count": result, "what the threads get": outs}
 
 
 def test_whole_values(student):
@@ -993,8 +1019,8 @@ def test_whole_texts(student):
 @pytest.mark.meets(nested="bind")
 def test_whole_blocks(student):
     """After each block, even one that fails, the program goes on under the interpreter before."""
-    student.agrees(told_by_turns, [1, 2, 3])
-    student.agrees(told_by_turns, [4, 5, 6, 7, 8])
+    student.agrees(told_by_turns, [1, 2, 3], "KeyError")
+    student.agrees(told_by_turns, [4, 5, 6, 7, 8], "GeneratorExit")
 
 
 @pytest.mark.meets(again="count_ops", caching="count_ops", length="bind count_ops")

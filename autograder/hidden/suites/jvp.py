@@ -14,7 +14,10 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import functools
+    import gc
     import sys
+    import threading
+    import weakref
 
     from minijax import core
     from minijax import numpy as jnp
@@ -930,6 +933,31 @@ def outer_operand(mj, x, x_dot):
     return derivative(mj, f, x, x_dot)
 
 
+@probe
+def in_two_threads(mj, x, x_dot):
+    """Derivatives in two threads, one inside the other in one of them: the first to begin ends."""
+    begun, ended, found = threading.Event(), threading.Event(), {}
+
+    def late(x):
+        begun.set()
+        ended.wait(2)
+        return x * mj.jvp(lambda y: x * y * y, (x,), (x_dot,))[1]
+
+    def early(x):
+        thread.start()
+        begun.wait(2)
+        return x * x
+
+    def derive(name, f):
+        found[f"value and tangent in {name}"] = mj.jvp(f, (x,), (x_dot,))
+
+    thread = threading.Thread(target=derive, args=["the second thread", late])
+    derive("the first thread", early)
+    ended.set()
+    thread.join()
+    return found
+
+
 @probe(uses=[derivative])
 def after_an_error(mj, x, x_dot):
     """An inner function fails after an operation; the outer one goes on with its next operation."""
@@ -944,7 +972,10 @@ def after_an_error(mj, x, x_dot):
         except KeyError:
             return 3.0 + x + mj.jvp(lambda y: y + x - 2.0, (x,), (x,))[1]
 
+    bottom = trace_state.dynamic_trace = trace_state.stack[0]
     found = derivative(mj, f, x, x_dot)
+    same, trace_state.dynamic_trace = trace_state.dynamic_trace is bottom, None
+    found["`trace_state.dynamic_trace` is as it was"] = same
     return {**found, "the height of the stack in the end": len(trace_state.stack)}
 
 
@@ -977,20 +1008,34 @@ def root(mj, x, steps):
     return {"the root": x, "calls of f": len(runs)}
 
 
+@probe(uses=[derivative])
+def branches(mj, xs, x_dot):
+    """A function with a condition on its input, and one with a condition on its slope."""
+
+    def bend(x):
+        return 2.0 * x if x > 0.0 else -x * x
+
+    def f(x):
+        slope = mj.jvp(bend, (x,), (1.0,))[1]
+        return bend(x), 0.5 * slope if slope else x
+
+    return [derivative(mj, f, x, x_dot) for x in xs]
+
+
 @probe
 def weak_types(mj, x, x_dot):
     """What float32 becomes beside values and tangents of functions of Python's numbers."""
-    jnp, runs = mj.numpy, []
+    jnp, runs, beside = mj.numpy, [], np.ones(2, np.float32)
     functions = {
         "constants": lambda x: x * 3.0 + 2.0,
         "twice": lambda x: x + x,
         "cos": jnp.cos,
         "div": lambda x: 3.0 / x,
+        "large": lambda x: 1e200 / (x * 1e200),
         "sum": jnp.sum,
         "unmoved": lambda x: 7.0,
         "runs": lambda x: [runs.append(1), x][1],
     }
-    beside = np.ones(2, np.float32)
     outs = {name: mj.jvp(f, (x,), (x_dot,)) for name, f in functions.items()}
     dtypes = {name: [str((y * beside).dtype) for y in pair] for name, pair in outs.items()}
     return {
@@ -1010,6 +1055,20 @@ def repeated(mj, x, x_dot):
 @probe(uses=[derivative])
 def again(mj, x, x_dot):
     """The same functions, asked again at equal places, when what they read has changed."""
+
+    class Equal:
+        def __init__(self, number):
+            self.number = number
+
+        def __eq__(self, other):
+            return True
+
+        def __hash__(self):
+            return 1
+
+        def __call__(self, x):
+            return {self.number: x * x}
+
     read = [1, 1.0, True, np.float32(1.0), 3.0]
     axes = [0, 1, (0, 1)]
 
@@ -1022,20 +1081,34 @@ def again(mj, x, x_dot):
         found.append(derivative(mj, f, x, x_dot))
         axes.append(axes.pop(0))
         read.pop(0)
-    return {"the values and tangents, one call after another": found}
+    equal = [mj.jvp(Equal(number), (x,), (x_dot,)) for number in (2, 3)]
+    return {
+        "the values and tangents, one call after another": found,
+        "the values and tangents of functions that are equal": equal,
+    }
 
 
 @probe(uses=[derivative])
 def long_program(mj, x, x_dot, length):
     """So many steps with constants; every tenth uses the input again."""
 
+    boxes, kept = [], []
+
     def f(x):
         y = x
         for i in range(length):
             y = 0.5 * y + x if i % 10 == 0 else y - 0.125
+            boxes.append(weakref.ref(y))
+        if still_there() > 20:
+            gc.collect()
+        kept.append(still_there() > 20)
         return y
 
-    return derivative(mj, f, x, x_dot)
+    def still_there():
+        return sum(box() is not None for box in boxes)
+
+    found = derivative(mj, f, x, x_dot)
+    return {**found, "boxes of steps that are over are kept": kept}
 
 
 @probe
@@ -1062,6 +1135,7 @@ def test_whole_outer_operand(student):
     """In nested derivatives each function sees its own input move, and no other."""
     student.agrees(outer_operand, 3.0, 0.5)
     student.agrees(outer_operand, -1.5, 10.0)
+    student.agrees(in_two_threads, 3.0, 0.5)
 
 
 @pytest.mark.meets(exception="flat")
@@ -1077,7 +1151,8 @@ def test_whole_containers(student):
 
 
 def test_whole_newton(student):
-    """A program may use a derivative in each step of a loop."""
+    """A program may use a derivative in each step of a loop, and decide what to do by it."""
+    student.agrees(branches, [1.5, 0.0, -1.5], 0.5)
     student.agrees(root, np.array([0.5, 1.5]), 4)
 
 
@@ -1102,7 +1177,7 @@ def test_whole_again(student):
 
 @pytest.mark.meets(length="process_primitive flat")
 def test_whole_long_programs(student):
-    """Programs may be long."""
+    """Programs may be long, and each box is dropped when it has been used."""
     student.agrees(long_program, ROW, STEP, 400)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
     import gc
     import importlib
     import sys
+    import threading
     import weakref
     from unittest.mock import patch
 
@@ -1761,6 +1762,72 @@ def calls_of_programs(mj, x, t):
 
 
 @probe(uses=[evaluating])
+def again(mj, x, t):
+    """A function that reads what changes: linearized twice, and in a program; a program split."""
+    read, exp, pairs = [], mj.numpy.exp, []
+
+    def f(x):
+        return mj.numpy.sin(x) * exp(read[-1])
+
+    def g(x):
+        return mj.linearize(f, x)[1](t) * exp(1.5)
+
+    with evaluating({}) as (lin, _):
+        for number in (2.5, 0.5):
+            read.append(number)
+            value, f_lin = mj.linearize(f, x)
+            pairs.append([value, f_lin(t)])
+        closed = mj.make_jaxpr(g)(x)
+        names = [str(eqn.primitive) for eqn in closed.eqns]
+        splits = [lin.partial_eval_jaxpr(closed, (True,), frozenset(i)) for i in ([], [0])]
+        return {
+            "values and tangents, one call after another": pairs,
+            "operations 'exp' of the program": names.count("exp"),
+            "the value of the program": eval_jaxpr(closed.jaxpr, closed.consts, x),
+            "results of a program that are known, without and with `instantiate`": [
+                known_out for _, _, known_out in splits
+            ],
+        }
+
+
+@probe(uses=[evaluating])
+def in_threads(mj, x, t):
+    """Derivatives while another thread linearizes: one that ends later, one in between."""
+    begun, ended, found = threading.Event(), threading.Event(), {}
+
+    def late(x):
+        begun.set()
+        ended.wait(2)
+        return [x * x, x]
+
+    def early(x):
+        second.start()
+        begun.wait(2)
+        return [x * x * x]
+
+    def derive(name, f, count):
+        values, program = lin.linearize_flat(f, [x], count)
+        tangents = eval_jaxpr(program.jaxpr, program.consts, t)
+        found[f"values and tangents in {name}"] = values, tangents
+
+    def count():
+        third = threading.Thread(target=derive, args=["the third thread", sine, lambda: 1])
+        third.start()
+        third.join()
+        return 1
+
+    def sine(x):
+        return [mj.numpy.sin(x)]
+
+    with evaluating({}) as (lin, _):
+        second = threading.Thread(target=derive, args=["the second thread", late, lambda: 2])
+        derive("the first thread", early, count)
+        ended.set()
+        second.join()
+        return found
+
+
+@probe(uses=[evaluating])
 def long_program(mj, x, t, steps):
     """A function of many steps, one after the other."""
     runs = []
@@ -1833,6 +1900,12 @@ def test_whole_containers(student):
 def test_whole_calls(student):
     """Functions that call functions of `jit` are linearized, whatever they are called with."""
     student.agrees(calls_of_programs, 0.5, 2.0)
+
+
+def test_whole_again(student):
+    """A function is linearized anew in each call, even in a program and beside other threads."""
+    student.agrees(again, 0.5, 2.0)
+    student.agrees(in_threads, 0.5, 2.0)
 
 
 @pytest.mark.meets(length="stage_out tracers_to_jaxpr partial_eval_flat flat")

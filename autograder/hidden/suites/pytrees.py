@@ -15,6 +15,7 @@ from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import threading
     from unittest.mock import patch
 
 BOTH_WAYS = siblings("pytrees.flatten", "pytrees.unflatten")
@@ -144,7 +145,14 @@ def run(mj, siblings, program):
             lambda name, xs: Pair(*xs, [name, type(xs).__name__]),
         )
         helpers = {helper.__name__: helper for helper in (Pair, Opaque, refused, collections.deque)}
-        scope = {"np": np, **vars(module), **short_names(), **helpers}
+        scope = {
+            "np": np,
+            "collections": collections,
+            "threading": threading,
+            **vars(module),
+            **short_names(),
+            **helpers,
+        }
         exec(program, scope)
         return told(scope["result"])
 
@@ -1244,7 +1252,21 @@ result = [shown(tree), shown(other), names, refused(tree_map, f, tree, other["b"
 result.append(refused(register_pytree_node, Layer, f, f))
 result.append(refused(tree_map, f, Layer(1, "first"), Layer(2, "second")))
 """
-    programs(student, NOTHING, program)
+    namesakes = """
+One, Two = (type("Same", (), {"x": 5}) for _ in range(2))
+twins = Point(1, 2), NamedTuple("Point", [("x", int), ("y", int)])(3, 4)
+result = {"leaves of classes that are registered later": len(tree_flatten([One(), One()])[0])}
+for cls in (One, Two):
+    register_pytree_node(cls, lambda same: ((same.x, same.x), None), lambda _, xs: cls())
+back = tree_map(lambda x: x, twins)
+result["leaves of two classes with the same name"] = tree_flatten([One(), Two()])[0]
+result["each namedtuple has its own class again"] = [*map(type, back)] == [*map(type, twins)]
+one, two, *same = (tree_flatten(x)[1] for x in (One(), Two(), {1: 2}, {True: 3}))
+result["structures of classes with the same name are equal"] = one == two
+result["structures with equal data are equal"] = same[0] == same[1]
+result["equal structures are one key of a dict"] = len(dict.fromkeys([*same, one])) == 2
+"""
+    programs(student, NOTHING, program, namesakes)
 
 
 @pytest.mark.meets(sizes="flatten unflatten map", none="flatten unflatten map")
@@ -1257,6 +1279,11 @@ result = [leaves, structure, tree_unflatten(structure, [2]), tree_map(lambda x: 
 result.append(tree_map(lambda x: "leaf", tree, is_leaf=lambda x: x is None))
 for other in ([None], [[], *tree[1:]]):
     result.append(refused(tree_map, lambda *xs: xs, tree, other))
+for other in (None, (), {}, [[]], Empty(), 1):
+    tree_flatten(other)[0].append("kept")
+    result.append(tree_flatten(other)[0])
+others = (set(), frozenset(), range(0), "", b"", collections.deque())
+result.append([len(tree_flatten(other)[0]) for other in others])
 """
     programs(student, NOTHING, program)
 
@@ -1279,7 +1306,7 @@ result.append(tree_map(lambda x, y: y, [1, 2], [{"a": 1, 2: 3}, two]))
     order="flatten_fun", more_than_two="flatten_fun", nested="flatten_fun", exception="flatten_fun"
 )
 def test_whole_functions(student):
-    """A function of containers works on flat lists, inside another function and after an error."""
+    """A function of containers works on flat lists, inside others, after errors and in threads."""
     program = """
 def early(out_tree):
     try:
@@ -1308,7 +1335,44 @@ try:
 except TypeError as error:
     result += [str(error), apply(lambda x: None, ()), apply(lambda x, y: [y, x], (1, 2), 3)]
 """
-    programs(student, NOTHING, program)
+    threads = """
+class Slow:
+    def __init__(self, *parts):
+        self.parts = parts
+
+def meet(where):
+    if where != meeting:
+        return
+    if threading.current_thread() is second:
+        begun.set()
+        ended.wait(2)
+    elif not second.ident:
+        second.start()
+        begun.wait(2)
+
+def apart(slow):
+    meet("taken apart")
+    return slow.parts, None
+
+def together(_, parts):
+    meet("put together")
+    return Slow(*parts)
+
+def moved(name, *leaves):
+    flat_f, out_tree = flatten_fun(lambda x: tree_map(lambda x: x + 1, x), in_tree)
+    result[name + " when containers are " + meeting] = flat_f(*leaves), str(out_tree())
+
+register_pytree_node(Slow, apart, together)
+meeting, result = None, {}
+in_tree = tree_flatten(((Slow(0, 0), 0, [0]),))[1]
+for meeting in ("taken apart", "put together"):
+    begun, ended = threading.Event(), threading.Event()
+    second = threading.Thread(target=moved, args=("the second thread's leaves", 10, 20, 30, 40))
+    moved("the first thread's leaves", 1, 2, 3, 4)
+    ended.set()
+    second.join()
+"""
+    programs(student, NOTHING, program, threads)
 
 
 @pytest.mark.meets(order="flatten_up_to", moment="map", some_results="flatten_up_to")

@@ -15,6 +15,7 @@ from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
     import builtins
+    import threading
 
     from minijax import core, tracing
     from minijax import numpy as jnp
@@ -961,6 +962,62 @@ def several_results(mj, x):
     }
 
 
+@probe
+def programs_again(mj, x):
+    """Programs of a function that reads a list which changes, for one array and several powers."""
+    read = [1, 1.0, True, -0.0, 0.0, 3]
+
+    def f(x, n):
+        read.append(read.pop(0))
+        for _ in range(n):
+            x = x * read[0]
+        return x
+
+    def once(x):
+        return f(x, 1)
+
+    texts = [str(mj.make_jaxpr(f, static_argnums=1)(x, n)) for n in (1, 2, 1)]
+    texts += [str(mj.make_jaxpr(once)(x)) for _ in range(3)]
+    types = [get_aval(x)]
+    closed, uses = tracing.trace_with_uses(lambda y: [y * x, x, mj.numpy.sin(2.0) * x], types)
+    return {
+        "the text of each program, one call after another": texts,
+        "the text of a program with its constants": str(closed),
+        "the arrays that its constants are copies of are the arrays themselves": [
+            use is x for use in uses
+        ],
+    }
+
+
+@probe
+def programs_in_two_threads(mj, x):
+    """Programs of functions in two threads: one ends while a function is traced in the other."""
+    begun, ended, texts = threading.Event(), threading.Event(), {}
+
+    def late(x):
+        begun.set()
+        ended.wait(2)
+        return x * mj.numpy.cos(1.5)
+
+    def inner(x):
+        thread.start()
+        begun.wait(2)
+        return x * mj.numpy.sin(0.5)
+
+    def early(x):
+        note("the inner function in the first thread", inner)
+        return x * mj.numpy.exp(0.5)
+
+    def note(name, f):
+        texts[f"the text of the program of {name}"] = str(mj.make_jaxpr(f)(x))
+
+    thread = threading.Thread(target=note, args=["the function in the second thread", late])
+    note("the function in the first thread", early)
+    ended.set()
+    thread.join()
+    return texts
+
+
 @pytest.mark.meets(weak_type="constant")
 def test_whole_programs(student):
     """A random program is written down: equations, constants, results and their types."""
@@ -994,3 +1051,10 @@ def test_whole_several_results(student):
     """Operations with several results, of which some are used, or with none."""
     student.agrees(several_results, 2.0)
     student.agrees(several_results, ROW)
+
+
+@pytest.mark.meets(again="trace_with", caching="constant")
+def test_whole_again(student):
+    """Each program is made anew, of what its function does in this call and in this thread."""
+    student.agrees(programs_again, ROW)
+    student.agrees(programs_in_two_threads, ROW)
