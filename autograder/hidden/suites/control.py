@@ -1061,7 +1061,10 @@ def with_one_in_common(xs):
     ]
     second = np.array(1, np.int32)
     return [
-        *(module.cond_jvp([second, xs[0]], [None, 1.0], branches=(double, f)) for f in (square, neg)),
+        *(
+            module.cond_jvp([second, xs[0]], [None, 1.0], branches=(double, f))
+            for f in (square, neg)
+        ),
         *(jaxpr_as_fun(where_condition_holds(body, f, 0))(2.0, xs) for f in conditions),
     ]
 
