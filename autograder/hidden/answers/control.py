@@ -821,3 +821,35 @@ mistake(
     },
     fails="test_jvp_any_branch_decides",
 )
+# Steps are found again by their marks, whichever loop they belong to.
+mistake(
+    "control.settled",
+    {
+        "transform(carry)": "vars(settled).setdefault(carry, None) or transform(carry)\nvars(settled)[carry] = step, out_marks"
+    },
+    fails="test_settled_later",
+)
+# Zeros are made once for each shape, whatever the dtype is.
+mistake(
+    "control.scan_steps",
+    {
+        "[zeros(stacked(aval, loop.length)) for": "[vars(scan_by_while).setdefault(str(stacked(aval, loop.length).shape), zeros(stacked(aval, loop.length))) for"
+    },
+    fails="test_scan_of_no_steps",
+)
+# A branch is computed once, and its results are kept on its program.
+mistake(
+    "control.select",
+    {
+        "jaxpr_as_fun(program)(*safe)": "branch.jaxpr.cache.setdefault('results', jaxpr_as_fun(program)(*safe))"
+    },
+    fails="test_select_traced",
+)
+# The loop that was given runs backwards, and the next time forwards.
+mistake(
+    "control.scan_transpose",
+    {
+        "backwards = replace(loop, reverse=not loop.reverse)": "vars(loop)['reverse'] = not loop.reverse\nbackwards = loop"
+    },
+    fails="test_backwards_from_the_last_step",
+)

@@ -535,3 +535,29 @@ mistake(
     },
     fails="test_the_rule_of_products_is_applied_before",
 )
+# the interpreter of a use that has ended is taken again for the next one
+mistake(
+    "duals.jvp",
+    {
+        "interpreter = JVPInterpreter(current_interpreter())": "free = vars(jvp).setdefault('free', [])\ninterpreter = free.pop() if free else JVPInterpreter(current_interpreter())\ninterpreter.prev_interpreter = current_interpreter()",
+        "dual = ": "free.append(interpreter)\ndual = ",
+    },
+    fails="test_each_use_is_a_new_one",
+)
+# each use inside another is above the first one, even after one that failed
+mistake(
+    "duals.jvp",
+    {
+        "interpreter = JVPInterpreter(current_interpreter())": "stack = vars(jvp).setdefault('stack', [current_interpreter()])\ninterpreter = JVPInterpreter(stack[-1])\nstack.append(interpreter)",
+        "dual = ": "stack.pop()\ndual = ",
+    },
+    fails="test_a_function_that_fails",
+)
+# two values that are equal are lifted once, and a zero is minus zero
+mistake(
+    "duals.lift",
+    {
+        "return DualNumber(self, x, 0.0)": "known = vars(self).setdefault('known', {})\nreturn known.setdefault(repr(x), DualNumber(self, x, 0.0))"
+    },
+    fails="test_constants",
+)

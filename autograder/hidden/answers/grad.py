@@ -666,3 +666,25 @@ mistake(  # the last of the inputs are the cotangents, and all are, if there is 
     {"list(rest)": "list(inputs)[-len(jaxpr.out_avals) :]"},
     fails="test_program_with_zeros",
 )
+mistake(  # the 1 is made once for each dtype: inside a transformation, it is a tracer
+    "grad.value_and_gradients",
+    {
+        "one = convert": "one = vars(value_and_gradients).setdefault(aval.dtype.name, convert",
+        "weak_type=aval.weak_type)": "weak_type=aval.weak_type))",
+    },
+    fails="test_gradients_of_gradients",
+)
+mistake(  # directions are made once for each shape, whether weak or not
+    "grad.jacobian_of_output",
+    {
+        "pull_back(basis(lin.out_avals[i]))": "pull_back(vars(jacobian_of_output).setdefault(str(lin.out_avals[i].shape), basis(lin.out_avals[i])))"
+    },
+    fails="test_jacobian_of_a_number",
+)
+mistake(  # programs that look alike are taken for one, whatever their constants are
+    "grad.call_rule",
+    {
+        'return derived(jaxpr, ("transpose", linear), backwards, avals)': 'return vars(transposed_jaxpr).setdefault((str(jaxpr), linear), derived(jaxpr, ("transpose", linear), backwards, avals))'
+    },
+    fails="test_program_is_kept",
+)

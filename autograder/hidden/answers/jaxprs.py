@@ -784,3 +784,21 @@ mistake(  # The type of a known number is thought to be known, and not weak.
     {"weak = ": "weak = type(x) is ShapedArray and "},
     fails="test_product_weak_type",
 )
+mistake(  # The environment is kept on the program, for the next run and for one inside this one.
+    "jaxprs.eval_jaxpr",
+    {"env = dict(zip(": "env = kept(jaxpr, 'env', dict)\nenv.update(zip("},
+    fails="test_eval_within_itself",
+)
+mistake(  # A program that has failed counts as running.
+    "jaxprs.eval_jaxpr",
+    {
+        "env = dict(": "runs = kept(jaxpr, 'runs', list)\nif len(runs) > 5:\n    raise RecursionError('a program that runs itself')\nruns.append(1)\nenv = dict(",
+        "return [": "runs.pop()\nreturn [",
+    },
+    fails="test_eval_within_itself_after_an_error",
+)
+mistake(  # Batch axes come in the order of x, and not in that of the list.
+    "jaxprs.dot_general_type",
+    {"batch = [x.shape[i] for i in x_batch]": "batch = [x.shape[i] for i in sorted(x_batch)]"},
+    fails="test_product_of_stacks",
+)

@@ -642,3 +642,21 @@ mistake(
     },
     fails="test_transposed_given",
 )
+# Programs are kept by the number of inputs that move, whichever these are.
+mistake(
+    "stackless.linearized_program",
+    {
+        "def values_and": "key = 'linearized', sum(in_moves)\nif key in program.jaxpr.cache:\n    return program.jaxpr.cache[key]\n\ndef values_and",
+        "return values, ClosedJaxpr(linear, [])": "program.jaxpr.cache[key] = values, ClosedJaxpr(linear, [])\nreturn program.jaxpr.cache[key]",
+    },
+    fails="test_programs_again",
+)
+# Cotangents are kept on the program, and those of a pass that failed are added to the next one's.
+mistake(
+    "stackless.backward_pass",
+    {
+        "found: dict[Any, Any] = {}": "found = jaxpr.cache.setdefault('found', {})",
+        "return instantiate([found.get(var) for": "return instantiate([found.pop(var, None) for",
+    },
+    fails="test_backward_given_arrays",
+)

@@ -1416,18 +1416,44 @@ def gradients_within(mj, x):
         }
 
 
-@probe(uses=[evaluating, of_many])
+def refused(f, *args):
+    """The class of the error of a call; None if there is none."""
+    try:
+        f(*args)
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+    return None
+
+
+def transposes(mj, x):
+    """Cotangents of linear functions, which are all made first, and which calls are refused."""
+    twice, both = mj.jit(lambda n: (n * 2, n + n)), {"a": x, "b": x}
+    of = mj.linear_transpose
+    made = [of(lambda d: d["a"] * 2.0 - d["b"], both), of(lambda a, b: (a, a - b), x, x)]
+    made.append(of(lambda n: twice(n)[0], 3))
+    return [
+        *(f(ct) for f, ct in zip(made, (x, (x, 2.0 * x), 5), strict=True)),
+        refused(of, lambda a, n: a, x, 3),
+        *(refused(made[0], ct) for ct in (np.ones(7), 3, (x,), x)),
+    ]
+
+
+@probe(uses=[evaluating, of_many, refused, transposes])
 def several_cotangents(mj, x, n):
-    """A vjp over containers, an integer and None, for several cotangents, after one that fails."""
+    """A vjp over containers, an integer and None, for several cotangents, after some that fail.
+
+    Others are made before it is used. And one that a function of jit returns.
+    """
     zero = np.zeros(np.shape(n), [("float0", np.void, 0)])
     with evaluating({}):
         y, f_vjp, aux = mj.vjp(
             lambda p, n: ((p["a"] * 2.0, n, p["a"]), None), {"a": x, "b": x}, n, has_aux=True
         )
-        try:
-            f_vjp((x, zero))
-        except ValueError as error:
-            refused = type(error).__name__
+        of_jit = mj.jit(lambda y: mj.vjp(lambda z: z * z, y)[1])(x)
+        wrong = [(x, zero), (x, zero, np.ones(7)), (np.float32(x), zero, x), (x, n, x)]
+        errors = [refused(f_vjp, cts) for cts in wrong]
+        with patch.dict(core.transpose_rules, {core.mul_p: None}):
+            errors.append(refused(f_vjp, (x, zero, x)))
         cts = [f_vjp((ct, zero, x)) for ct in (x, 0.0 * x)]
 
         def weighed(x):
@@ -1437,7 +1463,9 @@ def several_cotangents(mj, x, n):
             "the values": y,
             "the cotangents": cts,
             "the auxiliary output": aux,
-            "error": refused,
+            "the errors of cotangents that do not fit, and of a rule that fails": errors,
+            "the cotangents by a function that jit has returned": of_jit(x),
+            "the cotangents of linear functions, and the errors": transposes(mj, x),
             "the gradient by very many inputs": of_many(mj, weighed, x),
         }
 

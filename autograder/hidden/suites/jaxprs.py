@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         exp_p,
         get_aval,
         impl_rules,
+        lt_p,
         mul_p,
         neg_p,
         reduce_sum_p,
@@ -46,6 +47,8 @@ if TYPE_CHECKING:  # imported by each probe that reads them
         dot_general_type,
         eval_jaxpr,
         jaxpr_as_fun,
+        kept,
+        kept_beside,
         typecheck_jaxpr,
     )
 
@@ -1020,9 +1023,64 @@ def typed_product(mj, x, y):
     }
 
 
+@probe
+def programs_apart(mj, x):
+    """Programs of the same variables, in turn, after one that fails; what is kept of each.
+
+    And the types, weak or not, by the rules of operations without an exercise.
+    """
+
+    def says(f, *args, **params):
+        try:
+            return [str(out) for out in f(*args, **params)]
+        except (KeyError, TypeError) as error:
+            return type(error).__name__
+
+    def typed(primitive, *avals, **params):
+        return says(abstract_eval, primitive, avals, params)
+
+    strong, weak = (ShapedArray((), np.dtype(float), flag) for flag in (False, True))
+    fail_p, (a, b, c) = Primitive("fail"), (Var(strong) for _ in range(3))
+    abstract_eval_rules[fail_p] = lambda x: x
+    impl_rules[fail_p] = lambda x: {}[x]
+    of_b = {p: JaxprEqn([b], [c], p, {}) for p in (sin_p, exp_p, fail_p)}
+    first = JaxprEqn([a], [b], neg_p, {})
+    programs = [Jaxpr([], [a], [c], [first, eqn]) for eqn in of_b.values()]
+    programs += [programs[0].replace(eqns=[of_b[sin_p]]), programs[0].replace()]
+    functions = [jaxpr_as_fun(ClosedJaxpr(program, [])) for program in programs]
+    in_turn, made = [0, 1, 2, 3, 0, 4, 0], []
+    told = {
+        "the outputs, or the error, of each program": [says(functions[i], x) for i in in_turn],
+        "the types, or the error": [says(typecheck_jaxpr, programs[i]) for i in in_turn],
+        "the programs as text": [str(programs[i]) for i in (0, 0, 1)],
+        "what is kept of each program": [
+            kept(programs[i], "n", lambda n=n: made.append(n) or n) for n, i in enumerate(in_turn)
+        ],
+        "what is kept of programs that have gone": [
+            kept(Jaxpr([], [], [], []), "n", lambda n=n: made.append(n) or n) for n in range(3)
+        ],
+        "what was made to be kept": made,
+        "what two functions keep beside a program": [
+            kept_beside(lambda jaxpr, n=n: n)(programs[0]) for n in range(2)
+        ],
+        "the value of a weakly typed literal": repr(Literal(np.array(2.5), weak).val),
+    }
+    told["the types of operations"] = [
+        *(typed(p, x, y) for p in (sub_p, lt_p) for x in (weak, strong) for y in (weak, strong)),
+        *(typed(reduce_sum_p, x, axes=()) for x in (weak, strong)),
+        *(typed(p, ShapedArray((), np.dtype(int))) for p in (neg_p, exp_p)),
+    ]
+    return told
+
+
 def test_whole_products(student):
     """A program with a product has the type of what it computes."""
     student.agrees(typed_product, np.ones((2, 3)), np.ones((3, 4)))
+
+
+def test_whole_apart(student):
+    """Each program is run, checked and printed as if there were no other, even after one fails."""
+    student.agrees(programs_apart, 0.5)
 
 
 @pytest.mark.meets(nested="eval_jaxpr")

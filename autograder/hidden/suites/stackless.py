@@ -1071,24 +1071,50 @@ def nested_derivatives(mj, seeds, x):
         ]
         answers.append(st.vmap(st.grad(slope))(np.stack([x, -x, x * 0.5])))
         answers.append(st.grad(lambda x, s=slope: st.vmap(s)(np.ones(3) * x).sum())(x))
-    return {"derivatives of derivatives": answers, "the functions get tracers": sorted(seen)}
+    of, pairs = st.value_and_grad(slope_of(st, seeds[0])), st.vmap(lambda y: (y * x, 2.5))
+    a, b = np.arange(2.0), np.arange(3.0)
+    pulls = [st.vjp(lambda y, k=k: y * y * k, x)[1] for k in (2.0, 3.0)]
+    return {
+        "derivatives of derivatives": answers,
+        "the functions get tracers": sorted(seen),
+        "a batch of batches": st.vmap(lambda a: st.vmap(lambda b: a * b)(b))(a),
+        "the values and gradients at two places": [of(x), of(-x)],
+        "batches of two sizes": [pairs(np.ones(n)) for n in (2, 3)],
+        "the cotangents by two functions, made before": [pull(x) for pull in pulls],
+    }
 
 
 @probe
 def compiled(mj, x):
-    """Derivatives of compiled functions, and compiled derivatives, called more than once."""
-    seen = []
+    """Derivatives of compiled functions, and compiled derivatives, called more than once.
+
+    Only what is compiled in the end is compiled; all other calls of programs are evaluated.
+    """
+    seen, rows = [], (np.array([2.0, 3.0]), np.array([5.0, 7.0]))
+
+    def evaluate(*args, name, jaxpr):
+        return programs.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
 
     def f(x, y):
         seen.append(isinstance(x, st.Tracer))
         return {"n": 2, "z": st.lax.sin(x) * y}
 
-    g = st.jit(f)
-    answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
-    answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
+    g, alike = st.jit(f), [st.jit(lambda x, row=row: x * row) for row in rows]
+    double = st.jit(lambda c: [c["a"] * 2.0] if isinstance(c, dict) else c[0] * 2.0)
+    with patch.dict(core.impl_rules, {st.jit_p: evaluate}):
+        answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
+        answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
+        answers += [st.jvp(h, (x,), (x,)) for h in alike]
+        answers.append(st.grad(lambda x: st.jit(lambda y: y * x)(x) * g(x, x)["z"] * x)(x))
+        doubled = [double(c) for c in ({"a": x}, (x,), [x], {"a": x}, (np.array(x),))]
+    first = g(x, 3.0)
+    with patch.dict(core.impl_rules, dict.fromkeys((core.sin_p, core.mul_p))):
+        answers += [first, g(x, 3.0)]
     slope = st.jit(st.vmap(st.grad(lambda y: st.jvp(lambda z: y * z * z, (y,), (x,))[1])))
     return {
-        "derivatives of compiled functions": answers,
+        "derivatives of compiled functions, and their values": answers,
+        "results for containers of several kinds": doubled,
+        "a number is weakly typed": [doubled[i].weak_type for i in (1, 4)],
         "compiled derivatives": [slope(np.stack([x, -x])), slope(np.stack([x, x]))],
         "the functions get tracers": sorted({*seen}),
     }
@@ -1163,6 +1189,7 @@ def flags_and_numbers(mj, x):
     floats = [np.asarray(t) for t in tangents[1] if np.asarray(t).dtype.kind == "f"]
     return {
         "the values": outs,
+        "the kinds of the tangents": [np.asarray(t).dtype.kind for t in f_lin(x, zero)],
         "the tangents by linearize": moved,
         "the tangents by jvp": floats,
         "the gradient": grads,

@@ -13,9 +13,13 @@ from autograder.grading.in_worker import in_place, watching
 from autograder.grading.suite import exercise, probe, siblings
 
 if TYPE_CHECKING:  # imported by each probe that reads them
+    import contextlib
+
     from minijax import core
     from minijax import numpy as jnp
+    from minijax.axis_env import AxisSize, axis_frame
     from minijax.core import not_mapped, trace_state
+    from minijax.vmap import BatchTrace, BatchTracer, batching
 
 F32 = np.float32
 
@@ -694,13 +698,23 @@ def places(mj, x, y):
         for in_axes in [(0, 0), (1, 0), (0, -1), (None, 1), (-1, None)]
         for out_axes in [0, 1, -1]
     ]
+    by_name = mj.vmap(lambda a, *, b: a - b * axis_frame("i").size, (1,), axis_name="i")
     d = {"x": x, "y": (y, None)}
     f = mj.vmap(
         lambda d, c: {"s": d["x"] * c, "c": c, "y": d["y"]},
         ({"x": 1, "y": 0}, None),
         {"s": -1, "c": None, "y": (1, None)},
     )
-    return {"the results for each choice of axes": outs, "the results in containers": f(d, 3.0)}
+    size = AxisSize(3, "i")
+    with batching(size) as main, batching(size) as again, batching(3) as other:
+        box = BatchTracer(BatchTrace(main), x, 1)
+        lifted = [BatchTrace(trace).lift(box).batch_dim for trace in (again, other)]
+    return {
+        "the results for each choice of axes": outs,
+        "the results in containers": f(d, 3.0),
+        "the results for an argument by name, and a name of the axis": by_name(x, b=y),
+        "the batch axis of a box, lifted by the same vmap and by another": [*map(str, lifted)],
+    }
 
 
 @probe
@@ -719,7 +733,13 @@ def errors_of_axes(mj, x):
                 found.append(np.shape(out))
             except (TypeError, ValueError) as error:
                 found.append(type(error).__name__)
-    return {"the shape of the result, or the error, for each choice of axes": found}
+    for size, mapped in [(len(x), True), (0, True), (0, False), (5, False)]:
+        try:
+            f = mj.vmap(lambda *args: mj.numpy.sin(2.5), axis_size=size)
+            found.append(np.shape(f(x) if mapped else f()))
+        except ValueError as error:
+            found.append(type(error).__name__)
+    return {"the shape of the result, or the error, for each choice of axes and sizes": found}
 
 
 @probe
@@ -753,12 +773,12 @@ def again_and_again(mj, x):
         calls.append(1)
         if len(calls) == 2:
             raise KeyError("out")
-        return mj.tree.map(lambda y: 2.0 * y + len(calls), x)
+        return mj.tree.map(lambda y: 2.0 * y + len(calls), x), 2.5
 
-    found = []
-    for arguments in [(0, x), (0, x), (1, x), (0, {"a": x, "b": x[:, 0]}), (0, x[:1]), (0, x[:0])]:
+    found, maps = [], [mj.vmap(f, axis) for axis in (0, 1)]
+    for axis, at in [(0, x), (0, x), (1, x), (0, {"a": x, "b": x[:, 0]}), (0, x[:1]), (0, x[:0])]:
         try:
-            found.append(mj.vmap(f, arguments[0])(arguments[1]))
+            found.append(maps[axis](at))
         except KeyError:
             found.append(len(trace_state.stack))
     return {
@@ -773,6 +793,8 @@ def again_and_again(mj, x):
 def types_of_results(mj, x):
     """Dtypes of batches beside constants, and weak types of results that are Python's numbers."""
     out = mj.vmap(lambda x: (x * 2.0 + 1.0, x > 0.5, mj.numpy.sum(x) * 3, 2.5, 3))(x)
+    slope = mj.jacfwd(lambda x: x * x)
+    out += tuple(slope(at) for at in (x[0, 0], 1.5, np.array(1.5)))
     return {
         "the results": out,
         "the results times a float32 and an int8, to which weak types give way": beside_small(out),
@@ -787,11 +809,18 @@ def jacobians(mj, x, y):
     def f(d, y):
         return {"out": jnp.sin(d["x"]) * y, "sum": jnp.sum(d["x"]), "rest": y}
 
-    first = mj.jacfwd(f)({"x": x}, y)
+    def broken(x, y):
+        runs.append(1)
+        return x * y if len(runs) == 1 else runs[2]
+
+    of_f, runs = mj.jacfwd(f), []
+    first = [of_f({"x": at}, y) for at in (x, -x)]
+    with contextlib.suppress(IndexError):
+        mj.jacfwd(broken, argnums=(0, 1))(y, y)
     both = mj.jacfwd(lambda x, y: x * y, argnums=(0, 1))(y, y)
     second = mj.jacfwd(mj.jacfwd(lambda y: jnp.sum(y * y * y)))(y)
     return {
-        "the Jacobians of a function of containers": first,
+        "the Jacobians of a function of containers, at one place and another": first,
         "the Jacobians for two argnums": both,
         "the second derivatives": second,
     }
