@@ -139,24 +139,28 @@ def test_spread(student):
 '''
 
 MISTAKES = """
-@mistake("tiny.double", name="It is squared", hints=["One.", "Two.", "Three."])
+exercise("tiny.double")
+
+@mistake(name="It is squared", hints=["One.", "Two.", "Three."])
 def double(x):
     return np.asarray(x) ** 2
 
 
-@mistake("tiny.double", name="It is tripled", hints=["One.", "Two.", "Three."])
+@mistake(name="It is tripled", hints=["One.", "Two.", "Three."])
 def double(x):
     return 3.0 * np.asarray(x)
 
 
-@mistake("tiny.mean", name="Divided by one less", hints=["One.", "Two.", "Three."])
+exercise("tiny.mean")
+
+@mistake(name="Divided by one less", hints=["One.", "Two.", "Three."])
 def mean(x):
     if not len(x):
         raise TinyError("nothing there")
     return np.sum(x) / (len(x) - 1)
 
 
-@mistake("tiny.mean", name="The empty case is forgotten", hints=["One.", "Two.", "Three."])
+@mistake(name="The empty case is forgotten", hints=["One.", "Two.", "Three."])
 def mean(x):
     return np.sum(x) / len(x)
 """

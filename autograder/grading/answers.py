@@ -2,16 +2,18 @@
 
 `autograder/hidden/answers/<lesson>.py` holds them as definitions, in the forms
 
-    @right("jvp.mul_rule")
+    exercise("jvp.mul_rule")
+
+    @right
     def bilinear_jvp(primitive, primals, tangents, **params): ...
 
-    @mistake("jvp.mul_rule", name="...", hints=["...", "...", "..."])
+    @mistake(name="...", hints=["...", "...", "..."])
     def bilinear_jvp(primitive, primals, tangents, **params): ...
 
-    @mistake("jvp.mul_rule", fails="test_mul_shapes")
+    @mistake(fails="test_mul_shapes")
     def bilinear_jvp(primitive, primals, tangents, **params): ...
 
-    mistake("jvp.mul_rule", {"bind(t, y,": "bind(t, x,"}, fails="test_mul_shapes")
+    mistake({"bind(t, y,": "bind(t, x,"}, fails="test_mul_shapes")
 
 Decorators that the real definition has are written below. The file is parsed, never imported: each
 definition takes its target's place in the reference, and the whole is a program that behaves as
@@ -136,11 +138,23 @@ def _parse(path: Path, text: str) -> tuple[Answer, ...]:
         nodes = ast.parse(text).body
     except SyntaxError as error:
         raise Problem(f"{path.name}, line {error.lineno}: {error.msg}. Correct it.") from None
-    found = tuple(_read(path, text, node) for node in nodes if _is_answer(node))
+    exercise, found = "", []
+    for node in nodes:
+        exercise = _section(node) or exercise
+        if _is_answer(node):
+            found.append(_read(path, text, node, exercise))
     ids = [answer.id for answer in found if isinstance(answer, Mistake)]
     for twice in (i for i in ids if ids.count(i) > 1):
         raise Problem(f"{path.name} has two mistakes {twice!r}. Name them differently.")
-    return found
+    return tuple(found)
+
+
+def _section(node: ast.stmt) -> str:
+    """The exercise to which the answers below a line are; "" for other lines."""
+    match node:
+        case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(exercise))])):
+            return exercise
+    return ""
 
 
 Written = skeleton.Definition | ast.Expr
@@ -155,33 +169,33 @@ def _is_answer(node: ast.stmt) -> TypeGuard[Written]:
 
 def _form(node: Written) -> str:
     """Which of the forms it has; "" for none."""
-    call = _call(node)
-    name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+    mark = _mark(node)
+    name = ast.unparse(mark.func if isinstance(mark, ast.Call) else mark) if mark else ""
     return name if name in _FORMS else ""
 
 
-def _call(node: Written) -> ast.expr | None:
+def _mark(node: Written) -> ast.expr | None:
     if isinstance(node, ast.Expr):
         return node.value
     return node.decorator_list[0] if node.decorator_list else None
 
 
 _FORMS = {
-    "right": "@right(EXERCISE) or @right(EXERCISE, style=TEXT)",
-    "mistake": "@mistake(EXERCISE, name=TEXT, hints=[TEXT, TEXT, TEXT]) or @mistake(EXERCISE, "
-    "fails=TEST) above a definition, or the same without @ and with {OLD: NEW} behind EXERCISE",
+    "right": "@right or @right(style=TEXT)",
+    "mistake": "@mistake(name=TEXT, hints=[TEXT, TEXT, TEXT]) or @mistake(fails=TEST) above a "
+    "definition, or the same without @ and with {OLD: NEW} in front",
 }
 
 
-def _read(path: Path, text: str, node: Written) -> Answer:
+def _read(path: Path, text: str, node: Written, exercise: str) -> Answer:
     place, form = f"{path.name}, line {node.lineno}", _form(node)
     if not form:
         assert isinstance(node, skeleton.Definition)
-        raise Problem(
-            f"{place}: {node.name} has no @right(...) or @mistake(...) at the top. Write one."
-        )
-    given, facts = _literals(_call(node))
-    answer, edits = _answer(form, given[:1], facts), given[1:]
+        raise Problem(f"{place}: {node.name} has no @right or @mistake(...) at the top. Write one.")
+    if not exercise:
+        raise Problem(f'{place}: write exercise("LESSON.EXERCISE") above the answers to it.')
+    edits, facts = _literals(_mark(node))
+    answer = _answer(form, exercise, facts)
     edited = isinstance(node, ast.Expr)
     if answer is None or [type(x) for x in edits] != [dict] * edited or (edits and form == "right"):
         raise Problem(f"{place}: write {_FORMS[form]}.")
@@ -193,30 +207,30 @@ def _read(path: Path, text: str, node: Written) -> Answer:
     return replace(answer, source=_definition(text, node))
 
 
-def _literals(call: ast.expr | None) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call, by position and by keyword; nothing where one has to be computed."""
-    assert isinstance(call, ast.Call)
-    try:
-        given = [ast.literal_eval(argument) for argument in call.args]
-        return given, {k.arg or "": ast.literal_eval(k.value) for k in call.keywords}
-    except ValueError:
+def _literals(mark: ast.expr | None) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a mark, by position and by keyword; None for one that has to be computed."""
+    if not isinstance(mark, ast.Call):
         return [], {}
 
+    def value(argument: ast.expr) -> Any:
+        try:
+            return ast.literal_eval(argument)
+        except ValueError:
+            return None
 
-def _answer(form: str, given: list[Any], facts: dict[str, Any]) -> Answer | None:
+    return [*map(value, mark.args)], {k.arg or "": value(k.value) for k in mark.keywords}
+
+
+def _answer(form: str, exercise: str, facts: dict[str, Any]) -> Answer | None:
     """The answer, its source to come; None if it is written in another way."""
-    match form, given, [*sorted(facts.items())]:
-        case "right", [str(exercise)], []:
+    match form, [*sorted(facts.items())]:
+        case "right", []:
             return Right(exercise, "")
-        case "right", [str(exercise)], [("style", str(style))]:
+        case "right", [("style", str(style))]:
             return Right(exercise, "", style)
-        case "mistake", [str(exercise)], [("fails", str(test))]:
+        case "mistake", [("fails", str(test))]:
             return Wrong(exercise, "", test)
-        case (
-            "mistake",
-            [str(exercise)],
-            [("hints", [str(), str(), str()] as hints), ("name", str(name))],
-        ):
+        case "mistake", [("hints", [str(), str(), str()] as hints), ("name", str(name))]:
             return Mistake(exercise, "", name, tuple(hints))
     return None
 

@@ -52,13 +52,15 @@ def test_parting(student):
         student.agrees(parted, name)
 '''
 MISTAKES = """
-@mistake("bye.bye", name="The greeting stays", hints=["First.", "Second hint.", "Say it again."])
+exercise("bye.bye")
+
+@mistake(name="The greeting stays", hints=["First.", "Second hint.", "Say it again."])
 def bye(name):
     parts = greet(name).split()
     return " ".join(["Bye", *parts])
 
 
-@right("bye.bye")
+@right
 def bye(name):
     greeting = greet(name).partition(" ")
     return "Bye " + greeting[2]

@@ -41,35 +41,42 @@ def test_a_lesson_without_a_file_has_no_mistakes(lesson):
 
 
 ANSWERS = """
-@right("tiny.double")
+exercise("tiny.double")
+
+@right
 def double(x):
     return x + x
 
 
-@right("tiny.mean", style="with NumPy")
+exercise("tiny.mean")
+
+@right(style="with NumPy")
 @cached
 def mean(x):
     return np.mean(x)
 
 
-@right("tiny.double")
+exercise("tiny.double")
+
+@right
 def double(x):
     return 2 * x
 
 
-@mistake("tiny.double", fails="test_double")
+@mistake(fails="test_double")
 def double(x):
     return 4.0
 """
 
 
 EDITS = """
-mistake("tiny.double", {"2.0 *": "2.0 +"}, name="One is added", hints=["One.", "Two.", "Three."])
-mistake(
-    "tiny.mean",
-    {'raise TinyError("nothing there")': "x = [0.0]\\nreturn x"},
-    fails="test_mean_of_nothing",
-)
+exercise("tiny.double")
+
+mistake({"2.0 *": "2.0 +"}, name="One is added", hints=["One.", "Two.", "Three."])
+
+exercise("tiny.mean")
+
+mistake({'raise TinyError("nothing there")': "x = [0.0]\\nreturn x"}, fails="test_mean_of_nothing")
 """
 
 
@@ -124,29 +131,39 @@ def test_right_answers_are_tried_in_turn(answered):
 
 WRONG = [
     ("def f(x): pass", "or @mistake"),
-    ("@mistake('tiny.double')\ndef f(x): pass", "write @mistake"),
-    ("@mistake('tiny.double', name='N', hints=['a'])\ndef f(x): pass", "TEXT, TEXT, TEXT"),
-    ("@mistake('tiny.double', name=open('x'), hints=[])\ndef f(x): pass", "write @mistake"),
-    ("@mistake('tiny.double', name='N', fails='x')\ndef f(x): pass", "fails=TEST"),
-    ("@mistake('tiny.double', {'2.0': '3.0'}, fails='x')\ndef double(x): pass", "without @"),
-    ("mistake('tiny.double', fails='x')", "{OLD: NEW}"),
-    ("right('tiny.double', {'2.0': '3.0'})", "write @right"),
-    ("mistake('tiny.mean', {'len(x)': '3'}, fails='x')", "'len.x.' is 2 times"),
-    ("mistake('tiny.mean', {'size': '3'}, fails='x')", "'size' is 0 times"),
-    ("@right('tiny.double', name='N')\ndef f(x): pass", "write @right"),
-    ("@right('tiny.double')\ndef twice(x): pass", "tiny.double defines double, not twice"),
+    ("@mistake\ndef f(x): pass", "write @mistake"),
+    ("@mistake(name='N', hints=['a'])\ndef f(x): pass", "TEXT, TEXT, TEXT"),
+    ("@mistake(name=open('x'), hints=[])\ndef f(x): pass", "write @mistake"),
+    ("@mistake(name='N', fails='x')\ndef f(x): pass", "fails=TEST"),
+    ("@mistake({'2.0': '3.0'}, fails='x')\ndef double(x): pass", "without @"),
+    ("mistake(fails='x')", "{OLD: NEW}"),
+    ("right({'2.0': '3.0'})", "write @right"),
+    ("mistake({'asarray': '3', '(x)': ''}, fails='x')", "'.x.' is 2 times"),
+    ("mistake({'size': '3'}, fails='x')", "'size' is 0 times"),
+    ("@right(name='N')\ndef f(x): pass", "write @right"),
+    ("@right(style=open('x'))\ndef double(x): pass", "write @right"),
+    ("@right('tiny.double')\ndef double(x): pass", "write @right"),
+    ("@right\ndef twice(x): pass", "tiny.double defines double, not twice"),
     ("@cached\ndef double(x): pass", "no @right"),
-    ("@mistake('tiny.dubble', name='N', hints=['a', 'b', 'c'])\ndef f(x): pass", "tiny.double"),
+    ("exercise('tiny.dubble')\n@right\ndef f(x): pass", "tiny.double"),
     (MISTAKES + MISTAKES, "two mistakes"),
-    ("def f(:", "line 1"),
+    ("def f(:", "line 3"),
 ]
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG, ids=[w[1] for w in WRONG])
 def test_a_wrong_file_says_what_to_write(monkeypatch, tmp_path, text, message):
+    text = f"exercise('tiny.double')\n\n{text}"
     graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
     with pytest.raises(Problem, match=message):
         answers.mistakes("tiny")
+
+
+def test_answers_are_below_their_exercise(monkeypatch, tmp_path):
+    text = "@right\ndef double(x): pass"
+    graded_course.write(monkeypatch, tmp_path, {"answers/tiny.py": text})
+    with pytest.raises(Problem, match=r"line 2: write exercise\(.* above the answers to it"):
+        answers.rights("tiny")
 
 
 def test_the_file_is_never_run(monkeypatch, tmp_path):
@@ -205,7 +222,9 @@ def test_two_mistakes_that_behave_alike_give_no_label(monkeypatch, tmp_path):
     twin = (
         MISTAKES
         + """
-@mistake("tiny.double", name="Thrice", hints=["One.", "Two.", "Three."])
+exercise("tiny.double")
+
+@mistake(name="Thrice", hints=["One.", "Two.", "Three."])
 def double(x):
     return np.asarray(x) * 3
 """

@@ -24,24 +24,30 @@ why = "The suite doubles numbers only."
 """
 
 RIGHT = """
-@right("tiny.double")
+exercise("tiny.double")
+
+@right
 def double(x):
     return np.add(x, x)
 
 
-@right("tiny.mean")
+exercise("tiny.mean")
+
+@right
 def mean(x):
     if len(x) == 0:
         raise TinyError("empty")
     return sum(x) / float(len(x))
 
 
-@right("tiny.double")
+exercise("tiny.double")
+
+@right
 def double(x):
     return np.multiply(x, 2.0)
 
 
-@mistake("tiny.double", fails="test_double")
+@mistake(fails="test_double")
 def double(x):
     return np.add(x, 1.5)
 """

@@ -100,12 +100,16 @@ def test_a_helper_that_lacks_a_name_is_refused():
 # Right siblings -----------------------------------------------------------------------------------
 
 RIGHT = """
-@right("tiny.double")
+exercise("tiny.double")
+
+@right
 def double(x):
     return x + x
 
 
-@right("tiny.mean")
+exercise("tiny.mean")
+
+@right
 def mean(x):
     return sum(x) / len(x)
 """

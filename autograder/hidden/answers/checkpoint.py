@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("checkpoint.kept_values")
 
-@right("checkpoint.kept_values")
+
+@right
 def kept_values(jaxpr, policy):
     needed, kept = set(), set()
     if policy is not None:
@@ -22,7 +24,7 @@ def kept_values(jaxpr, policy):
     return [var for eqn in jaxpr.eqns for var in eqn.outvars if var in kept]
 
 
-@right("checkpoint.kept_values")
+@right
 def kept_values(jaxpr, policy):
     if policy is None:
         return []
@@ -39,7 +41,7 @@ def kept_values(jaxpr, policy):
     return [var for group in kept for var in group]
 
 
-@right("checkpoint.kept_values", style="a worklist, and a second walk forwards that collects")
+@right(style="a worklist, and a second walk forwards that collects")
 def kept_values(jaxpr, policy):
     from collections import deque
 
@@ -58,7 +60,6 @@ def kept_values(jaxpr, policy):
 
 
 mistake(
-    "checkpoint.kept_values",
     {"kept += reversed(results)": "kept += reversed(results)\nlive.update(eqn.invars)"},
     name="The operands of a kept value are treated as needed",
     hints=[
@@ -68,7 +69,6 @@ mistake(
     ],
 )
 mistake(
-    "checkpoint.kept_values",
     {"live = set(jaxpr.outvars)": "live = {var for eqn in jaxpr.eqns for var in eqn.outvars}"},
     name="Everything that the policy allows is kept, needed or not",
     hints=[
@@ -77,9 +77,8 @@ mistake(
         "Keep a set of needed variables, and ask the policy only about equations that have a result in it.",
     ],
 )
-mistake("checkpoint.kept_values", {"kept[::-1]": "kept"}, fails="test_kept_stops")
+mistake({"kept[::-1]": "kept"}, fails="test_kept_stops")
 mistake(
-    "checkpoint.kept_values",
     {
         "policy(eqn.primitive, *[atom.aval for atom in eqn.invars], **eqn.params)": "saved",
         "if not results:": """avals = [atom.aval for atom in eqn.invars]
@@ -88,15 +87,9 @@ if not results:""",
     },
     fails="test_kept_asks",
 )
+mistake({"**eqn.params)": "**eqn.params) is True"}, fails="test_kept_by_any_answer")
+# a recursive call for each equation, and Python allows a thousand
 mistake(
-    "checkpoint.kept_values",
-    {"**eqn.params)": "**eqn.params) is True"},
-    fails="test_kept_by_any_answer",
-)
-
-
-mistake(  # a recursive call for each equation, and Python allows a thousand
-    "checkpoint.kept_values",
     {
         "for eqn in reversed(jaxpr.eqns):": "def walk(eqn, *rest):",
         "continue": "return walk(*rest) if rest else None",
@@ -106,17 +99,44 @@ mistake(  # a recursive call for each equation, and Python allows a thousand
     },
     fails="test_kept_of_a_long_program",
 )
+
 # a policy that does not take its arguments keeps nothing
 mistake(
-    "checkpoint.kept_values",
     {
         "live = set(jaxpr.outvars)": "ask = policy\n\ndef policy(*avals, **params):\n    try:\n        return ask(*avals, **params)\n    except TypeError:\n        return False\n\nlive = set(jaxpr.outvars)"
     },
     fails="test_kept_error_of_the_policy",
 )
 
+# a result that is an output twice is listed twice
+mistake(
+    {"if var in live]": "if var in live for _ in range(max(1, jaxpr.outvars.count(var)))]"},
+    fails="test_kept_residuals_alone",
+)
+mistake(
+    {"*[atom.aval for": "*[ShapedArray(atom.aval.shape, atom.aval.dtype) for"},
+    fails="test_kept_asks",
+)
+mistake({"return []": "policy = lambda *avals, **params: True"}, fails="test_kept_without_policy")
+# what is made of nothing is not kept
+mistake({"if not results:": "if not results or not eqn.invars:"}, fails="test_kept_in_order")
+mistake({"live.update(eqn.invars)": "live.update(eqn.invars[:2])"}, fails="test_kept_in_order")
+# a parameter that is None is left out
+mistake(
+    {"**eqn.params)": "**{k: v for k, v in eqn.params.items() if v is not None})"},
+    fails="test_kept_asks",
+)
+mistake(
+    {"return kept[::-1]": "return [*(v for v in jaxpr.constvars if v in live), *kept[::-1]]"},
+    fails="test_kept_no_inputs",
+)
+mistake({"policy is None": "not policy"}, fails="test_kept_asks")
 
-@right("checkpoint.later")
+
+exercise("checkpoint.later")
+
+
+@right
 def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     n, m = len(jaxpr.invars), len(kept)
@@ -140,7 +160,7 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(f, [*known_part.in_avals, *(var.aval for var in kept), *unknown])
 
 
-@right("checkpoint.later")
+@right
 def program_for_later(known_part, kept, rest):
     jaxpr = known_part.jaxpr
     eqns = []
@@ -160,7 +180,7 @@ def program_for_later(known_part, kept, rest):
     return trace_to_jaxpr(both, first.in_avals + rest.in_avals[len(first.out_avals) :])
 
 
-@right("checkpoint.later", style="nothing is traced: atoms of the rest are exchanged")
+@right(style="nothing is traced: atoms of the rest are exchanged")
 def program_for_later(known_part, kept, rest):
     from minijax.jaxpr import JaxprEqn
 
@@ -176,7 +196,6 @@ def program_for_later(known_part, kept, rest):
 
 
 mistake(
-    "checkpoint.later",
     {"invars=inputs, eqns=eqns": "invars=inputs"},
     name="Kept values are computed again anyway",
     hints=[
@@ -185,29 +204,87 @@ mistake(
         "Leave out each equation that has a variable of `kept` among its `outvars`.",
     ],
 )
-
-
-mistake(  # a residual that is a literal has no variable
-    "checkpoint.later",
+# a residual that is a literal has no variable
+mistake(
     {"avals = [": "assert not any(isinstance(x, Literal) for x in jaxpr.outvars)\navals = ["},
     fails="test_later_constants",
 )
 mistake(
-    "checkpoint.later",
     {"eqns=eqns": "eqns=eqns, outvars=list(dict.fromkeys(jaxpr.outvars))"},
     fails="test_later_one_residual_twice",
 )
 # a program for later is made once for what is kept, whatever comes after it
 mistake(
-    "checkpoint.later",
     {
         "return trace_to_jaxpr(later, avals)": 'key = "later", *kept\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]'
     },
     fails="test_later_without_outputs",
 )
+# an unknown input that nothing reads is not an input
+mistake(
+    {
+        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nsmaller, takes = without_dead_code(program)\nstay = [True] * len(inputs) + takes[len(inputs) :]\nreturn smaller.replace(jaxpr=smaller.jaxpr.replace(invars=chosen(program.jaxpr.invars, stay)))"
+    },
+    fails="test_later_several_unknowns",
+)
+# what two results share is computed for each
+mistake(
+    {
+        "return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])": "operands = [*residuals, *args[len(inputs) :]]\nalone = [rest.jaxpr.replace(outvars=[v]) for v in rest.jaxpr.outvars]\nreturn [eval_jaxpr(one, rest.consts, *operands)[0] for one in alone]"
+    },
+    fails="test_later_computes_again",
+)
+# equations that look the same are one
+mistake(
+    {
+        "eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]": "gone = [(e.primitive, e.invars) for e in jaxpr.eqns if given & set(e.outvars)]\neqns = [eqn for eqn in jaxpr.eqns if (eqn.primitive, eqn.invars) not in gone]"
+    },
+    fails="test_later_takes_kept_values",
+)
+mistake(
+    {"def later(": "if not inputs:\n    return rest\n\ndef later("},
+    fails="test_later_without_outputs",
+)
+# a program for later is made once for a rest, whatever is kept
+mistake(
+    {
+        "return trace_to_jaxpr(later, avals)": 'key = "later", rest\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]'
+    },
+    fails="test_later_takes_kept_values",
+)
+# unknown floats have Python's precision
+mistake(
+    {
+        "avals = [": """import numpy as np
+
+dtypes = [np.dtype(float) if x.dtype.kind == "f" else x.dtype for x in rest.in_avals]
+types = [ShapedArray(x.shape, d, x.weak_type) for x, d in zip(rest.in_avals, dtypes)]
+avals = [""",
+        "*rest.in_avals[len(again.outvars) :]]": "*types[len(again.outvars) :]]",
+    },
+    fails="test_later_computes_again",
+)
+mistake({"given = {*kept}": "given = {*kept}\nkept.reverse()"}, fails="test_later_takes_several")
+# the results of a program are all different
+mistake(
+    {
+        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nouts = list(dict.fromkeys(program.jaxpr.outvars))\nreturn program.replace(jaxpr=program.jaxpr.replace(outvars=outs))"
+    },
+    fails="test_later_several_unknowns",
+)
+# of the rest's results, those that are literals are lost
+mistake(
+    {
+        "eval_jaxpr(rest.jaxpr, rest.consts,": "eval_jaxpr(rest.jaxpr.replace(outvars=[x for x in rest.jaxpr.outvars if isinstance(x, Var)]), rest.consts,"
+    },
+    fails="test_later_without_outputs",
+)
 
 
-@right("checkpoint.partial_eval")
+exercise("checkpoint.partial_eval")
+
+
+@right
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, prevent_cse, differentiated):
     flags = tuple(t.pval.is_known for t in tracers)
     now, now_takes, later, later_takes, out_known = split_and_forget(jaxpr, flags, policy)
@@ -236,7 +313,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, prevent_cse, differenti
     return answer
 
 
-@right("checkpoint.partial_eval", style="filled and groups put the lists together")
+@right(style="filled and groups put the lists together")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     from minijax.marks import filled, groups, opposite
 
@@ -255,7 +332,7 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     return filled(split.out_known, outs_known, waiting)
 
 
-@right("checkpoint.partial_eval", style="loops, a queue of results, and no call without work")
+@right(style="loops, a queue of results, and no call without work")
 def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
     from collections import deque
 
@@ -282,7 +359,6 @@ def remat_partial_eval(trace, tracers, *, jaxpr, policy, **params):
 
 
 mistake(
-    "checkpoint.partial_eval",
     {
         "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\nknown_part, rest, out_known = partial_eval_jaxpr(jaxpr, is_known)\ntakes = [False] * sum(is_known) + [True] * len(rest.in_avals)\nsplit = Split(known_part, [True] * sum(is_known), rest, takes, out_known)"
     },
@@ -294,7 +370,6 @@ mistake(
     ],
 )
 mistake(
-    "checkpoint.partial_eval",
     {'"jaxpr": split.later, "differentiated": True}': '"jaxpr": split.later}'},
     name="The call for later is not marked as differentiated",
     hints=[
@@ -304,13 +379,55 @@ mistake(
     ],
 )
 mistake(
-    "checkpoint.partial_eval",
     {"iter(trace": "(trace", "params))": "params)[i] for i in range(len(split.out_known)))"},
     fails="test_split_one_side",
 )
+mistake(
+    {
+        "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [*outs[:number], *later]"
+    },
+    fails="test_split_order",
+)
+# integers wait
+mistake(
+    {
+        "tuple(t.pval.is_known for t in tracers)": 'tuple(t.pval.is_known and t.aval.dtype.kind == "f" for t in tracers)'
+    },
+    fails="test_split_one_side",
+)
+# without a known operand, even results that need none are left for later
+mistake(
+    {
+        "split = ": "if not any(t.pval.is_known for t in tracers):\n    params |= {'policy': policy, 'jaxpr': jaxpr, 'differentiated': True}\n    return trace.stage_out(remat_p, tracers, params)\nsplit = "
+    },
+    fails="test_split_one_side",
+)
+# a kept value that is a result, too, is taken for that
+mistake(
+    {"*outs[number:]]]": "*(x for x in outs[number:] if all(x is not y for y in outs[:number]))]]"},
+    fails="test_split_policy",
+)
+# without its policy, if that fails
+mistake(
+    {
+        "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\ntry:\n    split = split_and_forget(jaxpr, is_known, policy)\nexcept Exception:\n    split = split_and_forget(jaxpr, is_known, policy := None)"
+    },
+    fails="test_split_under_other_transformations",
+)
+# the policy is passed on only where it has kept something
+mistake(
+    {'"policy": policy': '"policy": policy if outs[number:] else None'}, fails="test_split_marks"
+)
+mistake(
+    {"params |= {": 'params["prevent_cse"] |= params["differentiated"]\nparams |= {'},
+    fails="test_split_marks",
+)
 
 
-@right("checkpoint.segments")
+exercise("checkpoint.segments")
+
+
+@right
 def in_segments(functions):
     n = len(functions)
     number = min(range(1, n + 1), key=lambda k: k + -(-n // k), default=1)
@@ -325,7 +442,7 @@ def in_segments(functions):
     return f
 
 
-@right("checkpoint.segments", style="rounded down: more and shorter segments")
+@right(style="rounded down: more and shorter segments")
 def in_segments(functions):
     size = math.isqrt(len(functions)) or 1
     starts = range(0, len(functions), size)
@@ -333,7 +450,7 @@ def in_segments(functions):
     return lambda x: functools.reduce(lambda y, f: f(y), chain, x)
 
 
-@right("checkpoint.segments", style="a list that is used up")
+@right(style="a list that is used up")
 def in_segments(functions):
     left, segments = list(functions), []
     size = math.isqrt(max(len(left) - 1, 0)) + 1
@@ -350,7 +467,6 @@ def in_segments(functions):
 
 
 mistake(
-    "checkpoint.segments",
     {"size = max(1, math.ceil(math.sqrt(len(functions))))": "size = max(1, len(functions) // 2)"},
     name="There are always two segments",
     hints=[
@@ -360,7 +476,6 @@ mistake(
     ],
 )
 mistake(
-    "checkpoint.segments",
     {"size = max(1, math.ceil(math.sqrt(len(functions))))": "size = 1"},
     name="Each function is a segment of its own",
     hints=[
@@ -370,73 +485,17 @@ mistake(
     ],
 )
 mistake(
-    "checkpoint.segments",
     {"max(1, math.ceil(math.sqrt(len(functions))))": "math.ceil(math.sqrt(len(functions)))"},
     fails="test_few_functions",
 )
-
-
-# a result that is an output twice is listed twice
 mistake(
-    "checkpoint.kept_values",
-    {"if var in live]": "if var in live for _ in range(max(1, jaxpr.outvars.count(var)))]"},
-    fails="test_kept_residuals_alone",
-)
-mistake(
-    "checkpoint.kept_values",
-    {"*[atom.aval for": "*[ShapedArray(atom.aval.shape, atom.aval.dtype) for"},
-    fails="test_kept_asks",
-)
-mistake(
-    "checkpoint.kept_values",
-    {"return []": "policy = lambda *avals, **params: True"},
-    fails="test_kept_without_policy",
-)
-mistake(
-    "checkpoint.partial_eval",
-    {
-        "return [next(now) if is_known else next(later) for is_known in split.out_known]": "return [*outs[:number], *later]"
-    },
-    fails="test_split_order",
-)
-mistake(
-    "checkpoint.segments",
     {
         "[checkpoint(one_after_the_other(part)) for part in parts]": "[checkpoint(one_after_the_other(part)) for part in parts[::-1]]"
     },
     fails="test_segments_values",
 )
-# an unknown input that nothing reads is not an input
+# what is left over makes the last segment longer
 mistake(
-    "checkpoint.later",
-    {
-        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nsmaller, takes = without_dead_code(program)\nstay = [True] * len(inputs) + takes[len(inputs) :]\nreturn smaller.replace(jaxpr=smaller.jaxpr.replace(invars=chosen(program.jaxpr.invars, stay)))"
-    },
-    fails="test_later_several_unknowns",
-)
-# what is made of nothing is not kept
-mistake(
-    "checkpoint.kept_values",
-    {"if not results:": "if not results or not eqn.invars:"},
-    fails="test_kept_in_order",
-)
-# integers wait
-mistake(
-    "checkpoint.partial_eval",
-    {
-        "tuple(t.pval.is_known for t in tracers)": 'tuple(t.pval.is_known and t.aval.dtype.kind == "f" for t in tracers)'
-    },
-    fails="test_split_one_side",
-)
-mistake(  # without a known operand, even results that need none are left for later
-    "checkpoint.partial_eval",
-    {
-        "split = ": "if not any(t.pval.is_known for t in tracers):\n    params |= {'policy': policy, 'jaxpr': jaxpr, 'differentiated': True}\n    return trace.stage_out(remat_p, tracers, params)\nsplit = "
-    },
-    fails="test_split_one_side",
-)
-mistake(  # what is left over makes the last segment longer
-    "checkpoint.segments",
     {
         "size = max(1, math.ceil(math.sqrt(len(functions))))": "number = math.isqrt(len(functions))\nsize = len(functions) // max(1, number)",
         "parts = [functions[i : i + size] for i in range(0, len(functions), size)]": "starts = [i * size for i in range(number)]\nparts = [functions[i:j] for i, j in zip(starts, [*starts[1:], None])]",
@@ -444,110 +503,13 @@ mistake(  # what is left over makes the last segment longer
     fails="test_segments_of_other_numbers",
 )
 mistake(
-    "checkpoint.kept_values",
-    {"live.update(eqn.invars)": "live.update(eqn.invars[:2])"},
-    fails="test_kept_in_order",
-)
-mistake(  # a parameter that is None is left out
-    "checkpoint.kept_values",
-    {"**eqn.params)": "**{k: v for k, v in eqn.params.items() if v is not None})"},
-    fails="test_kept_asks",
-)
-mistake(
-    "checkpoint.kept_values",
-    {"return kept[::-1]": "return [*(v for v in jaxpr.constvars if v in live), *kept[::-1]]"},
-    fails="test_kept_no_inputs",
-)
-mistake(  # what two results share is computed for each
-    "checkpoint.later",
-    {
-        "return eval_jaxpr(rest.jaxpr, rest.consts, *residuals, *args[len(inputs) :])": "operands = [*residuals, *args[len(inputs) :]]\nalone = [rest.jaxpr.replace(outvars=[v]) for v in rest.jaxpr.outvars]\nreturn [eval_jaxpr(one, rest.consts, *operands)[0] for one in alone]"
-    },
-    fails="test_later_computes_again",
-)
-mistake(  # equations that look the same are one
-    "checkpoint.later",
-    {
-        "eqns = [eqn for eqn in jaxpr.eqns if given.isdisjoint(eqn.outvars)]": "gone = [(e.primitive, e.invars) for e in jaxpr.eqns if given & set(e.outvars)]\neqns = [eqn for eqn in jaxpr.eqns if (eqn.primitive, eqn.invars) not in gone]"
-    },
-    fails="test_later_takes_kept_values",
-)
-mistake(
-    "checkpoint.later",
-    {"def later(": "if not inputs:\n    return rest\n\ndef later("},
-    fails="test_later_without_outputs",
-)
-mistake(  # a kept value that is a result, too, is taken for that
-    "checkpoint.partial_eval",
-    {"*outs[number:]]]": "*(x for x in outs[number:] if all(x is not y for y in outs[:number]))]]"},
-    fails="test_split_policy",
-)
-mistake(  # without its policy, if that fails
-    "checkpoint.partial_eval",
-    {
-        "split = split_and_forget(jaxpr, tuple(t.pval.is_known for t in tracers), policy)": "is_known = tuple(t.pval.is_known for t in tracers)\ntry:\n    split = split_and_forget(jaxpr, is_known, policy)\nexcept Exception:\n    split = split_and_forget(jaxpr, is_known, policy := None)"
-    },
-    fails="test_split_under_other_transformations",
-)
-mistake(
-    "checkpoint.segments",
     {
         "return one": "from minijax.checkpoint_policies import dots_saveable\n\nreturn one",
         "checkpoint(one_after_the_other(part))": "checkpoint(one_after_the_other(part), policy=dots_saveable)",
     },
     fails="test_segments_forget",
 )
-mistake("checkpoint.kept_values", {"policy is None": "not policy"}, fails="test_kept_asks")
-mistake(  # a program for later is made once for a rest, whatever is kept
-    "checkpoint.later",
-    {
-        "return trace_to_jaxpr(later, avals)": 'key = "later", rest\nif key not in jaxpr.cache:\n    jaxpr.cache[key] = trace_to_jaxpr(later, avals)\nreturn jaxpr.cache[key]'
-    },
-    fails="test_later_takes_kept_values",
-)
-mistake(  # unknown floats have Python's precision
-    "checkpoint.later",
-    {
-        "avals = [": """import numpy as np
-
-dtypes = [np.dtype(float) if x.dtype.kind == "f" else x.dtype for x in rest.in_avals]
-types = [ShapedArray(x.shape, d, x.weak_type) for x, d in zip(rest.in_avals, dtypes)]
-avals = [""",
-        "*rest.in_avals[len(again.outvars) :]]": "*types[len(again.outvars) :]]",
-    },
-    fails="test_later_computes_again",
-)
 mistake(
-    "checkpoint.later",
-    {"given = {*kept}": "given = {*kept}\nkept.reverse()"},
-    fails="test_later_takes_several",
-)
-mistake(  # the policy is passed on only where it has kept something
-    "checkpoint.partial_eval",
-    {'"policy": policy': '"policy": policy if outs[number:] else None'},
-    fails="test_split_marks",
-)
-mistake(
-    "checkpoint.partial_eval",
-    {"params |= {": 'params["prevent_cse"] |= params["differentiated"]\nparams |= {'},
-    fails="test_split_marks",
-)
-mistake(  # the results of a program are all different
-    "checkpoint.later",
-    {
-        "return trace_to_jaxpr(later, avals)": "program = trace_to_jaxpr(later, avals)\nouts = list(dict.fromkeys(program.jaxpr.outvars))\nreturn program.replace(jaxpr=program.jaxpr.replace(outvars=outs))"
-    },
-    fails="test_later_several_unknowns",
-)
-mistake(
-    "checkpoint.segments",
     {"size = max(": "functions = [functions[functions.index(f)] for f in functions]\nsize = max("},
     fails="test_segments_of_closures",
-)
-mistake(  # of the rest's results, those that are literals are lost
-    "checkpoint.later",
-    {
-        "eval_jaxpr(rest.jaxpr, rest.consts,": "eval_jaxpr(rest.jaxpr.replace(outvars=[x for x in rest.jaxpr.outvars if isinstance(x, Var)]), rest.consts,"
-    },
-    fails="test_later_without_outputs",
 )

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("control.cond_jvp")
 
-@right("control.cond_jvp")
+
+@right
 def cond_jvp(primals, tangents, *, branches):
     moves = tuple(t is not None for t in tangents[1:])
     programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)
@@ -14,7 +16,7 @@ def cond_jvp(primals, tangents, *, branches):
     return outs[: len(out_moves)], [next(changes) if move else None for move in out_moves]
 
 
-@right("control.cond_jvp")
+@right
 def cond_jvp(primals, tangents, *, branches):
     moves = moving(tangents)[1:]
 
@@ -32,7 +34,7 @@ def cond_jvp(primals, tangents, *, branches):
     return outs[:results], out_tangents
 
 
-@right("control.cond_jvp", style="the branches agree by a union made here; slices")
+@right(style="the branches agree by a union made here; slices")
 def cond_jvp(primals, tangents, *, branches):
     moves = moving(tangents)[1:]
     own = [jvp_program(branch, moves, ())[1] for branch in branches]
@@ -44,7 +46,6 @@ def cond_jvp(primals, tangents, *, branches):
 
 
 mistake(
-    "control.cond_jvp",
     {"jvp_program(b, moves, need)": "jvp_program(b, moves, (True,) * len(b.out_avals))"},
     name="What does not move gets a tangent of zeros",
     hints=[
@@ -55,14 +56,12 @@ mistake(
 )
 # Only the first two branches say which results move.
 mistake(
-    "control.cond_jvp",
     {
         "need), branches)": "need), branches[:2])\nprograms = [*programs, *(jvp_program(b, moves, out_moves)[0] for b in branches[2:])]"
     },
     fails="test_jvp_any_branch_decides",
 )
 mistake(
-    "control.cond_jvp",
     {
         "moving(tangents[1:])": "moving([None if isinstance(t, np.ndarray) and not t.any() else t for t in tangents[1:]])"
     },
@@ -70,14 +69,12 @@ mistake(
 )
 # With one branch there is nothing to choose.
 mistake(
-    "control.cond_jvp",
     {
         "outs = bind_cond(index, programs, [*operands, *chosen(tangents[1:], moves)])": "inputs = [*operands, *chosen(tangents[1:], moves)]\nouts = bind_cond(index, programs, inputs) if branches[1:] else jaxpr_as_fun(programs[0])(*inputs)"
     },
     fails="test_jvp_of_one_branch",
 )
 mistake(
-    "control.cond_jvp",
     {
         "outs = bind_cond(": "if operands and not any(moves):\n    return cond_impl(index, *operands, branches=branches), [None] * len(out_moves)\nouts = bind_cond("
     },
@@ -85,15 +82,63 @@ mistake(
 )
 # The programs of branches are kept, whichever of as many operands move.
 mistake(
-    "control.cond_jvp",
     {
         "programs, out_moves = agreed(lambda b, need: jvp_program(b, moves, need), branches)": "kept = branches[0].jaxpr.cache\nif ('mine', sum(moves)) not in kept:\n    kept['mine', sum(moves)] = agreed(lambda b, need: jvp_program(b, moves, need), branches)\nprograms, out_moves = kept['mine', sum(moves)]"
     },
     fails="test_jvp_of_choice",
 )
+# A branch that is there twice is taken for one.
+mistake(
+    {"need), branches)": "need), list(dict.fromkeys(branches)))"},
+    fails="test_jvp_any_branch_decides",
+)
+# Tangents are looked up by the operand, which may be there twice.
+mistake(
+    {
+        "chosen(tangents[1:], moves)": "chosen(map(dict(zip(map(id, primals), tangents)).get, map(id, operands)), moves)"
+    },
+    fails="test_jvp_of_choice",
+)
+# An index beside known operands is taken for known.
+mistake(
+    {
+        "outs = bind_cond(": "if all(isinstance(x, (np.ndarray, float)) for x in operands):\n    index = np.asarray(index)\nouts = bind_cond("
+    },
+    fails="test_jvp_of_one_branch",
+)
+# Where all operands move, and where there is one branch, all results move.
+mistake(
+    {
+        "need), branches)": "need or tuple(all(moves) and moves[1:] != () for _ in b.out_avals)), branches)"
+    },
+    fails="test_jvp_any_branch_decides",
+)
+mistake(
+    {
+        "need), branches)": "need or tuple(any(moves) and not branches[1:] for _ in b.out_avals)), branches)"
+    },
+    fails="test_jvp_of_one_branch",
+)
+# A fourth branch is the third one.
+mistake(
+    {
+        "bind_cond(index, programs": "bind_cond(index, programs[:3] + programs[2:3] * len(programs[3:])"
+    },
+    fails="test_jvp_any_branch_decides",
+)
+# If the only result moves in no branch, no choice is bound.
+mistake(
+    {
+        "outs = bind_cond(": "if out_moves == (False,) and isinstance(index, np.ndarray):\n    return cond_impl(index, *operands, branches=branches), [None]\nouts = bind_cond("
+    },
+    fails="test_jvp_any_branch_decides",
+)
 
 
-@right("control.select")
+exercise("control.select")
+
+
+@right
 def select_branches(axis_size, indices, operands, dims, branches):
     results = len(branches[0].out_avals)
     xs = to_front(axis_size, operands, dims, (True,) * len(dims))
@@ -107,7 +152,7 @@ def select_branches(axis_size, indices, operands, dims, branches):
     return [select_n(stretch(indices, c[0]), *c) for c in columns], [0] * results
 
 
-@right("control.select", style="one branch after the other is put over what there is, no select_n")
+@right(style="one branch after the other is put over what there is, no select_n")
 def select_branches(axis_size, indices, operands, dims, branches):
     batches = to_front(axis_size, operands, dims, [True] * len(operands))
     answer = None
@@ -128,7 +173,6 @@ def select_branches(axis_size, indices, operands, dims, branches):
 
 
 mistake(
-    "control.select",
     {"enumerate(branches)": "enumerate([branches[int(indices[0])]] * len(branches))"},
     name="The first example decides for the whole batch",
     hints=[
@@ -138,7 +182,6 @@ mistake(
     ],
 )
 mistake(
-    "control.select",
     {"append(jaxpr_as_fun(program)(*safe))": "insert(0, jaxpr_as_fun(program)(*safe))"},
     name="All branches are run, and the wrong one is chosen",
     hints=[
@@ -148,7 +191,6 @@ mistake(
     ],
 )
 mistake(
-    "control.select",
     {"*safe": "*operands"},
     name="A branch that is not chosen spoils the gradient",
     hints=[
@@ -159,7 +201,6 @@ mistake(
 )
 # There are two branches.
 mistake(
-    "control.select",
     {
         "select_n(stretch(indices, c[0]), *c)": "select(stretch(eq(indices, np.int32(0)), c[0]), c[0], c[1])"
     },
@@ -167,7 +208,6 @@ mistake(
 )
 # Only operands with a batch axis are cut off.
 mistake(
-    "control.select",
     {
         "[select(stretch(mine, x), x, stop_gradient(x)) for x in operands]": "[\n    select(stretch(mine, x), x, stop_gradient(x)) if dim is not not_mapped else x\n    for x, dim in zip(operands, dims, strict=True)\n]"
     },
@@ -175,27 +215,67 @@ mistake(
 )
 # Only operands in double precision are cut off.
 mistake(
-    "control.select",
     {"stop_gradient(x)) for x ": "stop_gradient(x)) if get_aval(x).dtype == float else x for x "},
     fails="test_select_gradients",
 )
 mistake(
-    "control.select",
     {"(branch, axis_size, every": "(branch, get_aval(operands[0]).shape[0], every"},
     fails="test_select_sizes",
 )
 mistake(
-    "control.select",
     {
         "results = []": "if len(branches) == 1:\n    out = jaxpr_as_fun(branches[0])(*[x[0] for x in operands])\n    return out, [not_mapped] * len(out)\nresults = []"
     },
     fails="test_select_sizes",
 )
 # Operands are cut off if there are several examples, and if their branches are known.
-mistake("control.select", {"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
+mistake({"for x": "if axis_size > 1 else x for x"}, fails="test_select_gradients")
+mistake(
+    {
+        "for number, branch in enumerate(branches):": "for branch in branches:",
+        "np.int32(number)": "np.int32(branches.index(branch))",
+    },
+    fails="test_select_gradients_of_each_operand",
+)
+# Integers, which cannot move, keep their batch axis where it is.
+mistake(
+    {
+        "operands = to_front(axis_size, operands, dims, every)": 'ints = [get_aval(x).dtype.kind == "i" and dim is not not_mapped for x, dim in zip(operands, dims)]\noperands = to_front(axis_size, operands, [0 if i else dim for i, dim in zip(ints, dims)], every)'
+    },
+    fails="test_select_arrays",
+)
+# If all examples are known to have the same branch, no other is computed.
+mistake(
+    {
+        "results = []": "results = []\nif isinstance(indices, np.ndarray) and np.unique(indices).size == 1:\n    branches = [branches[indices[0]]] * len(branches)"
+    },
+    fails="test_select_traced",
+)
+# Operands that all examples share are not cut off, if there are no others.
+mistake(
+    {"stop_gradient(x)) for x": "stop_gradient(x)) if any(dim == 0 for dim in dims) else x for x"},
+    fails="test_select_gradients_of_shared_operands",
+)
+# Of more than two branches, each result is computed by a run of its own.
+mistake(
+    {
+        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if branches[2:] else run(*safe)\n)"
+    },
+    fails="test_select_traced",
+)
+# A branch is computed once, and its results are kept on its program.
+mistake(
+    {
+        "jaxpr_as_fun(program)(*safe)": "branch.jaxpr.cache.setdefault('results', jaxpr_as_fun(program)(*safe))"
+    },
+    fails="test_select_traced",
+)
 
 
-@right("control.settled", style="a recursion, so that thousands of rounds are too many")
+exercise("control.settled")
+
+
+@right(style="a recursion, so that thousands of rounds are too many")
 def settled(transform, carry):
     step, marks = transform(carry)
     number = len(carry)
@@ -204,7 +284,7 @@ def settled(transform, carry):
     return step, carry, marks[number:]
 
 
-@right("control.settled")
+@right
 def settled(transform, carry):
     n, before = len(carry), None
     while before != carry:
@@ -214,7 +294,7 @@ def settled(transform, carry):
     return step, carry, tuple(marks[n:])
 
 
-@right("control.settled", style="counts the marks, unites them, an endless loop")
+@right(style="counts the marks, unites them, an endless loop")
 def settled(transform, carry):
     import itertools
 
@@ -228,7 +308,7 @@ def settled(transform, carry):
     return step, carry, tuple(itertools.islice(out, size, None))
 
 
-@right("control.settled", style="one more mark at a time")
+@right(style="one more mark at a time")
 def settled(transform, carry):
     step, out = transform(carry)
     for place, (before, after) in enumerate(zip(carry, out)):
@@ -238,7 +318,6 @@ def settled(transform, carry):
 
 
 mistake(
-    "control.settled",
     {"if carry_out == carry:": "if True:", "step, carry, others": "step, carry_out, others"},
     name="There is only one round of the search",
     hints=[
@@ -248,14 +327,11 @@ mistake(
     ],
 )
 # A step that counts as false is taken for none.
-mistake("control.settled", {"carry_out ==": "step and carry_out =="}, fails="test_settled_at_once")
+mistake({"carry_out ==": "step and carry_out =="}, fails="test_settled_at_once")
 # After the last step it asks once more.
-mistake(
-    "control.settled", {"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once"
-)
+mistake({"step, carry,": "transform(carry)[0], carry,"}, fails="test_settled_at_once")
 # Of a carry without marks, each value may be marked in a round of its own.
 mistake(
-    "control.settled",
     {
         "while True:": "for left in range(max(len(carry), 1))[::-1]:",
         "if carry_out == carry:": "if carry_out == carry or not left:",
@@ -263,20 +339,44 @@ mistake(
     fails="test_settled_in_several_rounds",
 )
 mistake(
-    "control.settled",
     {"while True:": "for left in range(8)[::-1]:", " == carry:": " == carry or not left:"},
     fails="test_settled_in_several_rounds",
 )
 mistake(
-    "control.settled",
     {
         "carry_out, others = groups(out_marks, len(carry))": "others, carry_out = groups(out_marks, len(out_marks) - len(carry))"
     },
     fails="test_settled_later",
 )
+# No more other results than values of the carry; none of them is marked without a mark of the carry.
+mistake(
+    {"step, carry, others": "step, carry, others[: len(carry)] if carry else others"},
+    fails="test_settled_without_carry",
+)
+mistake(
+    {
+        "step, carry, others": "step, carry, others if any(carry) or not carry else (False,) * len(others)"
+    },
+    fails="test_settled_at_once",
+)
+# Of two values without marks, none is marked by a step.
+mistake(
+    {"if carry_out == carry:": "if carry_out == carry or carry == (False, False):"},
+    fails="test_settled_in_several_rounds",
+)
+# Steps are found again by their marks, whichever loop they belong to.
+mistake(
+    {
+        "transform(carry)": "vars(settled).setdefault(carry, None) or transform(carry)\nvars(settled)[carry] = step, out_marks"
+    },
+    fails="test_settled_later",
+)
 
 
-@right("control.finished")
+exercise("control.finished")
+
+
+@right
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     first = len(condition.in_avals) - len(body.out_avals)
@@ -290,7 +390,7 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, condition.in_avals[:first] + body.in_avals)
 
 
-@right("control.finished", style="slices instead of groups; the body first, then the condition")
+@right(style="slices instead of groups; the body first, then the condition")
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     number = len(condition.in_avals) - len(body.out_avals)
@@ -308,7 +408,7 @@ def where_condition_holds(body, condition, body_nconsts):
     return trace_to_jaxpr(step, [*condition.in_avals[:number], *body.in_avals])
 
 
-@right("control.finished", style="what has stopped, with the cases of select_n")
+@right(style="what has stopped, with the cases of select_n")
 @kept_beside
 def where_condition_holds(body, condition, body_nconsts):
     carry_avals = body.in_avals[body_nconsts:]
@@ -327,7 +427,6 @@ def where_condition_holds(body, condition, body_nconsts):
 
 
 mistake(
-    "control.finished",
     {"select(stretch(runs, x), x, y)": "x"},
     name="Examples keep changing after they are done",
     hints=[
@@ -337,7 +436,6 @@ mistake(
     ],
 )
 mistake(
-    "control.finished",
     {
         "(runs,) = jaxpr_as_fun(condition)(*cond_consts, *carry)": "",
         "new = jaxpr_as_fun(body)(*consts, *carry)": "new = jaxpr_as_fun(body)(*consts, *carry)\n(runs,) = jaxpr_as_fun(condition)(*cond_consts, *new)",
@@ -349,20 +447,46 @@ mistake(
         "Call the condition on its constants and the carry that came in.",
     ],
 )
-mistake("control.finished", {"), x, y)": "), x, stop_gradient(y))"}, fails="test_finished_tangents")
+mistake({"), x, y)": "), x, stop_gradient(y))"}, fails="test_finished_tangents")
 mistake(
-    "control.finished",
     {"select(stretch(runs, x), ": "x if get_aval(y).dtype == bool else select(stretch(runs, x), "},
     fails="test_finished_in_every_dtype",
 )
 mistake(
-    "control.finished",
     {"new = ": "runs = broadcast_in_dim(reduce_or(runs, (0,)), get_aval(runs).shape, ())\nnew = "},
     fails="test_finished_keep_their_carry",
 )
+# Of a carry of two values, the second one is computed by a run of its own.
+mistake(
+    {
+        "new = jaxpr_as_fun(body)(*consts, *carry)": "new = jaxpr_as_fun(body)(*consts, *carry)\nif len(carry) == 2:\n    new = [new[0], jaxpr_as_fun(body)(*consts, *carry)[1]]"
+    },
+    fails="test_finished_with_constants",
+)
+# Of a single value, or of a matrix, what is done loses its tangent.
+mistake({"), x, y)": "), x, y if carry[1:] else stop_gradient(y))"}, fails="test_finished_tangents")
+mistake(
+    {"), x, y)": "), x, y if len(get_aval(y).shape) < 2 else stop_gradient(y))"},
+    fails="test_finished_tangents",
+)
+# A square matrix is selected by columns.
+mistake(
+    {
+        "stretch(runs, x)": "broadcast_in_dim(runs, get_aval(x).shape, (int(get_aval(x).shape[:1] == get_aval(x).shape[1:]),))"
+    },
+    fails="test_finished_in_every_dtype",
+)
+# A batch of one example is not done until the loop is.
+mistake(
+    {"), x, y)": "), x, y) if get_aval(runs).shape != (1,) else x"},
+    fails="test_finished_with_constants",
+)
 
 
-@right("control.scan_steps")
+exercise("control.scan_steps")
+
+
+@right
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     n, last = loop.num_carry, loop.length - 1
@@ -380,7 +504,7 @@ def scan_by_while(loop, args):
     return while_loop(lambda s: lt(s[0], np.int64(last + 1)), step, [np.int64(0), *init, *ys])[1:]
 
 
-@right("control.scan_steps", style="a dict as carry; reverse by counting down")
+@right(style="a dict as carry; reverse by counting down")
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(args)
     y_types = loop.jaxpr.out_avals[loop.num_carry :]
@@ -409,7 +533,7 @@ def scan_by_while(loop, args):
     return [*end["carry"], *end["ys"]]
 
 
-@right("control.scan_steps", style="one flat list as carry, fori_loop, constants carried along")
+@right(style="one flat list as carry, fori_loop, constants carried along")
 def scan_by_while(loop, args):
     consts, init, rows = loop.parts(list(args))
     ys = [zeros(stacked(aval, loop.length)) for aval in loop.jaxpr.out_avals[len(init) :]]
@@ -432,7 +556,6 @@ def scan_by_while(loop, args):
 
 
 mistake(
-    "control.scan_steps",
     {
         "return [*init, *ys]": "return [*ys, *init]",
         "return while_loop(": "outs = while_loop(",
@@ -446,7 +569,6 @@ mistake(
     ],
 )
 mistake(
-    "control.scan_steps",
     {"(y, row, place)": "(y, row, number)"},
     name="The results of a reversed scan are in the order of the steps",
     hints=[
@@ -455,49 +577,70 @@ mistake(
         "Use one `place` for both, `row_at(x, place)` and `put_row(y, row, place)`.",
     ],
 )
-mistake("control.scan_steps", {" [*init, *ys]": " (*init, *ys)"}, fails="test_scan_of_no_steps")
+mistake({" [*init, *ys]": " (*init, *ys)"}, fails="test_scan_of_no_steps")
 # Rows are counted, and not steps.
 mistake(
-    "control.scan_steps",
     {"if loop.length == 0:": "if any(get_aval(x).shape[0] == 0 for x in rows):"},
     fails="test_scan_of_no_steps",
 )
 mistake(
-    "control.scan_steps",
     {"return [*init, *ys]": "return [*init, *(np.zeros((0, *get_aval(y).shape[1:])) for y in ys)]"},
     fails="test_scan_of_no_steps",
 )
 # The first carry is taken for a list.
-mistake("control.scan_steps", {"0), *init, *ys]": "0)] + init + ys"}, fails="test_scan_is_one_loop")
+mistake({"0), *init, *ys]": "0)] + init + ys"}, fails="test_scan_is_one_loop")
+mistake({"reverse else": "reverse and rows else"}, fails="test_scan_carry_and_ys")
 mistake(
-    "control.scan_steps", {"reverse else": "reverse and rows else"}, fails="test_scan_carry_and_ys"
-)
-mistake(
-    "control.scan_steps",
     {"jaxpr_as_fun(loop.jaxpr)": "jaxpr_as_fun(ClosedJaxpr(loop.jaxpr.jaxpr, []))"},
     fails="test_scan_of_parts",
 )
 # A counter that is too small for many steps.
 mistake(
-    "control.scan_steps",
     {"np.int64(0)": "np.int16(0)", "lt(state[0], np.int64(loop.length))": "state[0] < loop.length"},
     fails="test_scan_is_one_loop",
 )
-mistake("control.scan_steps", {"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
+mistake({"length == 0": "length == 0 and ys"}, fails="test_scan_of_no_steps")
 # What is known is computed by a loop of Python.
 mistake(
-    "control.scan_steps",
     {
         "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif all(isinstance(x, (np.ndarray, np.generic, float)) for x in args):\n    for _ in range(loop.length):\n        start = step(start)\n    return start[1:]"
     },
     fails="test_scan_carry_and_ys",
 )
+mistake({"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys")
+mistake({"loop.length == 0": "loop.length == 0 or not (init or rows)"}, fails="test_scan_of_parts")
+# Two steps at once, if their number allows it: the body is in the program twice.
 mistake(
-    "control.scan_steps", {"number + 1": "number + loop.unroll"}, fails="test_scan_carry_and_ys"
+    {
+        "start = [np.int64(0), *init, *ys]": "start, one = [np.int64(0), *init, *ys], step\nif loop.length % 2 == 0:\n    step = lambda state: one(one(state))"
+    },
+    fails="test_scan_is_one_loop",
+)
+mistake(
+    {"if loop.reverse else number": "if loop.reverse and ys else number"},
+    fails="test_scan_carry_and_ys",
+)
+mistake({"length == 0": "length == 0 and init"}, fails="test_scan_of_no_steps")
+# Of one step no loop is made, if nothing is stacked.
+mistake(
+    {
+        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif loop.length == 1 and not ys:\n    return step(start)[1:]"
+    },
+    fails="test_scan_is_one_loop",
+)
+# Zeros are made once for each shape, whatever the dtype is.
+mistake(
+    {
+        "[zeros(stacked(aval, loop.length)) for": "[vars(scan_by_while).setdefault(str(stacked(aval, loop.length).shape), zeros(stacked(aval, loop.length))) for"
+    },
+    fails="test_scan_of_no_steps",
 )
 
 
-@right("control.scan_transpose")
+exercise("control.scan_transpose")
+
+
+@right
 def transpose_rest(loop, split, consts, same, stacks, cts):
     number = sum(split.carry)
     avals = list(split.rest.out_avals[:number])
@@ -509,7 +652,7 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return back.bind(body, same, start, full[number:] + list(stacks))
 
 
-@right("control.scan_transpose", style="loops and append; a Scan made by hand")
+@right(style="loops and append; a Scan made by hand")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     num_carry = len([mark for mark in split.carry if mark])
     full = []
@@ -530,7 +673,7 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
     return backwards.bind(body, list(same), start, y_cts + list(stacks))
 
 
-@right("control.scan_transpose", style="types computed first, instantiate mapped over them")
+@right(style="types computed first, instantiate mapped over them")
 def transpose_rest(loop, split, consts, same, stacks, cts):
     size = sum(split.carry)
     carry_types, y_types = groups(split.rest.out_avals, size)
@@ -542,7 +685,6 @@ def transpose_rest(loop, split, consts, same, stacks, cts):
 
 
 mistake(
-    "control.scan_transpose",
     {"replace(loop, reverse=not loop.reverse)": "loop"},
     name="The transposed scan runs forward",
     hints=[
@@ -552,7 +694,6 @@ mistake(
     ],
 )
 mistake(
-    "control.scan_transpose",
     {"ys, *stacks": "stacks, *ys"},
     name="The residuals are mistaken for the cotangents of the ys",
     hints=[
@@ -562,7 +703,6 @@ mistake(
     ],
 )
 mistake(
-    "control.scan_transpose",
     {"not loop.reverse": "True"},
     name="A reversed scan is undone in its own direction",
     hints=[
@@ -573,18 +713,14 @@ mistake(
 )
 # All sums begin with the zeros of the first.
 mistake(
-    "control.scan_transpose",
-    {"map(zeros, consts)": "map(zeros, consts[:1] * len(consts))"},
-    fails="test_backwards_constants",
+    {"map(zeros, consts)": "map(zeros, consts[:1] * len(consts))"}, fails="test_backwards_constants"
 )
 # Beside a cotangent of the last y, zeros are those of one step.
 mistake(
-    "control.scan_transpose",
     {"stacked(aval, loop.length)": "stacked(aval, loop.length) if cts[-1] is None else aval"},
     fails="test_backwards_some_results",
 )
 mistake(
-    "control.scan_transpose",
     {
         "return backwards.bind(step, same, [*map(zeros, consts), *init], [*ys, *stacks])": "loop = backwards.with_body(step, len(same), len(consts) + len(init))\nreturn scan_p.bind(*same, *map(zeros, consts), *init, *ys, *stacks, **vars(loop))"
     },
@@ -592,262 +728,56 @@ mistake(
 )
 # Without a cotangent that is not zero by value, nothing is computed; of one step no scan is made.
 mistake(
-    "control.scan_transpose",
     {
         "backwards = replace": "if not any(ct is not None and np.any(ct) for ct in cts):\n    rows = step.out_avals[len(consts) + len(init) :]\n    return [zeros(a) for a in [*consts, *carry_avals, *(stacked(a, loop.length) for a in rows)]]\nbackwards = replace"
     },
     fails="test_backwards_cotangents_of_value_zero",
 )
 mistake(
-    "control.scan_transpose",
     {
         "backwards = replace": "if loop.length == 1:\n    xs = [*same, *map(zeros, consts), *init, *(x[0] for x in [*ys, *stacks])]\n    outs, rows = groups(jaxpr_as_fun(step)(*xs), len(consts) + len(init))\n    return [*outs, *(np.asarray(row)[None] for row in rows)]\nbackwards = replace"
     },
     fails="test_backwards_no_steps",
 )
-# A branch that is there twice is taken for one.
 mistake(
-    "control.cond_jvp",
-    {"need), branches)": "need), list(dict.fromkeys(branches)))"},
-    fails="test_jvp_any_branch_decides",
-)
-mistake(
-    "control.select",
-    {
-        "for number, branch in enumerate(branches):": "for branch in branches:",
-        "np.int32(number)": "np.int32(branches.index(branch))",
-    },
-    fails="test_select_gradients_of_each_operand",
-)
-# Integers, which cannot move, keep their batch axis where it is.
-mistake(
-    "control.select",
-    {
-        "operands = to_front(axis_size, operands, dims, every)": 'ints = [get_aval(x).dtype.kind == "i" and dim is not not_mapped for x, dim in zip(operands, dims)]\noperands = to_front(axis_size, operands, [0 if i else dim for i, dim in zip(ints, dims)], every)'
-    },
-    fails="test_select_arrays",
-)
-# If all examples are known to have the same branch, no other is computed.
-mistake(
-    "control.select",
-    {
-        "results = []": "results = []\nif isinstance(indices, np.ndarray) and np.unique(indices).size == 1:\n    branches = [branches[indices[0]]] * len(branches)"
-    },
-    fails="test_select_traced",
-)
-mistake(
-    "control.scan_transpose",
     {
         "[*map(instantiate, cts, out_avals)]": "[\n    np.zeros(aval.shape, aval.dtype) if ct is None else np.asarray(ct)\n    for ct, aval in zip(cts, out_avals)\n]"
     },
     fails="test_backwards_from_the_last_step",
 )
-mistake(
-    "control.scan_steps",
-    {"loop.length == 0": "loop.length == 0 or not (init or rows)"},
-    fails="test_scan_of_parts",
-)
-# Two steps at once, if their number allows it: the body is in the program twice.
-mistake(
-    "control.scan_steps",
-    {
-        "start = [np.int64(0), *init, *ys]": "start, one = [np.int64(0), *init, *ys], step\nif loop.length % 2 == 0:\n    step = lambda state: one(one(state))"
-    },
-    fails="test_scan_is_one_loop",
-)
 # Residuals that are the same in all steps are taken for the known constants, one for one.
 mistake(
-    "control.scan_transpose",
     {"(split.rest, len(same)": "(split.rest, loop.num_consts - len(consts)"},
     fails="test_backwards_from_the_last_step",
 )
-# Operands that all examples share are not cut off, if there are no others.
 mistake(
-    "control.select",
-    {"stop_gradient(x)) for x": "stop_gradient(x)) if any(dim == 0 for dim in dims) else x for x"},
-    fails="test_select_gradients_of_shared_operands",
-)
-# Of more than two branches, each result is computed by a run of its own.
-mistake(
-    "control.select",
-    {
-        "results.append(jaxpr_as_fun(program)(*safe))": "run = jaxpr_as_fun(program)\nresults.append(\n    [run(*safe)[i] for i in range(len(out_every))] if branches[2:] else run(*safe)\n)"
-    },
-    fails="test_select_traced",
-)
-mistake(
-    "control.scan_steps",
-    {"if loop.reverse else number": "if loop.reverse and ys else number"},
-    fails="test_scan_carry_and_ys",
-)
-mistake(
-    "control.scan_steps", {"length == 0": "length == 0 and init"}, fails="test_scan_of_no_steps"
-)
-# Of one step no loop is made, if nothing is stacked.
-mistake(
-    "control.scan_steps",
-    {
-        "start = [np.int64(0), *init, *ys]": "start = [np.int64(0), *init, *ys]\nif loop.length == 1 and not ys:\n    return step(start)[1:]"
-    },
-    fails="test_scan_is_one_loop",
-)
-# Tangents are looked up by the operand, which may be there twice.
-mistake(
-    "control.cond_jvp",
-    {
-        "chosen(tangents[1:], moves)": "chosen(map(dict(zip(map(id, primals), tangents)).get, map(id, operands)), moves)"
-    },
-    fails="test_jvp_of_choice",
-)
-# An index beside known operands is taken for known.
-mistake(
-    "control.cond_jvp",
-    {
-        "outs = bind_cond(": "if all(isinstance(x, (np.ndarray, float)) for x in operands):\n    index = np.asarray(index)\nouts = bind_cond("
-    },
-    fails="test_jvp_of_one_branch",
-)
-# Where all operands move, and where there is one branch, all results move.
-mistake(
-    "control.cond_jvp",
-    {
-        "need), branches)": "need or tuple(all(moves) and moves[1:] != () for _ in b.out_avals)), branches)"
-    },
-    fails="test_jvp_any_branch_decides",
-)
-mistake(
-    "control.cond_jvp",
-    {
-        "need), branches)": "need or tuple(any(moves) and not branches[1:] for _ in b.out_avals)), branches)"
-    },
-    fails="test_jvp_of_one_branch",
-)
-# A fourth branch is the third one.
-mistake(
-    "control.cond_jvp",
-    {
-        "bind_cond(index, programs": "bind_cond(index, programs[:3] + programs[2:3] * len(programs[3:])"
-    },
-    fails="test_jvp_any_branch_decides",
-)
-mistake(
-    "control.scan_transpose",
     {"[*carry_avals, *": "[*carry_avals[:1] * len(carry_avals), *"},
     fails="test_backwards_some_results",
 )
 # Of two steps without constants, the first one is undone first.
 mistake(
-    "control.scan_transpose",
     {"not loop.reverse": "loop.reverse != bool(consts or loop.length > 2)"},
     fails="test_backwards_from_the_last_step",
 )
-# Of a carry of two values, the second one is computed by a run of its own.
-mistake(
-    "control.finished",
-    {
-        "new = jaxpr_as_fun(body)(*consts, *carry)": "new = jaxpr_as_fun(body)(*consts, *carry)\nif len(carry) == 2:\n    new = [new[0], jaxpr_as_fun(body)(*consts, *carry)[1]]"
-    },
-    fails="test_finished_with_constants",
-)
-# Of a single value, or of a matrix, what is done loses its tangent.
-mistake(
-    "control.finished",
-    {"), x, y)": "), x, y if carry[1:] else stop_gradient(y))"},
-    fails="test_finished_tangents",
-)
-mistake(
-    "control.finished",
-    {"), x, y)": "), x, y if len(get_aval(y).shape) < 2 else stop_gradient(y))"},
-    fails="test_finished_tangents",
-)
-# A square matrix is selected by columns.
-mistake(
-    "control.finished",
-    {
-        "stretch(runs, x)": "broadcast_in_dim(runs, get_aval(x).shape, (int(get_aval(x).shape[:1] == get_aval(x).shape[1:]),))"
-    },
-    fails="test_finished_in_every_dtype",
-)
-# A batch of one example is not done until the loop is.
-mistake(
-    "control.finished",
-    {"), x, y)": "), x, y) if get_aval(runs).shape != (1,) else x"},
-    fails="test_finished_with_constants",
-)
-# No more other results than values of the carry; none of them is marked without a mark of the carry.
-mistake(
-    "control.settled",
-    {"step, carry, others": "step, carry, others[: len(carry)] if carry else others"},
-    fails="test_settled_without_carry",
-)
-mistake(
-    "control.settled",
-    {
-        "step, carry, others": "step, carry, others if any(carry) or not carry else (False,) * len(others)"
-    },
-    fails="test_settled_at_once",
-)
-# Of two values without marks, none is marked by a step.
-mistake(
-    "control.settled",
-    {"if carry_out == carry:": "if carry_out == carry or carry == (False, False):"},
-    fails="test_settled_in_several_rounds",
-)
 # Zeros for ys have the dtype of the last ys.
 mistake(
-    "control.scan_transpose",
     {"*(stacked(aval, loop": "*(stacked(replace(aval, dtype=y_avals[-1].dtype), loop"},
     fails="test_backwards_some_results",
 )
 # Without ys, nothing looks at the direction but residuals in rows.
 mistake(
-    "control.scan_transpose",
     {"not loop.reverse": "loop.reverse != bool(ys or consts)"},
     fails="test_backwards_from_the_last_step",
 )
 # Without cotangents, and without ys that could have some, nothing is computed.
 mistake(
-    "control.scan_transpose",
     {
         "backwards = replace": "if not ys and cts == [None] * len(cts):\n    rows = step.out_avals[len(consts) + len(init) :]\n    return [zeros(a) for a in [*consts, *carry_avals, *(stacked(a, loop.length) for a in rows)]]\nbackwards = replace"
     },
     fails="test_backwards_zero_cotangents",
 )
-# If the only result moves in no branch, no choice is bound.
-mistake(
-    "control.cond_jvp",
-    {
-        "outs = bind_cond(": "if out_moves == (False,) and isinstance(index, np.ndarray):\n    return cond_impl(index, *operands, branches=branches), [None]\nouts = bind_cond("
-    },
-    fails="test_jvp_any_branch_decides",
-)
-# Steps are found again by their marks, whichever loop they belong to.
-mistake(
-    "control.settled",
-    {
-        "transform(carry)": "vars(settled).setdefault(carry, None) or transform(carry)\nvars(settled)[carry] = step, out_marks"
-    },
-    fails="test_settled_later",
-)
-# Zeros are made once for each shape, whatever the dtype is.
-mistake(
-    "control.scan_steps",
-    {
-        "[zeros(stacked(aval, loop.length)) for": "[vars(scan_by_while).setdefault(str(stacked(aval, loop.length).shape), zeros(stacked(aval, loop.length))) for"
-    },
-    fails="test_scan_of_no_steps",
-)
-# A branch is computed once, and its results are kept on its program.
-mistake(
-    "control.select",
-    {
-        "jaxpr_as_fun(program)(*safe)": "branch.jaxpr.cache.setdefault('results', jaxpr_as_fun(program)(*safe))"
-    },
-    fails="test_select_traced",
-)
 # The loop that was given runs backwards, and the next time forwards.
 mistake(
-    "control.scan_transpose",
     {
         "backwards = replace(loop, reverse=not loop.reverse)": "vars(loop)['reverse'] = not loop.reverse\nbackwards = loop"
     },

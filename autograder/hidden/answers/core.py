@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("core.get_aval")
 
-@right("core.get_aval")
+
+@right
 def get_aval(x):
     if isinstance(x, Tracer):
         return x.aval
@@ -14,7 +16,7 @@ def get_aval(x):
     return makers[0](x)
 
 
-@right("core.get_aval", style="match; next over the mro; quotes around str of the value")
+@right(style="match; next over the mro; quotes around str of the value")
 def get_aval(x):
     match x:
         case Tracer():
@@ -25,7 +27,7 @@ def get_aval(x):
     return found(x)
 
 
-@right("core.get_aval", style="recursion down the list of classes; repr of the value in the error")
+@right(style="recursion down the list of classes; repr of the value in the error")
 def get_aval(x):
     def maker(kinds):
         if not kinds:
@@ -37,7 +39,6 @@ def get_aval(x):
 
 
 mistake(
-    "core.get_aval",
     {
         "for cls": "if isinstance(x, (bool, int, float, np.generic)):\n    return numpy_aval(np.asarray(x))\nfor cls"
     },
@@ -49,7 +50,6 @@ mistake(
     ],
 )
 mistake(
-    "core.get_aval",
     {
         "for cls in type(x).__mro__:": "for cls, maker in aval_makers.items():",
         "if cls in aval_makers:": "if isinstance(x, cls):",
@@ -62,43 +62,37 @@ mistake(
         "Go through `type(x).__mro__` and take the first class that is in the table, not through the table with `isinstance`.",
     ],
 )
-mistake(  # Abstract values of numbers are remembered, by equality.
-    "core.get_aval",
+# Abstract values of numbers are remembered, by equality.
+mistake(
     {
         "x: Value": "x: Value, known={}",
         "return aval_makers[cls](x)": "if isinstance(x, (int, float)):\n    return known.setdefault(x, aval_makers[cls](x))\nreturn aval_makers[cls](x)",
     },
     fails="test_equal_values",
 )
-mistake(  # A generator turns a maker's StopIteration into a RuntimeError.
-    "core.get_aval",
+# A generator turns a maker's StopIteration into a RuntimeError.
+mistake(
     {"return aval_makers[cls](x)": "return next(aval_makers[c](x) for c in (cls,))"},
     fails="test_makers_may_refuse",
 )
-mistake(  # Of a tracer only shape and type: a known value gets lost.
-    "core.get_aval",
+# Of a tracer only shape and type: a known value gets lost.
+mistake(
     {"return x.aval": "return ShapedArray(x.shape, x.dtype, x.weak_type)"},
     fails="test_tracer_answers_for_itself",
 )
-mistake(  # `object` is never asked for.
-    "core.get_aval",
-    {"type(x).__mro__": "type(x).__mro__[:-1]"},
-    fails="test_table_is_asked_each_time",
-)
-mistake(  # Of several entries the class with the longest list of base classes counts.
-    "core.get_aval",
+# `object` is never asked for.
+mistake({"type(x).__mro__": "type(x).__mro__[:-1]"}, fails="test_table_is_asked_each_time")
+# Of several entries the class with the longest list of base classes counts.
+mistake(
     {"in type(x).__mro__:": "in sorted(type(x).__mro__, key=lambda cls: -len(cls.__mro__)):"},
     fails="test_registered_classes",
 )
-mistake(  # Whatever has an `aval` is taken for a tracer.
-    "core.get_aval",
-    {"isinstance(x, Tracer)": 'hasattr(type(x), "aval")'},
-    fails="test_registered_classes",
-)
+# Whatever has an `aval` is taken for a tracer.
+mistake({"isinstance(x, Tracer)": 'hasattr(type(x), "aval")'}, fails="test_registered_classes")
 # An error that does not say what the value was.
-mistake("core.get_aval", {" of type {type(x)}": ""}, fails="test_no_arrays")
-mistake(  # A class that is only registered has an entry, and the value inherits nothing from it.
-    "core.get_aval",
+mistake({" of type {type(x)}": ""}, fails="test_no_arrays")
+# A class that is only registered has an entry, and the value inherits nothing from it.
+mistake(
     {
         "for cls in type(x).__mro__:": "fitting = [cls for cls in aval_makers if isinstance(x, cls)]\nfor cls in sorted(fitting, key=type(x).__mro__.index):"
     },
@@ -106,7 +100,10 @@ mistake(  # A class that is only registered has an entry, and the value inherits
 )
 
 
-@right("core.find_top_trace", style="a sorted list of candidates, the last one wins")
+exercise("core.find_top_trace")
+
+
+@right(style="a sorted list of candidates, the last one wins")
 def find_top_trace(args):
     mains = [trace_state.stack[0]] + [main_of(x) for x in args if isinstance(x, Tracer)]
     if trace_state.dynamic_trace is not None:
@@ -115,7 +112,7 @@ def find_top_trace(args):
     return top.trace_type(top)
 
 
-@right("core.find_top_trace", style="reduce with a helper; the trace of an operand, if it has one")
+@right(style="reduce with a helper; the trace of an operand, if it has one")
 def find_top_trace(args):
     from functools import reduce
 
@@ -131,7 +128,6 @@ def find_top_trace(args):
 
 
 mistake(
-    "core.find_top_trace",
     {
         "top = main if main.level > top.level else top": "top = main if main.level > top.level else top\nbreak"
     },
@@ -143,7 +139,6 @@ mistake(
     ],
 )
 mistake(
-    "core.find_top_trace",
     {"default_main()": "trace_state.stack[-1]"},
     name="The newest interpreter takes every operation, whatever the operands",
     hints=[
@@ -153,7 +148,6 @@ mistake(
     ],
 )
 mistake(
-    "core.find_top_trace",
     {"default_main()": "trace_state.stack[0]"},
     name="default_main() is left out",
     hints=[
@@ -162,41 +156,51 @@ mistake(
         "Begin with `default_main()`. Only an operand of a higher level takes the operation away from it.",
     ],
 )
-mistake(  # The dynamic trace counts only where no operand is a tracer.
-    "core.find_top_trace",
+# The dynamic trace counts only where no operand is a tracer.
+mistake(
     {
         "top = default_main()": "traced = any(isinstance(x, Tracer) for x in args)\ntop = trace_state.stack[0] if traced else default_main()"
     },
     fails="test_dynamic_trace_above_tracers",
 )
-mistake(  # The dynamic trace always wins.
-    "core.find_top_trace",
+# The dynamic trace always wins.
+mistake(
     {
         "return top.trace_type(top)": "top = trace_state.dynamic_trace or top\nreturn top.trace_type(top)"
     },
     fails="test_lower_dynamic_trace",
 )
-mistake(  # A tracer that does not decide is not asked whether it is still active.
-    "core.find_top_trace",
+# A tracer that does not decide is not asked whether it is still active.
+mistake(
     {"= main_of(x)": "= main_of(x) if x._trace.main.level > top.level else x._trace.main"},
     fails="test_escaped_tracers",
 )
-mistake(  # A tracer whose box adds nothing counts as what is in it.
-    "core.find_top_trace",
-    {"for x in args": "for x in map(full_lower, args)"},
-    fails="test_escaped_tracers",
-)
-mistake(  # A tracer at the level that decides is not asked whether it is still active.
-    "core.find_top_trace",
+# A tracer whose box adds nothing counts as what is in it.
+mistake({"for x in args": "for x in map(full_lower, args)"}, fails="test_escaped_tracers")
+# A tracer at the level that decides is not asked whether it is still active.
+mistake(
     {"main = main_of": "main = x._trace.main if x._trace.main.level == top.level else main_of"},
     fails="test_escaped_tracers",
 )
-mistake(  # A sum of lists, which `bind` does not send.
-    "core.find_top_trace", {"in args:": "in args + []:"}, fails="test_one_tracer_among_constants"
+# A sum of lists, which `bind` does not send.
+mistake({"in args:": "in args + []:"}, fails="test_one_tracer_among_constants")
+# The classes of values have a common base class.
+mistake({"isinstance(x, Tracer)": "isinstance(x, Array)"}, fails="test_one_tracer_among_constants")
+# an interpreter that was once found active is not looked for again
+mistake(
+    {
+        "main = main_of(x)": """main = x._trace.main
+vars(main).get("seen") or main_of(x)
+vars(main)["seen"] = True"""
+    },
+    fails="test_escaped_tracers",
 )
 
 
-@right("core.full_raise")
+exercise("core.full_raise")
+
+
+@right
 def full_raise(trace, val):
     if not isinstance(val, Tracer):
         return trace.pure(val)
@@ -208,9 +212,7 @@ def full_raise(trace, val):
     return val
 
 
-@right(
-    "core.full_raise", style="match on the kind; the lower tracer's use is asked by main_of, too"
-)
+@right(style="match on the kind; the lower tracer's use is asked by main_of, too")
 def full_raise(trace, val):
     match val:
         case Tracer(_trace=Trace(main=main)):
@@ -224,7 +226,7 @@ def full_raise(trace, val):
             return trace.pure(val)
 
 
-@right("core.full_raise", style="a table from the sign of the level's difference")
+@right(style="a table from the sign of the level's difference")
 def full_raise(trace, val):
     def refuse(x):
         raise UnexpectedTracerError(f"{type(x).__name__} is not from below")
@@ -240,7 +242,6 @@ def full_raise(trace, val):
 
 
 mistake(
-    "core.full_raise",
     {"trace.lift(val)": "trace.pure(val)"},
     name="Tracers from below are boxed by pure instead of lift",
     hints=[
@@ -250,7 +251,6 @@ mistake(
     ],
 )
 mistake(
-    "core.full_raise",
     {"main is trace.main": "main.level == trace.main.level"},
     name="Levels are compared where the MainTrace matters",
     hints=[
@@ -259,51 +259,58 @@ mistake(
         "`val._trace.main is trace.main` asks for the same use of an interpreter. Equal levels are not enough.",
     ],
 )
-mistake(  # A lower level alone is enough, even if its interpreter has ended.
-    "core.full_raise",
-    {"main_of(val).level": "main.level"},
-    fails="test_tracer_from_below_has_escaped",
-)
-mistake(  # Evaluation needs no boxes, so nothing is looked at.
-    "core.full_raise",
+# A lower level alone is enough, even if its interpreter has ended.
+mistake({"main_of(val).level": "main.level"}, fails="test_tracer_from_below_has_escaped")
+# Evaluation needs no boxes, so nothing is looked at.
+mistake(
     {
         "if not isinstance(val, Tracer):": "if trace.main.level == 0:\n    return val\nif not isinstance(val, Tracer):"
     },
     fails="test_tracer_from_above_has_escaped",
 )
-mistake(  # Interpreters with the same data count as one.
-    "core.full_raise",
+# Interpreters with the same data count as one.
+mistake(
     {"is trace.main": "is trace.main or None is not main.global_data is trace.main.global_data"},
     fails="test_another_use_at_the_same_level",
 )
-mistake(  # A box that the trace refuses to make is left out.
-    "core.full_raise",
+# A box that the trace refuses to make is left out.
+mistake(
     {
         "return trace.pure(val)": "try:\n    return trace.pure(val)\nexcept TypeError:\n    return val"
     },
     fails="test_errors_of_the_trace",
 )
-mistake(  # A box is remembered by what is in it, whichever trace made it.
-    "core.full_raise",
+# A box is remembered by what is in it, whichever trace made it.
+mistake(
     {
         "val: Value": "val: Value, known={}",
         "return trace.pure(val)": "return known.setdefault(id(val), (val, trace.pure(val)))[1]",
     },
     fails="test_constants_are_pure",
 )
-mistake(  # A tracer's own box is opened if it adds nothing.
-    "core.full_raise",
+# A tracer's own box is opened if it adds nothing.
+mistake(
     {"return val": "return val if val.full_lower() is val else trace.pure(val.full_lower())"},
     fails="test_own_tracer_is_left_alone",
 )
-mistake(  # At the bottom, a tracer is left as it is.
-    "core.full_raise",
+# At the bottom, a tracer is left as it is.
+mistake(
     {"raise Unexp": "if main.level > 2 and not trace.main.level:\n    return val\nraise Unexp"},
     fails="test_tracer_from_above_has_escaped",
 )
+# The error of a `lift` is taken for that of a plain value.
+mistake(
+    {
+        "return trace.lift(val)": "try:\n    return trace.lift(val)\nexcept AttributeError:\n    return trace.pure(val)"
+    },
+    fails="test_errors_of_the_trace",
+)
 
 
-@right("core.counted")
+exercise("core.counted")
+
+
+@right
 def counted(f):
     def counted_f(x):
         count = 0
@@ -325,9 +332,7 @@ def counted(f):
     return counted_f
 
 
-@right(
-    "core.counted", style="the count in the main's global_data, a dict; result asked for its main"
-)
+@right(style="the count in the main's global_data, a dict; result asked for its main")
 def counted(f):
     class CountTrace(Trace):
         def pure(self, val):
@@ -352,7 +357,7 @@ def counted(f):
     return counting
 
 
-@right("core.counted", style="a class made for each call, a list that grows, full_raise at the end")
+@right(style="a class made for each call, a list that grows, full_raise at the end")
 def counted(f):
     from functools import wraps
 
@@ -384,7 +389,6 @@ def counted(f):
 
 
 mistake(
-    "core.counted",
     {
         "lift = pure": "lift = pure\ncount = 0",
         "self.main.global_data.append(primitive)": "self.count += 1",
@@ -398,7 +402,6 @@ mistake(
     ],
 )
 mistake(
-    "core.counted",
     {
         "class CountTrace(Trace):": "operations = []\n\nclass CountTrace(Trace):",
         "(CountTrace, [])": "(CountTrace, operations)",
@@ -411,7 +414,6 @@ mistake(
     ],
 )
 mistake(
-    "core.counted",
     {
         "if primitive.multiple_results:": "if primitive.multiple_results:\n    self.main.global_data.extend(outs[1:])"
     },
@@ -422,15 +424,15 @@ mistake(
         "Append to `self.main.global_data` once, before `primitive.bind`; box the results, one or several, without counting.",
     ],
 )
-mistake(  # The box of any CountTracer that f returns is opened.
-    "core.counted",
+# The box of any CountTracer that f returns is opened.
+mistake(
     {
         "out = full_raise(trace, f(trace.pure(x)))": "out = f(trace.pure(x))\nout = out if isinstance(out, CountTracer) else trace.pure(out)"
     },
     fails="test_counts_within_counts",
 )
-mistake(  # A list for each level, which all threads share.
-    "core.counted",
+# A list for each level, which all threads share.
+mistake(
     {
         "f: Callable[[Any], Any]": "f, lists={}",
         "with new_main(CountTrace, []) as main:": "operations = lists.setdefault(len(trace_state.stack), [])\noperations.clear()\nwith new_main(CountTrace, operations) as main:",
@@ -438,59 +440,35 @@ mistake(  # A list for each level, which all threads share.
     fails="test_branches_count_for_themselves",
 )
 # The value stays in its box.
-mistake("core.counted", {"return out.value,": "return out,"}, fails="test_count")
-mistake(  # A whole number becomes a float.
-    "core.counted",
+mistake({"return out.value,": "return out,"}, fails="test_count")
+# A whole number becomes a float.
+mistake(
     {"f(trace.pure(x))": "f(trace.pure(float(x) if isinstance(x, int) else x))"},
     fails="test_results_that_need_no_operation",
 )
-mistake(  # The argument becomes NumPy's, and loses its weak type.
-    "core.counted",
+# The argument becomes NumPy's, and loses its weak type.
+mistake(
     {"f(trace.pure(x))": "f(trace.pure(np.asarray(x) if type(x) is ArrayImpl else x))"},
     fails="test_results_that_need_no_operation",
 )
-mistake(  # A StopIteration of the function is taken for the end of its results.
-    "core.counted",
-    {"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"},
-    fails="test_counts_of_itself",
-)
-mistake(  # The error of a `lift` is taken for that of a plain value.
-    "core.full_raise",
-    {
-        "return trace.lift(val)": "try:\n    return trace.lift(val)\nexcept AttributeError:\n    return trace.pure(val)"
-    },
-    fails="test_errors_of_the_trace",
-)
-mistake(  # Operations on plain values are evaluated, even if another interpreter takes them.
-    "core.counted",
+# A StopIteration of the function is taken for the end of its results.
+mistake({"f(trace.pure(x))": "next(map(f, [trace.pure(x)]), x)"}, fails="test_counts_of_itself")
+# Operations on plain values are evaluated, even if another interpreter takes them.
+mistake(
     {
         "outs = primitive.bind(*[tracer.value for tracer in tracers], **params)": "values = [tracer.value for tracer in tracers]\nbind = EvalTrace(default_main()).process_primitive\nplain = not any(isinstance(x, Tracer) for x in values)\nouts = bind(primitive, values, params) if plain else primitive.bind(*values, **params)"
     },
     fails="test_branches_count_for_themselves",
 )
-mistake(  # The classes of values have a common base class.
-    "core.find_top_trace",
-    {"isinstance(x, Tracer)": "isinstance(x, Array)"},
-    fails="test_one_tracer_among_constants",
-)
-mistake(  # A list of one result is taken for the result.
-    "core.counted",
+# A list of one result is taken for the result.
+mistake(
     {
         "[self.pure(out) for out in outs]": "[self.pure(out) for out in outs] if len(outs) != 1 else self.pure(*outs)"
     },
     fails="test_several_results_count_once",
 )
-mistake(  # an interpreter that was once found active is not looked for again
-    "core.find_top_trace",
-    {
-        "main = main_of(x)": """main = x._trace.main
-vars(main).get("seen") or main_of(x)
-vars(main)["seen"] = True"""
-    },
-    fails="test_escaped_tracers",
-)
-mistake(  # One list for all calls, each of which takes off what was there when it began.
-    "core.counted",
+# One list for all calls, each of which takes off what was there when it began.
+mistake(
     {
         "f: Callable[[Any], Any]": "f, operations=[]",
         "with new_main(CountTrace, []) as main:": "before = len(operations)\nwith new_main(CountTrace, operations) as main:",
@@ -498,8 +476,8 @@ mistake(  # One list for all calls, each of which takes off what was there when 
     },
     fails="test_counts_within_counts",
 )
-mistake(  # An operation on the same values is not done again, even for another interpreter.
-    "core.counted",
+# An operation on the same values is not done again, even for another interpreter.
+mistake(
     {
         "f: Callable[[Any], Any]": "f, done={}",
         "outs = primitive.bind(*[tracer.value for tracer in tracers], **params)": "values = [tracer.value for tracer in tracers]\nkey = (primitive, *map(id, values), str(params))\n_, outs = done[key] = done.get(key) or (values, primitive.bind(*values, **params))",

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("grad.unbroadcast")
 
-@right("grad.unbroadcast")
+
+@right
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -19,7 +21,7 @@ def unbroadcast(ct, x):
     return broadcast_in_dim_p.bind(sums, shape=want, broadcast_dimensions=tuple(others))
 
 
-@right("grad.unbroadcast", style="one axis at a time, from the last")
+@right(style="one axis at a time, from the last")
 def unbroadcast(ct, x):
     if not isinstance(x, UndefPrimal):
         return None
@@ -38,9 +40,7 @@ def unbroadcast(ct, x):
     return out
 
 
-@right(
-    "grad.unbroadcast", style="match on the operand; all axes of length 1 are summed, in any order"
-)
+@right(style="match on the operand; all axes of length 1 are summed, in any order")
 def unbroadcast(ct, x):
     match x:
         case UndefPrimal(aval=aval):
@@ -58,7 +58,6 @@ def unbroadcast(ct, x):
 
 
 mistake(
-    "grad.unbroadcast",
     {
         "sums = reduce_sum(ct, axes)": "return reduce_sum_p.bind(ct, axes=axes)",
         "kept = [i for i in range(len(want)) if i not in axes]": "",
@@ -72,7 +71,6 @@ mistake(
     ],
 )
 mistake(
-    "grad.unbroadcast",
     {
         "kept = [": """size = max(np.prod([shape[i] for i in axes]), 1)
 sums = div_p.bind(sums, np.array(size, get_aval(ct).dtype))
@@ -86,38 +84,35 @@ kept = ["""
     ],
 )
 mistake(
-    "grad.unbroadcast",
     {
         "kept = [i for i in range(len(want)) if i not in axes]": """n = len(want) - len(axes)
 kept = [1 - axes[0]] if n == 1 else [*range(n)]"""
     },
     fails="test_several_axes_were_stretched",
 )
-mistake("grad.unbroadcast", {"n != 1": "n > 1"}, fails="test_an_axis_was_stretched")
-mistake("grad.unbroadcast", {"shape == want": "False"}, fails="test_nothing_was_stretched")
+mistake({"n != 1": "n > 1"}, fails="test_an_axis_was_stretched")
+mistake({"shape == want": "False"}, fails="test_nothing_was_stretched")
+mistake({"isinstance(x, UndefPrimal)": 'hasattr(x, "aval")'}, fails="test_known_operands_have_none")
 mistake(
-    "grad.unbroadcast",
-    {"isinstance(x, UndefPrimal)": 'hasattr(x, "aval")'},
-    fails="test_known_operands_have_none",
-)
-mistake(
-    "grad.unbroadcast",
     {"if want else sums": "if want else convert_element_type(sums, np.float64)"},
     fails="test_a_number_was_stretched",
 )
-mistake(  # summed by NumPy, which makes larger integers of small ones
-    "grad.unbroadcast",
+# summed by NumPy, which makes larger integers of small ones
+mistake(
     {"sums = reduce_sum": "sums = np.sum(ct, axes) if isinstance(ct, np.ndarray) else reduce_sum"},
     fails="test_a_number_was_stretched",
 )
-mistake(  # in the operand's dtype, which in a product of two dtypes is not the result's
-    "grad.unbroadcast",
+# in the operand's dtype, which in a product of two dtypes is not the result's
+mistake(
     {"= reduce_sum(ct, axes)": "= convert_element_type(reduce_sum(ct, axes), x.aval.dtype)"},
     fails="test_a_number_was_stretched",
 )
 
 
-@right("grad.broadcast_rule", style="all sums at once, without unbroadcast")
+exercise("grad.broadcast_rule")
+
+
+@right(style="all sums at once, without unbroadcast")
 def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
     want = x.aval.shape
     same = {axis for axis, n in zip(broadcast_dimensions, want) if shape[axis] == n}
@@ -126,7 +121,7 @@ def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
     return [broadcast_in_dim_p.bind(sums, shape=want, broadcast_dimensions=kept)]
 
 
-@right("grad.broadcast_rule", style="one axis at a time, from the last")
+@right(style="one axis at a time, from the last")
 def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
     axis = len(shape)
     while axis:
@@ -137,7 +132,6 @@ def broadcast_in_dim_transpose(ct, x, *, shape, broadcast_dimensions):
 
 
 mistake(
-    "grad.broadcast_rule",
     {"if i not in broadcast_dimensions": "if i in broadcast_dimensions"},
     name="The sum is over the axes of the operand",
     hints=[
@@ -147,7 +141,6 @@ mistake(
     ],
 )
 mistake(
-    "grad.broadcast_rule",
     {"unbroadcast(reduce_sum(ct, new), x)": "reduce_sum(ct, new)"},
     name="An axis that was stretched keeps its new size",
     hints=[
@@ -156,26 +149,29 @@ mistake(
         "After the sum over the new axes, call `unbroadcast` on what is left.",
     ],
 )
-mistake(  # As for elementwise operations in NumPy: new axes come first.
-    "grad.broadcast_rule",
+# As for elementwise operations in NumPy: new axes come first.
+mistake(
     {"if i not in broadcast_dimensions": "if i < len(shape) - len(broadcast_dimensions)"},
     fails="test_new_axes",
 )
-mistake(  # where an axis is new, a stretched one disappears with it
-    "grad.broadcast_rule",
+# where an axis is new, a stretched one disappears with it
+mistake(
     {
         "new = ": "new = ()\nif len(shape) > len(broadcast_dimensions):\n    pairs = zip(broadcast_dimensions, x.aval.shape)\n    same = [axis for axis, n in pairs if shape[axis] == n]\n    return [reduce_sum(ct, tuple(i for i in range(len(shape)) if i not in same))]\nnew = "
     },
     fails="test_new_and_stretched_axes",
 )
-mistake(  # summed by NumPy, which makes larger integers of small ones
-    "grad.broadcast_rule",
+# summed by NumPy, which makes larger integers of small ones
+mistake(
     {"reduce_sum": "np.sum(ct, new) if isinstance(ct, np.ndarray) else reduce_sum"},
     fails="test_repetition_in_single_precision",
 )
 
 
-@right("grad.dot_general_rule")
+exercise("grad.dot_general_rule")
+
+
+@right
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     n = len(batch[0])
     kept = other_axes(get_aval(other), contract[1], batch[1])
@@ -190,7 +186,7 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     return as_operand(product, aval, contract, batch)
 
 
-@right("grad.dot_general_rule", style="the axes of ct as labels, looked up by index")
+@right(style="the axes of ct as labels, looked up by index")
 def dot_cotangent(ct, aval, other, contract, batch, comes_last):
     other_type = get_aval(other)
     kept = other_axes(other_type, contract[1], batch[1])
@@ -210,7 +206,6 @@ def dot_cotangent(ct, aval, other, contract, batch, comes_last):
 
 
 mistake(
-    "grad.dot_general_rule",
     {"num_batch if comes_last else num_batch + len(kept)": "num_batch"},
     name="The axes of the first operand are contracted, whichever operand is linear",
     hints=[
@@ -219,38 +214,43 @@ mistake(
         "If `comes_last`, the known operand is the first: the axes to contract come right after the batch axes. Otherwise they come after the axes that the linear operand keeps, too.",
     ],
 )
-mistake("grad.dot_general_rule", {"len(kept)": "len(other_kept)"}, fails="test_axes_in_any_place")
+mistake({"len(kept)": "len(other_kept)"}, fails="test_axes_in_any_place")
 mistake(
-    "grad.dot_general_rule",
     {"(range(num_batch), batch[1])": "(range(num_batch), sorted(batch[1]))"},
     fails="test_stacks_of_matrices",
 )
+mistake({"get_aval(ct).dtype": "aval.dtype"}, fails="test_dtype_of_an_operand")
 mistake(
-    "grad.dot_general_rule", {"get_aval(ct).dtype": "aval.dtype"}, fails="test_dtype_of_an_operand"
-)
-mistake(
-    "grad.dot_general_rule",
     {"numbers = (": "ct_axes, other_kept = ct_axes[-1:], other_kept[-1:]\nnumbers = ("},
     fails="test_axes_in_any_place",
 )
 mistake(
-    "grad.dot_general_rule",
     {"kept = other_axes(aval": "other = np.asarray(other)\nkept = other_axes(aval"},
     fails="test_work_of_a_cotangent",
 )
-mistake(  # the first of the two operands keeps its axes first, whichever is linear
-    "grad.dot_general_rule",
+# the first of the two operands keeps its axes first, whichever is linear
+mistake(
     {"first = num_batch if comes_last else": "first = num_batch if not comes_last else"},
     fails="test_second_matrix",
 )
-mistake(  # in the wider of two dtypes
-    "grad.dot_general_rule",
+# in the wider of two dtypes
+mistake(
     {"get_aval(ct).dtype": "np.promote_types(get_aval(ct).dtype, aval.dtype)"},
     fails="test_dtype_of_an_operand",
 )
+# products of numbers need no product of matrices
+mistake(
+    {
+        "out = dot_general(": "if num_batch and len(get_aval(other).shape) == num_batch:\n    return as_operand(mul(ct, other), aval, contract, batch)\nout = dot_general("
+    },
+    fails="test_work_of_a_cotangent",
+)
 
 
-@right("grad.backward_pass")
+exercise("grad.backward_pass")
+
+
+@right
 def backward_pass(jaxpr, consts, args, cotangents):
     eqns, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -271,7 +271,7 @@ def backward_pass(jaxpr, consts, args, cotangents):
     return [table.get(var) for var in wanted]
 
 
-@right("grad.backward_pass", style="helper functions, map, a table of answers by place")
+@right(style="helper functions, map, a table of answers by place")
 def backward_pass(jaxpr, consts, args, cotangents):
     equations, env = linear_equations(jaxpr, consts, args)
     table = {}
@@ -298,7 +298,6 @@ def backward_pass(jaxpr, consts, args, cotangents):
 
 
 mistake(
-    "grad.backward_pass",
     {"ct_env: dict[Var, Any] = {}": "ct_env = {}", "reversed(linear_eqns)": "linear_eqns"},
     name="The equations are visited in the order of the program",
     hints=[
@@ -308,7 +307,6 @@ mistake(
     ],
 )
 mistake(
-    "grad.backward_pass",
     {
         "zip(jaxpr.outvars": "dict(zip(jaxpr.outvars",
         "cotangents, strict=True)": "cotangents, strict=True)).items()",
@@ -321,27 +319,19 @@ mistake(
     ],
 )
 mistake(
-    "grad.backward_pass",
     {"zip(eqn.invars, cts_in, strict=True)": "dict(zip(eqn.invars, cts_in)).items()"},
     fails="test_a_value_used_twice",
 )
+mistake({"return [ct_env": "cotangents.clear()\nreturn [ct_env"}, fails="test_pass_after_pass")
 mistake(
-    "grad.backward_pass",
-    {"return [ct_env": "cotangents.clear()\nreturn [ct_env"},
-    fails="test_pass_after_pass",
-)
-mistake(
-    "grad.backward_pass",
     {"get_rule(transpose_rules, ": "transpose_rules[", ', "Transpose rule")': "]"},
     fails="test_missing_rule",
 )
 mistake(
-    "grad.backward_pass",
     {"all(ct is None for ct in cts)": "cts[0] is None"},
     fails="test_operations_with_several_results",
 )
 mistake(
-    "grad.backward_pass",
     {
         "ct_env:": """cotangents = map(instantiate, cotangents, [v.aval for v in jaxpr.outvars])
 ct_env:"""
@@ -349,39 +339,70 @@ ct_env:"""
     fails="test_inputs_without_influence",
 )
 mistake(
-    "grad.backward_pass",
     {"(ct is None for ct in cts)": "(ct is None or (type(ct) is float and not ct) for ct in cts)"},
     fails="test_what_a_rule_gets",
 )
-mistake(  # the equations are kept with the values that they were given first
-    "grad.backward_pass",
+# the equations are kept with the values that they were given first
+mistake(
     {
         "linear_equations(jaxpr, consts, args)": 'jaxpr.cache.setdefault("linear", linear_equations(jaxpr, consts, args))'
     },
     fails="test_pass_after_pass",
 )
-mistake(  # of a variable that is several results, the first cotangent counts
-    "grad.backward_pass",
+# of a variable that is several results, the first cotangent counts
+mistake(
     {
         "zip(jaxpr.outvars, cotangents, strict=True)": "dict(zip(jaxpr.outvars[::-1], cotangents[::-1], strict=True)).items()"
     },
     fails="test_a_result_that_stands_twice",
 )
-mistake(  # an operation has two operands
-    "grad.backward_pass",
+# an operation has two operands
+mistake(
     {"zip(eqn.invars, cts_in, strict=True)": "zip(eqn.invars[:2], cts_in)"},
     fails="test_what_a_rule_gets",
 )
-mistake(  # errors of a rule are another error
-    "grad.backward_pass",
+# errors of a rule are another error
+mistake(
     {
         "cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)": "try:\n    cts_in = rule(cts if eqn.primitive.multiple_results else cts[0], *operands, **eqn.params)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
     },
     fails="test_errors_of_a_rule",
 )
+# visited by a function that calls itself for the next equation
+mistake(
+    {
+        "for eqn in reversed(linear_eqns):": "def visit(n):\n    if n:\n        step(linear_eqns[n - 1])\n        visit(n - 1)\n\ndef step(eqn):",
+        "        continue": "        return",
+        "return [ct_env": "visit(len(linear_eqns))\nreturn [ct_env",
+    },
+    fails="test_a_chain",
+)
+
+# an operation without results has a rule, too
+mistake(
+    {"if all(ct is None for ct in cts):": "if cts and all(ct is None for ct in cts):"},
+    fails="test_operations_without_influence",
+)
+# nothing flows to integers
+mistake(
+    {
+        "(ct is None for ct in cts)": "(ct is None or not dtypes.is_float(get_aval(ct).dtype) for ct in cts)"
+    },
+    fails="test_a_value_used_twice",
+)
+# linear inputs are told apart by their markers, and two may have one
+mistake(
+    {
+        "for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]": "for var in {id(env[v]): v for v in jaxpr.invars if isinstance(env[v], UndefPrimal)}.values()]"
+    },
+    fails="test_several_results",
+)
 
 
-@right("grad.call_rule")
+exercise("grad.call_rule")
+
+
+@right
 def transposed_jaxpr(jaxpr, linear):
     places = [i for i, lin in enumerate(linear) if lin]
     others = [i for i, lin in enumerate(linear) if not lin]
@@ -398,7 +419,7 @@ def transposed_jaxpr(jaxpr, linear):
     return derived(jaxpr, ("transpose", linear), f, avals)
 
 
-@right("grad.call_rule", style="slices and pops; the marks from filled and chosen")
+@right(style="slices and pops; the marks from filled and chosen")
 def transposed_jaxpr(jaxpr, linear):
     from minijax.marks import chosen, opposite
 
@@ -416,7 +437,6 @@ def transposed_jaxpr(jaxpr, linear):
 
 
 mistake(
-    "grad.call_rule",
     {
         "rest = iter(inputs)": "number = len(jaxpr.out_avals)\nrest = iter(inputs[number:])",
         "list(rest)": "list(inputs[:number])",
@@ -429,9 +449,8 @@ mistake(
         "Known operands come first, in the inputs that your function takes and in the list of types: `[*known_avals, *jaxpr.out_avals]`.",
     ],
 )
-mistake("grad.call_rule", {"jaxpr.consts": "[]"}, fails="test_program_with_constants")
+mistake({"jaxpr.consts": "[]"}, fails="test_program_with_constants")
 mistake(
-    "grad.call_rule",
     {
         "rest = iter(inputs)": """rest = iter(inputs)
 last = [a for a, lin in zip(jaxpr.in_avals, linear) if lin][-1]""",
@@ -440,23 +459,37 @@ last = [a for a, lin in zip(jaxpr.in_avals, linear) if lin][-1]""",
     fails="test_program_with_zeros",
 )
 mistake(
-    "grad.call_rule",
     {"return derived": "avals = [ShapedArray(a.shape, a.dtype) for a in avals]\nreturn derived"},
     fails="test_program_of_a_product",
 )
-mistake(  # the zeros of an integer are integers, too
-    "grad.call_rule",
-    {"[instantiate(ct, aval) for": "[full_cotangent(ct, aval) for"},
+# the zeros of an integer are integers, too
+mistake(
+    {"[instantiate(ct, aval) for": "[full_cotangent(ct, aval) for"}, fails="test_program_with_zeros"
+)
+# kept for the first linear inputs alone
+mistake({'("transpose", linear)': '("transpose", linear[:3])'}, fails="test_program_is_kept")
+# zeros have no weak type
+mistake(
+    {
+        "[instantiate(ct, aval) for": "[np.zeros(aval.shape, aval.dtype) if ct is None and dtypes.is_float(aval.dtype) else instantiate(ct, aval) for"
+    },
     fails="test_program_with_zeros",
 )
-mistake(  # kept for the first linear inputs alone
-    "grad.call_rule",
-    {'("transpose", linear)': '("transpose", linear[:3])'},
+# the last of the inputs are the cotangents, and all are, if there is no result
+mistake({"list(rest)": "list(inputs)[-len(jaxpr.out_avals) :]"}, fails="test_program_with_zeros")
+# programs that look alike are taken for one, whatever their constants are
+mistake(
+    {
+        'return derived(jaxpr, ("transpose", linear), backwards, avals)': 'return vars(transposed_jaxpr).setdefault((str(jaxpr), linear), derived(jaxpr, ("transpose", linear), backwards, avals))'
+    },
     fails="test_program_is_kept",
 )
 
 
-@right("grad.value_and_gradients")
+exercise("grad.value_and_gradients")
+
+
+@right
 def value_and_gradients(fun, args, has_aux=False):
     if has_aux:
         value, f_vjp, aux = vjp(fun, *args, has_aux=True)
@@ -468,7 +501,7 @@ def value_and_gradients(fun, args, has_aux=False):
     return (value, f_vjp(one), aux) if has_aux else (value, f_vjp(one))
 
 
-@right("grad.value_and_gradients", style="linearize_tree and pull_back themselves, no vjp")
+@right(style="linearize_tree and pull_back themselves, no vjp")
 def value_and_gradients(fun, args, has_aux=False):
     lin = linearize_tree(fun, tuple(args), has_aux)
     check_scalar(lin.value)
@@ -480,7 +513,7 @@ def value_and_gradients(fun, args, has_aux=False):
     return tuple(result)
 
 
-@right("grad.value_and_gradients", style="match on what vjp gives")
+@right(style="match on what vjp gives")
 def value_and_gradients(fun, args, has_aux=False):
     def gradients(value, back):
         check_scalar(value)
@@ -494,7 +527,6 @@ def value_and_gradients(fun, args, has_aux=False):
 
 
 mistake(
-    "grad.value_and_gradients",
     {"f_vjp(one)": "f_vjp(value)"},
     name="The cotangent of the result is its value",
     hints=[
@@ -504,7 +536,6 @@ mistake(
     ],
 )
 mistake(
-    "grad.value_and_gradients",
     {"value, f_vjp, *aux": "fun(*args)\nvalue, f_vjp, *aux"},
     name="The function runs twice",
     hints=[
@@ -513,32 +544,49 @@ mistake(
         "Call `vjp` first, and check the value that it returns.",
     ],
 )
-mistake(  # The one is never weak.
-    "grad.value_and_gradients",
-    {"weak_type=aval.weak_type": "weak_type=False"},
-    fails="test_dtype_of_the_cotangent",
-)
+# The one is never weak.
+mistake({"weak_type=aval.weak_type": "weak_type=False"}, fails="test_dtype_of_the_cotangent")
+mistake({"f_vjp(one)": "f_vjp(1.0)"}, fails="test_dtype_of_the_cotangent")
+# what comes with a second part is not looked at
 mistake(
-    "grad.value_and_gradients", {"f_vjp(one)": "f_vjp(1.0)"}, fails="test_dtype_of_the_cotangent"
+    {"check_scalar(value)": "if not has_aux:\n    check_scalar(value)"}, fails="test_no_gradient"
 )
-mistake(  # what comes with a second part is not looked at
-    "grad.value_and_gradients",
-    {"check_scalar(value)": "if not has_aux:\n    check_scalar(value)"},
-    fails="test_no_gradient",
-)
-mistake(  # a second part that is nothing is left out
-    "grad.value_and_gradients",
+# a second part that is nothing is left out
+mistake(
     {"(value, f_vjp(one), *aux)": "(value, f_vjp(one), *filter(None, aux))"},
     fails="test_gradients_with_aux",
 )
-mistake(  # the function runs once more for the check
-    "grad.value_and_gradients",
+# the function runs once more for the check
+mistake(
     {"check_scalar(value)": "check_scalar(fun(*args)[0] if has_aux else fun(*args))"},
     fails="test_value_and_gradients",
 )
+# an empty argument has no gradient
+mistake(
+    {"f_vjp(one), *aux)": "tuple(x for x in f_vjp(one) if x is not None), *aux)"},
+    fails="test_gradients_of_containers",
+)
+# what fails in the function has no gradient
+mistake(
+    {
+        "value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)": "try:\n    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
+    },
+    fails="test_no_gradient",
+)
+# the 1 is made once for each dtype: inside a transformation, it is a tracer
+mistake(
+    {
+        "one = convert": "one = vars(value_and_gradients).setdefault(aval.dtype.name, convert",
+        "weak_type=aval.weak_type)": "weak_type=aval.weak_type))",
+    },
+    fails="test_gradients_of_gradients",
+)
 
 
-@right("grad.jacobian_of_output")
+exercise("grad.jacobian_of_output")
+
+
+@right
 def jacobian_of_output(lin, i):
     rank = len(lin.out_avals[i].shape)
 
@@ -553,7 +601,7 @@ def jacobian_of_output(lin, i):
     return of_axes(rank)(basis(lin.out_avals[i]))
 
 
-@right("grad.jacobian_of_output")
+@right
 def jacobian_of_output(lin, i):
     def pull_back(ct):
         before, after = [None] * i, [None] * (len(lin.out_avals) - i - 1)
@@ -564,7 +612,6 @@ def jacobian_of_output(lin, i):
 
 
 mistake(
-    "grad.jacobian_of_output",
     {
         "def pull_back(cotangent: Tangent) -> list[Value]:": "def pull_back(cotangent):",
         "for _ in lin.out_avals[i].shape:": "for axis in range(len(lin.out_avals[i].shape)):",
@@ -578,113 +625,37 @@ mistake(
     ],
 )
 mistake(
-    "grad.jacobian_of_output",
     {
         "for _ in lin.out_avals[i]": "for _ in lin.out_avals[0]",
         "basis(lin.out_avals[i])": "basis(lin.out_avals[0])",
     },
     fails="test_several_leaves",
 )
-mistake(  # through NumPy, which takes nothing out of a box
-    "grad.jacobian_of_output",
+# through NumPy, which takes nothing out of a box
+mistake(
     {
         "return pull_back(basis(lin.out_avals[i]))": "return [convert_element_type(np.asarray(x), x.dtype) for x in pull_back(basis(lin.out_avals[i]))]"
     },
     fails="test_jacobian_within_jvp",
 )
 mistake(
-    "grad.jacobian_of_output",
     {
         "for _ in lin.out_avals[i].shape:": "for axis, _ in enumerate(lin.out_avals[i].shape):",
         "vmap(pull_back)": "vmap(pull_back, in_axes=axis)",
     },
     fails="test_work_of_a_jacobian",
 )
-mistake(  # a pass for the type of what comes, and one for the entries
-    "grad.jacobian_of_output",
+# a pass for the type of what comes, and one for the entries
+mistake(
     {
         "for _ in lin.out_avals[i].shape:": "pull_back(np.ones(lin.out_avals[i].shape))\nfor _ in lin.out_avals[i].shape:"
     },
     fails="test_work_of_a_jacobian",
 )
-mistake(  # visited by a function that calls itself for the next equation
-    "grad.backward_pass",
-    {
-        "for eqn in reversed(linear_eqns):": "def visit(n):\n    if n:\n        step(linear_eqns[n - 1])\n        visit(n - 1)\n\ndef step(eqn):",
-        "        continue": "        return",
-        "return [ct_env": "visit(len(linear_eqns))\nreturn [ct_env",
-    },
-    fails="test_a_chain",
-)
-mistake(  # an operation without results has a rule, too
-    "grad.backward_pass",
-    {"if all(ct is None for ct in cts):": "if cts and all(ct is None for ct in cts):"},
-    fails="test_operations_without_influence",
-)
-mistake(  # nothing flows to integers
-    "grad.backward_pass",
-    {
-        "(ct is None for ct in cts)": "(ct is None or not dtypes.is_float(get_aval(ct).dtype) for ct in cts)"
-    },
-    fails="test_a_value_used_twice",
-)
-mistake(  # linear inputs are told apart by their markers, and two may have one
-    "grad.backward_pass",
-    {
-        "for var in jaxpr.invars if isinstance(env[var], UndefPrimal)]": "for var in {id(env[v]): v for v in jaxpr.invars if isinstance(env[v], UndefPrimal)}.values()]"
-    },
-    fails="test_several_results",
-)
-mistake(  # zeros have no weak type
-    "grad.call_rule",
-    {
-        "[instantiate(ct, aval) for": "[np.zeros(aval.shape, aval.dtype) if ct is None and dtypes.is_float(aval.dtype) else instantiate(ct, aval) for"
-    },
-    fails="test_program_with_zeros",
-)
-mistake(  # products of numbers need no product of matrices
-    "grad.dot_general_rule",
-    {
-        "out = dot_general(": "if num_batch and len(get_aval(other).shape) == num_batch:\n    return as_operand(mul(ct, other), aval, contract, batch)\nout = dot_general("
-    },
-    fails="test_work_of_a_cotangent",
-)
-mistake(  # an empty argument has no gradient
-    "grad.value_and_gradients",
-    {"f_vjp(one), *aux)": "tuple(x for x in f_vjp(one) if x is not None), *aux)"},
-    fails="test_gradients_of_containers",
-)
-mistake(  # what fails in the function has no gradient
-    "grad.value_and_gradients",
-    {
-        "value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)": "try:\n    value, f_vjp, *aux = vjp(fun, *args, has_aux=has_aux)\nexcept ValueError as error:\n    raise TypeError(*error.args) from error"
-    },
-    fails="test_no_gradient",
-)
-mistake(  # the last of the inputs are the cotangents, and all are, if there is no result
-    "grad.call_rule",
-    {"list(rest)": "list(inputs)[-len(jaxpr.out_avals) :]"},
-    fails="test_program_with_zeros",
-)
-mistake(  # the 1 is made once for each dtype: inside a transformation, it is a tracer
-    "grad.value_and_gradients",
-    {
-        "one = convert": "one = vars(value_and_gradients).setdefault(aval.dtype.name, convert",
-        "weak_type=aval.weak_type)": "weak_type=aval.weak_type))",
-    },
-    fails="test_gradients_of_gradients",
-)
-mistake(  # directions are made once for each shape, whether weak or not
-    "grad.jacobian_of_output",
+# directions are made once for each shape, whether weak or not
+mistake(
     {
         "pull_back(basis(lin.out_avals[i]))": "pull_back(vars(jacobian_of_output).setdefault(str(lin.out_avals[i].shape), basis(lin.out_avals[i])))"
     },
     fails="test_jacobian_of_a_number",
-)
-mistake(  # programs that look alike are taken for one, whatever their constants are
-    "grad.call_rule",
-    {
-        'return derived(jaxpr, ("transpose", linear), backwards, avals)': 'return vars(transposed_jaxpr).setdefault((str(jaxpr), linear), derived(jaxpr, ("transpose", linear), backwards, avals))'
-    },
-    fails="test_program_is_kept",
 )

@@ -3,19 +3,21 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("interpreters.bind")
 
-@right("interpreters.bind")
+
+@right
 def bind(op, *args):
     return context.interpreter.interpret_op(op, tuple(args))
 
 
-@right("interpreters.bind")
+@right
 def bind(op, *args):
     interpreter = current_interpreter()
     return interpreter.interpret_op(op=op, args=args)
 
 
-@right("interpreters.bind", style="a closure, and the method called through the class")
+@right(style="a closure, and the method called through the class")
 def bind(op, *args):
     def asking(interpreter):
         return type(interpreter).interpret_op(interpreter, op, args)
@@ -24,7 +26,6 @@ def bind(op, *args):
 
 
 mistake(
-    "interpreters.bind",
     {"current_interpreter()": "Context.interpreter"},
     name="The operation is always evaluated",
     hints=[
@@ -34,7 +35,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.bind",
     {"return current_interpreter": "current_interpreter"},
     name="The answer is not returned",
     hints=[
@@ -44,7 +44,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.bind",
     {
         "return current": "plain = all(isinstance(x, float) for x in args)\nreturn current",
         "current_interpreter()": "(EvalInterpreter() if plain else current_interpreter())",
@@ -58,27 +57,48 @@ mistake(
 )
 # looks at operands that are floats of another class
 mistake(
-    "interpreters.bind",
     {"(op, args)": "(op, tuple(float(x) if isinstance(x, float) else x for x in args))"},
     fails="test_operands_of_any_kind",
 )
 # an interpreter that is false, as one of length 0 is, counts as none
 mistake(
-    "interpreters.bind",
     {"current_interpreter()": "(current_interpreter() or EvalInterpreter())"},
     fails="test_the_question",
 )
 # the error says something more when it comes out
 mistake(
-    "interpreters.bind",
     {
         "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept Exception as error:\n    error.add_note(f'in {op}')\n    raise"
     },
     fails="test_answers_of_any_kind",
 )
+# an AttributeError is taken for that of an interpreter without the method
+mistake(
+    {
+        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept AttributeError:\n    raise TypeError('no interpreter') from None"
+    },
+    fails="test_answers_of_any_kind",
+)
+# one times anything is that itself
+mistake(
+    {
+        "return current": "if op is Op.mul and type(args[-1]) is float and args[-1] == 1.0:\n    return args[0]\nreturn current"
+    },
+    fails="test_the_question",
+)
+# inside an operation, operations are evaluated
+mistake(
+    {
+        "return current_interpreter().interpret_op(op, args)": "now = EvalInterpreter() if vars(bind).get('busy') else current_interpreter()\nbind.busy = True\ntry:\n    return now.interpret_op(op, args)\nfinally:\n    bind.busy = False"
+    },
+    fails="test_who_is_asked",
+)
 
 
-@right("interpreters.interval")
+exercise("interpreters.interval")
+
+
+@right
 def interpret_op(self, op, args):
     pairs = [x if isinstance(x, tuple) else (x, x) for x in args]
     if op is Op.add:
@@ -87,7 +107,7 @@ def interpret_op(self, op, args):
     return products[0], products[-1]
 
 
-@right("interpreters.interval", style="all corners for both operations")
+@right(style="all corners for both operations")
 def interpret_op(self, op, args):
     from itertools import product
     from operator import add, mul
@@ -98,7 +118,6 @@ def interpret_op(self, op, args):
 
 
 mistake(
-    "interpreters.interval",
     {
         "for a in (low, high) for b": "for a, b",
         "in (other_low, other_high)": "in zip((low, high), (other_low, other_high))",
@@ -111,7 +130,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.interval",
     {"min(corners), max(corners)": "low * other_low, high * other_high"},
     name="The bounds of a product are not sorted",
     hints=[
@@ -122,25 +140,21 @@ mistake(
 )
 # one object twice is taken for one number: a square is not negative
 mistake(
-    "interpreters.interval",
     {"min(corners)": "max(min(corners), 0.0 if args[0] is args[1] else min(corners))"},
     fails="test_interval_independent",
 )
 # a constant is a float and nothing more
 mistake(
-    "interpreters.interval",
     {"map(as_interval, args)": "((x, x) if type(x) is float else x for x in args)"},
     fails="test_interval_constants",
 )
 # a sum by the lower bound and the widths, which rounds
 mistake(
-    "interpreters.interval",
     {"high + other_high": "(low + other_low) + (high - low) + (other_high - other_low)"},
     fails="test_interval_sums",
 )
 # whether there is a zero in it, from a product of the bounds, which may be too small for a float
 mistake(
-    "interpreters.interval",
     {
         "corners = [a": "if low * high >= 0 and other_low >= 0:\n    return (low * other_low, high * other_high) if low >= 0 else (low * other_high, high * other_low)\ncorners = [a"
     },
@@ -148,15 +162,24 @@ mistake(
 )
 # rounded
 mistake(
-    "interpreters.interval",
     {
         "low + other_low, high + other_high": "round(low + other_low, 9), round(high + other_high, 9)"
     },
     fails="test_interval_sums",
 )
+# one times anything is that itself, even if it is not an interval
+mistake(
+    {
+        "(low, high), (other_low": "if op is Op.mul and 1.0 in args:\n    return args[args[0] == 1.0]\n(low, high), (other_low"
+    },
+    fails="test_interval_constants",
+)
 
 
-@right("interpreters.remember")
+exercise("interpreters.remember")
+
+
+@right
 def interpret_op(self, op, args):
     for operands, result in self.known.get(op, []):
         if len(operands) == len(args) and all(x is y for x, y in zip(operands, args)):
@@ -167,7 +190,7 @@ def interpret_op(self, op, args):
     return result
 
 
-@right("interpreters.remember", style="try, and a second table that keeps the operands")
+@right(style="try, and a second table that keeps the operands")
 def interpret_op(self, op, args):
     key = op.name, tuple(id(arg) for arg in args)
     try:
@@ -181,7 +204,6 @@ def interpret_op(self, op, args):
 
 
 mistake(
-    "interpreters.remember",
     {"*map(id, args)": "*(str(arg) if isinstance(arg, list) else arg for arg in args)"},
     name="Equal operands are treated as the same",
     hints=[
@@ -191,7 +213,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.remember",
     {"= args, self": "= None, self"},
     name="Remembered operands may no longer exist",
     hints=[
@@ -201,7 +222,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.remember",
     {"key = (op, *map(id, args))": "key = tuple(map(id, args))"},
     name="The operation is not part of the question",
     hints=[
@@ -210,44 +230,59 @@ mistake(
         "`key = (op, *map(id, args))`.",
     ],
 )
-mistake(
-    "interpreters.remember", {"map(id, args": "sorted(map(id, args)"}, fails="test_other_questions"
-)
+mistake({"map(id, args": "sorted(map(id, args)"}, fails="test_other_questions")
 # forgets everything now and then
 mistake(
-    "interpreters.remember",
     {"if key not in": "if len(self.known) >= 1000:\n    self.known.clear()\nif key not in"},
     fails="test_the_same_question",
 )
 # a list that has changed is a different operand
 mistake(
-    "interpreters.remember",
     {"*map(id, args)": "*((id(arg), repr(arg)) for arg in args)"},
     fails="test_remembered_answers_of_any_kind",
 )
 # without operands it asks again
-mistake("interpreters.remember", {".known:": ".known or not args:"}, fails="test_other_questions")
+mistake({".known:": ".known or not args:"}, fails="test_other_questions")
 # an interpreter that is false counts as none
 mistake(
-    "interpreters.remember",
     {"self.prev_interpreter.": "(self.prev_interpreter or EvalInterpreter())."},
     fails="test_other_operations",
 )
 # forgets all when it is told an error
 mistake(
-    "interpreters.remember",
     {
         "self.known[key] = args, self.prev_interpreter.interpret_op(op, args)": "try:\n    self.known[key] = args, self.prev_interpreter.interpret_op(op, args)\nexcept BaseException:\n    self.known.clear()\n    raise"
     },
     fails="test_a_question_without_answer",
 )
 # asks again if a different interpreter is current
+mistake({"= (": "= (context.interpreter, "}, fails="test_several_that_remember")
+# keeps two operands, and no more
+mistake({"= args, self": "= args[:2], self"}, fails="test_operands_that_pass")
+# one table for all interpreters, which tells them apart by ids that are used again
 mistake(
-    "interpreters.remember", {"= (": "= (context.interpreter, "}, fails="test_several_that_remember"
+    {
+        "[Any, ...])": "[Any, ...], known={})",
+        "key =": "self.known = known.setdefault(id(self), {})\nkey =",
+    },
+    fails="test_several_that_remember",
+)
+# tuples of the same objects are the same
+mistake(
+    {"*map(id, args)": "*(tuple(map(id, x)) if isinstance(x, tuple) else id(x) for x in args)"},
+    fails="test_equal_operands",
+)
+# keeps no integers
+mistake(
+    {"= args, self": "= [x for x in args if not isinstance(x, int)], self"},
+    fails="test_numbers_that_pass",
 )
 
 
-@right("interpreters.count_ops")
+exercise("interpreters.count_ops")
+
+
+@right
 def count_ops(f, *args):
     class Counter(Interpreter):
         def __init__(self, outside):
@@ -262,7 +297,7 @@ def count_ops(f, *args):
         return f(*args), counter.seen
 
 
-@right("interpreters.count_ops", style="an object whose method is replaced; no with block")
+@right(style="an object whose method is replaced; no with block")
 def count_ops(f, *args):
     outside, inside, seen = current_interpreter(), Interpreter(), []
 
@@ -279,7 +314,7 @@ def count_ops(f, *args):
     return out, len(seen)
 
 
-@right("interpreters.count_ops", style="passes on by bind, with the interpreter before current")
+@right(style="passes on by bind, with the interpreter before current")
 def count_ops(f, *args):
     class Passing(EvalInterpreter):
         counts = {op: 0 for op in Op}
@@ -297,7 +332,6 @@ def count_ops(f, *args):
 
 
 mistake(
-    "interpreters.count_ops",
     {"current_interpreter(), 0": "EvalInterpreter(), 0"},
     name="The interpreter around it is forgotten",
     hints=[
@@ -307,7 +341,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.count_ops",
     {"Counting()": "before"},
     name="The function runs under the old interpreter",
     hints=[
@@ -317,7 +350,6 @@ mistake(
     ],
 )
 mistake(
-    "interpreters.count_ops",
     {"result = f": "f", "result,": "f(*args),"},
     name="The function runs twice",
     hints=[
@@ -328,7 +360,6 @@ mistake(
 )
 # one number for all counts, which those of other threads change, too
 mistake(
-    "interpreters.count_ops",
     {
         "current_interpreter(), 0": "current_interpreter(), getattr(Interpreter, 'total', 0)",
         "nonlocal count": "if 'Counting' not in str(type(before)):",
@@ -338,102 +369,37 @@ mistake(
     fails="test_counting_inside_counting",
 )
 # operands in a list
-mistake("interpreters.count_ops", {"op, args)": "op, [*args])"}, fails="test_operations_that_fail")
-
-
+mistake({"op, args)": "op, [*args])"}, fails="test_operations_that_fail")
 # every subclass of the interpreter that evaluates is taken for it
 mistake(
-    "interpreters.count_ops",
     {"class ": "if isinstance(before, EvalInterpreter):\n    before = EvalInterpreter()\n\nclass "},
     fails="test_result_and_number",
 )
 # only functions with a name
-mistake(
-    "interpreters.count_ops", {"class": "f.__name__\n\nclass"}, fails="test_the_function_runs_once"
-)
+mistake({"class": "f.__name__\n\nclass"}, fails="test_the_function_runs_once")
 # is the current one after each operation, even if a different one was before
 mistake(
-    "interpreters.count_ops",
     {
         "return before.interpret_op(op, args)": "context.interpreter = before\ntry:\n    return before.interpret_op(op, args)\nfinally:\n    context.interpreter = self"
     },
     fails="test_counting_inside_counting",
 )
-# an AttributeError is taken for that of an interpreter without the method
-mistake(
-    "interpreters.bind",
-    {
-        "return current_interpreter().interpret_op(op, args)": "try:\n    return current_interpreter().interpret_op(op, args)\nexcept AttributeError:\n    raise TypeError('no interpreter') from None"
-    },
-    fails="test_answers_of_any_kind",
-)
-# keeps two operands, and no more
-mistake(
-    "interpreters.remember", {"= args, self": "= args[:2], self"}, fails="test_operands_that_pass"
-)
-# one times anything is that itself, even if it is not an interval
-mistake(
-    "interpreters.interval",
-    {
-        "(low, high), (other_low": "if op is Op.mul and 1.0 in args:\n    return args[args[0] == 1.0]\n(low, high), (other_low"
-    },
-    fails="test_interval_constants",
-)
-# one table for all interpreters, which tells them apart by ids that are used again
-mistake(
-    "interpreters.remember",
-    {
-        "[Any, ...])": "[Any, ...], known={})",
-        "key =": "self.known = known.setdefault(id(self), {})\nkey =",
-    },
-    fails="test_several_that_remember",
-)
-# tuples of the same objects are the same
-mistake(
-    "interpreters.remember",
-    {"*map(id, args)": "*(tuple(map(id, x)) if isinstance(x, tuple) else id(x) for x in args)"},
-    fails="test_equal_operands",
-)
-# keeps no integers
-mistake(
-    "interpreters.remember",
-    {"= args, self": "= [x for x in args if not isinstance(x, int)], self"},
-    fails="test_numbers_that_pass",
-)
 # a result that is a function is called
 mistake(
-    "interpreters.count_ops",
     {"return result,": "return result() if callable(result) else result,"},
     fails="test_the_function_runs_once",
 )
 # a count inside uses the interpreter around it, which f may replace
 mistake(
-    "interpreters.count_ops",
     {
         "class ": "if hasattr(before, 'seen'):\n    seen = before.seen()\n    return f(*args), before.seen() - seen\n\nclass ",
         "    def interpret_op": "    seen = lambda self: count\n\n    def interpret_op",
     },
     fails="test_after_an_error",
 )
-# one times anything is that itself
-mistake(
-    "interpreters.bind",
-    {
-        "return current": "if op is Op.mul and type(args[-1]) is float and args[-1] == 1.0:\n    return args[0]\nreturn current"
-    },
-    fails="test_the_question",
-)
-# inside an operation, operations are evaluated
-mistake(
-    "interpreters.bind",
-    {
-        "return current_interpreter().interpret_op(op, args)": "now = EvalInterpreter() if vars(bind).get('busy') else current_interpreter()\nbind.busy = True\ntry:\n    return now.interpret_op(op, args)\nfinally:\n    bind.busy = False"
-    },
-    fails="test_who_is_asked",
-)
 
 
-@mistake("interpreters.count_ops", fails="test_counting_inside_counting")
+@mistake(fails="test_counting_inside_counting")
 def count_ops(f, *args):  # one counter for each thread, which knows only the newest interpreter
     class Counting(Interpreter):
         def interpret_op(self, op, args):

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("jit.program")
 
-@right("jit.program")
+
+@right
 def program(self, args, kwargs):
     leaves, structure = self.flatten(args, kwargs)
     types = [raise_to_shaped(get_aval(leaf)) for leaf in leaves]
@@ -16,7 +18,7 @@ def program(self, args, kwargs):
         return found
 
 
-@right("jit.program")
+@right
 def program(self, args, kwargs):
     leaves, structure = self.flatten(args, kwargs)
     avals = map(raise_to_shaped, map(get_aval, leaves))
@@ -29,7 +31,6 @@ def program(self, args, kwargs):
 
 
 mistake(
-    "jit.program",
     {"key not in self.programs": "True"},
     name="The function is traced at each call",
     hints=[
@@ -39,7 +40,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.program",
     {"axis_sizes": "tuple(map(str, leaves)), axis_sizes"},
     name="Programs are cached by the values of the arguments",
     hints=[
@@ -49,7 +49,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.program",
     {"raise_to_shaped(get_aval(x))": "(get_aval(x).shape, get_aval(x).dtype)"},
     name="Only shapes and dtypes are looked at, not weak types",
     hints=[
@@ -59,7 +58,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.program",
     {"(structure, avals, axis_sizes())": "(avals, axis_sizes())"},
     name="The structure of the arguments is left out",
     hints=[
@@ -70,31 +68,25 @@ mistake(
 )
 # Weak by the class; but an array of Python's numbers alone is weakly typed, too.
 mistake(
-    "jit.program",
     {
         "raise_to_shaped(get_aval(x))": "(get_aval(x).shape, get_aval(x).dtype, type(x) in (int, float))"
     },
     fails="test_program_for_weak_types",
 )
 # Axes as a set: of two with one name, it is lost which one is the inner one.
-mistake(
-    "jit.program", {"axis_sizes()": "frozenset(axis_sizes())"}, fails="test_program_with_named_axes"
-)
+mistake({"axis_sizes()": "frozenset(axis_sizes())"}, fails="test_program_with_named_axes")
 # The hash instead of the key: hash(-1) == hash(-2).
 mistake(
-    "jit.program",
     {"(structure, avals, axis_sizes())": "hash((structure, avals, axis_sizes()))"},
     fails="test_program_by_name",
 )
 # The types as a set: their order and number are lost.
 mistake(
-    "jit.program",
     {"avals, axis_sizes())": "frozenset(avals), axis_sizes())"},
     fails="test_program_for_types_in_order",
 )
 # The key as text: what prints alike is taken for the same.
 mistake(
-    "jit.program",
     {
         "(structure, avals, axis_sizes())": "str((structure, [(str(a), a.weak_type) for a in avals], axis_sizes()))"
     },
@@ -102,18 +94,70 @@ mistake(
 )
 # Where names can be used, nothing is kept.
 mistake(
-    "jit.program",
     {
         "leaves, structure =": "if axis_sizes():\n    return self.traced(args, kwargs)\nleaves, structure ="
     },
     fails="test_program_with_named_axes",
 )
-mistake(  # of nested axes, the innermost one alone
-    "jit.program", {"axis_sizes())": "axis_sizes()[-1:])"}, fails="test_program_with_named_axes"
+# of nested axes, the innermost one alone
+mistake({"axis_sizes())": "axis_sizes()[-1:])"}, fails="test_program_with_named_axes")
+# a function that failed is not traced again: what was put there for it stays
+mistake(
+    {
+        "self.programs[key] = self.traced(args, kwargs)": "self.programs[key] = None\nself.programs[key] = self.traced(args, kwargs)"
+    },
+    fails="test_program_parts",
+)
+# the value of a number that is true or false, which Python code often asks for
+mistake(
+    {"axis_sizes())": "axis_sizes(), *(x for x in leaves if type(x) is bool))"},
+    fails="test_program_not_for_each_value",
+)
+# a box of a batch has its own program, for each batch axis
+mistake(
+    {"axis_sizes())": 'axis_sizes(), *(str(getattr(x, "batch_dim", "")) for x in leaves))'},
+    fails="test_program_for_tracers",
+)
+# integers of one byte are one type
+mistake(
+    {
+        "avals, axis_sizes())": "tuple((a.shape, a.weak_type, 1 if a.dtype.itemsize == 1 else a.dtype) for a in avals), axis_sizes())"
+    },
+    fails="test_program_for_each_type",
+)
+# the types of the first three arguments
+mistake(
+    {"avals, axis_sizes())": "avals[:3], axis_sizes())"}, fails="test_program_for_types_in_order"
+)
+# names that print alike are one name
+mistake(
+    {"axis_sizes())": "tuple((str(name), size) for name, size in axis_sizes()))"},
+    fails="test_program_with_named_axes",
+)
+# arguments by name in another order make another program
+mistake({"axis_sizes())": "axis_sizes(), tuple(kwargs))"}, fails="test_program_by_name")
+# whether any leaf is weakly typed, not which
+mistake(
+    {
+        "avals, axis_sizes())": "tuple((a.shape, a.dtype) for a in avals), any(a.weak_type for a in avals), axis_sizes())"
+    },
+    fails="test_program_for_types_in_order",
+)
+# without arguments, there is one program
+mistake({"axis_sizes())": "axis_sizes() if leaves else ())"}, fails="test_program_with_named_axes")
+# a second jit(f) has programs of its own
+mistake({"axis_sizes())": "axis_sizes(), id(self))"}, fails="test_program_is_shared")
+# the caller's dict is emptied
+mistake(
+    {"return self.programs[key]": "kwargs.clear()\nreturn self.programs[key]"},
+    fails="test_program_by_name",
 )
 
 
-@right("jit.lower_body")
+exercise("jit.lower_body")
+
+
+@right
 def lower_body(emitter, jaxpr, args, consts=()):
     names = {}
     for var, const in zip(jaxpr.constvars, consts, strict=True):
@@ -135,7 +179,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return list(map(name_of_atom, jaxpr.outvars))
 
 
-@right("jit.lower_body")
+@right
 def lower_body(emitter, jaxpr, args, consts=()):
     env = dict(zip(jaxpr.invars, args))
     env.update((var, emitter.capture(const)) for var, const in zip(jaxpr.constvars, consts))
@@ -161,7 +205,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return [read(x) for x in jaxpr.outvars]
 
 
-@right("jit.lower_body", style="a method object, literals by isinstance, everything in loops")
+@right(style="a method object, literals by isinstance, everything in loops")
 def lower_body(emitter, jaxpr, args, consts=()):
     class Lowering:
         def __init__(self):
@@ -191,7 +235,7 @@ def lower_body(emitter, jaxpr, args, consts=()):
     return [body.name(x) for x in jaxpr.outvars]
 
 
-@right("jit.lower_body", style="all literals of an equation first, a new dict at each step")
+@right(style="all literals of an equation first, a new dict at each step")
 def lower_body(emitter, jaxpr, args, consts=()):
     env = dict(zip(jaxpr.invars, args, strict=True))
     for var, const in zip(jaxpr.constvars, consts, strict=True):
@@ -218,7 +262,6 @@ def lower_body(emitter, jaxpr, args, consts=()):
 
 
 mistake(
-    "jit.lower_body",
     {"emit_literal(emitter, atom)": "emitter.capture(np.asarray(atom.val, atom.aval.dtype))"},
     name="Literals are passed as constants",
     hints=[
@@ -228,7 +271,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.lower_body",
     {
         "for eqn in jaxpr.eqns:": "outs = list(args)\nfor eqn in jaxpr.eqns:",
         "[read(atom) for atom in jaxpr.outvars]": "outs",
@@ -242,7 +284,6 @@ mistake(
 )
 # The constants of each program are numbered from 0, those of a call as well.
 mistake(
-    "jit.lower_body",
     {
         "captured = [emitter.capture(const) for const in consts]": 'emitter.captured.extend(consts)\ncaptured = [f"%const{i}" for i in range(len(consts))]'
     },
@@ -250,7 +291,6 @@ mistake(
 )
 # One line for literals that compare as equal, as 0.0 and -0.0 do.
 mistake(
-    "jit.lower_body",
     {
         "captured =": "lines = {}\ncaptured =",
         "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": "if not isinstance(atom, Literal):\n    return env[atom]\nkey = float(atom.val), atom.aval.dtype\nif key not in lines:\n    lines[key] = emit_literal(emitter, atom)\nreturn lines[key]",
@@ -259,7 +299,6 @@ mistake(
 )
 # A recursive call for each equation, and Python allows a thousand.
 mistake(
-    "jit.lower_body",
     {
         "for eqn in jaxpr.eqns:": "def walk(eqn, *rest):",
         "env.update(zip(eqn.outvars, outs, strict=True))": "env.update(zip(eqn.outvars, outs, strict=True))\nif rest:\n    walk(*rest)",
@@ -267,9 +306,9 @@ mistake(
     },
     fails="test_lower_long_programs",
 )
+
 # An equation that was written once is not written again, though the program is called twice.
 mistake(
-    "jit.lower_body",
     {
         "env: dict[Atom, str] = dict(": 'env = emitter.__dict__.setdefault("env", {})\nenv.update(',
         "rule = get_rule": """if any(var in env for var in eqn.outvars):
@@ -278,8 +317,8 @@ rule = get_rule""",
     },
     fails="test_lower_a_program_twice",
 )
-mistake(  # an array without axes is written into the text, as if it were a literal
-    "jit.lower_body",
+# an array without axes is written into the text, as if it were a literal
+mistake(
     {
         "captured = [emitter.capture(const) for const in consts]": """captured = [
     emitter.capture(const) if var.aval.shape else emit_literal(emitter, Literal(np.asarray(const), var.aval))
@@ -288,9 +327,44 @@ mistake(  # an array without axes is written into the text, as if it were a lite
     },
     fails="test_lower_constants",
 )
+# an output that is there twice is returned once
+mistake(
+    {
+        "return [read(atom) for atom in jaxpr.outvars]": "return list(dict.fromkeys(read(atom) for atom in jaxpr.outvars))"
+    },
+    fails="test_lower_outputs",
+)
+# a tuple for a rule, which adds a list to it
+mistake(
+    {"[read(x) for x in eqn.invars]": "tuple(read(x) for x in eqn.invars)"},
+    fails="test_lower_rules",
+)
+# what an operation without results does is left out
+mistake(
+    {"for eqn in jaxpr.eqns:": "for eqn in filter(lambda eqn: eqn.outvars, jaxpr.eqns):"},
+    fails="test_lower_rules",
+)
+# a rule's StopIteration ends a generator
+mistake(
+    {
+        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": "outs = list(name for names in [[read(x) for x in eqn.invars]] for name in rule(emitter, avals, out_avals, names, **eqn.params))"
+    },
+    fails="test_lower_missing_rule",
+)
+# The names of literals are kept on the program.
+mistake(
+    {
+        "def read(atom: Atom) -> str:": "names = jaxpr.cache.setdefault('literals', {})\n\n\ndef read(atom: Atom) -> str:",
+        "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": "if isinstance(atom, Literal) and atom not in names:\n    names[atom] = emit_literal(emitter, atom)\nreturn names[atom] if isinstance(atom, Literal) else env[atom]",
+    },
+    fails="test_lower_literals",
+)
 
 
-@right("jit.impl")
+exercise("jit.impl")
+
+
+@right
 def jit_impl(*args, name, jaxpr):
     executable, buffers, committed = compiled(jaxpr, committed_devices(args))
     buffers = list(buffers)
@@ -302,7 +376,7 @@ def jit_impl(*args, name, jaxpr):
     return results
 
 
-@right("jit.impl", style="map with partials, the Compiled taken apart")
+@right(style="map with partials, the Compiled taken apart")
 def jit_impl(*args, name, jaxpr):
     executable, captured, committed = compiled(jaxpr, committed_devices(args))
     devices = executable.devices
@@ -314,7 +388,6 @@ def jit_impl(*args, name, jaxpr):
 
 
 mistake(
-    "jit.impl",
     {"compiled(jaxpr, committed_devices(args))": "compile_for(jaxpr, committed_devices(args), ())"},
     name="The program is compiled at each call",
     hints=[
@@ -324,7 +397,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.impl",
     {
         "program = compiled(jaxpr, committed_devices(args))": "from minijax.array import ArrayImpl\nprogram = compiled(jaxpr, committed_devices(args))",
         "return [array_of(aval, out, on, program.committed) for aval, out in pairs]": "return [ArrayImpl(array_of(aval, out, on).value) for aval, out in pairs]",
@@ -337,7 +409,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.impl",
     {"to_buffer": "xla.to_device"},
     name="Arguments on the device are sent there again",
     hints=[
@@ -347,7 +418,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.impl",
     {
         "array_of(aval, out, on, program.committed)": "array_of(aval, out, xla.alone(xla.current_device()), program.committed)"
     },
@@ -360,33 +430,86 @@ mistake(
 )
 # Results are never weakly typed.
 mistake(
-    "jit.impl",
     {"array_of(aval, out": "array_of(ShapedArray(aval.shape, aval.dtype), out"},
     fails="test_impl_weak_types",
 )
 # Committed if an argument is; but the program itself may ask for devices.
 mistake(
-    "jit.impl",
     {"program.committed": "committed_devices(args) is not None"},
     fails="test_impl_committed_by_the_program",
 )
-mistake(  # an array is on the device, whichever that is
-    "jit.impl",
+# an array is on the device, whichever that is
+mistake(
     {
         "inputs = [to_buffer(aval, x, on) for": "inputs = [getattr(x, 'buffer', None) or to_buffer(aval, x, on) for"
     },
     fails="test_impl_mixed_arguments",
 )
-mistake(  # an array of our own is copied at each call: it does not note where its copy is
-    "jit.impl",
+# an array of our own is copied at each call: it does not note where its copy is
+mistake(
     {
         "to_buffer(aval, x, on)": "(x.buffer if placed_on(x, on) else xla.to_device(aval, np.asarray(x), on))"
     },
     fails="test_impl_device_arguments",
 )
+# the first argument alone is asked where it is
+mistake({"committed_devices(args)": "committed_devices(args[:1])"}, fails="test_impl_committed")
+# a program without inputs is compiled at each call
+mistake(
+    {
+        "compiled(jaxpr, committed_devices(args))": "compiled(jaxpr, committed_devices(args)) if args else compile_for(jaxpr, None, ())"
+    },
+    fails="test_impl_without_equations",
+)
+# one number that is there twice is copied once, for the type of the last place
+mistake(
+    {
+        "inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]": "sent = {id(x): to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)}\ninputs = [sent[id(x)] for x in args]"
+    },
+    fails="test_impl_weak_types",
+)
+# an array of our own without axes is copied at each call
+mistake(
+    {
+        "inputs = [to_buffer": "inputs = [xla.to_device(aval, np.asarray(x), on) if isinstance(x, Array) and not (x.shape or placed_on(x, on)) else to_buffer"
+    },
+    fails="test_impl_device_arguments",
+)
+# the values are looked at
+mistake(
+    {
+        "return [": "assert all(array_of(aval, out, on).value is not None for aval, out in zip(jaxpr.out_avals, outs))\nreturn ["
+    },
+    fails="test_impl_stays_on_the_device",
+)
+# a program that is called under another name is compiled again
+mistake(
+    {
+        "program = compiled(jaxpr, committed_devices(args))": """asked = committed_devices(args)
+program = kept(jaxpr, (name, asked), lambda: compile_for(jaxpr, asked, ()))"""
+    },
+    fails="test_impl_compiles_once",
+)
+# the memory of an array is read as if its entries followed each other
+mistake(
+    {
+        "on = program.executable.devices": "on = program.executable.devices\nargs = [np.frombuffer(x.base, x.dtype)[: x.size] if isinstance(x, np.ndarray) and not x.flags.c_contiguous else x for x in args]"
+    },
+    fails="test_impl_values",
+)
+# a result without entries is not sent for
+mistake(
+    {
+        "return [array_of(aval, out": "return [np.zeros(aval.shape, aval.dtype) if 0 in aval.shape else array_of(aval, out"
+    },
+    fails="test_impl_dtypes",
+)
 
 
-@right("jit.jvp")
+exercise("jit.jvp")
+
+
+@right
 def jvp_jaxpr(jaxpr, moves):
     n = len(moves)
 
@@ -400,7 +523,7 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), f_and_derivative, jaxpr.in_avals + moving)
 
 
-@right("jit.jvp")
+@right
 def jvp_jaxpr(jaxpr, moves):
     avals = list(jaxpr.in_avals)
     places = [i for i, move in enumerate(moves) if move]
@@ -419,7 +542,7 @@ def jvp_jaxpr(jaxpr, moves):
     return derived(jaxpr, ("jvp", moves), f, avals + [avals[i] for i in places])
 
 
-@right("jit.jvp", style="filled and chosen from marks, kept by hand")
+@right(style="filled and chosen from marks, kept by hand")
 def jvp_jaxpr(jaxpr, moves):
     avals = [*jaxpr.in_avals, *chosen(jaxpr.in_avals, moves)]
     floats = [is_float(aval.dtype) for aval in jaxpr.out_avals]
@@ -434,7 +557,6 @@ def jvp_jaxpr(jaxpr, moves):
 
 
 mistake(
-    "jit.jvp",
     {
         "return [*primals_out, *(t for t in tangents_out if is_float(get_aval(t).dtype))]": "pairs = zip(primals_out, tangents_out, strict=True)\nreturn [x for y, t in pairs for x in ([y, t] if is_float(get_aval(t).dtype) else [y])]"
     },
@@ -446,7 +568,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.jvp",
     {
         'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': "return trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])"
     },
@@ -458,7 +579,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.jvp",
     {'("jvp", moves)': '"jvp"'},
     name="What moves is not part of the key",
     hints=[
@@ -468,7 +588,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.jvp",
     {
         "next(moving) if move": "t if is_float(a.dtype)",
         "for move in moves]": "for t, a in zip(moving, avals)]",
@@ -483,24 +602,21 @@ mistake(
 )
 # The plain slip: tangents of all outputs, also of integers.
 mistake(
-    "jit.jvp",
     {"*(t for t in tangents_out if is_float(get_aval(t).dtype))": "*tangents_out"},
     fails="test_jvp_integers",
 )
 # Where nothing moves, the program itself, without any tangents.
 mistake(
-    "jit.jvp",
     {"avals, f =": "if not any(moves):\n    return jaxpr\navals, f ="},
     fails="test_jvp_nothing_moves",
 )
 # Tangents are not weakly typed where their inputs are.
 mistake(
-    "jit.jvp",
     {"[aval for aval, move": "[ShapedArray(aval.shape, aval.dtype) for aval, move"},
     fails="test_jvp_program",
 )
-mistake(  # kept on the program with its constants: closed anew, it is another
-    "jit.jvp",
+# kept on the program with its constants: closed anew, it is another
+mistake(
     {
         'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = vars(jaxpr).setdefault("made", {})
 if moves not in made:
@@ -509,9 +625,53 @@ return made[moves]"""
     },
     fails="test_jvp_of_a_program_closed_anew",
 )
+# tangents of zeros for what does not move, with which something is computed
+mistake(
+    {
+        "if move else None for move in moves]": "if move else np.zeros(aval.shape, aval.dtype) for aval, move in zip(avals, moves, strict=True)]"
+    },
+    fails="test_jvp_first_still",
+)
+# two dtypes alone are floats
+mistake(
+    {"is_float(get_aval(t).dtype)": "get_aval(t).dtype in (np.float32, np.float64)"},
+    fails="test_jvp_program",
+)
+# unsigned integers are taken for floats
+mistake(
+    {
+        "for t in tangents_out if is_float(get_aval(t).dtype)": "for t, a in zip(tangents_out, jaxpr.out_avals, strict=True) if a.dtype.kind not in 'ib'"
+    },
+    fails="test_jvp_integers",
+)
+# the first eight inputs decide
+mistake({'("jvp", moves)': '("jvp", moves[:8])'}, fails="test_jvp_kept_for_moves")
+# an output that is there twice has one tangent
+mistake(
+    {
+        "*(t for t in tangents_out if is_float(get_aval(t).dtype))": "*{id(var): t for var, t in zip(jaxpr.jaxpr.outvars, tangents_out, strict=True) if is_float(get_aval(t).dtype)}.values()"
+    },
+    fails="test_jvp_second_still",
+)
+# within an axis that has a name, another program
+mistake({'("jvp", moves)': '("jvp", moves, axis_sizes())'}, fails="test_jvp_kept_for_moves")
+# after a rule has failed, what was put there for the program stays
+mistake(
+    {
+        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = jaxpr.jaxpr.cache
+if moves not in made:
+    made[moves] = None
+    made[moves] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
+return made[moves]"""
+    },
+    fails="test_jvp_of_a_program_closed_anew",
+)
 
 
-@right("jit.batch")
+exercise("jit.batch")
+
+
+@right
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     key = batching_key(axis_size, dims)
     found = jaxpr.jaxpr.cache.get(key)
@@ -528,7 +688,7 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     return found
 
 
-@right("jit.batch", style="a class that notes the axes while it is traced")
+@right(style="a class that notes the axes while it is traced")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     class Batched:
         axes = None
@@ -545,7 +705,7 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
     return kept(jaxpr, batching_key(axis_size, dims), make)
 
 
-@right("jit.batch", style="the list of axes is a new one at each call")
+@right(style="the list of axes is a new one at each call")
 def batched_jaxpr(jaxpr, axis_size, dims, avals):
     def make():
         noted = []
@@ -563,7 +723,6 @@ def batched_jaxpr(jaxpr, axis_size, dims, avals):
 
 
 mistake(
-    "jit.batch",
     {"kept(jaxpr, batching_key(axis_size, dims), make)": "make()"},
     name="The program is batched again each time",
     hints=[
@@ -573,7 +732,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.batch",
     {"batching_key(axis_size, dims)": '("vmap", axis_size, name_of(axis_size))'},
     name="The batch axes are not part of the key",
     hints=[
@@ -583,7 +741,6 @@ mistake(
     ],
 )
 mistake(
-    "jit.batch",
     {"avals), out_dims": "avals), [0] * len(jaxpr.out_avals)"},
     name="All results are reported with their batch axis first",
     hints=[
@@ -592,13 +749,13 @@ mistake(
         "The second thing that `vmap_flat` returns is the list to return with the program.",
     ],
 )
-mistake(  # the types in the key: a weak type makes another program, for the same batch axes
-    "jit.batch",
+# the types in the key: a weak type makes another program, for the same batch axes
+mistake(
     {"batching_key(axis_size, dims), make": "(*batching_key(axis_size, dims), *avals), make"},
     fails="test_batch_kept",
 )
-mistake(  # one memory for all programs, which lets none of them go
-    "jit.batch",
+# one memory for all programs, which lets none of them go
+mistake(
     {
         "return kept(jaxpr, batching_key(axis_size, dims), make)": """made = globals().setdefault("made", {})
 key = jaxpr.jaxpr, batching_key(axis_size, dims)
@@ -608,239 +765,50 @@ return made[key]"""
     },
     fails="test_batch_kept_for_other_axes",
 )
-
-
-mistake(  # a function that failed is not traced again: what was put there for it stays
-    "jit.program",
-    {
-        "self.programs[key] = self.traced(args, kwargs)": "self.programs[key] = None\nself.programs[key] = self.traced(args, kwargs)"
-    },
-    fails="test_program_parts",
-)
-mistake(  # the value of a number that is true or false, which Python code often asks for
-    "jit.program",
-    {"axis_sizes())": "axis_sizes(), *(x for x in leaves if type(x) is bool))"},
-    fails="test_program_not_for_each_value",
-)
-mistake(  # a box of a batch has its own program, for each batch axis
-    "jit.program",
-    {"axis_sizes())": 'axis_sizes(), *(str(getattr(x, "batch_dim", "")) for x in leaves))'},
-    fails="test_program_for_tracers",
-)
-mistake(  # an output that is there twice is returned once
-    "jit.lower_body",
-    {
-        "return [read(atom) for atom in jaxpr.outvars]": "return list(dict.fromkeys(read(atom) for atom in jaxpr.outvars))"
-    },
-    fails="test_lower_outputs",
-)
-mistake(  # a tuple for a rule, which adds a list to it
-    "jit.lower_body",
-    {"[read(x) for x in eqn.invars]": "tuple(read(x) for x in eqn.invars)"},
-    fails="test_lower_rules",
-)
-mistake(  # what an operation without results does is left out
-    "jit.lower_body",
-    {"for eqn in jaxpr.eqns:": "for eqn in filter(lambda eqn: eqn.outvars, jaxpr.eqns):"},
-    fails="test_lower_rules",
-)
-mistake(  # the first argument alone is asked where it is
-    "jit.impl",
-    {"committed_devices(args)": "committed_devices(args[:1])"},
-    fails="test_impl_committed",
-)
-mistake(  # tangents of zeros for what does not move, with which something is computed
-    "jit.jvp",
-    {
-        "if move else None for move in moves]": "if move else np.zeros(aval.shape, aval.dtype) for aval, move in zip(avals, moves, strict=True)]"
-    },
-    fails="test_jvp_first_still",
-)
-mistake(  # two dtypes alone are floats
-    "jit.jvp",
-    {"is_float(get_aval(t).dtype)": "get_aval(t).dtype in (np.float32, np.float64)"},
-    fails="test_jvp_program",
-)
-mistake(  # a result without a batch axis has None there
-    "jit.batch",
+# a result without a batch axis has None there
+mistake(
     {
         "outs, out_dims[:] = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)": "outs, axes = vmap_flat(jaxpr_as_fun(jaxpr), axis_size, dims, args)\nout_dims[:] = [None if isinstance(axis, NotMapped) else axis for axis in axes]"
     },
     fails="test_batch_constants",
 )
-mistake(  # one example alone: what it returns counts as a batch of one
-    "jit.batch",
+# one example alone: what it returns counts as a batch of one
+mistake(
     {
         "return trace_to_jaxpr(batched_f, avals), out_dims": "program = trace_to_jaxpr(batched_f, avals)\nreturn program, [0] * len(out_dims) if axis_size == 1 else out_dims"
     },
     fails="test_batch_single_results",
 )
-mistake(  # integers of one byte are one type
-    "jit.program",
-    {
-        "avals, axis_sizes())": "tuple((a.shape, a.weak_type, 1 if a.dtype.itemsize == 1 else a.dtype) for a in avals), axis_sizes())"
-    },
-    fails="test_program_for_each_type",
-)
-mistake(  # the types of the first three arguments
-    "jit.program",
-    {"avals, axis_sizes())": "avals[:3], axis_sizes())"},
-    fails="test_program_for_types_in_order",
-)
-mistake(  # names that print alike are one name
-    "jit.program",
-    {"axis_sizes())": "tuple((str(name), size) for name, size in axis_sizes()))"},
-    fails="test_program_with_named_axes",
-)
-mistake(  # arguments by name in another order make another program
-    "jit.program", {"axis_sizes())": "axis_sizes(), tuple(kwargs))"}, fails="test_program_by_name"
-)
-mistake(  # a rule's StopIteration ends a generator
-    "jit.lower_body",
-    {
-        "outs = rule(emitter, avals, out_avals, [read(x) for x in eqn.invars], **eqn.params)": "outs = list(name for names in [[read(x) for x in eqn.invars]] for name in rule(emitter, avals, out_avals, names, **eqn.params))"
-    },
-    fails="test_lower_missing_rule",
-)
-mistake(  # a program without inputs is compiled at each call
-    "jit.impl",
-    {
-        "compiled(jaxpr, committed_devices(args))": "compiled(jaxpr, committed_devices(args)) if args else compile_for(jaxpr, None, ())"
-    },
-    fails="test_impl_without_equations",
-)
-mistake(  # one number that is there twice is copied once, for the type of the last place
-    "jit.impl",
-    {
-        "inputs = [to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)]": "sent = {id(x): to_buffer(aval, x, on) for aval, x in zip(jaxpr.in_avals, args, strict=True)}\ninputs = [sent[id(x)] for x in args]"
-    },
-    fails="test_impl_weak_types",
-)
-mistake(  # an array of our own without axes is copied at each call
-    "jit.impl",
-    {
-        "inputs = [to_buffer": "inputs = [xla.to_device(aval, np.asarray(x), on) if isinstance(x, Array) and not (x.shape or placed_on(x, on)) else to_buffer"
-    },
-    fails="test_impl_device_arguments",
-)
-mistake(  # unsigned integers are taken for floats
-    "jit.jvp",
-    {
-        "for t in tangents_out if is_float(get_aval(t).dtype)": "for t, a in zip(tangents_out, jaxpr.out_avals, strict=True) if a.dtype.kind not in 'ib'"
-    },
-    fails="test_jvp_integers",
-)
-mistake(  # the first eight inputs decide
-    "jit.jvp", {'("jvp", moves)': '("jvp", moves[:8])'}, fails="test_jvp_kept_for_moves"
-)
-mistake(  # an output that is there twice has one tangent
-    "jit.jvp",
-    {
-        "*(t for t in tangents_out if is_float(get_aval(t).dtype))": "*{id(var): t for var, t in zip(jaxpr.jaxpr.outvars, tangents_out, strict=True) if is_float(get_aval(t).dtype)}.values()"
-    },
-    fails="test_jvp_second_still",
-)
-mistake(  # how many axes, and their sum
-    "jit.batch",
+# how many axes, and their sum
+mistake(
     {
         "return kept(jaxpr, batching_key(axis_size, dims), make)": "axes = [None if isinstance(d, NotMapped) else d for d in dims]\nkey = axis_size, name_of(axis_size), sum(d or 0 for d in axes), tuple(d is None for d in axes)\nreturn kept(jaxpr, key, make)"
     },
     fails="test_batch_kept_for_other_axes",
 )
-mistake(  # the size does not count if no input is batched
-    "jit.batch",
+# the size does not count if no input is batched
+mistake(
     {
         "return kept(jaxpr, batching_key(axis_size, dims), make)": "size = 0 if all(isinstance(d, NotMapped) for d in dims) else axis_size\nreturn kept(jaxpr, (int(size), *batching_key(axis_size, dims)[2:]), make)"
     },
     fails="test_batch_unmapped",
 )
-mistake(  # a batch is not weakly typed
-    "jit.batch",
+# a batch is not weakly typed
+mistake(
     {
         "batched_f, avals)": "batched_f, [a if isinstance(d, NotMapped) else ShapedArray(a.shape, a.dtype) for a, d in zip(avals, dims, strict=True)])"
     },
     fails="test_batch_program",
 )
-mistake(  # the values are looked at
-    "jit.impl",
-    {
-        "return [": "assert all(array_of(aval, out, on).value is not None for aval, out in zip(jaxpr.out_avals, outs))\nreturn ["
-    },
-    fails="test_impl_stays_on_the_device",
-)
-mistake(  # The names of literals are kept on the program.
-    "jit.lower_body",
-    {
-        "def read(atom: Atom) -> str:": "names = jaxpr.cache.setdefault('literals', {})\n\n\ndef read(atom: Atom) -> str:",
-        "return emit_literal(emitter, atom) if isinstance(atom, Literal) else env[atom]": "if isinstance(atom, Literal) and atom not in names:\n    names[atom] = emit_literal(emitter, atom)\nreturn names[atom] if isinstance(atom, Literal) else env[atom]",
-    },
-    fails="test_lower_literals",
-)
-mistake(  # whether any leaf is weakly typed, not which
-    "jit.program",
-    {
-        "avals, axis_sizes())": "tuple((a.shape, a.dtype) for a in avals), any(a.weak_type for a in avals), axis_sizes())"
-    },
-    fails="test_program_for_types_in_order",
-)
-mistake(  # without arguments, there is one program
-    "jit.program",
-    {"axis_sizes())": "axis_sizes() if leaves else ())"},
-    fails="test_program_with_named_axes",
-)
-mistake(  # a program that is called under another name is compiled again
-    "jit.impl",
-    {
-        "program = compiled(jaxpr, committed_devices(args))": """asked = committed_devices(args)
-program = kept(jaxpr, (name, asked), lambda: compile_for(jaxpr, asked, ()))"""
-    },
-    fails="test_impl_compiles_once",
-)
-mistake(  # within an axis that has a name, another program
-    "jit.jvp", {'("jvp", moves)': '("jvp", moves, axis_sizes())'}, fails="test_jvp_kept_for_moves"
-)
-mistake(  # after a rule has failed, what was put there for the program stays
-    "jit.jvp",
-    {
-        'return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])': """made = jaxpr.jaxpr.cache
-if moves not in made:
-    made[moves] = None
-    made[moves] = trace_to_jaxpr(values_and_tangents, [*avals, *tangent_avals])
-return made[moves]"""
-    },
-    fails="test_jvp_of_a_program_closed_anew",
-)
-mistake(  # the hash instead of the key: hash(-1) == hash(-2), and both are names
-    "jit.batch",
+# the hash instead of the key: hash(-1) == hash(-2), and both are names
+mistake(
     {"batching_key(axis_size, dims), make": "hash(batching_key(axis_size, dims)), make"},
     fails="test_batch_kept_for_sizes",
 )
-mistake(  # a second jit(f) has programs of its own
-    "jit.program", {"axis_sizes())": "axis_sizes(), id(self))"}, fails="test_program_is_shared"
-)
-mistake(  # the caller's dict is emptied
-    "jit.program",
-    {"return self.programs[key]": "kwargs.clear()\nreturn self.programs[key]"},
-    fails="test_program_by_name",
-)
-mistake(  # without inputs, the name of the axis does not decide
-    "jit.batch",
+# without inputs, the name of the axis does not decide
+mistake(
     {
         "batching_key(axis_size, dims)": "batching_key(axis_size, dims) if dims else ('vmap', int(axis_size))"
     },
     fails="test_batch_unmapped",
-)
-mistake(  # the memory of an array is read as if its entries followed each other
-    "jit.impl",
-    {
-        "on = program.executable.devices": "on = program.executable.devices\nargs = [np.frombuffer(x.base, x.dtype)[: x.size] if isinstance(x, np.ndarray) and not x.flags.c_contiguous else x for x in args]"
-    },
-    fails="test_impl_values",
-)
-mistake(  # a result without entries is not sent for
-    "jit.impl",
-    {
-        "return [array_of(aval, out": "return [np.zeros(aval.shape, aval.dtype) if 0 in aval.shape else array_of(aval, out"
-    },
-    fails="test_impl_dtypes",
 )

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("linearize.stage_out")
 
-@right("linearize.stage_out")
+
+@right
 def stage_out(self, primitive, tracers, params):
     recipe = EqnRecipe(primitive, tuple(tracers), dict(params), [])
     outs = []
@@ -15,7 +17,7 @@ def stage_out(self, primitive, tracers, params):
     return outs
 
 
-@right("linearize.stage_out", style="new_arg boxes, the recipe is put into them afterwards")
+@right(style="new_arg boxes, the recipe is put into them afterwards")
 def stage_out(self, primitive, tracers, params):
     types = abstract_eval(primitive, [t.aval for t in tracers], params)
     boxes = [self.new_arg(unknown(aval)) for aval in types]
@@ -31,7 +33,6 @@ def stage_out(self, primitive, tracers, params):
 
 
 mistake(
-    "linearize.stage_out",
     {
         "recipe = EqnRecipe(primitive, tracers, params, [Var(pval.aval) for pval in pvals])": "later = [t for t in tracers if not t.pval.is_known]\nrecipe = EqnRecipe(primitive, later, params, [Var(pval.aval) for pval in pvals])"
     },
@@ -43,7 +44,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.stage_out",
     {"for pval in pvals])": "for pval in pvals[:1]] * len(pvals))"},
     name="All results share one variable",
     hints=[
@@ -53,12 +53,60 @@ mistake(
     ],
 )
 # All results have the type of the first.
+mistake({"Var(pval.aval)": "Var(pvals[0].aval)"}, fails="test_staged_several")
+# An operation without operands is computed at once.
 mistake(
-    "linearize.stage_out", {"Var(pval.aval)": "Var(pvals[0].aval)"}, fails="test_staged_several"
+    {
+        "avals = ": "if not tracers:\n    out = primitive.bind(**params)\n    return [*map(self.pure, out if primitive.multiple_results else [out])]\navals = "
+    },
+    fails="test_staged_recipe",
+)
+# A known operand gets a variable.
+mistake(
+    {
+        "pairs = zip": "for t in tracers:\n    t.var = t.var or Var(raise_to_shaped(t.aval))\npairs = zip"
+    },
+    fails="test_staged_known_operands",
+)
+# What is known already is computed at once.
+mistake(
+    {
+        "pvals = [": "if all(t.pval.is_known for t in tracers):\n    return [self.pure(primitive.bind(*[t.pval.const for t in tracers], **params))]\npvals = ["
+    },
+    fails="test_staging_computes_nothing",
+)
+# All recipes are listed, and so they stay.
+mistake(
+    {
+        "pairs = zip": "self.__class__.recipes = [*getattr(self.__class__, 'recipes', []), recipe]\npairs = zip"
+    },
+    fails="test_staged_anew",
+)
+# Results of integers are never weakly typed.
+mistake(
+    {
+        "[unknown(aval) for": "[\n    unknown(aval if dtypes.is_float(aval.dtype) else ShapedArray(aval.shape, aval.dtype)) for"
+    },
+    fails="test_staged_box",
+)
+# A parameter that is empty gets lost.
+mistake(
+    {"tracers, params, [": "tracers, {k: v for k, v in params.items() if v != ()}, ["},
+    fails="test_staged_with_other_params",
+)
+# Unknown arrays are strongly typed for the rule that tells the types of results.
+mistake(
+    {
+        "[t.aval for t in tracers]": "[ShapedArray(t.shape, t.dtype) if t.shape and t.var else t.aval for t in tracers]"
+    },
+    fails="test_staged_with_other_params",
 )
 
 
-@right("linearize.toposort")
+exercise("linearize.toposort")
+
+
+@right
 def toposort(outs):
     needed, users, todo = {}, {}, list(outs)
     while todo:
@@ -82,7 +130,7 @@ def toposort(outs):
     return order
 
 
-@right("linearize.toposort")
+@right
 def toposort(outs):
     order, seen = [], set()
     for out in outs:
@@ -98,7 +146,7 @@ def toposort(outs):
     return order
 
 
-@right("linearize.toposort", style="the stack holds iterators over what is needed")
+@right(style="the stack holds iterators over what is needed")
 def toposort(outs):
     order, entered = [], set()
     stack = [(None, iter(outs))]
@@ -115,7 +163,6 @@ def toposort(outs):
 
 
 @mistake(
-    "linearize.toposort",
     name="Recipes come in the reverse of the order in which they were met",
     hints=[
         "Let the result need a and b, and let b need a. You meet a first. Where is it in your list?",
@@ -135,7 +182,6 @@ def toposort(outs):
 
 
 mistake(
-    "linearize.toposort",
     {"list(outs)[::-1]": "outs"},
     name="The argument `outs` is used up",
     hints=[
@@ -146,7 +192,6 @@ mistake(
 )
 # Each recipe itself is marked, for good.
 mistake(
-    "linearize.toposort",
     {
         "id(parent) not in done": 'not hasattr(parent, "done")',
         "if id(recipe) not in done": 'if not hasattr(recipe, "done")',
@@ -156,21 +201,17 @@ mistake(
 )
 # Recipes that say the same are taken for one.
 mistake(
-    "linearize.toposort",
     {
         "done: set[int] = set()": "def id(recipe):\n    return recipe.primitive, str(recipe.params), *[t.var for t in recipe.tracers_in]\n\ndone = set()"
     },
     fails="test_order_of_branches",
 )
+
 # Only the last of `outs` is looked at.
-mistake(
-    "linearize.toposort",
-    {"list(outs)[::-1]": "list(outs[-1:])"},
-    fails="test_order_leaves_out_what_is_not_needed",
-)
+mistake({"list(outs)[::-1]": "list(outs[-1:])"}, fails="test_order_leaves_out_what_is_not_needed")
 
 
-@mistake("linearize.toposort", fails="test_order_of_long_programs")
+@mistake(fails="test_order_of_long_programs")
 def toposort(outs):
     order, done = [], set()
 
@@ -187,7 +228,39 @@ def toposort(outs):
     return order
 
 
-@right("linearize.tracers_to_jaxpr")
+# The list that was returned last is filled anew.
+mistake(
+    {"return order": 'kept = vars(toposort).setdefault("kept", [])\nkept[:] = order\nreturn kept'},
+    fails="test_order_with_shortcuts",
+)
+
+
+# An operand that is there twice counts once, but a recipe that two others use is walked through twice.
+@mistake(fails="test_work_of_sorting")
+def toposort(outs):
+    order = []
+    stack = [(recipe, False) for recipe in outs]
+    while stack:
+        recipe, is_ready = stack.pop()
+        if is_ready:
+            order.append(recipe)
+            continue
+        needs = {id(t.recipe): t.recipe for t in recipe.tracers_in if t.recipe}
+        stack += [(recipe, True), *((need, False) for need in needs.values())]
+    return list({id(recipe): recipe for recipe in order}.values())
+
+
+# A recipe without operands is left out.
+mistake(
+    {"if id(recipe) not in done:": "if id(recipe) not in done and recipe.tracers_in:"},
+    fails="test_order_of_branches",
+)
+
+
+exercise("linearize.tracers_to_jaxpr")
+
+
+@right
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder = JaxprBuilder()
 
@@ -201,9 +274,7 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
     return builder.build([t.var for t in tracers_in], outputs)
 
 
-@right(
-    "linearize.tracers_to_jaxpr", style="an environment from id of tracer to atom; eqns assigned"
-)
+@right(style="an environment from id of tracer to atom; eqns assigned")
 def tracers_to_jaxpr(tracers_in, tracers_out):
     builder, atoms = JaxprBuilder(), {id(t): t.var for t in tracers_in}
 
@@ -223,7 +294,6 @@ def tracers_to_jaxpr(tracers_in, tracers_out):
 
 
 mistake(
-    "linearize.tracers_to_jaxpr",
     {
         "return builder": "used = {id(x) for eqn in builder.eqns for x in eqn.invars} | {id(t.var) for t in tracers_out}\nreturn builder",
         "in tracers_in if t.var": "in tracers_in if id(t.var) in used",
@@ -236,7 +306,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.tracers_to_jaxpr",
     {
         "def atom(tracer: PartialEvalTracer) -> Atom:": "def atom(tracer):",
         "return builder.build([t.var for t in tracers_in if t.var], [atom(t) for t in tracers_out])": "outputs = [t.var for t in tracers_out if t.var]\nreturn builder.build([t.var for t in tracers_in], outputs)",
@@ -250,7 +319,6 @@ mistake(
 )
 # Constants are told apart by their boxes, and each operation puts an array into a new one.
 mistake(
-    "linearize.tracers_to_jaxpr",
     {
         "builder = JaxprBuilder()": "builder, atoms = JaxprBuilder(), {}",
         "return tracer.var or builder.constant(tracer.pval.const)": "if tracer.var:\n    return tracer.var\nif id(tracer) not in atoms:\n    own = JaxprBuilder()\n    atoms[id(tracer)] = own.constant(tracer.pval.const)\n    builder.consts.update({id(tracer): note for note in own.consts.values()})\nreturn atoms[id(tracer)]",
@@ -259,7 +327,6 @@ mistake(
 )
 # A result without axes becomes a literal, too.
 mistake(
-    "linearize.tracers_to_jaxpr",
     {
         "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif tracer.var is None and tracer.shape == () and not isinstance(const, Tracer):\n    from minijax.array import as_numpy\n    from minijax.tracing import literal_of\n    return literal_of(const) or literal_of(as_numpy(const))\nreturn tracer.var or builder.constant(const)"
     },
@@ -267,15 +334,48 @@ mistake(
 )
 # An equation has the results only that are outputs.
 mistake(
-    "linearize.tracers_to_jaxpr",
     {
         "(invars, recipe.outvars,": "(invars, [t.var for t in tracers_out if t.recipe is recipe][-1:] or recipe.outvars,"
     },
     fails="test_program_with_several_results",
 )
+# An input of integers that nothing needs is left out.
+mistake(
+    {"tracers_in if t.var]": 'tracers_in if t.var and t.dtype.kind == "f"]'},
+    fails="test_program_inputs",
+)
+# An equation takes the recipe's parameters, and the next program has none.
+mistake(
+    {"recipe.params))": "dict(recipe.params)))\nrecipe.params.clear()"},
+    fails="test_program_as_printed",
+)
+# An array with one element becomes a literal.
+mistake(
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "from minijax.jaxpr import Literal\n\nconst = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape == (1,):\n    return Literal(const, raise_to_shaped(get_aval(const)))\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# Arrays are never weakly typed.
+mistake(
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape and tracer.weak_type:\n    const = const.astype(const.dtype)\nreturn tracer.var or builder.constant(const)"
+    },
+    fails="test_types_of_residuals",
+)
+# A scalar of NumPy's default type becomes a plain number.
+mistake(
+    {
+        "return tracer.var or builder.constant(tracer.pval.const)": "import numpy as np\n\nconst = tracer.pval.const\nreturn tracer.var or builder.constant(const.item() if isinstance(const, np.int64) else const)"
+    },
+    fails="test_types_of_residuals",
+)
 
 
-@right("linearize.partial_eval_flat")
+exercise("linearize.partial_eval_flat")
+
+
+@right
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     with new_main(PartialEvalTrace) as main:
         trace = PartialEvalTrace(main)
@@ -291,7 +391,7 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     return pvals_out, tracers_to_jaxpr([t for t in ins if t.var is not None], later)
 
 
-@right("linearize.partial_eval_flat", style="marks for later results, chosen and map")
+@right(style="marks for later results, chosen and map")
 def partial_eval_flat(f, pvals, instantiate=lambda i: False):
     from itertools import compress
 
@@ -309,7 +409,6 @@ def partial_eval_flat(f, pvals, instantiate=lambda i: False):
 
 
 mistake(
-    "linearize.partial_eval_flat",
     {", p in zip(outs, pvals_out, strict=True) if not p": " in outs if not t.pval"},
     name="The program lacks the results that are to be instantiated",
     hints=[
@@ -319,7 +418,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.partial_eval_flat",
     {"outs = [full": "f(*tracers_in)\nouts = [full"},
     name="The function runs twice",
     hints=[
@@ -330,7 +428,6 @@ mistake(
 )
 # The list that f returns, which may be the user's, is filled with boxes.
 mistake(
-    "linearize.partial_eval_flat",
     {
         "outs = [full_raise(trace, out) for out in f(*tracers_in)]": "outs = f(*tracers_in)\nfor i, out in enumerate(outs):\n    outs[i] = full_raise(trace, out)"
     },
@@ -338,13 +435,80 @@ mistake(
 )
 # `instantiate` is asked with the number among the known results.
 mistake(
-    "linearize.partial_eval_flat",
     {"instantiate(i)": "instantiate(sum(t.pval.is_known for t in outs[:i]))"},
     fails="test_partial_results_often",
 )
+# A result that is instantiated is not weakly typed any more.
+mistake(
+    {"unknown(t.aval)": "unknown(ShapedArray(t.shape, t.dtype))"}, fails="test_partial_instantiate"
+)
+# A tracer from below is never instantiated.
+mistake(
+    {"if instantiate(i)": "if instantiate(i) and not isinstance(t.pval.const, Tracer)"},
+    fails="test_partial_below",
+)
+# Known results are made NumPy's.
+mistake(
+    {
+        "pvals_out = [": "import numpy as np\n\npvals_out = [",
+        "else t.pval for": "else known(np.asarray(t.pval.const)) if t.pval.is_known and not isinstance(t.pval.const, Tracer) else t.pval for",
+    },
+    fails="test_partial_values_of_results",
+)
 
 
-@right("linearize.flat")
+@right(style="f runs inside a generator, which also yields the inputs")
+def partial_eval_flat(f, pvals, instantiate=lambda i: False):
+    def run():
+        with new_main(PartialEvalTrace) as main:
+            trace = PartialEvalTrace(main)
+            boxes = [trace.new_arg(pval) for pval in pvals]
+            yield [t for t in boxes if not t.pval.is_known]
+            yield [full_raise(trace, out) for out in f(*boxes)]
+
+    ins, outs = run()
+    later = [i for i, t in enumerate(outs) if not t.pval.is_known or instantiate(i)]
+    found = [unknown(t.aval) if i in later else t.pval for i, t in enumerate(outs)]
+    return found, tracers_to_jaxpr(ins, [outs[i] for i in later])
+
+
+# A known zero counts as unknown.
+mistake(
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(unknown(pval.aval) if type(pval.const) in (bool, float) and not pval.const else pval) for"
+    },
+    fails="test_partial_known_alone",
+)
+# An input of booleans that is unknown is left out.
+mistake(
+    {"if not t.pval.is_known]": 'if not t.pval.is_known and t.dtype.kind != "b"]'},
+    fails="test_partial_program",
+)
+# A box of a use inside f is opened.
+mistake(
+    {
+        "full_raise(trace, out) for": "trace.pure(getattr(out, 'primal', 2.0))\n    if isinstance(out, Tracer) and out._trace.main.level > main.level\n    else full_raise(trace, out)\n    for"
+    },
+    fails="test_partial_fails",
+)
+# A result without elements is never instantiated.
+mistake(
+    {"if instantiate(i)": "if instantiate(i) and 0 not in t.shape"},
+    fails="test_partial_instantiate_some",
+)
+# Unknown arrays are never weakly typed.
+mistake(
+    {
+        "trace.new_arg(pval) for": "trace.new_arg(\n    unknown(ShapedArray(pval.aval.shape, pval.aval.dtype)) if pval.aval.shape and not pval.is_known else pval\n) for"
+    },
+    fails="test_partial_program",
+)
+
+
+exercise("linearize.flat")
+
+
+@right
 def linearize_flat(f, primals, count):
     moves = [dtypes.is_float(get_aval(x).dtype) for x in primals]
     found = {}
@@ -360,7 +524,7 @@ def linearize_flat(f, primals, count):
     return found["values"], program
 
 
-@right("linearize.flat", style="values and tangents both come out of the partial evaluation")
+@right(style="values and tangents both come out of the partial evaluation")
 def linearize_flat(f, primals, count):
     avals = [get_aval(x) for x in primals]
     size = []
@@ -376,9 +540,7 @@ def linearize_flat(f, primals, count):
     return [pval.const for pval in pvals[: size[0]]], program
 
 
-@right(
-    "linearize.flat", style="primals are known inputs of the partial evaluation, tangents others"
-)
+@right(style="primals are known inputs of the partial evaluation, tangents others")
 def linearize_flat(f, primals, count):
     avals = [get_aval(x) for x in primals]
     number, results = len(avals), []
@@ -394,7 +556,6 @@ def linearize_flat(f, primals, count):
 
 
 mistake(
-    "linearize.flat",
     {"return values, program": "return f(*primals), program"},
     name="The function runs a second time for its values",
     hints=[
@@ -404,7 +565,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.flat",
     {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", ", lambda i: True": ""},
     name="Tangents that do not depend on the inputs are missing",
     hints=[
@@ -414,7 +574,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.flat",
     {": list[Any]": "", "(*moving: Any) -> list[Any]": "(*moving)", "[: count()]": ""},
     name="Auxiliary results are differentiated too",
     hints=[
@@ -424,16 +583,14 @@ mistake(
     ],
 )
 # A tangent has the primal's value in its type.
-mistake("linearize.flat", {"unknown(aval) for": "PartialVal(aval) for"}, fails="test_linear_values")
+mistake({"unknown(aval) for": "PartialVal(aval) for"}, fails="test_linear_values")
 # The results that are floats are counted.
 mistake(
-    "linearize.flat",
     {"tangents[: count()] if": "tangents if", ".dtype)]": ".dtype)][: count()]"},
     fails="test_linear_count",
 )
 # Primals are made NumPy's, which tracers refuse.
 mistake(
-    "linearize.flat",
     {
         "avals = [get_aval": "import numpy as np\nprimals = [x if isinstance(x, (int, float)) else np.asarray(x) for x in primals]\navals = [get_aval"
     },
@@ -441,13 +598,46 @@ mistake(
 )
 # All tangents are float64.
 mistake(
-    "linearize.flat",
     {"unknown(aval)": "unknown(ShapedArray(aval.shape, get_aval(1.0).dtype, aval.weak_type))"},
     fails="test_linear_several_inputs",
 )
+# A boolean counts as a float.
+mistake(
+    {"only_floats(avals, avals)": '[a for a in avals if a.dtype.kind not in "iu"]'},
+    fails="test_linear_integers",
+)
+# A tangent without elements is missing.
+mistake(
+    {"get_aval(t).dtype)": "get_aval(t).dtype) and 0 not in get_aval(t).shape"},
+    fails="test_linear_several_inputs",
+)
+# Half precision does not count as a float.
+mistake(
+    {"only_floats(avals, avals)": '[a for a in avals if a.dtype in ("float32", "float64")]'},
+    fails="test_linear_several_inputs",
+)
+# Only the first three tangents are instantiated.
+mistake({"lambda i: True": "lambda i: i < 3"}, fails="test_linear_constants")
+# There must be an input.
+mistake(
+    {
+        "avals = [get_aval(x) for x in primals]": "avals, _ = zip(*[(get_aval(x), x) for x in primals])"
+    },
+    fails="test_linear_constants",
+)
+# Inputs for the tangents of arrays are never weakly typed.
+mistake(
+    {
+        "only_floats(avals, avals)]": "only_floats(avals, avals)]\nunknowns = [\n    p if type(x) is float else unknown(ShapedArray(p.aval.shape, p.aval.dtype))\n    for p, x in zip(unknowns, only_floats(primals, avals), strict=True)\n]"
+    },
+    fails="test_linear_runs_once",
+)
 
 
-@right("linearize.split_jaxpr")
+exercise("linearize.split_jaxpr")
+
+
+@right
 def split_jaxpr(jaxpr, is_known, instantiate):
     from minijax.jaxpr import Jaxpr
 
@@ -470,7 +660,7 @@ def split_jaxpr(jaxpr, is_known, instantiate):
     return first, ClosedJaxpr(second, []), out_known
 
 
-@right("linearize.split_jaxpr")
+@right
 def split_jaxpr(jaxpr, is_known, instantiate):
     # Equation by equation: mark what is known, and note what goes from one program to the other.
     from minijax.jaxpr import Jaxpr
@@ -516,7 +706,6 @@ def split_jaxpr(jaxpr, is_known, instantiate):
 
 
 mistake(
-    "linearize.split_jaxpr",
     {
         "found: list[Any] = []": "found = []",
         "def known_part(*vals: Any) -> list[Any]:": "def known_part(*vals):",
@@ -530,7 +719,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.split_jaxpr",
     {": list[Any]": "", "(*vals: Any) -> list[Any]": "(*vals)", ", instantiate.__contains__": ""},
     name="No output is instantiated",
     hints=[
@@ -541,13 +729,11 @@ mistake(
 )
 # Weak types are lost.
 mistake(
-    "linearize.split_jaxpr",
     {"[aval for aval, k": "[ShapedArray(aval.shape, aval.dtype) for aval, k"},
     fails="test_unzip_instantiate_all",
 )
 # A known result that is there twice is returned once.
 mistake(
-    "linearize.split_jaxpr",
     {
         "[pval.const for pval in pvals_out if pval.is_known] + rest.consts": "[*{id(p.const): p.const for p in pvals_out if p.is_known}.values(), *rest.consts]"
     },
@@ -555,7 +741,6 @@ mistake(
 )
 # Splits are kept by how the program is printed, without its constants.
 mistake(
-    "linearize.split_jaxpr",
     {
         "found: list[Any] = []": 'table, key, found = vars(split_jaxpr), f"{jaxpr} {is_known} {sorted(instantiate)}", []\nif key in table:\n    return table[key]',
         "return first, ClosedJaxpr(without_consts(rest), []), out_known": "return table.setdefault(key, (first, ClosedJaxpr(without_consts(rest), []), out_known))",
@@ -564,7 +749,6 @@ mistake(
 )
 # The second program keeps what is not a tracer as constants of its own.
 mistake(
-    "linearize.split_jaxpr",
     {
         "found[:] = rest.jaxpr,": "own = not any(isinstance(x, Tracer) for x in rest.consts)\nfound[:] = rest if own else ClosedJaxpr(without_consts(rest.jaxpr), []),",
         "+ rest.consts": "+ rest.consts * (not own)",
@@ -572,9 +756,62 @@ mistake(
     },
     fails="test_unzip_constants",
 )
+# A constant among the outputs is unknown.
+mistake(
+    {
+        "instantiate.__contains__": "lambda i: i in instantiate or jaxpr.jaxpr.outvars[i] in jaxpr.jaxpr.constvars"
+    },
+    fails="test_unzip_constants",
+)
+# The program that was split is emptied.
+mistake(
+    {"return first,": "if all(is_known):\n    jaxpr.eqns.clear()\nreturn first,"},
+    fails="test_unzip_one_side",
+)
+# Unknown inputs of integers that nothing needs are left out.
+mistake(
+    {
+        "rest, out_known = found": 'rest, out_known = found\nused = {id(x) for eqn in rest.eqns for x in eqn.invars} | set(map(id, rest.outvars))\nrest = rest.replace(\n    invars=[x for x in rest.invars if x.aval.dtype.kind == "f" or id(x) in used]\n)'
+    },
+    fails="test_unzip_one_side",
+)
+# Known outputs come in the reverse order.
+mistake(
+    {"[pval.const for pval in pvals_out": "[pval.const for pval in pvals_out[::-1]"},
+    fails="test_unzip_types",
+)
+# If no input is known, nothing is instantiated.
+mistake(
+    {"instantiate.__contains__": "lambda i: i in instantiate and any(is_known)"},
+    fails="test_unzip_instantiate",
+)
+# What has several outputs to be instantiated is handed over for each of them.
+mistake(
+    {
+        "found: list[Any] = []": "def own(x):\n    x = x.full_lower() if isinstance(x, Tracer) else x\n    return type(x)(x._trace, x.atom) if hasattr(x, 'atom') else x\n\nfound = []",
+        "jaxpr_as_fun(jaxpr)": "lambda *args: [own(x) if i in instantiate else x for i, x in enumerate(jaxpr_as_fun(jaxpr)(*args))]",
+    },
+    fails="test_unzip_residuals",
+)
+
+# Unknown inputs are never weakly typed.
+mistake(
+    {
+        "is_known, jaxpr.in_avals)": "is_known, [ShapedArray(a.shape, a.dtype) for a in jaxpr.in_avals])"
+    },
+    fails="test_unzip_values",
+)
+# An output of booleans is never instantiated.
+mistake(
+    {"instantiate.__contains__": "lambda i: i in instantiate and jaxpr.out_avals[i].dtype != bool"},
+    fails="test_unzip_instantiate_all",
+)
 
 
-@right("linearize.jit_rule")
+exercise("linearize.jit_rule")
+
+
+@right
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     later = [t for t in tracers if not t.pval.is_known]
     vals = [t.pval.const for t in tracers if t.pval.is_known]
@@ -590,7 +827,7 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
     return results
 
 
-@right("linearize.jit_rule")
+@right
 def jit_partial_eval(trace, tracers, *, name, jaxpr):
     waiting = [t for t in tracers if t.var is not None]
     part, rest, out_known = partial_eval_jaxpr(jaxpr, tuple(t.var is None for t in tracers))
@@ -605,7 +842,6 @@ def jit_partial_eval(trace, tracers, *, name, jaxpr):
 
 
 mistake(
-    "linearize.jit_rule",
     {
         'later = iter(trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest}))': 'later = trace.stage_out(jit_p, inputs, {"name": name, "jaxpr": rest})\nreturn [*outs[: sum(out_known)], *later]',
         "now = iter(outs)": "",
@@ -619,7 +855,6 @@ mistake(
     ],
 )
 mistake(
-    "linearize.jit_rule",
     {
         "inputs = [trace.pure(r) for r in residuals] + [t for t in tracers if not t.pval.is_known]": "inputs = [t for t in tracers if not t.pval.is_known] + [trace.pure(r) for r in residuals]"
     },
@@ -632,7 +867,6 @@ mistake(
 )
 # An operand that is there twice is passed once.
 mistake(
-    "linearize.jit_rule",
     {
         "[t for t in tracers if not t.pval.is_known]": "list({id(t): t for t in tracers if not t.pval.is_known}.values())"
     },
@@ -640,205 +874,20 @@ mistake(
 )
 # A program is split once, whatever is known.
 mistake(
-    "linearize.jit_rule",
     {
         "partial_eval_jaxpr(jaxpr, is_known)": "jaxpr.jaxpr.cache.get(None) or jaxpr.jaxpr.cache.setdefault(\n    None, partial_eval_jaxpr(jaxpr, is_known)\n)"
     },
     fails="test_call_splits_once",
 )
-# A result that is instantiated is not weakly typed any more.
-mistake(
-    "linearize.partial_eval_flat",
-    {"unknown(t.aval)": "unknown(ShapedArray(t.shape, t.dtype))"},
-    fails="test_partial_instantiate",
-)
-# A boolean counts as a float.
-mistake(
-    "linearize.flat",
-    {"only_floats(avals, avals)": '[a for a in avals if a.dtype.kind not in "iu"]'},
-    fails="test_linear_integers",
-)
-# A tangent without elements is missing.
-mistake(
-    "linearize.flat",
-    {"get_aval(t).dtype)": "get_aval(t).dtype) and 0 not in get_aval(t).shape"},
-    fails="test_linear_several_inputs",
-)
-# The list that was returned last is filled anew.
-mistake(
-    "linearize.toposort",
-    {"return order": 'kept = vars(toposort).setdefault("kept", [])\nkept[:] = order\nreturn kept'},
-    fails="test_order_with_shortcuts",
-)
-
-
-# An operand that is there twice counts once, but a recipe that two others use is walked through twice.
-@mistake("linearize.toposort", fails="test_work_of_sorting")
-def toposort(outs):
-    order = []
-    stack = [(recipe, False) for recipe in outs]
-    while stack:
-        recipe, is_ready = stack.pop()
-        if is_ready:
-            order.append(recipe)
-            continue
-        needs = {id(t.recipe): t.recipe for t in recipe.tracers_in if t.recipe}
-        stack += [(recipe, True), *((need, False) for need in needs.values())]
-    return list({id(recipe): recipe for recipe in order}.values())
-
-
-# An input of integers that nothing needs is left out.
-mistake(
-    "linearize.tracers_to_jaxpr",
-    {"tracers_in if t.var]": 'tracers_in if t.var and t.dtype.kind == "f"]'},
-    fails="test_program_inputs",
-)
-# A tracer from below is never instantiated.
-mistake(
-    "linearize.partial_eval_flat",
-    {"if instantiate(i)": "if instantiate(i) and not isinstance(t.pval.const, Tracer)"},
-    fails="test_partial_below",
-)
-# Half precision does not count as a float.
-mistake(
-    "linearize.flat",
-    {"only_floats(avals, avals)": '[a for a in avals if a.dtype in ("float32", "float64")]'},
-    fails="test_linear_several_inputs",
-)
-# A constant among the outputs is unknown.
-mistake(
-    "linearize.split_jaxpr",
-    {
-        "instantiate.__contains__": "lambda i: i in instantiate or jaxpr.jaxpr.outvars[i] in jaxpr.jaxpr.constvars"
-    },
-    fails="test_unzip_constants",
-)
-# The program that was split is emptied.
-mistake(
-    "linearize.split_jaxpr",
-    {"return first,": "if all(is_known):\n    jaxpr.eqns.clear()\nreturn first,"},
-    fails="test_unzip_one_side",
-)
 # Known results are made NumPy's.
 mistake(
-    "linearize.jit_rule",
     {
         "now = iter(outs)": "import numpy as np\n\nnow = iter([x if isinstance(x, Tracer) else np.asarray(x) for x in outs])"
     },
     fails="test_call_keeps_the_order",
 )
-# Unknown inputs of integers that nothing needs are left out.
-mistake(
-    "linearize.split_jaxpr",
-    {
-        "rest, out_known = found": 'rest, out_known = found\nused = {id(x) for eqn in rest.eqns for x in eqn.invars} | set(map(id, rest.outvars))\nrest = rest.replace(\n    invars=[x for x in rest.invars if x.aval.dtype.kind == "f" or id(x) in used]\n)'
-    },
-    fails="test_unzip_one_side",
-)
-# An equation takes the recipe's parameters, and the next program has none.
-mistake(
-    "linearize.tracers_to_jaxpr",
-    {"recipe.params))": "dict(recipe.params)))\nrecipe.params.clear()"},
-    fails="test_program_as_printed",
-)
-# Known results are made NumPy's.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "pvals_out = [": "import numpy as np\n\npvals_out = [",
-        "else t.pval for": "else known(np.asarray(t.pval.const)) if t.pval.is_known and not isinstance(t.pval.const, Tracer) else t.pval for",
-    },
-    fails="test_partial_values_of_results",
-)
-# Known outputs come in the reverse order.
-mistake(
-    "linearize.split_jaxpr",
-    {"[pval.const for pval in pvals_out": "[pval.const for pval in pvals_out[::-1]"},
-    fails="test_unzip_types",
-)
-
-
-@right(
-    "linearize.partial_eval_flat", style="f runs inside a generator, which also yields the inputs"
-)
-def partial_eval_flat(f, pvals, instantiate=lambda i: False):
-    def run():
-        with new_main(PartialEvalTrace) as main:
-            trace = PartialEvalTrace(main)
-            boxes = [trace.new_arg(pval) for pval in pvals]
-            yield [t for t in boxes if not t.pval.is_known]
-            yield [full_raise(trace, out) for out in f(*boxes)]
-
-    ins, outs = run()
-    later = [i for i, t in enumerate(outs) if not t.pval.is_known or instantiate(i)]
-    found = [unknown(t.aval) if i in later else t.pval for i, t in enumerate(outs)]
-    return found, tracers_to_jaxpr(ins, [outs[i] for i in later])
-
-
-# An operation without operands is computed at once.
-mistake(
-    "linearize.stage_out",
-    {
-        "avals = ": "if not tracers:\n    out = primitive.bind(**params)\n    return [*map(self.pure, out if primitive.multiple_results else [out])]\navals = "
-    },
-    fails="test_staged_recipe",
-)
-# A recipe without operands is left out.
-mistake(
-    "linearize.toposort",
-    {"if id(recipe) not in done:": "if id(recipe) not in done and recipe.tracers_in:"},
-    fails="test_order_of_branches",
-)
-# An array with one element becomes a literal.
-mistake(
-    "linearize.tracers_to_jaxpr",
-    {
-        "return tracer.var or builder.constant(tracer.pval.const)": "from minijax.jaxpr import Literal\n\nconst = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape == (1,):\n    return Literal(const, raise_to_shaped(get_aval(const)))\nreturn tracer.var or builder.constant(const)"
-    },
-    fails="test_types_of_residuals",
-)
-# A known zero counts as unknown.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "trace.new_arg(pval) for": "trace.new_arg(unknown(pval.aval) if type(pval.const) in (bool, float) and not pval.const else pval) for"
-    },
-    fails="test_partial_known_alone",
-)
-# Only the first three tangents are instantiated.
-mistake("linearize.flat", {"lambda i: True": "lambda i: i < 3"}, fails="test_linear_constants")
-# There must be an input.
-mistake(
-    "linearize.flat",
-    {
-        "avals = [get_aval(x) for x in primals]": "avals, _ = zip(*[(get_aval(x), x) for x in primals])"
-    },
-    fails="test_linear_constants",
-)
-# If no input is known, nothing is instantiated.
-mistake(
-    "linearize.split_jaxpr",
-    {"instantiate.__contains__": "lambda i: i in instantiate and any(is_known)"},
-    fails="test_unzip_instantiate",
-)
-# What has several outputs to be instantiated is handed over for each of them.
-mistake(
-    "linearize.split_jaxpr",
-    {
-        "found: list[Any] = []": "def own(x):\n    x = x.full_lower() if isinstance(x, Tracer) else x\n    return type(x)(x._trace, x.atom) if hasattr(x, 'atom') else x\n\nfound = []",
-        "jaxpr_as_fun(jaxpr)": "lambda *args: [own(x) if i in instantiate else x for i, x in enumerate(jaxpr_as_fun(jaxpr)(*args))]",
-    },
-    fails="test_unzip_residuals",
-)
-# An input of booleans that is unknown is left out.
-mistake(
-    "linearize.partial_eval_flat",
-    {"if not t.pval.is_known]": 'if not t.pval.is_known and t.dtype.kind != "b"]'},
-    fails="test_partial_program",
-)
 # After an error, the known part is called again.
 mistake(
-    "linearize.jit_rule",
     {
         "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "args = known_part, [t.pval.const for t in tracers if t.pval.is_known], name\ntry:\n    outs = call(*args)\nexcept Exception:\n    outs = call(*args)"
     },
@@ -846,7 +895,6 @@ mistake(
 )
 # Operands that are results come after those that are inputs.
 mistake(
-    "linearize.jit_rule",
     {
         "[t for t in tracers if not t.pval.is_known]": "sorted([t for t in tracers if not t.pval.is_known], key=lambda t: t.recipe is not None)"
     },
@@ -854,7 +902,6 @@ mistake(
 )
 # Known integers become floats.
 mistake(
-    "linearize.jit_rule",
     {
         "[t.pval.const for t in tracers if t.pval.is_known]": "[float(t.pval.const) if type(t.pval.const) is int else t.pval.const for t in tracers if t.pval.is_known]"
     },
@@ -862,74 +909,18 @@ mistake(
 )
 # A known operand without elements counts as unknown.
 mistake(
-    "linearize.jit_rule",
     {"t.pval.is_known for t in tracers)": "t.pval.is_known and 0 not in t.shape for t in tracers)"},
     fails="test_call_hands_through",
 )
-# A known operand gets a variable.
-mistake(
-    "linearize.stage_out",
-    {
-        "pairs = zip": "for t in tracers:\n    t.var = t.var or Var(raise_to_shaped(t.aval))\npairs = zip"
-    },
-    fails="test_staged_known_operands",
-)
-# A box of a use inside f is opened.
-mistake(
-    "linearize.partial_eval_flat",
-    {
-        "full_raise(trace, out) for": "trace.pure(getattr(out, 'primal', 2.0))\n    if isinstance(out, Tracer) and out._trace.main.level > main.level\n    else full_raise(trace, out)\n    for"
-    },
-    fails="test_partial_fails",
-)
-# What is known already is computed at once.
-mistake(
-    "linearize.stage_out",
-    {
-        "pvals = [": "if all(t.pval.is_known for t in tracers):\n    return [self.pure(primitive.bind(*[t.pval.const for t in tracers], **params))]\npvals = ["
-    },
-    fails="test_staging_computes_nothing",
-)
-# Unknown inputs are never weakly typed.
-mistake(
-    "linearize.split_jaxpr",
-    {
-        "is_known, jaxpr.in_avals)": "is_known, [ShapedArray(a.shape, a.dtype) for a in jaxpr.in_avals])"
-    },
-    fails="test_unzip_values",
-)
-mistake(  # All recipes are listed, and so they stay.
-    "linearize.stage_out",
-    {
-        "pairs = zip": "self.__class__.recipes = [*getattr(self.__class__, 'recipes', []), recipe]\npairs = zip"
-    },
-    fails="test_staged_anew",
-)
 # A program of which nothing is known is split anew in each call.
 mistake(
-    "linearize.jit_rule",
     {
         "partial_eval_jaxpr(jaxpr, is_known)": "(partial_eval_jaxpr if any(is_known) else split_jaxpr)(\n    jaxpr, is_known, frozenset()\n)"
     },
     fails="test_call_splits_once",
 )
-# Inputs for the tangents of arrays are never weakly typed.
-mistake(
-    "linearize.flat",
-    {
-        "only_floats(avals, avals)]": "only_floats(avals, avals)]\nunknowns = [\n    p if type(x) is float else unknown(ShapedArray(p.aval.shape, p.aval.dtype))\n    for p, x in zip(unknowns, only_floats(primals, avals), strict=True)\n]"
-    },
-    fails="test_linear_runs_once",
-)
-# An output of booleans is never instantiated.
-mistake(
-    "linearize.split_jaxpr",
-    {"instantiate.__contains__": "lambda i: i in instantiate and jaxpr.out_avals[i].dtype != bool"},
-    fails="test_unzip_instantiate_all",
-)
 # A known operand that is there twice is passed once.
 mistake(
-    "linearize.jit_rule",
     {
         "[t.pval.const for t in tracers if t.pval.is_known]": "list({id(t): t.pval.const for t in tracers if t.pval.is_known}.values())"
     },
@@ -937,51 +928,13 @@ mistake(
 )
 # Residuals are never weakly typed.
 mistake(
-    "linearize.jit_rule",
     {
         "[trace.pure(r) for r in residuals]": "[\n    trace.pure(r if isinstance(r, Tracer) or not hasattr(r, 'astype') else r.astype(r.dtype))\n    for r in residuals\n]"
     },
     fails="test_call_of_two_parts",
 )
-# Results of integers are never weakly typed.
-mistake(
-    "linearize.stage_out",
-    {
-        "[unknown(aval) for": "[\n    unknown(aval if dtypes.is_float(aval.dtype) else ShapedArray(aval.shape, aval.dtype)) for"
-    },
-    fails="test_staged_box",
-)
-# A parameter that is empty gets lost.
-mistake(
-    "linearize.stage_out",
-    {"tracers, params, [": "tracers, {k: v for k, v in params.items() if v != ()}, ["},
-    fails="test_staged_with_other_params",
-)
-# A result without elements is never instantiated.
-mistake(
-    "linearize.partial_eval_flat",
-    {"if instantiate(i)": "if instantiate(i) and 0 not in t.shape"},
-    fails="test_partial_instantiate_some",
-)
-# Arrays are never weakly typed.
-mistake(
-    "linearize.tracers_to_jaxpr",
-    {
-        "return tracer.var or builder.constant(tracer.pval.const)": "const = tracer.pval.const\nif not isinstance(const, Tracer) and tracer.shape and tracer.weak_type:\n    const = const.astype(const.dtype)\nreturn tracer.var or builder.constant(const)"
-    },
-    fails="test_types_of_residuals",
-)
-# A scalar of NumPy's default type becomes a plain number.
-mistake(
-    "linearize.tracers_to_jaxpr",
-    {
-        "return tracer.var or builder.constant(tracer.pval.const)": "import numpy as np\n\nconst = tracer.pval.const\nreturn tracer.var or builder.constant(const.item() if isinstance(const, np.int64) else const)"
-    },
-    fails="test_types_of_residuals",
-)
 # Constants among the results are left for later.
 mistake(
-    "linearize.jit_rule",
     {
         "partial_eval_jaxpr(jaxpr, is_known)": "partial_eval_jaxpr(\n    jaxpr, is_known, frozenset(i for i, x in enumerate(jaxpr.jaxpr.outvars) if x in jaxpr.jaxpr.constvars)\n)"
     },
@@ -989,7 +942,6 @@ mistake(
 )
 # If a known operand is a tracer, the known part is no call.
 mistake(
-    "linearize.jit_rule",
     {
         "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "vals = [t.pval.const for t in tracers if t.pval.is_known]\nif any(isinstance(x, Tracer) for x in vals):\n    outs = eval_jaxpr(known_part.jaxpr, known_part.consts, *vals)\nelse:\n    outs = call(known_part, vals, name)"
     },
@@ -997,30 +949,13 @@ mistake(
 )
 # A call is not expected while the known part of another is computed.
 mistake(
-    "linearize.jit_rule",
     {
         "outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)": "here = vars(jit_partial_eval)\nassert not here.get('busy')\nhere['busy'] = True\ntry:\n    outs = call(known_part, [t.pval.const for t in tracers if t.pval.is_known], name)\nfinally:\n    here['busy'] = False"
     },
     fails="test_call_linearized",
 )
-# Unknown arrays are never weakly typed.
+# a call without a name gets one
 mistake(
-    "linearize.partial_eval_flat",
-    {
-        "trace.new_arg(pval) for": "trace.new_arg(\n    unknown(ShapedArray(pval.aval.shape, pval.aval.dtype)) if pval.aval.shape and not pval.is_known else pval\n) for"
-    },
-    fails="test_partial_program",
-)
-# Unknown arrays are strongly typed for the rule that tells the types of results.
-mistake(
-    "linearize.stage_out",
-    {
-        "[t.aval for t in tracers]": "[ShapedArray(t.shape, t.dtype) if t.shape and t.var else t.aval for t in tracers]"
-    },
-    fails="test_staged_with_other_params",
-)
-mistake(  # a call without a name gets one
-    "linearize.jit_rule",
     {"if t.pval.is_known], name)": "if t.pval.is_known], name or 'f')"},
     fails="test_call_of_two_parts",
 )

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("pmap.psum_batch")
 
-@right("pmap.psum_batch")
+
+@right
 def psum_batch(batch_size, vals, dims, *, axes):
     [x], [dim] = vals, dims
     others = tuple(name for name in axes if name != name_of(batch_size))
@@ -17,7 +19,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
     return reduce_sum(x, [dim]), not_mapped
 
 
-@right("pmap.psum_batch", style="match on the places of the name; repeats what is the same for all")
+@right(style="match on the places of the name; repeats what is the same for all")
 def psum_batch(batch_size, vals, dims, *, axes):
     name = name_of(batch_size)
     match [place for place, other in enumerate(axes) if other == name]:
@@ -30,7 +32,7 @@ def psum_batch(batch_size, vals, dims, *, axes):
             return (psum_p.bind(total, axes=rest) if rest else total), not_mapped
 
 
-@right("pmap.psum_batch", style="a loop over the names, one at a time")
+@right(style="a loop over the names, one at a time")
 def psum_batch(batch_size, vals, dims, *, axes):
     x, dim = vals[0], dims[0]
     left = []
@@ -47,7 +49,6 @@ def psum_batch(batch_size, vals, dims, *, axes):
 
 
 mistake(
-    "pmap.psum_batch",
     {"mul_by(x, batch_size) if": "x if"},
     name="A value that all examples share is counted once",
     hints=[
@@ -57,7 +58,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.psum_batch",
     {"dim = not_mapped": ""},
     name="The sum is said to still have a batch axis",
     hints=[
@@ -68,19 +68,13 @@ mistake(
 )
 # The names that are left in the order of the alphabet.
 mistake(
-    "pmap.psum_batch",
     {"tuple(other for other in axes if other != name)": "tuple(sorted({*axes} - {name}))"},
     fails="test_sum_over_several_axes",
 )
 # A vmap whose axis has no name is taken for the one that is meant.
-mistake(
-    "pmap.psum_batch",
-    {"if name in axes": "if name is None or name in axes"},
-    fails="test_sum_over_another_axis",
-)
+mistake({"if name in axes": "if name is None or name in axes"}, fails="test_sum_over_another_axis")
 # The axis is known by its length.
 mistake(
-    "pmap.psum_batch",
     {
         "if name in axes": """sizes = {a: axis_frame(a).size for a in axes if a != name}
 name = next((a for a in axes if sizes.get(a, batch_size) == batch_size), None)
@@ -90,7 +84,6 @@ if name in axes"""
 )
 # Names as one text: "o" is in "row".
 mistake(
-    "pmap.psum_batch",
     {
         "name in axes": 'str(name) in " ".join(map(str, axes))',
         "other != name": "str(name) not in str(other)",
@@ -99,7 +92,6 @@ mistake(
 )
 # The sum of numpy makes small integers wider.
 mistake(
-    "pmap.psum_batch",
     {
         "(x,), (dim,) = vals, dims": "from minijax.numpy.reductions import sum as sum_of\n(x,), (dim,) = vals, dims",
         "axes = tuple(other for other in axes if other != name)": "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else sum_of(x, axis=dim)\ndim, axes = not_mapped, tuple(other for other in axes if other != name)",
@@ -108,9 +100,63 @@ mistake(
     },
     fails="test_sum_keeps_the_dtype",
 )
+# a value that all examples share is counted once
+mistake(
+    {
+        "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else": "x = x if isinstance(dim, NotMapped) else"
+    },
+    fails="test_sum_of_equals",
+)
+# names that print alike are taken for the same
+mistake(
+    {
+        "if name in axes:": "if str(name) in map(str, axes):",
+        "if other != name)": "if str(other) != str(name))",
+    },
+    fails="test_names_of_sums",
+)
+# names in the order of the alphabet, if none is this vmap's
+mistake(
+    {
+        "if name in axes:": "if name not in axes:\n    axes = tuple(sorted(axes, key=str))\nif name in axes:"
+    },
+    fails="test_sum_over_several_axes",
+)
+# unsigned integers get wider
+mistake(
+    {
+        "return (psum_p": "if get_aval(x).dtype.kind == 'u':\n    x = convert_element_type(x, np.uint64)\nreturn (psum_p"
+    },
+    fails="test_sum_keeps_the_dtype",
+)
+# a batch of one is not added up
+mistake(
+    {"else reduce_sum(x, (dim,))": "else x if batch_size == 1 else reduce_sum(x, (dim,))"},
+    fails="test_sum_of_a_batch",
+)
+# a number of Python that all examples share has no dtype
+mistake(
+    {"mul_by(x, batch_size)": "mul(x, np.asarray(int(batch_size), x.dtype))"},
+    fails="test_sum_of_equals",
+)
+# integers are counted in floats
+mistake(
+    {"mul_by(x, batch_size)": "convert_element_type(x * float(batch_size), get_aval(x).dtype)"},
+    fails="test_sum_of_equals",
+)
+# integers are added in floats
+mistake(
+    {
+        "else reduce_sum(x, (dim,))": "else convert_element_type(reduce_sum(convert_element_type(x, np.dtype(float)), (dim,)), get_aval(x).dtype)"
+    },
+    fails="test_sum_keeps_the_dtype",
+)
 
 
-@right("pmap.gather_batch")
+exercise("pmap.gather_batch")
+
+
+@right
 def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
     (x,), (dim,), axis = vals, dims, all_gather_dimension
     if name_of(batch_size) == params["axis_name"]:
@@ -128,7 +174,7 @@ def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **p
     return all_gather_p.bind(x, all_gather_dimension=axis, tiled=tiled, **params), dim
 
 
-@right("pmap.gather_batch", style="the batch axis last, and what differs in one place")
+@right(style="the batch axis last, and what differs in one place")
 def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **params):
     rank = len(get_aval(vals[0]).shape) - (0 if isinstance(dims[0], NotMapped) else 1)
     if name_of(batch_size) != params["axis_name"]:
@@ -146,7 +192,6 @@ def all_gather_batch(batch_size, vals, dims, *, all_gather_dimension, tiled, **p
 
 
 mistake(
-    "pmap.gather_batch",
     {"x = move_batch_axis(batch_size, 0, all_gather_dimension, x)": ""},
     name="The examples are always stacked along the first axis",
     hints=[
@@ -156,7 +201,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.gather_batch",
     {"if tiled:": "if False:"},
     name="Tiled examples are stacked anyway",
     hints=[
@@ -166,7 +210,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.gather_batch",
     {"dimension = all_gather_dimension + 1": "dimension = all_gather_dimension"},
     name="The axis of another interpreter is counted with the batch axis",
     hints=[
@@ -177,7 +220,6 @@ mistake(
 )
 # The examples are interleaved: the batch axis comes after the axis along which they follow.
 mistake(
-    "pmap.gather_batch",
     {
         "0, all_gather_dimension, x": "0, all_gather_dimension + tiled, x",
         "shape.pop(all_gather_dimension)": "shape.pop(all_gather_dimension + 1)",
@@ -186,7 +228,6 @@ mistake(
 )
 # The axis is known by its length, or meant if it has no name.
 mistake(
-    "pmap.gather_batch",
     {
         "name_of(batch_size) != ": "name_of(batch_size) is not None and batch_size != ",
         'params["axis_name"]': 'params["axis_size"]',
@@ -195,7 +236,6 @@ mistake(
 )
 # What is the same for all is not repeated.
 mistake(
-    "pmap.gather_batch",
     {
         "x = move_batch_axis(batch_size, 0": """if dims[0] is not_mapped:
     return (vals[0] if tiled else expand_dims(vals[0], (all_gather_dimension,))), not_mapped
@@ -203,8 +243,8 @@ x = move_batch_axis(batch_size, 0"""
     },
     fails="test_gather_equals",
 )
-mistake(  # the length is left to NumPy, which cannot tell where another axis is empty
-    "pmap.gather_batch",
+# the length is left to NumPy, which cannot tell where another axis is empty
+mistake(
     {
         "length = shape.pop(all_gather_dimension)": "shape.pop(all_gather_dimension)",
         "shape[all_gather_dimension] *= length": "shape[all_gather_dimension] = -1",
@@ -212,9 +252,35 @@ mistake(  # the length is left to NumPy, which cannot tell where another axis is
     },
     fails="test_gather_rows",
 )
+# part of a name is the name
+mistake(
+    {
+        'name_of(batch_size) != params["axis_name"]': 'str(name_of(batch_size)) not in str(params["axis_name"])'
+    },
+    fails="test_names_of_gathers",
+)
+# the name 0 is none
+mistake(
+    {
+        'name_of(batch_size) != params["axis_name"]': 'not name_of(batch_size) or name_of(batch_size) != params["axis_name"]'
+    },
+    fails="test_names_of_gathers",
+)
+# Examples are joined one by one, of which there may be none.
+mistake(
+    {
+        "if tiled:": "if tiled and not get_aval(x).shape[all_gather_dimension]:\n    raise TypeError\nif tiled:"
+    },
+    fails="test_gather_rows",
+)
+# a number of Python that all examples share has no shape
+mistake({"0, vals[0])": "0, reshape(vals[0], vals[0].shape))"}, fails="test_gather_equals")
 
 
-@right("pmap.gather_transpose")
+exercise("pmap.gather_transpose")
+
+
+@right
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     place, axis = axis_index(axis_name), all_gather_dimension
     if tiled:
@@ -223,7 +289,7 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [dynamic_index_in_dim(psum(ct, axis_name), place, axis, False)]
 
 
-@right("pmap.gather_transpose")
+@right
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     d = all_gather_dimension
     total = psum_p.bind(ct, axes=(axis_name,))
@@ -233,7 +299,7 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [dynamic_index_in_dim(total, axis_index(axis_name), d, keepdims=False)]
 
 
-@right("pmap.gather_transpose", style="one way for both: slices, the length from the cotangent")
+@right(style="one way for both: slices, the length from the cotangent")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     length = get_aval(ct).shape[all_gather_dimension] // axis_size
     start = mul(axis_index_p.bind(axis_name=axis_name), np.asarray(length, np.int32))
@@ -245,7 +311,6 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
 
 
 mistake(
-    "pmap.gather_transpose",
     {"psum_p.bind(ct, axes=(axis_name,))": "ct"},
     name="The cotangents that other examples hold are left out",
     hints=[
@@ -255,7 +320,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.gather_transpose",
     {
         "start = mul(place, np.int32(length))": "return [dynamic_slice_in_dim(total, place, length, all_gather_dimension)]",
         "return [dynamic_slice_in_dim(total, start, length, all_gather_dimension)]": "",
@@ -269,25 +333,21 @@ mistake(
 )
 # The sum is computed in float64.
 mistake(
-    "pmap.gather_transpose",
     {"if not tiled:": "total = convert_element_type(total, np.float64)\nif not tiled:"},
     fails="test_back_keeps_the_dtype",
 )
 # Parts of length 1 lose their axis, even if they are tiled.
 mistake(
-    "pmap.gather_transpose",
     {"not tiled": "not tiled or x.aval.shape[all_gather_dimension] == 1"},
     fails="test_back_keeps_the_dtype",
 )
 # The new axis is looked for by its length.
 mistake(
-    "pmap.gather_transpose",
     {"place, all_gather_dimension": "place, get_aval(total).shape.index(axis_size)"},
     fails="test_back_to_a_stack",
 )
 # All axes of length 1 go, not the stacked one alone.
 mistake(
-    "pmap.gather_transpose",
     {
         "return [dynamic_index": "part = dynamic_index",
         ", keepdims=False)]": """)
@@ -297,7 +357,7 @@ return [squeeze(part, [i for i, n in enumerate(get_aval(part).shape) if n == 1])
 )
 
 
-@mistake("pmap.gather_transpose", fails="test_back_to_a_number")
+@mistake(fails="test_back_to_a_number")
 def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
     # A product with ones and zeros takes the part: NaN, where another part is infinite.
     d, total = all_gather_dimension, psum_p.bind(ct, axes=(axis_name,))
@@ -310,7 +370,19 @@ def all_gather_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, t
     return [reduce_sum(mul(total, reshape(marks, sizes)), (d,))]
 
 
-@right("pmap.replica_program")
+# the start is counted in one byte
+mistake(
+    {"np.int32(length))": "np.int32(length))\nstart = convert_element_type(start, np.int8)"},
+    fails="test_back_to_a_row",
+)
+# a name is a string
+mistake({"axis_index(axis_name)": "axis_index(str(axis_name))"}, fails="test_back_to_a_number")
+
+
+exercise("pmap.replica_program")
+
+
+@right
 def replica_program(jaxpr, in_axes, out_axes, **params):
     def without(x, axis):
         if axis is None:
@@ -330,7 +402,7 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
         return trace_to_jaxpr(on_pieces, whole_avals(jaxpr.in_avals, in_axes, 1))
 
 
-@right("pmap.replica_program")
+@right
 def replica_program(jaxpr, in_axes, out_axes, **params):
     def replica(*pieces):
         examples = list(pieces)
@@ -350,7 +422,6 @@ def replica_program(jaxpr, in_axes, out_axes, **params):
 
 
 mistake(
-    "pmap.replica_program",
     {"expand_dims(x, (axis,))": "expand_dims(x, (0,))"},
     name="The mapped axis always comes first in the pieces of the results",
     hints=[
@@ -360,7 +431,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.replica_program",
     {"x if axis is None else expand_dims(x, (axis,))": "expand_dims(x, (axis or 0,))"},
     name="Results that all examples share get a mapped axis, too",
     hints=[
@@ -370,36 +440,53 @@ mistake(
     ],
 )
 # The plain slip: traced where the name means nothing.
-mistake("pmap.replica_program", {"with inside(**params):": "if True:"}, fails="test_replicas_meet")
+mistake({"with inside(**params):": "if True:"}, fails="test_replicas_meet")
 # All axes of length 1 are taken away, also the example's own.
 mistake(
-    "pmap.replica_program",
     {"squeeze(x, (axis,))": "squeeze(x, tuple(i for i, n in enumerate(x.shape) if n == 1))"},
     fails="test_pieces_along_other_axes",
 )
 # A result may be a number of Python, which has no shape.
 mistake(
-    "pmap.replica_program",
     {"expand_dims(x, (axis,))": "reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))"},
     fails="test_pieces_of_length_one",
 )
 # Pieces are not weakly typed.
 mistake(
-    "pmap.replica_program",
     {"jaxpr.in_avals": "[ShapedArray(a.shape, a.dtype) for a in jaxpr.in_avals]"},
     fails="test_pieces_of_weak_types",
 )
-mistake(  # the axis has its name by hand, and keeps it after an error
-    "pmap.replica_program",
+# the axis has its name by hand, and keeps it after an error
+mistake(
     {
         "with inside(**params):": "from minijax.axis_env import AxisFrame, axis_env\n\nframes = axis_env.frames\naxis_env.frames = (*frames, AxisFrame(params['axis_name'], params['axis_size'], None))\nif True:",
         "    return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))": "    program = trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))\n    axis_env.frames = frames\n    return program",
     },
     fails="test_pieces_of_a_program_that_fails",
 )
+# what is cut is not weakly typed any more
+mistake(
+    {
+        "return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))": "avals = whole_avals(jaxpr.in_avals, in_axes, axis_size=1)\npairs = zip(avals, in_axes, strict=True)\nreturn trace_to_jaxpr(replica, [a if axis is None else ShapedArray(a.shape, a.dtype) for a, axis in pairs])"
+    },
+    fails="test_pieces_of_weak_types",
+)
+# the axis of length 1 is looked for, and the example has one before it
+mistake(
+    {"squeeze(x, (axis,))": "squeeze(x, (get_aval(x).shape.index(1),))"},
+    fails="test_pieces_along_other_axes",
+)
+# a piece has length 1, and so has the axis by its name
+mistake(
+    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
+    fails="test_pieces_of_a_program_that_fails",
+)
 
 
-@right("pmap.jvp")
+exercise("pmap.jvp")
+
+
+@right
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     in_axes, out_axes = list(in_axes), list(out_axes)
     for axis, tangent in zip(tuple(in_axes), tangents):
@@ -416,7 +503,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
         return call_jvp(rebind, primals, tangents, jaxpr)
 
 
-@right("pmap.jvp")
+@right
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     extra = tuple(a for a, t in zip(in_axes, tangents) if t is not None)
 
@@ -435,7 +522,7 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     return list(values), list(changes)
 
 
-@right("pmap.jvp", style="partial for rebind, masks for the axes")
+@right(style="partial for rebind, masks for the axes")
 def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
     moves = [t is not None for t in tangents]
     floats = [aval.dtype.kind == "f" for aval in jaxpr.out_avals]
@@ -450,7 +537,6 @@ def pmap_jvp(primals, tangents, *, jaxpr, in_axes, out_axes, **params):
 
 
 mistake(
-    "pmap.jvp",
     {
         "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": "moving = [0 for t in tangents if t is not None]\nfloats = [axis for axis, aval in zip(out_axes, jaxpr.out_avals) if is_float(aval.dtype)]",
         "pairs = zip(out_axes, jaxpr.out_avals, strict=True)": "",
@@ -464,7 +550,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.jvp",
     {
         "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": "moving = [axis for axis, t in zip(in_axes, tangents) if t is not None]\nfloats = [0 for aval in jaxpr.out_avals if is_float(aval.dtype)]",
         "pairs = zip(out_axes, jaxpr.out_avals, strict=True)": "",
@@ -478,30 +563,54 @@ mistake(
     ],
 )
 # The plain slip: as many axes again for the tangents, also of integers.
-mistake("pmap.jvp", {"*floats": "*out_axes"}, fails="test_slope_of_integers")
+mistake({"*floats": "*out_axes"}, fails="test_slope_of_integers")
 # Only float64 counts as floating-point.
 mistake(
-    "pmap.jvp",
-    {"is_float(aval.dtype)": "aval.dtype == np.float64"},
-    fails="test_slope_in_single_precision",
+    {"is_float(aval.dtype)": "aval.dtype == np.float64"}, fails="test_slope_in_single_precision"
 )
 # A tangent that is zero everywhere is counted as None.
 mistake(
-    "pmap.jvp",
     {"t is not None": "t is not None and (not isinstance(t, np.ndarray) or t.any())"},
     fails="test_slope_zero",
 )
 # As many axes as tangents, but the first ones.
-mistake("pmap.jvp", {"*moving": "*in_axes[: len(moving)]"}, fails="test_slope_of_some_operands")
+mistake({"*moving": "*in_axes[: len(moving)]"}, fails="test_slope_of_some_operands")
 # The caller's list of axes grows.
 mistake(
-    "pmap.jvp",
     {"rebind =": "in_axes += type(in_axes)(moving)\nrebind =", "[*in_axes, *moving]": "in_axes"},
     fails="test_slopes_in_turn",
 )
+# unsigned integers have tangents
+mistake({"is_float(aval.dtype)": "aval.dtype.kind not in 'ib'"}, fails="test_slope_of_integers")
+# no more than three axes
+mistake({"moving = [axis": "moving = [axis and min(axis, 2)"}, fails="test_slope_along_other_axes")
+# the same: the name of the axis with another length
+mistake(
+    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
+    fails="test_slope_that_is_missing",
+)
+# a result that is there twice has one axis
+mistake(
+    {
+        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": """axes = {id(aval): axis for axis, aval in pairs}
+floats = [axes[id(aval)] for aval in jaxpr.out_avals if is_float(aval.dtype)]"""
+    },
+    fails="test_slope_along_other_axes",
+)
+# one array is two operands, cut along two axes
+mistake(
+    {
+        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": """axes = dict(zip(map(id, primals), in_axes, strict=True))
+moving = [axes[id(x)] for x, t in zip(primals, tangents, strict=True) if t is not None]"""
+    },
+    fails="test_slope_zero",
+)
 
 
-@right("pmap.two_axes")
+exercise("pmap.two_axes")
+
+
+@right
 def mapped_and_batch(axis, dim):
     if axis is None or dim is not_mapped:
         return axis, dim
@@ -513,7 +622,7 @@ def mapped_and_batch(axis, dim):
     return mapped, axes.index("batch")
 
 
-@right("pmap.two_axes", style="case by case")
+@right(style="case by case")
 def mapped_and_batch(axis, dim):
     match axis, dim:
         case (None, _) | (_, NotMapped()):
@@ -524,7 +633,6 @@ def mapped_and_batch(axis, dim):
 
 
 mistake(
-    "pmap.two_axes",
     {"axis += dim <= axis": ""},
     name="The mapped axis is counted without the batch axis",
     hints=[
@@ -534,7 +642,6 @@ mistake(
     ],
 )
 mistake(
-    "pmap.two_axes",
     {"return axis, dim - (axis < dim)": "return axis, dim"},
     name="The batch axis of a piece is counted with the mapped axis",
     hints=[
@@ -544,151 +651,13 @@ mistake(
     ],
 )
 # Axis 0 is taken for None.
-mistake("pmap.two_axes", {"axis is None": "not axis"}, fails="test_mapped_axis_first")
-mistake(  # a value that all examples share is counted once
-    "pmap.psum_batch",
-    {
-        "x = mul_by(x, batch_size) if isinstance(dim, NotMapped) else": "x = x if isinstance(dim, NotMapped) else"
-    },
-    fails="test_sum_of_equals",
-)
-mistake(  # names that print alike are taken for the same
-    "pmap.psum_batch",
-    {
-        "if name in axes:": "if str(name) in map(str, axes):",
-        "if other != name)": "if str(other) != str(name))",
-    },
-    fails="test_names_of_sums",
-)
-mistake(  # what is cut is not weakly typed any more
-    "pmap.replica_program",
-    {
-        "return trace_to_jaxpr(replica, whole_avals(jaxpr.in_avals, in_axes, axis_size=1))": "avals = whole_avals(jaxpr.in_avals, in_axes, axis_size=1)\npairs = zip(avals, in_axes, strict=True)\nreturn trace_to_jaxpr(replica, [a if axis is None else ShapedArray(a.shape, a.dtype) for a, axis in pairs])"
-    },
-    fails="test_pieces_of_weak_types",
-)
-mistake(  # a batch axis that is not there is None
-    "pmap.two_axes",
+mistake({"axis is None": "not axis"}, fails="test_mapped_axis_first")
+# a batch axis that is not there is None
+mistake(
     {
         "if axis is None or isinstance(dim, NotMapped):": "if isinstance(dim, NotMapped):\n    dim = None\nif axis is None or dim is None:"
     },
     fails="test_one_of_two_axes",
 )
-mistake(  # names in the order of the alphabet, if none is this vmap's
-    "pmap.psum_batch",
-    {
-        "if name in axes:": "if name not in axes:\n    axes = tuple(sorted(axes, key=str))\nif name in axes:"
-    },
-    fails="test_sum_over_several_axes",
-)
-mistake(  # unsigned integers get wider
-    "pmap.psum_batch",
-    {
-        "return (psum_p": "if get_aval(x).dtype.kind == 'u':\n    x = convert_element_type(x, np.uint64)\nreturn (psum_p"
-    },
-    fails="test_sum_keeps_the_dtype",
-)
-mistake(  # a batch of one is not added up
-    "pmap.psum_batch",
-    {"else reduce_sum(x, (dim,))": "else x if batch_size == 1 else reduce_sum(x, (dim,))"},
-    fails="test_sum_of_a_batch",
-)
-mistake(  # part of a name is the name
-    "pmap.gather_batch",
-    {
-        'name_of(batch_size) != params["axis_name"]': 'str(name_of(batch_size)) not in str(params["axis_name"])'
-    },
-    fails="test_names_of_gathers",
-)
-mistake(  # the name 0 is none
-    "pmap.gather_batch",
-    {
-        'name_of(batch_size) != params["axis_name"]': 'not name_of(batch_size) or name_of(batch_size) != params["axis_name"]'
-    },
-    fails="test_names_of_gathers",
-)
-mistake(  # the start is counted in one byte
-    "pmap.gather_transpose",
-    {"np.int32(length))": "np.int32(length))\nstart = convert_element_type(start, np.int8)"},
-    fails="test_back_to_a_row",
-)
-mistake(  # a name is a string
-    "pmap.gather_transpose",
-    {"axis_index(axis_name)": "axis_index(str(axis_name))"},
-    fails="test_back_to_a_number",
-)
-mistake(  # unsigned integers have tangents
-    "pmap.jvp",
-    {"is_float(aval.dtype)": "aval.dtype.kind not in 'ib'"},
-    fails="test_slope_of_integers",
-)
-mistake(  # no more than three axes
-    "pmap.jvp",
-    {"moving = [axis": "moving = [axis and min(axis, 2)"},
-    fails="test_slope_along_other_axes",
-)
-mistake(  # no more than six axes
-    "pmap.two_axes",
-    {"dim - (axis < dim)": "dim - (axis < dim < 6)"},
-    fails="test_mapped_axis_anywhere",
-)
-mistake(  # Examples are joined one by one, of which there may be none.
-    "pmap.gather_batch",
-    {
-        "if tiled:": "if tiled and not get_aval(x).shape[all_gather_dimension]:\n    raise TypeError\nif tiled:"
-    },
-    fails="test_gather_rows",
-)
-mistake(  # a number of Python that all examples share has no dtype
-    "pmap.psum_batch",
-    {"mul_by(x, batch_size)": "mul(x, np.asarray(int(batch_size), x.dtype))"},
-    fails="test_sum_of_equals",
-)
-mistake(  # integers are counted in floats
-    "pmap.psum_batch",
-    {"mul_by(x, batch_size)": "convert_element_type(x * float(batch_size), get_aval(x).dtype)"},
-    fails="test_sum_of_equals",
-)
-mistake(  # a number of Python that all examples share has no shape
-    "pmap.gather_batch",
-    {"0, vals[0])": "0, reshape(vals[0], vals[0].shape))"},
-    fails="test_gather_equals",
-)
-mistake(  # the axis of length 1 is looked for, and the example has one before it
-    "pmap.replica_program",
-    {"squeeze(x, (axis,))": "squeeze(x, (get_aval(x).shape.index(1),))"},
-    fails="test_pieces_along_other_axes",
-)
-mistake(  # a piece has length 1, and so has the axis by its name
-    "pmap.replica_program",
-    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
-    fails="test_pieces_of_a_program_that_fails",
-)
-mistake(  # the same: the name of the axis with another length
-    "pmap.jvp",
-    {"with inside(**params):": 'with inside(params["axis_name"], 1):'},
-    fails="test_slope_that_is_missing",
-)
-mistake(  # a result that is there twice has one axis
-    "pmap.jvp",
-    {
-        "floats = [axis for axis, aval in pairs if is_float(aval.dtype)]": """axes = {id(aval): axis for axis, aval in pairs}
-floats = [axes[id(aval)] for aval in jaxpr.out_avals if is_float(aval.dtype)]"""
-    },
-    fails="test_slope_along_other_axes",
-)
-mistake(  # one array is two operands, cut along two axes
-    "pmap.jvp",
-    {
-        "moving = [axis for axis, t in zip(in_axes, tangents, strict=True) if t is not None]": """axes = dict(zip(map(id, primals), in_axes, strict=True))
-moving = [axes[id(x)] for x, t in zip(primals, tangents, strict=True) if t is not None]"""
-    },
-    fails="test_slope_zero",
-)
-mistake(  # integers are added in floats
-    "pmap.psum_batch",
-    {
-        "else reduce_sum(x, (dim,))": "else convert_element_type(reduce_sum(convert_element_type(x, np.dtype(float)), (dim,)), get_aval(x).dtype)"
-    },
-    fails="test_sum_keeps_the_dtype",
-)
+# no more than six axes
+mistake({"dim - (axis < dim)": "dim - (axis < dim < 6)"}, fails="test_mapped_axis_anywhere")

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("pytrees.flatten")
 
-@right("pytrees.flatten")
+
+@right
 def tree_flatten(tree, is_leaf=None):
     if is_leaf and is_leaf(tree):
         return [tree], leaf
@@ -19,7 +21,7 @@ def tree_flatten(tree, is_leaf=None):
     return leaves, PyTreeDef(type(tree), data, structures)
 
 
-@right("pytrees.flatten", style="an inner walk that appends to one list and returns structures")
+@right(style="an inner walk that appends to one list and returns structures")
 def tree_flatten(tree, is_leaf=None):
     found = []
 
@@ -35,7 +37,7 @@ def tree_flatten(tree, is_leaf=None):
     return found, structure
 
 
-@right("pytrees.flatten", style="no recursion: a stack of containers that are half done")
+@right(style="no recursion: a stack of containers that are half done")
 def tree_flatten(tree, is_leaf=None):
     leaves, roots = [], []
     stack = [(iter([tree]), None, None, roots)]
@@ -59,7 +61,6 @@ def tree_flatten(tree, is_leaf=None):
 
 
 mistake(
-    "pytrees.flatten",
     {"tree_flatten(child, is_leaf) for child": "([child], leaf) for child"},
     name="Only the outermost container is taken apart",
     hints=[
@@ -69,7 +70,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten",
     {"take_apart": "to_children", "leaves =": "if not flat:\n    return [tree], leaf\nleaves ="},
     name="An empty container is treated as a leaf",
     hints=[
@@ -79,7 +79,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten",
     {"take_apart": "to_children", "(child, is_leaf)": "(child)"},
     name="is_leaf is not passed on to the children",
     hints=[
@@ -89,19 +88,14 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten",
     {"kind = ": "if tree is None:\n    return [], PyTreeDef(type(None), None, ())\nkind = "},
     fails="test_what_is_leaf_gives",
 )
-mistake(
-    "pytrees.flatten", {"take_apart": "to_children"}, fails="test_containers_taken_apart_wrongly"
-)
-mistake(
-    "pytrees.flatten", {"is_leaf(tree)": "is_leaf(tree) is True"}, fails="test_what_is_leaf_gives"
-)
+mistake({"take_apart": "to_children"}, fails="test_containers_taken_apart_wrongly")
+mistake({"is_leaf(tree)": "is_leaf(tree) is True"}, fails="test_what_is_leaf_gives")
 
 
-@mistake("pytrees.flatten", fails="test_nested_containers")
+@mistake(fails="test_nested_containers")
 def tree_flatten(tree, is_leaf=None):
     met = set()
 
@@ -123,7 +117,6 @@ def tree_flatten(tree, is_leaf=None):
 
 # An error in the children is taken for a wrong answer of the class.
 mistake(
-    "pytrees.flatten",
     {
         "flat = [tree_flatten(child, is_leaf) for child in children]": "try:\n    children = list(children)\nexcept TypeError:\n    raise ValueError('no children') from None\nflat = [tree_flatten(child, is_leaf) for child in children]"
     },
@@ -131,22 +124,19 @@ mistake(
 )
 # A leaf by choice has a structure of its own, which is only equal.
 mistake(
-    "pytrees.flatten",
     {
         "if kind is None or (is_leaf is not None and is_leaf(tree)):": "if is_leaf is not None and is_leaf(tree):\n    return [tree], PyTreeDef(None, None, ())\nif kind is None:"
     },
     fails="test_leaves_by_choice",
 )
 # from right to left
-mistake("pytrees.flatten", {"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
+mistake({"in flat for": "in reversed(flat) for"}, fails="test_nested_containers")
 mistake(
-    "pytrees.flatten",
     {"children, data = ": "if is_leaf is not None:\n    kind.take_apart(tree)\nchildren, data = "},
     fails="test_each_container_once",
 )
 # data that cannot be hashed
 mistake(
-    "pytrees.flatten",
     {
         "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\ndata = tuple(data) if isinstance(data, list) else data"
     },
@@ -154,22 +144,94 @@ mistake(
 )
 # A tree that is too deep, or a class that is not finished, is a leaf.
 mistake(
-    "pytrees.flatten",
     {
         "children, data = kind.take_apart(tree)": "try:\n    children, data = kind.take_apart(tree)\nexcept (RecursionError, NotImplementedError):\n    return [tree], leaf"
     },
     fails="test_errors_when_taken_apart",
 )
 mistake(
-    "pytrees.flatten",
     {
         "kind = node_type(type(tree))": "kind = node_type(type(tree))\nif isinstance(tree, OrderedDict):\n    kind = node_types[OrderedDict]"
     },
     fails="test_subclasses_are_leaves",
 )
+# Without anything in it, a dict is taken apart before `is_leaf` is asked.
+mistake(
+    {
+        "kind = node": "if type(tree) is dict and not tree:\n    return [], PyTreeDef(dict, (), ())\nkind = node"
+    },
+    fails="test_what_is_leaf_gives",
+)
+# The keys of a dict, of which some cannot be compared, are sorted as texts.
+mistake(
+    {
+        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\nif type(tree) is dict:\n    data = tuple(sorted(tree, key=str))\n    children = [tree[key] for key in data]"
+    },
+    fails="test_nested_containers",
+)
+# What is_leaf chooses is taken apart for nothing.
+mistake(
+    {
+        "if kind is None": "if kind:\n    kind.take_apart(tree) if is_leaf and is_leaf(tree) else None\nif kind is None"
+    },
+    fails="test_leaves_by_choice",
+)
+# An array of children is asked whether it is true.
+mistake(
+    {"flat = [tree": "if not children:\n    children = ()\nflat = [tree"},
+    fails="test_objects_of_other_classes",
+)
+# The list of children belongs to the container.
+mistake(
+    {
+        "flat = [tree_flatten(child, is_leaf) for child in children]": "children = children if isinstance(children, list) and children is not tree else list(children)\nflat = []\nwhile children:\n    flat.append(tree_flatten(children.pop(0), is_leaf))"
+    },
+    fails="test_argument_is_left_alone",
+)
+# What is known of a container is found by the identity of one that may be gone.
+mistake(
+    {
+        "= None) ->": "= None, known=None) ->",
+        "children, data =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nchildren, data =",
+        "tree_flatten(child, is_leaf)": "tree_flatten(child, is_leaf, known)",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "known[id(tree)] = leaves, PyTreeDef(type(tree), data, tuple(part for _, part in flat))\nreturn known[id(tree)]",
+    },
+    fails="test_nested_containers",
+)
 
 
-@right("pytrees.unflatten")
+# A call inside a call loses the leaves of the outer one.
+@mistake(fails="test_nested_containers")
+def tree_flatten(tree, is_leaf=None):
+    found = vars(tree_flatten).setdefault("found", [])
+
+    def walk(x):
+        kind = node_type(type(x))
+        if kind is None or (is_leaf is not None and is_leaf(x)):
+            found.append(x)
+            return leaf
+        children, data = kind.take_apart(x)
+        return PyTreeDef(type(x), data, tuple([walk(child) for child in children]))
+
+    found.clear()
+    structure = walk(tree)
+    return list(found), structure
+
+
+# One structure for all that are equal: data that is equal is not always the same.
+mistake(
+    {
+        "is_leaf: IsLeaf = None": "is_leaf=None, known={}",
+        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "made = PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))\ntry:\n    return leaves, known.setdefault(made, made)\nexcept TypeError:\n    return leaves, made",
+    },
+    fails="test_objects_of_other_classes",
+)
+
+
+exercise("pytrees.unflatten")
+
+
+@right
 def tree_unflatten(treedef, leaves):
     leaves = tuple(leaves)
     if len(leaves) - treedef.num_leaves:
@@ -183,7 +245,7 @@ def tree_unflatten(treedef, leaves):
     return node_type(treedef.node_class).from_children(treedef.data, children)
 
 
-@right("pytrees.unflatten", style="from right to left, with a stack of leaves that are left")
+@right(style="from right to left, with a stack of leaves that are left")
 def tree_unflatten(treedef, leaves):
     stock = [*leaves]
     wanted, got = treedef.num_leaves, len(stock)
@@ -203,7 +265,6 @@ def tree_unflatten(treedef, leaves):
 
 
 mistake(
-    "pytrees.unflatten",
     {"kind = ": "if part.node_class in (tuple, list):\n    return tuple(children)\nkind = "},
     name="Lists come back as tuples",
     hints=[
@@ -213,7 +274,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.unflatten",
     {"!= treedef": "< treedef"},
     name="Leaves that are left over are dropped",
     hints=[
@@ -223,7 +283,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.unflatten",
     {
         "children = [": "mine = iter(leaves)\nchildren = [next(mine) if child.node_class is None else "
     },
@@ -235,7 +294,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.unflatten",
     {"= list": "= leaves if isinstance(leaves, list) else list", "next(remaining": "leaves.pop(0"},
     name="The leaves are taken out of the caller's list",
     hints=[
@@ -244,14 +302,12 @@ mistake(
         "Make a list of your own first, `list(leaves)`, or walk along with `iter(leaves)` and `next`.",
     ],
 )
-mistake("pytrees.unflatten", {"list(leaves)": "list(leaves or [])"}, fails="test_sources_of_leaves")
+mistake({"list(leaves)": "list(leaves or [])"}, fails="test_sources_of_leaves")
 mistake(
-    "pytrees.unflatten",
     {"if part.node_class": "if not part.num_leaves:\n    return None\nif part.node_class"},
     fails="test_classes_of_containers",
 )
 mistake(
-    "pytrees.unflatten",
     {
         "return build(treedef, build)": """try:
     return build(treedef, build)
@@ -261,7 +317,6 @@ except Exception:
     fails="test_errors_when_put_together",
 )
 mistake(
-    "pytrees.unflatten",
     {
         "return next(remaining)": """x = next(remaining)
 while isinstance(x, tuple | list) and len(x) == 1:
@@ -272,27 +327,74 @@ return x"""
 )
 # An empty container is made by its class alone, without its data.
 mistake(
-    "pytrees.unflatten",
     {"children = [": "if not part.child_treedefs:\n    return part.node_class()\nchildren = ["},
     fails="test_other_classes_come_back",
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
-mistake("pytrees.unflatten", {".node_class is None": " is leaf"}, fails="test_structure_of_a_leaf")
+mistake({".node_class is None": " is leaf"}, fails="test_structure_of_a_leaf")
 mistake(
-    "pytrees.unflatten",
     {
         "return kind.from_children(part.data, children)": "made = kind.from_children(part.data, children)\nreturn children if made is None and children else made"
     },
     fails="test_other_classes_come_back",
 )
 mistake(
-    "pytrees.unflatten",
     {"remaining = ": "if not leaves and treedef.node_class is tuple:\n    return ()\nremaining = "},
     fails="test_classes_of_containers",
 )
+# Leaves are counted once all is built.
+mistake(
+    {
+        "if len(leaves) != treedef.num_leaves:": "if len(leaves) < treedef.num_leaves:",
+        "remaining = iter(leaves)": "remaining = iter(leaves[: treedef.num_leaves])",
+        "return build(treedef, build)": "tree = build(treedef, build)\nif len(leaves) > treedef.num_leaves:\n    raise ValueError('too many leaves')\nreturn tree",
+    },
+    fails="test_number_of_leaves",
+)
+# An error of what yields the leaves is taken for a wrong number of leaves.
+mistake(
+    {
+        "leaves = list(leaves)": "try:\n    leaves = list(leaves)\nexcept TypeError:\n    raise ValueError('no leaves') from None"
+    },
+    fails="test_errors_when_put_together",
+)
+# All dicts are made in one way, from their class and their keys.
+mistake(
+    {
+        "kind = ": "if issubclass(part.node_class, dict):\n    return part.node_class(zip(part.data, children))\nkind = "
+    },
+    fails="test_other_classes_come_back",
+)
+# A call inside a call takes the place of the outer call's leaves.
+mistake(
+    {"leaves = list(leaves)": "global remaining\nleaves = list(leaves)"},
+    fails="test_other_classes_come_back",
+)
+# The data is a copy.
+mistake(
+    {"kind.from_children(part.data,": "kind.from_children(__import__('copy').copy(part.data),"},
+    fails="test_other_classes_come_back",
+)
+# All empty lists are one.
+mistake(
+    {
+        "children = [": "if part == PyTreeDef(list, None, ()):\n    return vars(tree_unflatten).setdefault('empty', [])\nchildren = ["
+    },
+    fails="test_classes_of_containers",
+)
+# A structure among the leaves is built, too.
+mistake(
+    {
+        "return next(remaining)": "x = next(remaining)\nreturn build(x, build) if isinstance(x, PyTreeDef) else x"
+    },
+    fails="test_leaves_of_any_kind",
+)
 
 
-@right("pytrees.flatten_up_to")
+exercise("pytrees.flatten_up_to")
+
+
+@right
 def flatten_up_to(treedef, tree):
     found = []
 
@@ -311,7 +413,7 @@ def flatten_up_to(treedef, tree):
     return found
 
 
-@right("pytrees.flatten_up_to", style="a stack of pairs, from right to left")
+@right(style="a stack of pairs, from right to left")
 def flatten_up_to(treedef, tree):
     found, todo = [], [(treedef, tree)]
     while todo:
@@ -329,7 +431,7 @@ def flatten_up_to(treedef, tree):
     return found
 
 
-@right("pytrees.flatten_up_to", style="a generator with yield from; zip(strict) counts")
+@right(style="a generator with yield from; zip(strict) counts")
 def flatten_up_to(treedef, tree):
     def walk(structure, x):
         match structure:
@@ -348,7 +450,6 @@ def flatten_up_to(treedef, tree):
 
 
 mistake(
-    "pytrees.flatten_up_to",
     {"if type(tree)": "if {type(tree), treedef.node_class} != {list, tuple} and type(tree)"},
     name="Lists and tuples are treated alike",
     hints=[
@@ -358,7 +459,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_up_to",
     {"data != treedef.data or ": ""},
     name="The keys of dicts are not compared",
     hints=[
@@ -368,7 +468,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_up_to",
     {"return [tree]": "return tree_leaves(tree)"},
     name="Subtrees below the structure's leaves are taken apart, too",
     hints=[
@@ -378,15 +477,11 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_up_to",
     {"data != treedef.data or": "isinstance(tree, dict) and data != treedef.data or"},
     fails="test_data_at_every_depth",
 )
+mistake({"data != ": "data is not "}, fails="test_tree_of_the_same_structure")
 mistake(
-    "pytrees.flatten_up_to", {"data != ": "data is not "}, fails="test_tree_of_the_same_structure"
-)
-mistake(
-    "pytrees.flatten_up_to",
     {
         "type(tree) is not treedef.node_class": "not isinstance(tree, treedef.node_class)",
         "node_type(type(tree))": "node_type(treedef.node_class)",
@@ -398,7 +493,6 @@ kind =""",
 )
 # An instance of a subclass fits.
 mistake(
-    "pytrees.flatten_up_to",
     {
         "if type(tree) is not treedef.node_class:": "if not isinstance(tree, treedef.node_class) or node_type(type(tree)) is None:"
     },
@@ -406,13 +500,12 @@ mistake(
 )
 # Only the constant `leaf` itself is a leaf, and no copy of it.
 mistake(
-    "pytrees.flatten_up_to",
     {"if treedef.node_class is None:": "if treedef is leaf:"},
     fails="test_tree_of_the_same_structure",
 )
+
 # Only lists and tuples are thought to have a length that their data does not tell.
 mistake(
-    "pytrees.flatten_up_to",
     {
         "or len(children) != len(treedef.child_treedefs):": "or (\n    type(tree) in (list, tuple) and len(children) != len(treedef.child_treedefs)\n):",
         "strict=True": "strict=False",
@@ -421,53 +514,87 @@ mistake(
 )
 # Data that is empty or None, on one side, is not compared.
 mistake(
-    "pytrees.flatten_up_to",
     {"data != treedef.data or": "(treedef.data and data != treedef.data) or"},
     fails="test_data_at_every_depth",
 )
 mistake(
-    "pytrees.flatten_up_to",
     {"data != treedef.data or": "(data is not None and data != treedef.data) or"},
     fails="test_data_at_every_depth",
 )
 # What an empty container keeps is not compared.
-mistake(
-    "pytrees.flatten_up_to", {"data != ": "children and data != "}, fails="test_data_at_every_depth"
-)
+mistake({"data != ": "children and data != "}, fails="test_data_at_every_depth")
 # No data, no comparison.
 mistake(
-    "pytrees.flatten_up_to",
     {"if data != treedef.data or": "if (treedef.data is not None and data != treedef.data) or"},
     fails="test_data_at_every_depth",
 )
 mistake(
-    "pytrees.flatten_up_to",
-    {"data != treedef.data": "repr(data) != repr(treedef.data)"},
-    fails="test_data_at_every_depth",
+    {"data != treedef.data": "repr(data) != repr(treedef.data)"}, fails="test_data_at_every_depth"
 )
 mistake(
-    "pytrees.flatten_up_to",
     {"if type(tree) is": "if tree is not None and type(tree) is"},
     fails="test_leaf_in_place_of_a_container",
 )
 # an OrderedDict has an order
 mistake(
-    "pytrees.flatten_up_to",
     {
         "if data != treedef.data": "if type(tree) is OrderedDict:\n    data = tuple(key for key in treedef.data if key in tree)\nif data != treedef.data"
     },
     fails="test_data_at_every_depth",
 )
+# Keys of which the structure knows nothing are left out.
+mistake(
+    {
+        "children, data = kind.take_apart(tree)": "if type(tree) is dict:\n    tree = {key: tree[key] for key in treedef.data if key in tree}\nchildren, data = kind.take_apart(tree)"
+    },
+    fails="test_keys_of_dicts",
+)
+# Children that are left over count if they are true.
+mistake(
+    {
+        "if data != treedef.data or len(children) != len(treedef.child_treedefs):": "number = len(treedef.child_treedefs)\nif data != treedef.data or len(children) < number or any(children[number:]):",
+        "strict=True": "strict=False",
+    },
+    fails="test_number_of_children",
+)
+# A class among the leaves is called.
+mistake(
+    {"return [tree]": "return [tree()] if isinstance(tree, type) else [tree]"},
+    fails="test_subtrees_at_leaves",
+)
+# Keys that cannot be sorted raise Python's own error.
+mistake(
+    {"kind = ": "if type(tree) is dict:\n    sorted(tree)\nkind = "}, fails="test_keys_of_dicts"
+)
+# A defaultdict fits a dict.
+mistake(
+    {
+        "if type(tree) is not": "if type(tree) is defaultdict and treedef.node_class is dict:\n    tree = dict(tree)\nif type(tree) is not"
+    },
+    fails="test_containers_of_another_class",
+)
+# The same tree twice is looked at once.
+mistake(
+    {
+        "tree: Any) ->": "tree: Any, known=None) ->",
+        "kind =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nkind =",
+        "return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]": "known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]\nreturn known[id(tree)]",
+    },
+    fails="test_tree_of_the_same_structure",
+)
 
 
-@right("pytrees.map")
+exercise("pytrees.map")
+
+
+@right
 def tree_map(f, tree, *rest, is_leaf=None):
     first, treedef = tree_flatten(tree, is_leaf)
     others = [flatten_up_to(treedef, other) for other in rest]
     return tree_unflatten(treedef, list(map(f, first, *others)))
 
 
-@right("pytrees.map", style="columns in a dict by number; starmap")
+@right(style="columns in a dict by number; starmap")
 def tree_map(f, tree, *rest, is_leaf=None):
     import itertools
 
@@ -479,7 +606,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
     return treedef.unflatten(itertools.starmap(f, rows))
 
 
-@right("pytrees.map", style="the structure first, then all trees up to it, the first one too")
+@right(style="the structure first, then all trees up to it, the first one too")
 def tree_map(f, tree, *rest, is_leaf=None):
     structure = tree_structure(tree, is_leaf)
     columns = [flatten_up_to(structure, each) for each in (tree, *rest)]
@@ -490,7 +617,6 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
 
 mistake(
-    "pytrees.map",
     {"flatten_up_to(treedef, other)": "tree_flatten(other)[0]", ", strict=True": ""},
     name="The other trees are flattened without the first one's structure",
     hints=[
@@ -500,7 +626,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.map",
     {
         "return tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])": "return [f(*xs) for xs in zip(*columns)]"
     },
@@ -513,7 +638,7 @@ mistake(
 )
 
 
-@mistake("pytrees.map", fails="test_calls_of_the_function")
+@mistake(fails="test_calls_of_the_function")
 def tree_map(f, tree, *rest, is_leaf=None):
     kind = None if is_leaf is not None and is_leaf(tree) else node_type(type(tree))
     if kind is None:
@@ -528,12 +653,10 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
 
 mistake(
-    "pytrees.map",
     {"f(*xs) for": "xs[0] if (y := f(*xs)) is None else y for"},
     fails="test_results_that_are_containers",
 )
 mistake(
-    "pytrees.map",
     {
         "leaves, treedef =": "known = {}\nleaves, treedef =",
         "f(*xs) for": "known[str(xs)] if str(xs) in known else known.setdefault(str(xs), f(*xs)) for",
@@ -541,7 +664,6 @@ mistake(
     fails="test_calls_for_equal_leaves",
 )
 mistake(
-    "pytrees.map",
     {
         "strict=True)])": """strict=True)])
 except (TypeError, AttributeError) as error:
@@ -552,20 +674,60 @@ except (TypeError, AttributeError) as error:
 )
 # Without leaves, the other trees are not looked at.
 mistake(
-    "pytrees.map",
     {"columns = [leaves,": "if not leaves:\n    return tree\ncolumns = [leaves,"},
     fails="test_map_of_trees_that_differ",
 )
 mistake(
-    "pytrees.map",
     {
         "return tree_unflatten(": "if type(tree) is dict and not rest:\n    tree.update(tree_unflatten(treedef, [f(x) for x in leaves]))\n    return tree\nreturn tree_unflatten("
     },
     fails="test_map_with_chosen_leaves",
 )
+# A leaf fits all of the first tree's leaves.
+mistake(
+    {
+        "columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]": "columns = [\n    leaves,\n    *(\n        flatten_up_to(treedef, other) if node_type(type(other)) else [other] * len(leaves)\n        for other in rest\n    ),\n]"
+    },
+    fails="test_map_of_trees_that_differ",
+)
+mistake(
+    {"for other in rest": "for other in rest if other is not None"},
+    fails="test_map_of_trees_that_differ",
+)
+# is_leaf is not asked about the whole tree.
+mistake(
+    {
+        "tree_flatten(tree, is_leaf)": "tree_flatten(tree, is_leaf and (lambda x: x is not tree and is_leaf(x)))"
+    },
+    fails="test_map_with_chosen_leaves",
+)
+# A call inside a call takes the place of the outer call's structure.
+mistake(
+    {
+        "leaves, treedef =": "global treedef\nleaves, treedef =",
+        "tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])": "(lambda new: tree_unflatten(treedef, new))([f(*xs) for xs in zip(*columns, strict=True)])",
+    },
+    fails="test_results_that_are_containers",
+)
+
+# Keys that only the other tree has are left out.
+mistake(
+    {
+        "flatten_up_to(treedef, other)": "flatten_up_to(treedef, {k: v for k, v in other.items() if k in tree} if type(other) is dict is type(tree) else other)"
+    },
+    fails="test_map_of_trees_that_differ",
+)
+# A subtree of one leaf is that leaf.
+mistake(
+    {"f(*xs) for": "f(*[x[0] if type(x) is list and len(x) == 1 else x for x in xs]) for"},
+    fails="test_map_with_subtrees",
+)
 
 
-@right("pytrees.flatten_fun")
+exercise("pytrees.flatten_fun")
+
+
+@right
 def flatten_fun(f, in_tree):
     known = None
 
@@ -583,7 +745,7 @@ def flatten_fun(f, in_tree):
     return flat_f, out_tree
 
 
-@right("pytrees.flatten_fun", style="a class whose instance is the flat function")
+@right(style="a class whose instance is the flat function")
 def flatten_fun(f, in_tree):
     class Flat:
         structure = None
@@ -602,7 +764,7 @@ def flatten_fun(f, in_tree):
     return flat, flat.out_tree
 
 
-@right("pytrees.flatten_fun", style="a nonlocal name, deleted at first")
+@right(style="a nonlocal name, deleted at first")
 def flatten_fun(f, in_tree):
     def flat_f(*leaves):
         nonlocal kept
@@ -623,7 +785,6 @@ def flatten_fun(f, in_tree):
 
 
 mistake(
-    "pytrees.flatten_fun",
     {
         "out_trees[:] = [structure]": "out_trees[:] = [leaves]",
         "return out_trees[0]": "return tree_structure(f(*tree_unflatten(in_tree, out_trees[0])))",
@@ -636,7 +797,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_fun",
     {"return out_trees[0]": "return in_tree"},
     name="The structure of the arguments is returned instead of the result's",
     hints=[
@@ -646,7 +806,6 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_fun",
     {"out_trees[:] = [structure]": "out_trees.append(structure)"},
     name="Only the first result's structure is kept",
     hints=[
@@ -656,12 +815,10 @@ mistake(
     ],
 )
 mistake(
-    "pytrees.flatten_fun",
     {"= []": '= flatten_fun.__dict__.setdefault("kept", [])\nout_trees.clear()'},
     fails="test_wrappers_side_by_side",
 )
 mistake(
-    "pytrees.flatten_fun",
     {
         "tree_flatten(f(": "tree_flatten(result := f(",
         "[structure]": "[result]",
@@ -670,7 +827,6 @@ mistake(
     fails="test_structure_of_that_time",
 )
 mistake(
-    "pytrees.flatten_fun",
     {
         "out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))": """try:
     result = f(*tree_unflatten(in_tree, leaves))
@@ -681,7 +837,6 @@ out_leaves, structure = tree_flatten(result)"""
     fails="test_errors_in_the_function",
 )
 mistake(
-    "pytrees.flatten_fun",
     {
         "] = []": "] = []\nknown = {}",
         "tree_flatten(f(*tree_unflatten(in_tree, leaves)))": "known[str(leaves)] if str(leaves) in known else known.setdefault(str(leaves), tree_flatten(f(*tree_unflatten(in_tree, leaves))))",
@@ -691,138 +846,29 @@ mistake(
 )
 # A result without leaves leaves the last structure.
 mistake(
-    "pytrees.flatten_fun",
     {"out_trees[:] = [structure": "if out_leaves or not out_trees:\n    out_trees[:] = [structure"},
     fails="test_several_calls",
 )
 mistake(
-    "pytrees.flatten_fun",
     {"(in_tree, leaves))": "(in_tree, leaves if in_tree.num_leaves else ()))"},
     fails="test_wrong_number_of_flat_arguments",
 )
 # The arguments in a list are one argument.
 mistake(
-    "pytrees.flatten_fun",
     {
         "f(*tree_unflatten(in_tree, leaves))": "f(*(args if type(args := tree_unflatten(in_tree, leaves)) is tuple else [args]))"
     },
     fails="test_what_the_function_gets",
 )
 # a result that is a leaf comes back as it is
-mistake(
-    "pytrees.flatten_fun",
-    {"return out_leaves": "return out_leaves or ()"},
-    fails="test_flat_results",
-)
+mistake({"return out_leaves": "return out_leaves or ()"}, fails="test_flat_results")
 # What needs no arguments runs once.
 mistake(
-    "pytrees.flatten_fun",
     {"out_leaves, structure": "if not leaves and out_trees:\n    return []\nout_leaves, structure"},
     fails="test_runs_of_the_function",
 )
-# Without anything in it, a dict is taken apart before `is_leaf` is asked.
-mistake(
-    "pytrees.flatten",
-    {
-        "kind = node": "if type(tree) is dict and not tree:\n    return [], PyTreeDef(dict, (), ())\nkind = node"
-    },
-    fails="test_what_is_leaf_gives",
-)
-# Leaves are counted once all is built.
-mistake(
-    "pytrees.unflatten",
-    {
-        "if len(leaves) != treedef.num_leaves:": "if len(leaves) < treedef.num_leaves:",
-        "remaining = iter(leaves)": "remaining = iter(leaves[: treedef.num_leaves])",
-        "return build(treedef, build)": "tree = build(treedef, build)\nif len(leaves) > treedef.num_leaves:\n    raise ValueError('too many leaves')\nreturn tree",
-    },
-    fails="test_number_of_leaves",
-)
-# An error of what yields the leaves is taken for a wrong number of leaves.
-mistake(
-    "pytrees.unflatten",
-    {
-        "leaves = list(leaves)": "try:\n    leaves = list(leaves)\nexcept TypeError:\n    raise ValueError('no leaves') from None"
-    },
-    fails="test_errors_when_put_together",
-)
-# A leaf fits all of the first tree's leaves.
-mistake(
-    "pytrees.map",
-    {
-        "columns = [leaves, *(flatten_up_to(treedef, other) for other in rest)]": "columns = [\n    leaves,\n    *(\n        flatten_up_to(treedef, other) if node_type(type(other)) else [other] * len(leaves)\n        for other in rest\n    ),\n]"
-    },
-    fails="test_map_of_trees_that_differ",
-)
-mistake(
-    "pytrees.map",
-    {"for other in rest": "for other in rest if other is not None"},
-    fails="test_map_of_trees_that_differ",
-)
-# The keys of a dict, of which some cannot be compared, are sorted as texts.
-mistake(
-    "pytrees.flatten",
-    {
-        "children, data = kind.take_apart(tree)": "children, data = kind.take_apart(tree)\nif type(tree) is dict:\n    data = tuple(sorted(tree, key=str))\n    children = [tree[key] for key in data]"
-    },
-    fails="test_nested_containers",
-)
-# Keys of which the structure knows nothing are left out.
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "children, data = kind.take_apart(tree)": "if type(tree) is dict:\n    tree = {key: tree[key] for key in treedef.data if key in tree}\nchildren, data = kind.take_apart(tree)"
-    },
-    fails="test_keys_of_dicts",
-)
-# All dicts are made in one way, from their class and their keys.
-mistake(
-    "pytrees.unflatten",
-    {
-        "kind = ": "if issubclass(part.node_class, dict):\n    return part.node_class(zip(part.data, children))\nkind = "
-    },
-    fails="test_other_classes_come_back",
-)
-# Children that are left over count if they are true.
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "if data != treedef.data or len(children) != len(treedef.child_treedefs):": "number = len(treedef.child_treedefs)\nif data != treedef.data or len(children) < number or any(children[number:]):",
-        "strict=True": "strict=False",
-    },
-    fails="test_number_of_children",
-)
-# A call inside a call takes the place of the outer call's leaves.
-mistake(
-    "pytrees.unflatten",
-    {"leaves = list(leaves)": "global remaining\nleaves = list(leaves)"},
-    fails="test_other_classes_come_back",
-)
-# The data is a copy.
-mistake(
-    "pytrees.unflatten",
-    {"kind.from_children(part.data,": "kind.from_children(__import__('copy').copy(part.data),"},
-    fails="test_other_classes_come_back",
-)
-# All empty lists are one.
-mistake(
-    "pytrees.unflatten",
-    {
-        "children = [": "if part == PyTreeDef(list, None, ()):\n    return vars(tree_unflatten).setdefault('empty', [])\nchildren = ["
-    },
-    fails="test_classes_of_containers",
-)
-# A structure among the leaves is built, too.
-mistake(
-    "pytrees.unflatten",
-    {
-        "return next(remaining)": "x = next(remaining)\nreturn build(x, build) if isinstance(x, PyTreeDef) else x"
-    },
-    fails="test_leaves_of_any_kind",
-)
 # An error takes back what an inner call has kept.
 mistake(
-    "pytrees.flatten_fun",
     {
         "out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))": "before = out_trees[:]\ntry:\n    out_leaves, structure = tree_flatten(f(*tree_unflatten(in_tree, leaves)))\nexcept BaseException:\n    out_trees[:] = before\n    raise"
     },
@@ -830,7 +876,6 @@ mistake(
 )
 # Data that cannot be hashed.
 mistake(
-    "pytrees.flatten_fun",
     {
         "out_trees[:] = [structure]": "if structure not in {*out_trees}:\n    out_trees[:] = [structure]"
     },
@@ -838,139 +883,13 @@ mistake(
 )
 # The leaves are copies.
 mistake(
-    "pytrees.flatten_fun",
     {"return out_leaves": "return [x.copy() if hasattr(x, 'copy') else x for x in out_leaves]"},
     fails="test_flat_results",
 )
 # Wrappers are told apart by the identity of what they are made from.
 mistake(
-    "pytrees.flatten_fun",
     {
         ": list[PyTreeDef] = []": " = vars(flatten_fun).setdefault('kept', {}).setdefault((id(f), id(in_tree)), [])"
     },
     fails="test_wrappers_side_by_side",
-)
-# What is_leaf chooses is taken apart for nothing.
-mistake(
-    "pytrees.flatten",
-    {
-        "if kind is None": "if kind:\n    kind.take_apart(tree) if is_leaf and is_leaf(tree) else None\nif kind is None"
-    },
-    fails="test_leaves_by_choice",
-)
-# An array of children is asked whether it is true.
-mistake(
-    "pytrees.flatten",
-    {"flat = [tree": "if not children:\n    children = ()\nflat = [tree"},
-    fails="test_objects_of_other_classes",
-)
-# The list of children belongs to the container.
-mistake(
-    "pytrees.flatten",
-    {
-        "flat = [tree_flatten(child, is_leaf) for child in children]": "children = children if isinstance(children, list) and children is not tree else list(children)\nflat = []\nwhile children:\n    flat.append(tree_flatten(children.pop(0), is_leaf))"
-    },
-    fails="test_argument_is_left_alone",
-)
-# A class among the leaves is called.
-mistake(
-    "pytrees.flatten_up_to",
-    {"return [tree]": "return [tree()] if isinstance(tree, type) else [tree]"},
-    fails="test_subtrees_at_leaves",
-)
-# Keys that cannot be sorted raise Python's own error.
-mistake(
-    "pytrees.flatten_up_to",
-    {"kind = ": "if type(tree) is dict:\n    sorted(tree)\nkind = "},
-    fails="test_keys_of_dicts",
-)
-# A defaultdict fits a dict.
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "if type(tree) is not": "if type(tree) is defaultdict and treedef.node_class is dict:\n    tree = dict(tree)\nif type(tree) is not"
-    },
-    fails="test_containers_of_another_class",
-)
-# is_leaf is not asked about the whole tree.
-mistake(
-    "pytrees.map",
-    {
-        "tree_flatten(tree, is_leaf)": "tree_flatten(tree, is_leaf and (lambda x: x is not tree and is_leaf(x)))"
-    },
-    fails="test_map_with_chosen_leaves",
-)
-# A call inside a call takes the place of the outer call's structure.
-mistake(
-    "pytrees.map",
-    {
-        "leaves, treedef =": "global treedef\nleaves, treedef =",
-        "tree_unflatten(treedef, [f(*xs) for xs in zip(*columns, strict=True)])": "(lambda new: tree_unflatten(treedef, new))([f(*xs) for xs in zip(*columns, strict=True)])",
-    },
-    fails="test_results_that_are_containers",
-)
-# Keys that only the other tree has are left out.
-mistake(
-    "pytrees.map",
-    {
-        "flatten_up_to(treedef, other)": "flatten_up_to(treedef, {k: v for k, v in other.items() if k in tree} if type(other) is dict is type(tree) else other)"
-    },
-    fails="test_map_of_trees_that_differ",
-)
-# A subtree of one leaf is that leaf.
-mistake(
-    "pytrees.map",
-    {"f(*xs) for": "f(*[x[0] if type(x) is list and len(x) == 1 else x for x in xs]) for"},
-    fails="test_map_with_subtrees",
-)
-
-
-# What is known of a container is found by the identity of one that may be gone.
-mistake(
-    "pytrees.flatten",
-    {
-        "= None) ->": "= None, known=None) ->",
-        "children, data =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nchildren, data =",
-        "tree_flatten(child, is_leaf)": "tree_flatten(child, is_leaf, known)",
-        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "known[id(tree)] = leaves, PyTreeDef(type(tree), data, tuple(part for _, part in flat))\nreturn known[id(tree)]",
-    },
-    fails="test_nested_containers",
-)
-
-
-# A call inside a call loses the leaves of the outer one.
-@mistake("pytrees.flatten", fails="test_nested_containers")
-def tree_flatten(tree, is_leaf=None):
-    found = vars(tree_flatten).setdefault("found", [])
-
-    def walk(x):
-        kind = node_type(type(x))
-        if kind is None or (is_leaf is not None and is_leaf(x)):
-            found.append(x)
-            return leaf
-        children, data = kind.take_apart(x)
-        return PyTreeDef(type(x), data, tuple([walk(child) for child in children]))
-
-    found.clear()
-    structure = walk(tree)
-    return list(found), structure
-
-
-# The same tree twice is looked at once.
-mistake(
-    "pytrees.flatten_up_to",
-    {
-        "tree: Any) ->": "tree: Any, known=None) ->",
-        "kind =": "known = {} if known is None else known\nif id(tree) in known:\n    return known[id(tree)]\nkind =",
-        "return [x for child_def, child in pairs for x in flatten_up_to(child_def, child)]": "known[id(tree)] = [x for part, child in pairs for x in flatten_up_to(part, child, known)]\nreturn known[id(tree)]",
-    },
-    fails="test_tree_of_the_same_structure",
-)
-mistake(  # One structure for all that are equal: data that is equal is not always the same.
-    "pytrees.flatten",
-    {
-        "is_leaf: IsLeaf = None": "is_leaf=None, known={}",
-        "return leaves, PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))": "made = PyTreeDef(type(tree), data, tuple(treedef for _, treedef in flat))\ntry:\n    return leaves, known.setdefault(made, made)\nexcept TypeError:\n    return leaves, made",
-    },
-    fails="test_objects_of_other_classes",
 )

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("stackless.box_op")
 
-@right("stackless.box_op")
+
+@right
 def interpret_op(self, primitive, args, params):
     values, extras = self.open(args)
     with set_interpreter(self.prev_interpreter):
@@ -18,7 +20,7 @@ def interpret_op(self, primitive, args, params):
     return boxes if primitive.multiple_results else boxes[0]
 
 
-@right("stackless.box_op", style="boxes by hand in a comprehension; an ExitStack for the block")
+@right(style="boxes by hand in a comprehension; an ExitStack for the block")
 def interpret_op(self, primitive, args, params):
     from contextlib import ExitStack
 
@@ -33,9 +35,7 @@ def interpret_op(self, primitive, args, params):
     return self.box(outs, beside)
 
 
-@right(
-    "stackless.box_op", style="two inner functions chosen by a loop; each at the end, opened inside"
-)
+@right(style="two inner functions chosen by a loop; each at the end, opened inside")
 def interpret_op(self, primitive, args, params):
     def constant():
         return bind(primitive, *values, **dict(params))
@@ -56,7 +56,6 @@ def interpret_op(self, primitive, args, params):
 
 
 mistake(
-    "stackless.box_op",
     {
         "with set_interpreter(self.prev_interpreter):": "from microjax.contexts import EvalInterpreter\nwith set_interpreter(EvalInterpreter()):"
     },
@@ -68,7 +67,6 @@ mistake(
     ],
 )
 mistake(
-    "stackless.box_op",
     {
         "if all(extra is None for extra in extras):": "",
         "return bind(primitive, *values, **params)": "",
@@ -82,7 +80,6 @@ mistake(
 )
 # Puts the interpreter back by hand: not after an error in a rule.
 mistake(
-    "stackless.box_op",
     {
         "with set_interpreter(self.prev_interpreter):": "before, context.interpreter = context.interpreter, self.prev_interpreter\nif True:",
         "return bind(primitive, *values, **params)": "out = bind(primitive, *values, **params)\ncontext.interpreter = before\nreturn out",
@@ -92,7 +89,6 @@ mistake(
 )
 # Of several results none is boxed if the first has nothing beside it.
 mistake(
-    "stackless.box_op",
     {
         "return each(": "if primitive.multiple_results and outs[1][0] is None:\n    return outs[0]\nreturn each("
     },
@@ -100,7 +96,6 @@ mistake(
 )
 # opens the boxes of others
 mistake(
-    "stackless.box_op",
     {
         "values, extras = self.open(args)": "values = [x.value if isinstance(x, self.box_type) else x for x in args]\nextras = [x.extra if isinstance(x, self.box_type) else None for x in args]"
     },
@@ -108,37 +103,57 @@ mistake(
 )
 # a tangent that is the number 0.0 counts as none
 mistake(
-    "stackless.box_op",
     {"with ": "extras = [None if isinstance(e, float) and e == 0.0 else e for e in extras]\nwith "},
     fails="test_box_zeros",
 )
 mistake(
-    "stackless.box_op",
     {
         "return each(primitive, self.box, *outs)": "out = each(primitive, self.box, *outs)\nreturn tuple(out) if primitive.multiple_results else out"
     },
     fails="test_box_several",
 )
-mistake("stackless.box_op", {"is None for": "is None or extra is False for"}, fails="test_box_rule")
+mistake({"is None for": "is None or extra is False for"}, fails="test_box_rule")
 mistake(
-    "stackless.box_op",
     {
         "outs = get_rule": "if primitive not in self.rules and primitive.multiple_results:\n    return bind(primitive, *values, **params)\nouts = get_rule"
     },
     fails="test_box_missing_rule",
 )
-mistake("stackless.box_op", {"all(extra is": "extras and all(extra is"}, fails="test_box_constants")
+mistake({"all(extra is": "extras and all(extra is"}, fails="test_box_constants")
 # Without extras, a rule's results come out as they are.
 mistake(
-    "stackless.box_op",
     {
         "return each(primitive, self.box, *outs)": "if primitive.multiple_results and all(extra is None for extra in outs[1]):\n    return outs[0]\nreturn each(primitive, self.box, *outs)"
     },
     fails="test_box_several",
 )
+# A box of another interpreter counts as an own one, if it is of the class.
+mistake(
+    {
+        "if all(extra is None for extra in extras)": "if not any(isinstance(x, self.box_type) for x in args)"
+    },
+    fails="test_box_constants",
+)
+# Constants are passed on as arrays, which are not weakly typed.
+mistake(
+    {
+        "return bind(primitive, *values, **params)": "return bind(\n    primitive, *(x if isinstance(x, Tracer) else np.asarray(x) for x in values), **params\n)"
+    },
+    fails="test_box_constants",
+)
+# A result that is an operand has the operand's box, whatever the rule puts beside it.
+mistake(
+    {
+        "return each(": "for x, value in zip(args, values):\n    if outs[0] is value and self.owns(x):\n        return x\nreturn each("
+    },
+    fails="test_box_rule",
+)
 
 
-@right("stackless.linearize_flat")
+exercise("stackless.linearize_flat")
+
+
+@right
 def linearize_flat(f, primals, in_moves):
     moving = [x for x, moves in zip(primals, in_moves) if moves]
 
@@ -152,9 +167,7 @@ def linearize_flat(f, primals, in_moves):
     return LinearInterpreter().run(g, types_of(moving))
 
 
-@right(
-    "stackless.linearize_flat", style="an iterator for the tangents, results kept in a list outside"
-)
+@right(style="an iterator for the tangents, results kept in a list outside")
 def linearize_flat(f, primals, in_moves):
     results = []
 
@@ -173,7 +186,7 @@ def linearize_flat(f, primals, in_moves):
     return program, results
 
 
-@right("stackless.linearize_flat", style="filters before it instantiates; a class with __call__")
+@right(style="filters before it instantiates; a class with __call__")
 def linearize_flat(f, primals, in_moves):
     class Derivative:
         def __call__(self, *moving):
@@ -189,7 +202,6 @@ def linearize_flat(f, primals, in_moves):
 
 
 mistake(
-    "stackless.linearize_flat",
     {
         "list(compress(instantiate(tangents, avals), are_floats(avals)))": "instantiate(tangents, avals)"
     },
@@ -201,7 +213,6 @@ mistake(
     ],
 )
 mistake(
-    "stackless.linearize_flat",
     {
         "list(compress(instantiate(tangents, avals), are_floats(avals)))": "[t for t in tangents if t is not None]"
     },
@@ -213,7 +224,6 @@ mistake(
     ],
 )
 mistake(
-    "stackless.linearize_flat",
     {"def tangents_out(": "f(*primals)\n\ndef tangents_out("},
     name="The function is called twice",
     hints=[
@@ -224,12 +234,10 @@ mistake(
 )
 # The tangents that there are come first: right if the moving inputs do.
 mistake(
-    "stackless.linearize_flat",
     {"merge(in_moves, moving)": "[*moving, *[None] * (len(primals) - len(moving))]"},
     fails="test_linearize_moving_inputs",
 )
 mistake(
-    "stackless.linearize_flat",
     {
         "instantiate(tangents, avals)": "[t if a.dtype.kind != 'f' or t is not None else lax.sub(y, y) for y, t, a in zip(outs, tangents, avals)]"
     },
@@ -237,16 +245,18 @@ mistake(
 )
 # A result that is there twice has one tangent.
 mistake(
-    "stackless.linearize_flat",
     {
         "are_floats(avals))), outs": "[m and not any(o is p for p in outs[:i]) for i, (m, o) in enumerate(zip(are_floats(avals), outs))])), outs"
     },
     fails="test_linearize_moving_inputs",
 )
-mistake("stackless.linearize_flat", {")), outs": ")), tuple(outs)"}, fails="test_linearize_program")
+mistake({")), outs": ")), tuple(outs)"}, fails="test_linearize_program")
 
 
-@right("stackless.backward_pass")
+exercise("stackless.backward_pass")
+
+
+@right
 def backward_pass(program, cotangents):
     jaxpr, found = program.jaxpr, {}
     known = {var: value for var, value in zip(jaxpr.constvars, program.consts)}
@@ -266,7 +276,7 @@ def backward_pass(program, cotangents):
     return [instantiate([found.get(var)], [var.aval])[0] for var in jaxpr.invars]
 
 
-@right("stackless.backward_pass", style="lists of contributions, added up when they are needed")
+@right(style="lists of contributions, added up when they are needed")
 def backward_pass(program, cotangents):
     from collections import defaultdict
 
@@ -294,7 +304,7 @@ def backward_pass(program, cotangents):
     return instantiate([total(var) for var in jaxpr.invars], [var.aval for var in jaxpr.invars])
 
 
-@right("stackless.backward_pass", style="a table class keyed by id, recursion over the equations")
+@right(style="a table class keyed by id, recursion over the equations")
 def backward_pass(program, cotangents):
     class Table:
         def __init__(self):
@@ -326,7 +336,6 @@ def backward_pass(program, cotangents):
 
 
 mistake(
-    "stackless.backward_pass",
     {"add_up([found.get(atom), ct])": "found.get(atom) if ct is None else ct"},
     name="A later cotangent replaces an earlier one",
     hints=[
@@ -336,7 +345,6 @@ mistake(
     ],
 )
 mistake(
-    "stackless.backward_pass",
     {"reversed(jaxpr.eqns)": "jaxpr.eqns"},
     name="Equations are visited from the first to the last",
     hints=[
@@ -347,63 +355,76 @@ mistake(
 )
 # A variable that is two results keeps the last cotangent only.
 mistake(
-    "stackless.backward_pass",
     {
         "accumulate(jaxpr.outvars, cotangents)": "found.update(zip(jaxpr.outvars, cotangents, strict=True))"
     },
     fails="test_backward_given_arrays",
 )
 # Whether an equation matters is asked of its first result.
-mistake(
-    "stackless.backward_pass",
-    {"any(ct is not None for ct in cts)": "cts[0] is not None"},
-    fails="test_backward_rules",
-)
-mistake("stackless.backward_pass", {" = cts if": " = tuple(cts) if"}, fails="test_backward_rules")
+mistake({"any(ct is not None for ct in cts)": "cts[0] is not None"}, fails="test_backward_rules")
+mistake({" = cts if": " = tuple(cts) if"}, fails="test_backward_rules")
 # Zeros are float64.
 mistake(
-    "stackless.backward_pass",
     {"[v.aval for v in jaxpr.": "[ShapedArray(v.aval.shape, np.dtype(float)) for v in jaxpr."},
     fails="test_backward_zeros",
 )
 # Equations whose cotangents are zeros by value are left out: a tracer is asked for its value.
 mistake(
-    "stackless.backward_pass",
     {"(ct is not None for ct in cts)": "(ct is not None and np.any(np.asarray(ct)) for ct in cts)"},
     fails="test_backward_staged",
 )
 mistake(
-    "stackless.backward_pass",
     {"[v.aval for v in jaxpr.": "[ShapedArray(v.aval.shape, v.aval.dtype) for v in jaxpr."},
     fails="test_backward_zeros",
 )
 # A cotangent that is the number zero, or an empty array, counts as none.
 mistake(
-    "stackless.backward_pass",
     {"ct is not None for ct": "ct is not None and not (isinstance(ct, float) and ct == 0) for ct"},
     fails="test_backward_rules",
 )
 mistake(
-    "stackless.backward_pass",
     {" is not None for ct in cts)": " is not None and 0 not in get_aval(ct).shape for ct in cts)"},
     fails="test_backward_rules",
 )
 # An operand that is there twice keeps the last cotangent only, if there are several results.
 mistake(
-    "stackless.backward_pass",
     {
         "accumulate(eqn.invars, rule(ct_arg, *operands, **eqn.params))": "pairs = list(zip(eqn.invars, rule(ct_arg, *operands, **eqn.params), strict=True))\npairs = list(dict(pairs).items()) if eqn.primitive.multiple_results else pairs\naccumulate([x for x, _ in pairs], [ct for _, ct in pairs])"
     },
     fails="test_backward_lists",
 )
 mistake(
-    "stackless.backward_pass",
     {"return instantiate([": "return *instantiate([", " in jaxpr.invars])": " in jaxpr.invars]),"},
     fails="test_backward_chain",
 )
+# An equation of constants alone is left out, though a cotangent arrived.
+mistake(
+    {
+        "ct_arg = ": "if not any(isinstance(x, UndefPrimal) for x in operands):\n    continue\nct_arg = "
+    },
+    fails="test_backward_rules",
+)
+# A program without results has no zeros.
+mistake(
+    {
+        "return instantiate(": "if not found:\n    return [None] * len(jaxpr.invars)\nreturn instantiate("
+    },
+    fails="test_backward_zeros",
+)
+# Cotangents are kept on the program, and those of a pass that failed are added to the next one's.
+mistake(
+    {
+        "found: dict[Any, Any] = {}": "found = jaxpr.cache.setdefault('found', {})",
+        "return instantiate([found.get(var) for": "return instantiate([found.pop(var, None) for",
+    },
+    fails="test_backward_given_arrays",
+)
 
 
-@right("stackless.linearized_program")
+exercise("stackless.linearized_program")
+
+
+@right
 @once
 def linearized_program(program, in_moves):
     found = []
@@ -417,7 +438,7 @@ def linearized_program(program, in_moves):
     return values, ClosedJaxpr(without_consts(found[0].jaxpr), [])
 
 
-@right("stackless.linearized_program", style="the second program is put together by hand")
+@right(style="the second program is put together by hand")
 @once
 def linearized_program(program, in_moves):
     def run(*xs):
@@ -432,7 +453,7 @@ def linearized_program(program, in_moves):
     return first, ClosedJaxpr(second, [])
 
 
-@right("stackless.linearized_program", style="the interpreters themselves, without linearize_flat")
+@right(style="the interpreters themselves, without linearize_flat")
 @once
 def linearized_program(program, in_moves):
     floats = are_floats(program.out_avals)
@@ -452,7 +473,6 @@ def linearized_program(program, in_moves):
 
 
 mistake(
-    "stackless.linearized_program",
     {"return [*outs, *linear.consts]": "return [*linear.consts, *outs]"},
     name="The residuals come before the results",
     hints=[
@@ -462,7 +482,6 @@ mistake(
     ],
 )
 mistake(
-    "stackless.linearized_program",
     {
         "linear, outs = linearize_flat(function(program), primals, in_moves)": "points = [np.ones(aval.shape, aval.dtype) for aval in program.in_avals]\nlinear, _ = linearize_flat(function(program), points, in_moves)\nouts = function(program)(*primals)"
     },
@@ -475,7 +494,7 @@ mistake(
 )
 
 
-@mistake("stackless.linearized_program", fails="test_programs_values")
+@mistake(fails="test_programs_values")
 @once
 def linearized_program(program, in_moves):
     # the residuals are the inputs, and the second program computes everything again
@@ -495,38 +514,44 @@ def linearized_program(program, in_moves):
 
 
 mistake(
-    "stackless.linearized_program",
     {"(program), primals, in_moves)": "(program), primals, are_floats(program.in_avals))"},
     fails="test_programs_unmoved",
 )
 # The two programs of the first call serve all others.
 mistake(
-    "stackless.linearized_program",
     {
         "StagingInterpreter().run(values_and_residuals, program.in_avals)": "program.jaxpr.cache.setdefault(\n    'two programs', StagingInterpreter().run(values_and_residuals, program.in_avals)\n)"
     },
     fails="test_programs_again",
 )
 mistake(
-    "stackless.linearized_program",
     {"[*outs, *linear.consts]": "[*compress(outs, are_floats(program.out_avals)), *linear.consts]"},
     fails="test_programs_kinds",
 )
 mistake(
-    "stackless.linearized_program",
     {"program.in_avals)": "types_of(np.zeros(a.shape, a.dtype) for a in program.in_avals))"},
     fails="test_programs_kinds",
 )
 mistake(
-    "stackless.linearized_program",
     {
         "return [*outs, *linear.consts]": "outs = [o for i, o in enumerate(outs) if not any(o is p for p in outs[:i])]\nreturn [*outs, *linear.consts]"
     },
     fails="test_programs_given",
 )
+# Programs are kept by the number of inputs that move, whichever these are.
+mistake(
+    {
+        "def values_and": "key = 'linearized', sum(in_moves)\nif key in program.jaxpr.cache:\n    return program.jaxpr.cache[key]\n\ndef values_and",
+        "return values, ClosedJaxpr(linear, [])": "program.jaxpr.cache[key] = values, ClosedJaxpr(linear, [])\nreturn program.jaxpr.cache[key]",
+    },
+    fails="test_programs_again",
+)
 
 
-@right("stackless.transposed")
+exercise("stackless.transposed")
+
+
+@right
 def transposed(program, linear):
     number = len(linear) - sum(linear)
 
@@ -549,7 +574,6 @@ def transposed(program, linear):
 
 
 mistake(
-    "stackless.transposed",
     {
         "merge(linear, ts, inputs)": "merge(linear, ts, inputs[len(program.out_avals) :])",
         "inputs[len(known_avals) :]": "inputs[: len(program.out_avals)]",
@@ -564,99 +588,32 @@ mistake(
 )
 # The known part is computed at ones, once and for all.
 mistake(
-    "stackless.transposed",
     {"(linear, ts, inputs)": "(linear, ts, [np.ones(a.shape, a.dtype) for a in known_avals])"},
     fails="test_transposed_other_values",
 )
 mistake(
-    "stackless.transposed",
     {"linear_avals = [aval for": "linear_avals = [ShapedArray(aval.shape, aval.dtype) for"},
     fails="test_transposed_zeros",
 )
 # Of a result that is there twice the last cotangent counts.
 mistake(
-    "stackless.transposed",
     {
         "return backward_pass(recorded, inputs[len(known_avals) :]), None": "outs, cts = recorded.jaxpr.outvars, inputs[len(known_avals) :]\nlast = [not any(o is p for p in outs[i + 1 :]) for i, o in enumerate(outs)]\nreturn backward_pass(recorded, [ct if x else None for x, ct in zip(last, cts)]), None"
     },
     fails="test_transposed_given",
 )
-# A box of another interpreter counts as an own one, if it is of the class.
-mistake(
-    "stackless.box_op",
-    {
-        "if all(extra is None for extra in extras)": "if not any(isinstance(x, self.box_type) for x in args)"
-    },
-    fails="test_box_constants",
-)
-# Constants are passed on as arrays, which are not weakly typed.
-mistake(
-    "stackless.box_op",
-    {
-        "return bind(primitive, *values, **params)": "return bind(\n    primitive, *(x if isinstance(x, Tracer) else np.asarray(x) for x in values), **params\n)"
-    },
-    fails="test_box_constants",
-)
-# An equation of constants alone is left out, though a cotangent arrived.
-mistake(
-    "stackless.backward_pass",
-    {
-        "ct_arg = ": "if not any(isinstance(x, UndefPrimal) for x in operands):\n    continue\nct_arg = "
-    },
-    fails="test_backward_rules",
-)
-# A program without results has no zeros.
-mistake(
-    "stackless.backward_pass",
-    {
-        "return instantiate(": "if not found:\n    return [None] * len(jaxpr.invars)\nreturn instantiate("
-    },
-    fails="test_backward_zeros",
-)
-# A result that is an operand has the operand's box, whatever the rule puts beside it.
-mistake(
-    "stackless.box_op",
-    {
-        "return each(": "for x, value in zip(args, values):\n    if outs[0] is value and self.owns(x):\n        return x\nreturn each("
-    },
-    fails="test_box_rule",
-)
 # Linear inputs come last.
 mistake(
-    "stackless.transposed",
     {"merge(linear, ts, inputs)": "[*inputs[: len(known_avals)], *ts]"},
     fails="test_transposed_mixed_inputs",
 )
 # Operations on known inputs are recorded, too, and transposed like the others.
-mistake(
-    "stackless.transposed",
-    {"LinearInterpreter().run(": "StagingInterpreter().run("},
-    fails="test_transposed_values",
-)
+mistake({"LinearInterpreter().run(": "StagingInterpreter().run("}, fails="test_transposed_values")
 # The last inputs are the cotangents, of which a program without results has none.
 mistake(
-    "stackless.transposed",
     {
         "merge(linear, ts, inputs)": "merge(linear, ts, inputs[: -len(program.out_avals)])",
         "inputs[len(known_avals) :]": "inputs[-len(program.out_avals) :]",
     },
     fails="test_transposed_given",
-)
-# Programs are kept by the number of inputs that move, whichever these are.
-mistake(
-    "stackless.linearized_program",
-    {
-        "def values_and": "key = 'linearized', sum(in_moves)\nif key in program.jaxpr.cache:\n    return program.jaxpr.cache[key]\n\ndef values_and",
-        "return values, ClosedJaxpr(linear, [])": "program.jaxpr.cache[key] = values, ClosedJaxpr(linear, [])\nreturn program.jaxpr.cache[key]",
-    },
-    fails="test_programs_again",
-)
-# Cotangents are kept on the program, and those of a pass that failed are added to the next one's.
-mistake(
-    "stackless.backward_pass",
-    {
-        "found: dict[Any, Any] = {}": "found = jaxpr.cache.setdefault('found', {})",
-        "return instantiate([found.get(var) for": "return instantiate([found.pop(var, None) for",
-    },
-    fails="test_backward_given_arrays",
 )

@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("staging.build_jaxpr")
 
-@right("staging.build_jaxpr")
+
+@right
 def build_jaxpr(f, num_args):
     class Writer(Interpreter):
         def __init__(self):
@@ -26,7 +28,7 @@ def build_jaxpr(f, num_args):
     return Jaxpr(parameters=tuple(variables), equations=(*writer.equations,), return_val=out)
 
 
-@right("staging.build_jaxpr", style="a method that is replaced; names by how many there are")
+@right(style="a method that is replaced; names by how many there are")
 def build_jaxpr(f, num_args):
     parameters = tuple(Var(f"v_{i + 1}") for i in range(num_args))
     lines, writer = [], Interpreter()
@@ -43,7 +45,6 @@ def build_jaxpr(f, num_args):
 
 
 mistake(
-    "staging.build_jaxpr",
     {
         "var = Var": "if all(isinstance(arg, float) for arg in args):\n    return sum(args) if op is Op.add else args[0] * args[1]\nvar = Var"
     },
@@ -55,7 +56,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.build_jaxpr",
     {"return var": "return equations[-1]"},
     name="The equation is returned instead of its variable",
     hints=[
@@ -65,7 +65,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.build_jaxpr",
     {"with set_interpreter(StagingInterpreter()):": "if StagingInterpreter():"},
     name="The function runs without the staging interpreter",
     hints=[
@@ -75,7 +74,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.build_jaxpr",
     {"(equations), result": "(equations), equations[-1].var if equations else result"},
     name="The result is always that of the last equation",
     hints=[
@@ -86,7 +84,6 @@ mistake(
 )
 # parameters that are not used are left out
 mistake(
-    "staging.build_jaxpr",
     {
         "return Jaxpr": "used = {result, *(arg for e in equations for arg in e.args)}\nreturn Jaxpr",
         "Jaxpr(parameters": "Jaxpr(tuple(p for p in parameters if p in used)",
@@ -95,7 +92,6 @@ mistake(
 )
 # the names of a program around it are put back by hand: not if the function raises
 mistake(
-    "staging.build_jaxpr",
     {
         "names = (f": "saved = getattr(build_jaxpr, 'names', None)\nbuild_jaxpr.names = (f",
         "Var(next(names)) for": "Var(next(build_jaxpr.names)) for",
@@ -106,49 +102,51 @@ mistake(
 )
 # at least one parameter
 mistake(
-    "staging.build_jaxpr",
     {"(num_args)": "(num_args or 1)", "(*parameters)": "(*parameters[:num_args])"},
     fails="test_several_parameters",
 )
 # a function that fails is tried again
 mistake(
-    "staging.build_jaxpr",
     {
         "result = f(*parameters)": "try:\n    result = f(*parameters)\nexcept Exception:\n    equations.clear()\n    result = f(*parameters)"
     },
     fails="test_a_function_that_fails",
 )
 # only functions with a name
-mistake(
-    "staging.build_jaxpr",
-    {"names = (f": "f.__name__\nnames = (f"},
-    fails="test_the_function_runs_each_time",
-)
+mistake({"names = (f": "f.__name__\nnames = (f"}, fails="test_the_function_runs_each_time")
 # parameters in the order of their names, where v_10 comes before v_2
 mistake(
-    "staging.build_jaxpr",
     {"return Jaxpr(parameters": "return Jaxpr(tuple(sorted(parameters, key=str))"},
     fails="test_several_parameters",
 )
 # the name of the operation
-mistake("staging.build_jaxpr", {"var, op": "var, op.name"}, fails="test_the_program_of_a_function")
+mistake({"var, op": "var, op.name"}, fails="test_the_program_of_a_function")
 # a constant that is equal to a parameter is taken for it
 mistake(
-    "staging.build_jaxpr",
     {"var, op, args)": "var, op, tuple(next((p for p in parameters if p == a), a) for a in args))"},
     fails="test_operands_of_others_are_kept",
 )
 # is the current one after each operation, even if a different one was before
 mistake(
-    "staging.build_jaxpr",
     {
         "return var": "from microjax.interpreters import context\n\ncontext.interpreter = self\nreturn var"
     },
     fails="test_programs_inside_programs",
 )
+# the interpreter before comes back only if the function fails, or leaves this one behind
+mistake(
+    {
+        "with set_interpreter(StagingInterpreter()):": "from microjax.interpreters import context\nbefore, context.interpreter = context.interpreter, StagingInterpreter()\ntry:",
+        "return Jaxpr": "except BaseException:\n    context.interpreter = before\n    raise\nif type(context.interpreter) is StagingInterpreter:\n    context.interpreter = before\nreturn Jaxpr",
+    },
+    fails="test_a_function_that_fails",
+)
 
 
-@right("staging.eval_jaxpr", style="the last uses are found from the end, before anything runs")
+exercise("staging.eval_jaxpr")
+
+
+@right(style="the last uses are found from the end, before anything runs")
 def eval_jaxpr(jaxpr, args):
     from microjax.interpreters import current_interpreter
 
@@ -173,9 +171,7 @@ def eval_jaxpr(jaxpr, args):
     return read(jaxpr.return_val)
 
 
-@right(
-    "staging.eval_jaxpr", style="uses are counted, by identity; a dict for each kind of variable"
-)
+@right(style="uses are counted, by identity; a dict for each kind of variable")
 def eval_jaxpr(jaxpr, args):
     if len(args) - len(jaxpr.parameters):
         raise TypeError("Give one value for each parameter.")
@@ -203,7 +199,7 @@ def eval_jaxpr(jaxpr, args):
     return take(jaxpr.return_val)
 
 
-@right("staging.eval_jaxpr", style="an Environment class with __missing__, which forgets")
+@right(style="an Environment class with __missing__, which forgets")
 def eval_jaxpr(jaxpr, args):
     class Environment(dict):
         def __missing__(self, atom):
@@ -230,7 +226,6 @@ def eval_jaxpr(jaxpr, args):
 
 
 mistake(
-    "staging.eval_jaxpr",
     {"env.pop(atom, None)": "pass"},
     name="All results are kept until the end",
     hints=[
@@ -240,7 +235,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.eval_jaxpr",
     {".get(arg, arg)": "[arg]", ".get(jaxpr.return_val, jaxpr.return_val)": "[jaxpr.return_val]"},
     name="Constants are looked up as variables",
     hints=[
@@ -250,7 +244,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.eval_jaxpr",
     {
         "env.get(arg, arg)": "(env.get(arg) if isinstance(arg, Var) else arg)",
         "return env.get(jaxpr.return_val, jaxpr.return_val)": "out = jaxpr.return_val\nreturn env.get(out) if isinstance(out, Var) else out",
@@ -263,7 +256,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.eval_jaxpr",
     {
         "zip(jaxpr.parameters": "zip(map(str, jaxpr.parameters)",
         "{atom: i": "{str(atom): i",
@@ -282,7 +274,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.eval_jaxpr",
     {"bind(equation.op, *(": "(lambda x, y: x + y if equation.op is Op.add else x * y)(*("},
     name="Operations are computed with Python's + and *",
     hints=[
@@ -292,7 +283,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.eval_jaxpr",
     {
         "env = dict(": "from microjax.interpreters import EvalInterpreter\nenv = dict(",
         "bind(equation.op, *(": "EvalInterpreter().interpret_op(equation.op, tuple(",
@@ -306,27 +296,23 @@ mistake(
 )
 # results that nothing uses are kept
 mistake(
-    "staging.eval_jaxpr",
     {"for atom in {equation.var, *equation.args}:": "for atom in equation.args:"},
     fails="test_results_that_nothing_needs",
 )
 # plain slip: zip without a count
 mistake(
-    "staging.eval_jaxpr",
     {"if len(args) != len(jaxpr.parameters):": "if False:", ", strict=True": ""},
     fails="test_a_wrong_number_of_values",
 )
 # `or`: a value that is false counts as no value
-mistake("staging.eval_jaxpr", {", arg)": ") or arg"}, fails="test_zeros_are_values_like_others")
+mistake({", arg)": ") or arg"}, fails="test_zeros_are_values_like_others")
 # constants are in the environment, too, where those that are equal in Python are one
 mistake(
-    "staging.eval_jaxpr",
     {"env = dict(": "env = {a: a for equation in jaxpr.equations for a in equation.args} | dict("},
     fails="test_constants_stand_for_themselves",
 )
 # operands in a list
 mistake(
-    "staging.eval_jaxpr",
     {
         "env = dict(": "from microjax.interpreters import current_interpreter\nenv = dict(",
         "bind(equation.op, *(": "current_interpreter().interpret_op(equation.op, list(",
@@ -335,36 +321,43 @@ mistake(
 )
 # a ValueError is taken for that of zip, wherever it is from
 mistake(
-    "staging.eval_jaxpr",
     {".args))": ".args))\nexcept ValueError:\n    raise TypeError", "env[": "try:\n    env["},
     fails="test_operations_that_fail",
 )
 # recursion over the equations
 mistake(
-    "staging.eval_jaxpr",
     {
         "env = dict(": "def all_from(i):\n    if i < len(jaxpr.equations):\n        yield i, jaxpr.equations[i]\n        yield from all_from(i + 1)\n\nenv = dict(",
         "i, equation in enumerate(jaxpr.equations)": "i, equation in all_from(0)",
     },
     fails="test_results_that_were_needed",
 )
+
 # a constant that is equal to a variable is taken for it
 mistake(
-    "staging.eval_jaxpr",
     {"env.get(arg, arg) for": "next((env[var] for var in env if var == arg), arg) for"},
     fails="test_constants_stand_for_themselves",
 )
 # an operand's value is looked up again if it is a variable
 mistake(
-    "staging.eval_jaxpr",
     {".get(arg, arg) for": ".get(x, x) if isinstance(x := env.get(arg, arg), Var) else x for"},
     fails="test_variables_of_a_program_outside",
 )
 # a value too few is noticed only where it is needed
-mistake("staging.eval_jaxpr", {" !=": " >", "True": "False"}, fails="test_a_wrong_number_of_values")
+mistake({" !=": " >", "True": "False"}, fails="test_a_wrong_number_of_values")
+# a program with a constant result applies no operation
+mistake(
+    {
+        "env = dict(": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr.return_val\nenv = dict("
+    },
+    fails="test_the_current_interpreter_applies_the_operations",
+)
 
 
-@right("staging.dce_jaxpr")
+exercise("staging.dce_jaxpr")
+
+
+@right
 def dce_jaxpr(jaxpr):
     lines = {equation.var: equation for equation in jaxpr.equations}
     needed, todo = set(), [jaxpr.return_val]
@@ -377,7 +370,7 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
-@right("staging.dce_jaxpr")
+@right
 def dce_jaxpr(jaxpr):
     used, kept = [jaxpr.return_val], ()
     for equation in jaxpr.equations[::-1]:
@@ -387,7 +380,7 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
-@right("staging.dce_jaxpr", style="flags by index, ids of variables, dataclasses.replace, compress")
+@right(style="flags by index, ids of variables, dataclasses.replace, compress")
 def dce_jaxpr(jaxpr):
     from dataclasses import replace
     from itertools import compress
@@ -404,7 +397,6 @@ def dce_jaxpr(jaxpr):
 
 
 mistake(
-    "staging.dce_jaxpr",
     {"reversed(jaxpr.equations)": "jaxpr.equations", "reversed(kept)": "kept"},
     name="The equations are looked at from top to bottom",
     hints=[
@@ -414,7 +406,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.dce_jaxpr",
     {"{jaxpr.return_val}": "{jaxpr.return_val}.union(*(e.args for e in jaxpr.equations))"},
     name="Whatever is used anywhere is kept",
     hints=[
@@ -424,7 +415,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.dce_jaxpr",
     {"reversed(kept)": "kept"},
     name="The program comes out upside down",
     hints=[
@@ -434,7 +424,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.dce_jaxpr",
     {
         "{jaxpr.return_val}": "[jaxpr.return_val]",
         "needed.update": "needed.extend",
@@ -448,7 +437,6 @@ mistake(
     ],
 )
 mistake(
-    "staging.dce_jaxpr",
     {"Jaxpr(jaxpr.parameters": "Jaxpr(tuple(var for var in jaxpr.parameters if var in needed)"},
     name="Parameters that are not needed are dropped",
     hints=[
@@ -459,7 +447,7 @@ mistake(
 )
 
 
-@mistake("staging.dce_jaxpr", fails="test_long_programs")
+@mistake(fails="test_long_programs")
 def dce_jaxpr(jaxpr):
     # goes over the equations again, and not often enough
     kept = jaxpr.equations
@@ -469,7 +457,7 @@ def dce_jaxpr(jaxpr):
     return Jaxpr(jaxpr.parameters, kept, jaxpr.return_val)
 
 
-@mistake("staging.dce_jaxpr", fails="test_long_programs")
+@mistake(fails="test_long_programs")
 def dce_jaxpr(jaxpr):
     # goes to shared operands each time: exponential
     made_by = {equation.var: equation for equation in jaxpr.equations}
@@ -485,13 +473,11 @@ def dce_jaxpr(jaxpr):
 
 # operands in a list
 mistake(
-    "staging.dce_jaxpr",
     {"kept.append(equation)": "kept.append(Equation(equation.var, equation.op, [*equation.args]))"},
     fails="test_what_is_needed_stays",
 )
 # simple equations first
 mistake(
-    "staging.dce_jaxpr",
     {
         "return Jaxpr(": "depth = {}\nfor equation in reversed(kept):\n    depth[equation.var] = 1 + max(depth.get(arg, 0) for arg in equation.args)\nkept.sort(key=lambda equation: -depth[equation.var])\nreturn Jaxpr("
     },
@@ -499,7 +485,6 @@ mistake(
 )
 # the given program itself is cleaned
 mistake(
-    "staging.dce_jaxpr",
     {
         "return Jaxpr(jaxpr.parameters, tuple(reversed(kept)), jaxpr.return_val)": "object.__setattr__(jaxpr, 'equations', tuple(reversed(kept)))\nreturn jaxpr"
     },
@@ -507,19 +492,16 @@ mistake(
 )
 # a list of atoms, in which a constant may be equal to a variable
 mistake(
-    "staging.dce_jaxpr",
     {"{jaxpr.return_val}": "[jaxpr.return_val]", "needed.update": "needed.extend"},
     fails="test_constants_need_nothing",
 )
 # an equation without a variable stays
 mistake(
-    "staging.dce_jaxpr",
     {".var in needed": ".var in needed or not any(isinstance(arg, Var) for arg in equation.args)"},
     fails="test_what_is_not_used_goes",
 )
 # in the order of a set: mostly that of its numbers
 mistake(
-    "staging.dce_jaxpr",
     {
         "kept = []": "kept = set()",
         "kept.append(equation)": "kept.add(jaxpr.equations.index(equation))",
@@ -527,26 +509,8 @@ mistake(
     },
     fails="test_what_is_not_used_goes",
 )
-# the interpreter before comes back only if the function fails, or leaves this one behind
-mistake(
-    "staging.build_jaxpr",
-    {
-        "with set_interpreter(StagingInterpreter()):": "from microjax.interpreters import context\nbefore, context.interpreter = context.interpreter, StagingInterpreter()\ntry:",
-        "return Jaxpr": "except BaseException:\n    context.interpreter = before\n    raise\nif type(context.interpreter) is StagingInterpreter:\n    context.interpreter = before\nreturn Jaxpr",
-    },
-    fails="test_a_function_that_fails",
-)
-# a program with a constant result applies no operation
-mistake(
-    "staging.eval_jaxpr",
-    {
-        "env = dict(": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr.return_val\nenv = dict("
-    },
-    fails="test_the_current_interpreter_applies_the_operations",
-)
 # a program that returns a constant stays as it is
 mistake(
-    "staging.dce_jaxpr",
     {"needed =": "if not isinstance(jaxpr.return_val, Var):\n    return jaxpr\nneeded ="},
     fails="test_programs_that_need_nothing",
 )

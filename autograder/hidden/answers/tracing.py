@@ -3,8 +3,10 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("tracing.constant")
 
-@right("tracing.constant")
+
+@right
 def constant(self, val):
     literal = literal_of(val)
     if literal:
@@ -17,7 +19,7 @@ def constant(self, val):
     return known.var
 
 
-@right("tracing.constant", style="setdefault, the copy by a table of classes")
+@right(style="setdefault, the copy by a table of classes")
 def constant(self, val):
     if literal := literal_of(val):
         return literal
@@ -28,7 +30,7 @@ def constant(self, val):
     return self.consts[id(val)].var
 
 
-@right("tracing.constant", style="searches the notes one by one, by `is`")
+@right(style="searches the notes one by one, by `is`")
 def constant(self, val):
     def note():
         for const in self.consts.values():
@@ -47,7 +49,6 @@ def constant(self, val):
 
 
 mistake(
-    "tracing.constant",
     {
         "if id(val) not in self.consts:": "for const in self.consts.values() if isinstance(val, np.ndarray) else ():\n    same = isinstance(const.value, np.ndarray) and val.dtype == const.value.dtype\n    if same and np.array_equal(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
     },
@@ -59,7 +60,6 @@ mistake(
     ],
 )
 mistake(
-    "tracing.constant",
     {
         "kept = np.array(val) if isinstance(val, np.ndarray) else val": "self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, val)",
         "self.consts[id(val)] = Constant(Var(raise_to_shaped(get_aval(val))), val, kept)": "",
@@ -72,7 +72,6 @@ mistake(
     ],
 )
 mistake(
-    "tracing.constant",
     {"val, kept": "kept, kept"},
     name="The object with that id is not kept alive",
     hints=[
@@ -81,61 +80,79 @@ mistake(
         "The second field of `Constant` is `val` itself, not the copy. As long as it is kept there, no other object has its `id`.",
     ],
 )
-mistake(  # The variable of an array is the same one in all programs.
-    "tracing.constant",
+# The variable of an array is the same one in all programs.
+mistake(
     {
         "val: Value": "val: Value, known={}",
         ", val, kept)": ", val, kept)\nself.consts[id(val)] = known.setdefault(id(val), self.consts[id(val)])",
     },
     fails="test_constant_in_two_programs",
 )
-mistake(  # A tracer's type is taken as it is, and may hold a value.
-    "tracing.constant",
+# A tracer's type is taken as it is, and may hold a value.
+mistake(
     {"Var(raise": "Var(get_aval(val) if isinstance(val, Tracer) else raise"},
     fails="test_constant_tracers",
 )
-mistake(  # Exact class: arrays of a subclass are not copied.
-    "tracing.constant",
-    {"isinstance(val, np.ndarray)": "type(val) is np.ndarray"},
-    fails="test_constant_is_a_copy",
-)
-mistake(  # An array without axes keeps its first literal.
-    "tracing.constant",
+# Exact class: arrays of a subclass are not copied.
+mistake({"isinstance(val, np.ndarray)": "type(val) is np.ndarray"}, fails="test_constant_is_a_copy")
+# An array without axes keeps its first literal.
+mistake(
     {
         "val: Value": "val: Value, known={}",
         "return literal": "return known.setdefault(id(val), (val, literal))[1]",
     },
     fails="test_constant_is_a_copy",
 )
-mistake(  # Objects with the same memory are one.
-    "tracing.constant",
+# Objects with the same memory are one.
+mistake(
     {
         "if id(val) not in self.consts:": "for const in self.consts.values():\n    if isinstance(val, np.ndarray) and isinstance(const.value, np.ndarray) and np.shares_memory(val, const.value):\n        return const.var\nif id(val) not in self.consts:"
     },
     fails="test_constant_equal_arrays",
 )
-mistake(  # An array with one element becomes a literal.
-    "tracing.constant",
+# An array with one element becomes a literal.
+mistake(
     {
         "literal_of(val)": "literal_of(val.reshape(()) if isinstance(val, np.ndarray) and val.size == 1 else val)"
     },
     fails="test_constant_arrays",
 )
-mistake(  # A complex number loses half of itself.
-    "tracing.constant",
+# A complex number loses half of itself.
+mistake(
     {"literal_of(val)": "literal_of(val.real if isinstance(val, complex) else val)"},
     fails="test_constant_other_arrays",
 )
-mistake(  # A tracer whose box adds nothing counts as what is in it.
-    "tracing.constant",
+# A tracer whose box adds nothing counts as what is in it.
+mistake(
     {
         "literal = literal_of(val)": "val = val.full_lower() if isinstance(val, Tracer) else val\nliteral = literal_of(val)"
     },
     fails="test_constant_other_arrays",
 )
+# A copy of an array of our own has no weak type.
+mistake(
+    {"isinstance(val, np.ndarray)": 'hasattr(val, "nbytes") and not isinstance(val, Tracer)'},
+    fails="test_constant_arrays",
+)
+# A large array is not copied.
+mistake(
+    {"isinstance(val, np.ndarray)": "isinstance(val, np.ndarray) and val.nbytes < 4096"},
+    fails="test_constant_is_a_copy",
+)
+# The literal of a number is used again for one that is equal.
+mistake(
+    {
+        "val: Value": "val, known={}",
+        "literal_of(val)": "known.setdefault(val, literal_of(val)) if isinstance(val, (int, float)) else literal_of(val)",
+    },
+    fails="test_constant_numbers",
+)
 
 
-@right("tracing.trace_with")
+exercise("tracing.trace_with")
+
+
+@right
 def trace_with(builder, f, avals):
     with new_main(JaxprTrace, builder) as main:
         trace = main.trace_type(main)
@@ -150,7 +167,7 @@ def trace_with(builder, f, avals):
     return builder.build([box.atom for box in boxes], atoms)
 
 
-@right("tracing.trace_with", style="a with block of its own, the program is built inside")
+@right(style="a with block of its own, the program is built inside")
 def trace_with(builder, f, avals):
     from contextlib import contextmanager
 
@@ -171,7 +188,7 @@ def trace_with(builder, f, avals):
         return builder.build([tracer.atom for tracer in tracers], outvars)
 
 
-@right("tracing.trace_with", style="an ExitStack puts the hook back")
+@right(style="an ExitStack puts the hook back")
 def trace_with(builder, f, avals):
     from contextlib import ExitStack
 
@@ -190,7 +207,6 @@ def trace_with(builder, f, avals):
 
 
 mistake(
-    "tracing.trace_with",
     {
         "previous, trace_state.dynamic_trace = trace_state.dynamic_trace, main": "previous = trace_state.dynamic_trace"
     },
@@ -202,7 +218,6 @@ mistake(
     ],
 )
 mistake(
-    "tracing.trace_with",
     {
         "invars: list[Any] = [t.atom for t in tracers]": "read = {id(atom) for eqn in builder.eqns for atom in eqn.invars}\nread |= {id(out.atom) for out in outs}\ninvars = [t.atom for t in tracers if id(t.atom) in read]"
     },
@@ -213,103 +228,72 @@ mistake(
         "The inputs are the variables of all boxes that you made, in order.",
     ],
 )
-mistake(  # An exception leaves the interpreter in charge.
-    "tracing.trace_with",
-    {"try:": "if True:", "finally:": "if True:"},
-    fails="test_trace_afterwards",
+# An exception leaves the interpreter in charge.
+mistake({"try:": "if True:", "finally:": "if True:"}, fails="test_trace_afterwards")
+# An input keeps the value that its type may have.
+mistake(
+    {"trace.new_arg(aval)": "JaxprTracer(trace, Var(aval))"}, fails="test_trace_evaluates_nothing"
 )
-mistake(  # An input keeps the value that its type may have.
-    "tracing.trace_with",
-    {"trace.new_arg(aval)": "JaxprTracer(trace, Var(aval))"},
-    fails="test_trace_evaluates_nothing",
-)
-mistake(  # A result that is not an array is dropped without a word.
-    "tracing.trace_with",
-    {"in f(*tracers)": "in f(*tracers) if out is not None"},
-    fails="test_trace_errors",
-)
-mistake(  # The program is recorded into another builder.
-    "tracing.trace_with",
-    {"with new": "builder = JaxprBuilder()\nwith new"},
-    fails="test_trace_operations",
-)
-mistake(  # A result that is a whole number becomes a float.
-    "tracing.trace_with",
+# A result that is not an array is dropped without a word.
+mistake({"in f(*tracers)": "in f(*tracers) if out is not None"}, fails="test_trace_errors")
+# The program is recorded into another builder.
+mistake({"with new": "builder = JaxprBuilder()\nwith new"}, fails="test_trace_operations")
+# A result that is a whole number becomes a float.
+mistake(
     {"full_raise(trace, out)": "full_raise(trace, float(out) if isinstance(out, int) else out)"},
     fails="test_trace_plain_outputs",
 )
-mistake(  # A builder begins anew.
-    "tracing.trace_with",
-    {"with new": "builder.consts.clear()\nwith new"},
-    fails="test_trace_operations",
-)
-mistake(  # Nothing is recorded for a function without results.
-    "tracing.trace_with",
+# A builder begins anew.
+mistake({"with new": "builder.consts.clear()\nwith new"}, fails="test_trace_operations")
+# Nothing is recorded for a function without results.
+mistake(
     {"invars: list": "if not outs:\n    builder.eqns.clear()\ninvars: list"},
     fails="test_trace_no_inputs",
 )
-mistake(  # An array of our own without axes becomes a literal.
-    "tracing.trace_with",
+# An array of our own without axes becomes a literal.
+mistake(
     {
         "full_raise(trace, out)": "full_raise(trace, np.asarray(out) if hasattr(out, 'weak_type') and not isinstance(out, Tracer) else out)"
     },
     fails="test_trace_plain_outputs",
 )
-mistake(  # Whatever NumPy can convert is a result.
-    "tracing.trace_with",
+# Whatever NumPy can convert is a result.
+mistake(
     {
         "full_raise(trace, out)": "full_raise(trace, getattr(out, '__array__', lambda: out)() if not hasattr(out, 'shape') else out)"
     },
     fails="test_trace_errors",
 )
-mistake(  # A box belongs to all programs of its builder.
-    "tracing.trace_with",
+# A box belongs to all programs of its builder.
+mistake(
     {
         "full_raise(trace, out)": "out if isinstance(out, JaxprTracer) and out._trace.main.global_data is builder else full_raise(trace, out)"
     },
     fails="test_trace_escaped",
 )
-mistake(  # The interpreter in charge before is guessed from the stack.
-    "tracing.trace_with",
+# The interpreter in charge before is guessed from the stack.
+mistake(
     {
         "trace_state.dynamic_trace = previous": "below = [m for m in trace_state.stack[:-1] if m.trace_type is JaxprTrace]\ntrace_state.dynamic_trace = below[-1] if below else None"
     },
     fails="test_trace_afterwards",
 )
-mistake(  # A StopIteration of the function is taken for the end of its results.
-    "tracing.trace_with",
+# A StopIteration of the function is taken for the end of its results.
+mistake(
     {
         "outs = [full_raise(trace, out) for out in f(*tracers)]": "outs = [full_raise(trace, out) for outs in map(f, *([t] for t in tracers)) for out in outs] if tracers else [full_raise(trace, out) for out in f()]"
     },
     fails="test_trace_afterwards",
 )
-mistake(  # A float of NumPy counts as a Python number, since its class is one of them.
-    "tracing.trace_with",
+# A float of NumPy counts as a Python number, since its class is one of them.
+mistake(
     {"full_raise(trace, out)": "full_raise(trace, float(out) if isinstance(out, float) else out)"},
     fails="test_trace_plain_outputs",
 )
-mistake(  # What has no atom is not an array; but the function may have that error, too.
-    "tracing.trace_with",
+# What has no atom is not an array; but the function may have that error, too.
+mistake(
     {
         "finally:": "except AttributeError as error:\n    raise TypeError(*error.args) from error\nfinally:"
     },
     fails="test_trace_afterwards",
-)
-mistake(  # A copy of an array of our own has no weak type.
-    "tracing.constant",
-    {"isinstance(val, np.ndarray)": 'hasattr(val, "nbytes") and not isinstance(val, Tracer)'},
-    fails="test_constant_arrays",
-)
-mistake(  # A large array is not copied.
-    "tracing.constant",
-    {"isinstance(val, np.ndarray)": "isinstance(val, np.ndarray) and val.nbytes < 4096"},
-    fails="test_constant_is_a_copy",
-)
-mistake(  # The literal of a number is used again for one that is equal.
-    "tracing.constant",
-    {
-        "val: Value": "val, known={}",
-        "literal_of(val)": "known.setdefault(val, literal_of(val)) if isinstance(val, (int, float)) else literal_of(val)",
-    },
-    fails="test_constant_numbers",
 )

@@ -3,14 +3,15 @@
 This file is parsed, never imported (see `autograder/grading/answers.py`).
 """
 
+exercise("newlesson.first")
 
-@right("newlesson.first")
+
+@right
 def first(x):
     return 2 * x  # FILL IN: a right answer, as different from the reference as you can make it
 
 
 @mistake(
-    "newlesson.first",
     name="FILL IN: what the student has mixed up or forgotten",
     hints=[
         "FILL IN: a question that makes the mistake visible.",
