@@ -994,18 +994,17 @@ def test_jvp_kept(student, order):
 def test_jvp_kept_for_moves(student):
     """What moves decides which program comes back; it goes with the one that it was made from."""
     student.agrees(kept_tangent_programs, [MOVES[i] for i in (1, 0, 1)])
-    student.agrees(kept_among_many, 16)
+    student.agrees(kept_among_many, 8)
     student.agrees(kept_and_freed, "tangents")
 
 
 @probe
 def kept_among_many(mj, inputs):
-    """Whether the first of many programs comes back: two inputs move in most of them."""
+    """Whether the first of many programs comes back, each of which has other inputs that move."""
     program = trace_to_jaxpr(
         lambda *xs: [neg_p.bind(xs[0])], [ShapedArray((), np.dtype(float))] * inputs
     )
-    pairs = itertools.combinations_with_replacement(range(inputs), 2)
-    many = [tuple(place in pair for place in range(inputs)) for pair in ((), *pairs)]
+    many = [*itertools.product((False, True), repeat=inputs)][:131]
     made = [jvp_jaxpr(program, moves) for moves in many]
     return {
         "the first program comes back after 130 others": jvp_jaxpr(program, many[0]) is made[0],
@@ -1347,7 +1346,7 @@ exercise("jit.lower_body")
 
 def test_random_programs(student):
     """A random program returns the same compiled and not compiled."""
-    student.agrees_on_programs(compiled_program, number=4)
+    student.agrees_on_programs(compiled_program, number=3)
 
 
 exercise("jit.jvp")
@@ -1355,7 +1354,7 @@ exercise("jit.jvp")
 
 def test_derivatives_of_programs(student):
     """The derivative of a compiled random program is right."""
-    student.agrees_on_programs(derivative_of_compiled, number=4)
+    student.agrees_on_programs(derivative_of_compiled, number=3)
 
 
 exercise("jit.batch")
@@ -1363,7 +1362,7 @@ exercise("jit.batch")
 
 def test_batches_of_programs(student):
     """A compiled random program returns for a batch what it returns for each example."""
-    student.agrees_on_programs(batch_of_compiled, number=4)
+    student.agrees_on_programs(batch_of_compiled, number=3)
 
 
 exercise("jit.whole")
@@ -1501,7 +1500,7 @@ def after_errors(mj, x):
 
 def test_whole_programs(student):
     """A compiled random program in containers gives the right values, and is traced once."""
-    student.agrees_on_programs(compiled_in_containers, number=2)
+    student.agrees_on_programs(compiled_in_containers, number=1)
 
 
 @pytest.mark.meets(another_box="jvp", twice="jvp", nested="jvp")
