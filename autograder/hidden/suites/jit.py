@@ -1000,7 +1000,7 @@ def test_jvp_kept_for_moves(student):
 
 @probe
 def kept_among_many(mj, inputs):
-    """Whether the first of many programs comes back: up to three inputs move, other ones in each."""
+    """Whether the first of many programs comes back, in each of which others move."""
     program = trace_to_jaxpr(
         lambda *xs: [neg_p.bind(xs[0])], [ShapedArray((), np.dtype(float))] * inputs
     )
