@@ -5,8 +5,8 @@ class is a quarter each of right, half done and untouched submissions and of kno
 differ from each other, and none is endless. The others are slow, so they get a sample of the class,
 and what counts is the time for each submission. nbgrader and otter run the same checks beside the
 student's code in a notebook's kernel; they isolate nothing and use one process, which is why
-processor time is beside the time on the clock. `python -m benchmarks.grading jvp` measures only
-lessons whose ids hold such a word.
+processor time is beside the time on the clock. Only lessons whose ids hold a word are measured by
+`PYTHONPATH=solutions python -m benchmarks.grading jvp`.
 """
 
 import math
