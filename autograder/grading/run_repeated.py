@@ -50,12 +50,12 @@ class Failing:
 
         return fails
 
-    def of_table(self, table: dict[Any, Any]) -> dict[Any, Any]:
-        """Rules that fail, made once: there are a hundred, and each call needs all of them."""
+    def of_table(self, table: dict[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """A table's rules, and ones that fail: made once, for each call needs all hundred."""
         if id(table) not in self.made or self.made[id(table)][0] != table:
             failing = {key: self.function(rule) for key, rule in table.items()}
             self.made[id(table)] = dict(table), failing
-        return self.made[id(table)][1]
+        return self.made[id(table)]
 
     @functools.cached_property
     def tables(self) -> list[dict[Any, Any]]:
@@ -72,13 +72,13 @@ class Failing:
     @contextlib.contextmanager
     def rules(self) -> Iterator[None]:
         """Have every rule in the tables of the package fail."""
-        kept = [(table, dict(table)) for table in self.tables]
+        kept = [(table, *self.of_table(table)) for table in self.tables]
         try:
-            for table in self.tables:
-                table.update(self.of_table(table))
+            for table, _, failing in kept:
+                table.update(failing)
             yield
         finally:
-            for table, rules in kept:
+            for table, rules, _ in kept:
                 table.update(rules)
 
 
