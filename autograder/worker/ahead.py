@@ -3,6 +3,7 @@
 The worker runs this file: import nothing of the repository here.
 """
 
+import collections
 import contextlib
 import dataclasses
 import functools
@@ -18,17 +19,22 @@ from typing import Any
 
 # What Python imports by itself: with a probe's first line, for a warning, for these encodings.
 _BY_ITSELF = ("__future__", "linecache", "traceback", "encodings.ascii", "encodings.latin_1")
-_LINE = r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#;]*)"
-_IMPORTS = re.compile(_LINE, re.MULTILINE)
-_OF_NUMPY = re.compile(r"\b(?:np|numpy)\.(\w+)")
+# No pattern that may begin at any character: those are ten times slower on a million of them.
+_IMPORTED = re.compile(r"import[ \t]+(\([^)]*\)|[^\n#;]*)")
+_OF_NUMPY = re.compile(r"(?:np|numpy)\.(\w+)")
 
 
 def imports_in(text: str) -> set[str]:
     """The modules that a file may import, wherever it does; among them names that are none."""
     found = {f"numpy.{name}" for name in _OF_NUMPY.findall(text)}  # imports some when it is asked
-    for home, names in _IMPORTS.findall(text):
-        parts = [x.split()[0] for x in names.strip("()").split(",") if x.strip()]
-        found |= {home, *(f"{home}.{part}" for part in parts)} if home else {*parts}
+    for one in _IMPORTED.finditer(text):
+        line = text.rfind("\n", 0, one.start()) + 1
+        parts = [x.split()[0] for x in one[1].strip("()").split(",") if x.strip()]
+        match text[line : one.start()].split():
+            case []:
+                found |= {*parts}
+            case ["from", home]:
+                found |= {home, *(f"{home}.{part}" for part in parts)}
     return {name for name in found if not name.startswith(".")}
 
 
@@ -53,11 +59,12 @@ compiled = functools.cache(compile)
 
 
 def compile_once() -> None:
-    """Compile once the texts that dataclasses and annotations are made of.
+    """Compile once the texts that dataclasses, named tuples and annotations are made of.
 
     Each import of the package makes the same ones again: without this, half of its time.
     """
     vars(typing)["compile"] = compiled
+    vars(collections)["eval"] = lambda text, space: eval(compiled(text, "<string>", "eval"), space)
     vars(dataclasses)["exec"] = lambda text, *spaces: exec(
         compiled(text, "<string>", "exec"), *spaces
     )

@@ -405,8 +405,10 @@ def lowered(mj, which, args):
         "call twice": call_twice,
         "numbers": lambda x, y: [x * 2.0, y * 2, 2.0, 2, True, 1.0, 1, x < 2.0],
         "integers": lambda x, y: [x * 2, y * 2, 2, x < 2],
-        "extremes": lambda x, y: [x * np.inf, y * -np.inf, x * np.nan, -0.0, 1e300, False],
-        "zeros": lambda x, y: [x / 0.0, y / -0.0, x / -0.0],
+        "extremes": lambda x, y: [
+            *(x * np.inf, y * -np.inf, x * np.nan, -0.0, 1e300, False),
+            *(x / 0.0, y / -0.0, x / -0.0),
+        ],
         "no inputs": lambda: [k, 2.0, m],
     }
     rules = {module.jit_p: lambda *avals, name, jaxpr: jaxpr.out_avals}
@@ -542,10 +544,9 @@ def test_lower_a_program_twice(student):
 def test_lower_numbers(student):
     """Numbers that are equal may differ in type or sign, and each is written with its own."""
     student.agrees(lowered, "numbers", [ROW.astype(np.float32), np.arange(3)])
-    student.agrees(lowered, "integers", [np.arange(3, dtype=np.uint64), np.arange(4)])
-    student.agrees(lowered, "integers", [np.arange(3), np.arange(4, dtype=np.uint8)])
+    whole = [np.arange(3, dtype=np.uint64), np.arange(4, dtype=np.uint8)]
+    student.agrees(lowered, "integers", whole)
     student.agrees(lowered, "extremes", [ROW, ONE])
-    student.agrees(lowered, "zeros", [ROW, ONE])
 
 
 @pytest.mark.meets("keys", "axes")
@@ -570,7 +571,7 @@ def test_lower_outputs(student):
     student.agrees(lowered, "early", [ROW, ROW + 4.0])
     student.agrees(lowered, "nothing", [ROW, GRID])
     student.agrees(lowered, "no inputs", [])
-    student.agrees(lowered, "outputs", [GRID, GRID * 2.0])
+    student.agrees(lowered, "outputs", [ROW, ROW * 2.0])
 
 
 @pytest.mark.meets("keys", "more_than_two")
@@ -820,14 +821,14 @@ def test_impl_compiles_once(student):
 def test_impl_stays_on_the_device(student):
     """Results are arrays on the device: nothing is copied to NumPy before you ask for values."""
     student.agrees(called, LOWER, [(ROW - 1.0, 7.0)])
-    student.agrees(of_device_arrays, LOWER, ROW, ROW[::-1].copy(), False)
+    student.agrees(of_device_arrays, LOWER, TWO, TWO + 1.0, False)
 
 
 @pytest.mark.keeps("an array of our own is copied only once")
 def test_impl_device_arguments(student):
     """Arguments that are on the device are used as they are."""
     student.agrees(of_device_arrays, LOWER, TWO, TWO[::-1].copy(), False)
-    for x in (ROW, ONE, GRID):
+    for x in (ROW, ONE):
         student.agrees(of_one_array, LOWER, x)
 
 
