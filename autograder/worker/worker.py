@@ -118,7 +118,7 @@ class Server:
         ahead.compile_once()
         sys.meta_path.insert(0, tree)
         gc.freeze()  # what is there now stays, and no collection has to go through it
-        gc.set_threshold(20_000, 20, 20)  # a worker lives for seconds: it collects a tenth as often
+        gc.set_threshold(20_000, 20, 20)  # seldom: a worker lives for seconds
         try:
             confine.seal() if self.to_be_sealed else None
         except confine.Unavailable as error:
