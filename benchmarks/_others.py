@@ -75,6 +75,7 @@ def _plain(call: Call) -> dict[str, Any]:
 def write_assignment(folder: Path, lesson: Lesson) -> None:
     """Write the package with the skeleton, the checks, and a notebook that asks for them."""
     stubs = skeleton.make_skeleton(assemble.read_solution(lesson.module), lesson)
+    folder.mkdir(parents=True)
     assemble.write_tree(folder, lesson, {lesson.module: stubs})
     shutil.copy(HERE / "_same_checks.py", folder / "same_checks.py")
     (folder / same_checks.ANSWERS).write_bytes(pickle.dumps(recorded(lesson)))
@@ -112,7 +113,7 @@ def stock_course(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> None:
 
 def our_course(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> None:
     """A course directory as `./jaxprentice nbgrader init` writes it, with submissions."""
-    nbgrader_course.init(folder, seed=0)
+    nbgrader_course.init(folder, seed=0, lessons=[lesson.id])
     _hand_in(folder, lesson, jobs)
 
 

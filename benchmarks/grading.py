@@ -168,16 +168,23 @@ def measured(grader: Grader, lesson: Lesson, jobs: Sequence[Job]) -> Row:
 
 
 def check_scores(rows: Sequence[Row], lesson: Lesson) -> None:
-    """Complain where graders disagree: they would not have done the same work."""
-    right = rows[0].scores
+    """Complain where graders disagree on who is right: they would not have done the same work.
+
+    What a failed test costs is not the same for all of them.
+    """
+    right = _right(rows[0], lesson)
     for row in rows:
-        wrong = {s: x for s, x in row.scores.items() if abs(x - right.get(s, -1.0)) > 0.05}
+        wrong = sorted((_right(row, lesson) ^ right) & {*row.scores})
         if len(row.scores) != row.submissions or wrong:
-            some = dict(list(wrong.items())[:3])
             raise Problem(
                 f"{row.grader} has {len(row.scores)} scores for {row.submissions} submissions of "
-                f"{lesson.id}, {len(wrong)} of them other than {rows[0].grader}: {some}."
+                f"{lesson.id}, and {rows[0].grader} disagrees on who has all points: {wrong[:3]}."
             )
+
+
+def _right(row: Row, lesson: Lesson) -> set[str]:
+    """The students with all points."""
+    return {student for student, x in row.scores.items() if x > lesson.max_points - 0.05}
 
 
 # The aims -----------------------------------------------------------------------------------------

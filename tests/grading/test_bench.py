@@ -130,7 +130,8 @@ def quick(monkeypatch):
 
 
 NAMES = [(grader.name, grader.size) for grader in grading.GRADERS]
-SCORES = {student: 1.0 for student, _ in grading.make_class(manifest.get("jvp"), 2)}
+JVP = manifest.get("jvp")
+SCORES = {student: JVP.max_points for student, _ in grading.make_class(JVP, 2)}
 
 
 def test_every_grader_is_measured_and_reported(quick, tmp_path, capsys):
@@ -152,6 +153,18 @@ def test_graders_that_disagree_are_complained_about(quick, tmp_path):
     graders = [fake(name, "ours", other if name == grading.BATCH else SCORES) for name, _ in NAMES]
     with pytest.raises(Problem, match="nbgrader, one batch has 2 scores for 2 submissions"):
         grading.main(report=tmp_path / "report.json", graders=graders)
+
+
+@needs_isolation
+@pytest.mark.slow
+def test_nbgrader_as_it_is_and_with_our_grader_agree_with_grade():
+    names = [grading.ENGINE, grading.COURSE, grading.BATCH]
+    graders = [x for x in grading.GRADERS if x.name in names]
+    jobs = grading.make_class(JVP, 4)
+    rows = [grading.measured(x, JVP, jobs) for x in graders]
+    grading.check_scores(rows, JVP)
+    assert [sorted(row.scores) for row in rows] == [sorted(dict(jobs))] * 3
+    assert all(len(grading._right(row, JVP)) == 1 for row in rows)
 
 
 def test_the_cost_of_a_command_counts_what_it_leaves_behind(tmp_path):
