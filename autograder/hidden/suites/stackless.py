@@ -38,6 +38,15 @@ WITHOUT_BACK = siblings(
 )
 
 
+def calls_evaluated():
+    """Have the calls of programs evaluated: compiling one takes 10 ms, and is another lesson's."""
+
+    def evaluate(*args, name, jaxpr):
+        return programs.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+
+    return patch.dict(core.impl_rules, {st.jit_p: evaluate})
+
+
 exercise("stackless.box_op")
 
 
@@ -733,18 +742,18 @@ def two_programs(mj, siblings, case, args, in_moves, primals, tangents):
     }
 
 
-@probe(uses=[in_place])
+@probe(uses=[in_place, calls_evaluated])
 def linearized_again(mj, siblings, x, y):
     """Values and tangents of calls of one program, of which now this input moves, now that one."""
 
-    with in_place("microjax.stackless", siblings):
+    with in_place("microjax.stackless", siblings), calls_evaluated():
         program = st.make_jaxpr(lambda x, y: (lax.sin(x) * y, y * y))(x, y)
         all_tangents = [x, None], [None, x], [y, x]
         found = [st.jit_jvp([x, y], ts, name="mine", jaxpr=program) for ts in all_tangents]
         return {"values and tangents of calls in turn": found}
 
 
-@probe(uses=[in_place])
+@probe(uses=[in_place, calls_evaluated])
 def around_jit(mj, siblings, x, t):
     """Programs of derivatives of a compiled function: names of the operations, and values."""
 
@@ -754,7 +763,7 @@ def around_jit(mj, siblings, x, t):
     def names(program):
         return [eqn.primitive.name for eqn in program.eqns]
 
-    with in_place("microjax.stackless", siblings):
+    with in_place("microjax.stackless", siblings), calls_evaluated():
         f = st.jit(curve)
         forward = st.make_jaxpr(lambda x, t: st.jvp(f, (x,), (t,)))(x, t)
         linear, _ = st.linearize_flat(lambda x: [f(x)], [x], [True])
@@ -870,7 +879,7 @@ def each_backwards(mj, siblings, x, y):
     return {"cotangents of this input and of that one": found}
 
 
-@probe(uses=[in_place])
+@probe(uses=[in_place, calls_evaluated])
 def called_backwards(mj, siblings, x, t):
     """Gradients through compiled functions, alone and inside others, and through inner calls."""
 
@@ -883,22 +892,23 @@ def called_backwards(mj, siblings, x, t):
     with in_place("microjax.stackless", siblings):
         f = st.jit(inner)
         g = st.grad(lambda x, y: f(x, y).sum(), (0, 1))
-        again = g(x, t), g(t, x), g(x, t)
         h = st.grad(lambda x: g(x, t)[0].sum())
-        program = programs.make_jaxpr(h)(x)  # only an interpreter of this package is staged by it
-        staged = programs.eval_jaxpr(program.jaxpr, program.consts, x)
         both = st.jit(lambda t: (lax.neg(t), lax.mul(t, 3.0)))
         back = st.transposed(st.make_jaxpr(lambda t: (lax.mul(both(t)[1], 5.0),))(x), [True])
-        return {
-            "the cotangent from the second result of a call": st.eval_jaxpr(
-                back.jaxpr, back.consts, t
-            ),
-            "gradients of calls in turn": again,
-            "the gradient of a gradient": h(x),
-            "a batch of gradients of gradients": st.vmap(h)(np.stack([x, t])),
-            "a compiled gradient of a gradient": st.jit(h)(x),
-            "a staged gradient of a gradient": staged,
-        }
+        program = programs.make_jaxpr(h)(x)  # only an interpreter of this package is staged by it
+        with calls_evaluated():
+            found = {
+                "the cotangent from the second result of a call": st.eval_jaxpr(
+                    back.jaxpr, back.consts, t
+                ),
+                "gradients of calls in turn": (g(x, t), g(t, x), g(x, t)),
+                "the gradient of a gradient": h(x),
+                "a batch of gradients of gradients": st.vmap(h)(np.stack([x, t])),
+                "a staged gradient of a gradient": programs.eval_jaxpr(
+                    program.jaxpr, program.consts, x
+                ),
+            }
+        return {**found, "a compiled gradient of a gradient": st.jit(h)(x)}
 
 
 @pytest.mark.meets("order", "again")
@@ -1084,7 +1094,7 @@ def nested_derivatives(mj, seeds, x):
     }
 
 
-@probe
+@probe(uses=[calls_evaluated])
 def compiled(mj, x):
     """Derivatives of compiled functions, and compiled derivatives, called more than once.
 
@@ -1092,16 +1102,13 @@ def compiled(mj, x):
     """
     seen, rows = [], (np.array([2.0, 3.0]), np.array([5.0, 7.0]))
 
-    def evaluate(*args, name, jaxpr):
-        return programs.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-
     def f(x, y):
         seen.append(isinstance(x, st.Tracer))
         return {"n": 2, "z": st.lax.sin(x) * y}
 
     g, alike = st.jit(f), [st.jit(lambda x, row=row: x * row) for row in rows]
     double = st.jit(lambda c: [c["a"] * 2.0] if isinstance(c, dict) else c[0] * 2.0)
-    with patch.dict(core.impl_rules, {st.jit_p: evaluate}):
+    with calls_evaluated():
         answers = [st.jvp(lambda x: g(x, 3.0), (y,), (x,)) for y in (x, -x)]
         answers += [st.jvp(lambda y: g(x, y), (3.0,), (x,)), st.grad(lambda x: g(x, 3.0)["z"])(x)]
         answers += [st.jvp(h, (x,), (x,)) for h in alike]
