@@ -4,7 +4,7 @@ import graded_course
 import pytest
 from graded_course import MODULE, SUITE, changed, graded
 
-from autograder.grading.run_repeated import Seen
+from autograder.grading.run_repeated import Failing, Repeated, Seen
 
 pytestmark = pytest.mark.isolated
 
@@ -107,3 +107,13 @@ def test_interpreters_and_names_of_axes_that_a_call_leaves_are_seen_and_put_back
             leave()
         assert seen.states == {place}
         assert (axis_env.frames, trace_state.stack) == before
+
+
+def test_only_the_first_calls_of_a_probe_are_made_again():
+    made = []
+    repeated = Repeated(made.append, 0, Failing("minijax"))
+    repeated.seen = Seen("minijax", "Any")
+    for number in range(Seen.MOST + 10):
+        repeated(number)
+    assert set(made) == {*range(Seen.MOST + 10)}
+    assert {x for x in made if made.count(x) > 1} == {*range(Seen.MOST)}
