@@ -7,6 +7,7 @@ from typing import Any
 from autograder.grading import generated, suite, telling
 from autograder.grading.agreement import Agreement, Silenced
 from autograder.grading.asking import allowed
+from autograder.grading.calls import Call
 from autograder.grading.questions import Given, Question
 from autograder.grading.suite import Disagreement
 from autograder.lessons.manifest import Lesson
@@ -54,9 +55,8 @@ class Laws:
         def fill(given: Given) -> tuple[Any, ...]:
             return replace(test, siblings=given).arguments(test.programs)
 
-        question = Question(
-            exercise, generated.OUTCOMES, fill, test.siblings, want, allowed(seconds), near
-        )
+        lent = self._worth_lending(exercise, test)
+        question = Question(exercise, generated.OUTCOMES, fill, lent, want, allowed(seconds), near)
         got, found, _ = agreement.compared(question)
         call = question.call(name, test.siblings, got, found)
         agreement.calls.keep(exercise, call)
@@ -64,3 +64,19 @@ class Laws:
             return found
         agreement.silenced[name] = Silenced(exercise, call, law=test)
         return telling.by_kind(found, exercise) if agreement.lending.shown else found
+
+    def _worth_lending(self, exercise: str, test: generated.Test) -> Given:
+        """The right siblings that may decide what a law is worth.
+
+        It counts only where all other tests of its exercise pass (see `partial.py`). Where one has
+        failed, siblings that have passed their own tests are not lent as well: what a worker was
+        shown costs a new one for the next exercise.
+        """
+        steady = (call for call in self.agreement.calls.by_exercise[exercise] if _is_steady(call))
+        if any(call.found is not None for call in steady):
+            return self.agreement.lending.in_turn(test.siblings)[0]
+        return test.siblings
+
+
+def _is_steady(call: Call) -> bool:
+    return call.probe != generated.OUTCOMES

@@ -37,8 +37,6 @@ def say_more(run: SuiteRun, properties: Mapping[str, str]) -> None:
     """
     session = run.agreement.asking.session
     seconds = session.seconds
-    session.close()  # a worker of its own
-    run.lending.shown.clear()
     try:
         retelling = Retelling(run)
         silenced = run.agreement.silenced

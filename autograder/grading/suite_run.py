@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import suite, telling
+from autograder.grading import suite, telling, under_pytest
 from autograder.grading.agreement import Agreement
 from autograder.grading.asking import Asking
 from autograder.grading.calls import Call, Calls
@@ -85,6 +85,7 @@ class SuiteRun:
         self.laws = Laws(lesson, generating, self.agreement)
         self.outcomes: dict[str, Disagreement | None] = {}  # by test
         self.about: dict[str, str] = {}  # what each test asks
+        self.random = under_pytest.on_random_programs(under_pytest.suite_of(lesson))
         self.broken: list[str] = []  # what is wrong with the suite: see `rehearsal.py`
         self.unhandled: list[str] = []  # what went wrong here with the submission's answers
         self.stopped: Exception | None = None  # what the machine could not do
@@ -156,6 +157,18 @@ class SuiteRun:
             if self.outcomes[test] is None:
                 self.outcomes[test] = telling.told(found, exercise, self.about[test])
                 self._stop_if_enough(item)
+        self._have_failed_ones_last(item)
+
+    def _have_failed_ones_last(self, item: pytest.Item) -> None:
+        """Once only laws are left, have those of exercises that have failed after all others.
+
+        Right definitions of these are lent to the others, and a worker that was shown one is not
+        asked for it: so one new worker will do for a mistake, and may be told in full.
+        """
+        items = item.session.items
+        left = slice(items.index(item) + 1, None)
+        if all(other.name in self.random for other in items[left]):
+            items[left] = sorted(items[left], key=lambda x: self.calls.is_any_wrong(exercise_of(x)))
 
     def _stop_if_enough(self, item: pytest.Item) -> None:
         exercise = exercise_of(item)

@@ -10,6 +10,7 @@ The worker runs this file too, alone with the student's tree: import nothing of 
 """
 
 import builtins
+import functools
 import math
 import os
 from dataclasses import dataclass
@@ -243,6 +244,7 @@ _WRITERS: dict[type, Any] = {
 _SCALARS = {dtype.type for name, dtype in DTYPES.items() if name != "float0"}
 
 
+@functools.lru_cache(maxsize=100)  # NumPy puts a name together anew each time
 def _dtype_name(dtype: np.dtype) -> str | None:
     if dtype == FLOAT0:
         return "float0"

@@ -639,44 +639,6 @@ def test_split_differentiated(student):
     student.agrees(derivative, SPLIT, text, [2.0], [], "grad")
 
 
-exercise("checkpoint.partial_eval")
-
-
-@probe
-def pulled_back(mj, f, xs, cts):
-    """What reverse mode makes of a checkpointed program, which is a call.
-
-    >>> mj.vjp(mj.checkpoint(f), *xs)[1](cts)
-    """
-    names = [e.primitive.name for e in mj.make_jaxpr(mj.checkpoint(f))(*xs).eqns]
-    return {
-        "the cotangents": mj.vjp(mj.checkpoint(f), *xs)[1](cts),
-        "the operations of the program": names,
-    }
-
-
-@probe
-def pulled_back_with_policy(mj, f, xs, cts):
-    """The same, if everything may be kept."""
-    policy = mj.checkpoint_policies.everything_saveable
-    return mj.vjp(mj.checkpoint(f, policy=policy), *xs)[1](cts)
-
-
-@pytest.mark.meets("length")
-def test_random_programs_backwards(student):
-    """A random program with a checkpoint has the right derivatives in reverse mode."""
-    student.agrees_on_programs(pulled_back)
-
-
-exercise("checkpoint.later")
-
-
-@pytest.mark.meets("again", "length", "mutation")
-def test_random_programs_later(student):
-    """A random program of which much is kept has the right derivatives in reverse mode."""
-    student.agrees_on_programs(pulled_back_with_policy)
-
-
 exercise("checkpoint.segments")
 
 CHAIN = ["jnp.sin", "lambda x: x * x + 1.0", "jnp.cos", "jnp.exp", "lambda x: x - 2.0"]
@@ -807,6 +769,44 @@ def test_segments_forget(student):
 def test_segments_of_closures(student):
     """Functions may use what is outside, may fail, may be none; the list of them stays as it is."""
     student.agrees(chain_of_closures, ROW, STEP)
+
+
+exercise("checkpoint.partial_eval")
+
+
+@probe
+def pulled_back(mj, f, xs, cts):
+    """What reverse mode makes of a checkpointed program, which is a call.
+
+    >>> mj.vjp(mj.checkpoint(f), *xs)[1](cts)
+    """
+    names = [e.primitive.name for e in mj.make_jaxpr(mj.checkpoint(f))(*xs).eqns]
+    return {
+        "the cotangents": mj.vjp(mj.checkpoint(f), *xs)[1](cts),
+        "the operations of the program": names,
+    }
+
+
+@probe
+def pulled_back_with_policy(mj, f, xs, cts):
+    """The same, if everything may be kept."""
+    policy = mj.checkpoint_policies.everything_saveable
+    return mj.vjp(mj.checkpoint(f, policy=policy), *xs)[1](cts)
+
+
+@pytest.mark.meets("length")
+def test_random_programs_backwards(student):
+    """A random program with a checkpoint has the right derivatives in reverse mode."""
+    student.agrees_on_programs(pulled_back)
+
+
+exercise("checkpoint.later")
+
+
+@pytest.mark.meets("again", "length", "mutation")
+def test_random_programs_later(student):
+    """A random program of which much is kept has the right derivatives in reverse mode."""
+    student.agrees_on_programs(pulled_back_with_policy)
 
 
 exercise("checkpoint.whole")

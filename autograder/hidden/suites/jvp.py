@@ -563,21 +563,6 @@ def test_sum_work(student):
     student.agrees(watched, "sub_p", [[ROW, STEP], [STEP, None]], sums)
 
 
-@pytest.mark.meets("weak_type", "nested", "zeros", "twice")
-@pytest.mark.keeps("how it moves when they move")
-def test_sum_as_a_function(student):
-    """Value and tangent move as they should with each operand and with each tangent."""
-    for name in ("add_p", "sub_p"):
-        ask = "sum_rule", name
-        as_function(student, *ask, [3.0, 5.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
-        as_function(student, *ask, [3.0, 5.0], [0.5, None], ([2.0, -4.0], [7.0, None]))
-        as_function(student, *ask, [3.0, 5.0], [None, 10.0], ([2.0, -4.0], [None, 0.25]))
-        as_function(student, *ask, [ROW, STEP], [None, STEP], ([STEP, ROW], [None, ROW]))
-        as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
-        as_function(student, *ask, [ROW], [STEP], ([STEP], [ROW]))
-        as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
-
-
 exercise("jvp.flat")
 
 
@@ -848,6 +833,24 @@ def test_mul_of_one_value_twice(student):
     as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
     square, step = GRID @ GRID.T, GRID_STEP @ GRID.T
     as_function(student, "mul_rule", "dot_general_p", [square], [step], ([step], [square + 1.0]))
+
+
+exercise("jvp.sum_rule")
+
+
+@pytest.mark.meets("weak_type", "nested", "zeros", "twice")
+@pytest.mark.keeps("how it moves when they move")
+def test_sum_as_a_function(student):
+    """Value and tangent move as they should with each operand and with each tangent."""
+    for name in ("add_p", "sub_p"):
+        ask = "sum_rule", name
+        as_function(student, *ask, [3.0, 5.0], [0.5, 10.0], ([2.0, -4.0], [7.0, 0.25]))
+        as_function(student, *ask, [3.0, 5.0], [0.5, None], ([2.0, -4.0], [7.0, None]))
+        as_function(student, *ask, [3.0, 5.0], [None, 10.0], ([2.0, -4.0], [None, 0.25]))
+        as_function(student, *ask, [ROW, STEP], [None, STEP], ([STEP, ROW], [None, ROW]))
+        as_function(student, *ask, [3.0], [0.5, 10.0], ([2.0], [7.0, 0.25]))
+        as_function(student, *ask, [ROW], [STEP], ([STEP], [ROW]))
+        as_function(student, *ask, [ROW], [STEP, None], ([STEP], [ROW, None]))
 
 
 exercise("jvp.flat")
