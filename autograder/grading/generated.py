@@ -32,7 +32,7 @@ from autograder.lessons.manifest import Lesson
 from autograder.sandbox.session import Probe, Reply, is_exception
 from autograder.worker import wire
 
-# Values and slopes of a program are up to 30 (`random_programs.LARGEST`). They may cancel in one
+# Values and slopes of a program are up to 30 (`random_steps.LARGEST`). They may cancel in one
 # right solution and not in another: in float32 that leaves about 30 * 6e-8 for each operation,
 # 1e-5 for some of them. A program's arguments are multiples of a quarter, so that a mistake is far
 # above this.

@@ -6,8 +6,8 @@ tame there: no value is large, and none stands near a jump or a pole, where roun
 Its text is Python that runs on minijax and, but for the imports, on JAX; the text is what runs, so
 what a student reads is what failed.
 
-This file needs NumPy and nothing else: a copy of it is beside a lesson's visible checks, which
-use what is below "In visible checks".
+What programs are made of is in `random_steps.py`. These two files need NumPy and nothing else:
+copies of them are beside a lesson's visible checks, which use what is below "In visible checks".
 """
 
 import functools
@@ -21,267 +21,15 @@ from typing import Any
 
 import numpy as np
 
-SHAPES = ((), (), (3,), (3,), (2, 3), (1, 3))
-LITERALS = (2.0, 0.5, 3, -1.5)
-LARGEST = 30.0  # that a value or a slope may be
-MARGIN = 0.1  # how far a value keeps away from jumps and poles
+if __name__ == "random_programs":  # a copy beside checks
+    import random_steps  # type: ignore[import-not-found]
+else:
+    from autograder.grading import random_steps
+
+FIRST_CIRCLE, LAX = random_steps.FIRST_CIRCLE, random_steps.LAX
+
 STEP = 1e-3  # of the difference quotients that tell slopes
 NEAR = (STEP, -STEP, STEP / 4, -STEP / 4)
-
-Draw = Callable[[random.Random, list[np.ndarray]], "tuple[list[int], dict[str, Any]] | None"]
-
-
-class Unfit(Exception):
-    """Operands that an operation does not take, or that lie where rounding would decide."""
-
-
-# Choosing ---------------------------------------------------------------------------------------
-
-
-def pick(rng: random.Random, choices: Sequence[Any]) -> Any:
-    """One of the choices. Only `random()` is promised to be the same in every Python."""
-    return choices[int(rng.random() * len(choices))]
-
-
-def late(rng: random.Random, places: Sequence[int]) -> int:
-    """One of the places, a late one rather than an early one."""
-    return max(pick(rng, places), pick(rng, places))
-
-
-def floats(values: Sequence[np.ndarray]) -> list[int]:
-    """The places of values that can be computed with."""
-    return [i for i, x in enumerate(values) if x.dtype != bool]
-
-
-# Operations: how to choose operands, how to evaluate, how to write --------------------------------
-
-
-@dataclass(frozen=True)
-class Operation:
-    """`text` has places for operands ({0}, {1}) and parameters; `evaluate` is NumPy's.
-
-    `params` is the text of the parameters that the primitive has in an equation of a jaxpr.
-    """
-
-    text: str
-    evaluate: Callable[..., Any]
-    draw: Draw
-    params: str = "{{}}"
-
-
-def one(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Any float."""
-    return [late(rng, floats(values))], {}
-
-
-def two(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Two floats; whether they fit is found out by evaluating."""
-    return [late(rng, floats(values)), pick(rng, floats(values))], {}
-
-
-def some_axes(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """A float that has axes, and some of these."""
-    places = [i for i in floats(values) if values[i].ndim]
-    if not places:
-        return None
-    i = late(rng, places)
-    chosen = tuple(k for k in range(values[i].ndim) if rng.random() < 0.6)
-    return [i], {"axes": chosen or (0,)}
-
-
-def turned(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """A float with two axes, and their other order."""
-    places = [i for i in floats(values) if values[i].ndim == 2]
-    return ([late(rng, places)], {"permutation": (1, 0)}) if places else None
-
-
-def widened(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """A float, where to put a new axis, and how long that is."""
-    places = [i for i in floats(values) if values[i].ndim < 2]
-    if not places:
-        return None
-    i = late(rng, places)
-    rank, new = values[i].ndim, int(rng.random() * (values[i].ndim + 1))
-    shape = [*values[i].shape]
-    shape.insert(new, pick(rng, (2, 3)))
-    return [i], {"shape": tuple(shape), "axes": tuple(k for k in range(rank + 1) if k != new)}
-
-
-def converted(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Any value, and a dtype of floats; booleans become numbers more often than the others do."""
-    bools = [i for i, x in enumerate(values) if x.dtype == bool]
-    places = bools or range(len(values))
-    return [late(rng, places)], {"dtype": pick(rng, ("float64", "float32"))}
-
-
-def contracted(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Two floats and an axis of each, along which they are multiplied and added up."""
-    (i, j), _ = two(rng, values)
-    axes = range(values[i].ndim), range(values[j].ndim)
-    pairs = [(a, b) for a in axes[0] for b in axes[1] if values[i].shape[a] == values[j].shape[b]]
-    if not pairs:
-        return None
-    a, b = pick(rng, pairs)
-    return [i, j], {"axes": (((a,), (b,)), ((), ()))}
-
-
-def constant(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """An array that does not depend on the arguments."""
-    x = make_input(rng, ("float64",)).value
-    return [], {"value": x.tolist()}
-
-
-def literal(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Any float, a number, and what to do with the two."""
-    return one(rng, values)[0], {"value": pick(rng, LITERALS), "symbol": pick(rng, "+-*")}
-
-
-def infix(rng: random.Random, values: list[np.ndarray]) -> Any:
-    """Two floats of whatever dtypes and shapes, and an operator."""
-    return two(rng, values)[0], {"symbol": pick(rng, "+-*")}
-
-
-def strict(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, for operands with the same dtype and shape (or 0-d), as the functions of `lax` ask."""
-
-    def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
-        if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
-            raise Unfit
-        return f(x, y)
-
-    return evaluate
-
-
-def no_bool(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, for numbers."""
-
-    def evaluate(*xs: np.ndarray, **params: Any) -> Any:
-        if any(x.dtype == bool for x in xs):
-            raise Unfit
-        return f(*xs, **params)
-
-    return evaluate
-
-
-def far_from(where: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, for operands for which `where` gives numbers of a certain size."""
-
-    def evaluate(*xs: np.ndarray) -> Any:
-        if not np.all(where(*xs) > MARGIN):
-            raise Unfit
-        return f(*xs)
-
-    return evaluate
-
-
-def distance(x: np.ndarray, y: np.ndarray) -> Any:
-    """How far two numbers are from each other."""
-    return np.abs(x - y)
-
-
-def reduce_sum(x: np.ndarray, axes: tuple[int, ...]) -> Any:
-    """The sum along axes, which must be there."""
-    if any(axis >= x.ndim for axis in axes):
-        raise Unfit
-    return np.sum(x, axes)
-
-
-def transpose(x: np.ndarray, permutation: tuple[int, ...]) -> Any:
-    """Another order of the axes."""
-    if sorted(permutation) != list(range(x.ndim)):
-        raise Unfit
-    return np.transpose(x, permutation)
-
-
-def broadcast_in_dim(x: np.ndarray, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    """`x` repeated; its axis i becomes axis `axes[i]`."""
-    if [shape[axis] for axis in axes] != list(x.shape):
-        raise Unfit
-    new = tuple(k for k in range(len(shape)) if k not in axes)
-    return np.broadcast_to(np.expand_dims(x, new), shape)
-
-
-def dot_general(x: np.ndarray, y: np.ndarray, axes: Any) -> Any:
-    """Multiply and add up along an axis of each operand."""
-    ((a,), (b,)), _ = axes
-    if x.dtype != y.dtype or a >= x.ndim or b >= y.ndim or x.shape[a] != y.shape[b]:
-        raise Unfit
-    return np.tensordot(x, y, (a, b))
-
-
-def array_of(value: Any) -> np.ndarray:
-    """A constant."""
-    return np.array(value)
-
-
-def apply_symbol(x: np.ndarray, value: Any, symbol: str) -> Any:
-    """An infix operator, which promotes and broadcasts."""
-    return {"+": np.add, "-": np.subtract, "*": np.multiply}[symbol](x, value)
-
-
-def literal_with(x: np.ndarray, value: float, symbol: str) -> Any:
-    """A Python number and an array."""
-    return -apply_symbol(x, value, symbol) if symbol == "-" else apply_symbol(x, value, symbol)
-
-
-def unary(name: str, f: Callable[..., Any]) -> Operation:
-    """An operation of `lax` on one float."""
-    return Operation(f"lax.{name}({{0}})", no_bool(f), one)
-
-
-def binary(name: str, f: Callable[..., Any]) -> Operation:
-    """An operation of `lax` on two floats."""
-    return Operation(f"lax.{name}({{0}}, {{1}})", no_bool(strict(f)), two)
-
-
-# The primitives of the lessons from `core` to `grad`, and what their operators do.
-OPERATIONS = {
-    "neg": unary("neg", np.negative),
-    "sin": unary("sin", np.sin),
-    "cos": unary("cos", np.cos),
-    "exp": unary("exp", np.exp),
-    "log": unary("log", far_from(lambda x: x, np.log)),
-    "add": binary("add", np.add),
-    "sub": binary("sub", np.subtract),
-    "mul": binary("mul", np.multiply),
-    "div": binary("div", far_from(lambda x, y: np.abs(y), np.divide)),
-    "gt": binary("gt", far_from(distance, np.greater)),
-    "lt": binary("lt", far_from(distance, np.less)),
-    "infix": Operation("{0} {symbol} {1}", no_bool(apply_symbol), infix),
-    "with_literal": Operation("{0} {symbol} {value}", no_bool(apply_symbol), literal),
-    "literal_with": Operation("{value} {symbol} {0}", no_bool(literal_with), literal),
-    "constant": Operation("np.array({value})", array_of, constant),
-    "reduce_sum": Operation(
-        "lax.reduce_sum({0}, {axes})", no_bool(reduce_sum), some_axes, "{{'axes': {axes}}}"
-    ),
-    "transpose": Operation(
-        "lax.transpose({0}, {permutation})",
-        no_bool(transpose),
-        turned,
-        "{{'permutation': {permutation}}}",
-    ),
-    "broadcast_in_dim": Operation(
-        "lax.broadcast_in_dim({0}, {shape}, {axes})",
-        no_bool(broadcast_in_dim),
-        widened,
-        "{{'shape': {shape}, 'broadcast_dimensions': {axes}}}",
-    ),
-    "convert_element_type": Operation(
-        "lax.convert_element_type({0}, {dtype!r})",
-        lambda x, dtype: x.astype(dtype),
-        converted,
-        "{{'new_dtype': np.dtype({dtype!r}), 'weak_type': False}}",
-    ),
-    "dot_general": Operation(
-        "lax.dot_general({0}, {1}, {axes})",
-        no_bool(dot_general),
-        contracted,
-        "{{'dimension_numbers': {axes}, 'preferred_element_type': None}}",
-    ),
-}
-
-FIRST_CIRCLE = tuple(OPERATIONS)
-LAX = tuple(name for name, x in OPERATIONS.items() if x.text.startswith("lax."))  # no operators
 
 NAMES = string.ascii_lowercase.replace("f", "")
 IMPORTS = {"np": "import numpy as np", "lax": "from minijax import lax"}
@@ -291,46 +39,11 @@ IMPORTS = {"np": "import numpy as np", "lax": "from minijax import lax"}
 
 
 @dataclass(frozen=True, eq=False)
-class Input:
-    """An argument of a program: a value, another of the same type, and an axis for a batch.
-
-    The second value serves as a tangent and as the second example of a batch; where the axis is
-    None, the argument is the same for all examples.
-    """
-
-    value: np.ndarray
-    other: np.ndarray
-    axis: int | None
-
-
-def tame(x: np.ndarray) -> np.ndarray:
-    """The array itself; raises Unfit if it has a number that is none, or too large."""
-    if not (np.abs(x.astype(float)) < LARGEST).all():
-        raise Unfit
-    return x
-
-
-@dataclass(frozen=True)
-class Step:
-    """One operation; operands are places among the inputs and the results of earlier steps."""
-
-    name: str
-    operands: tuple[int, ...]
-    params: tuple[tuple[str, Any], ...] = ()
-
-    def evaluate(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """Its value, from those before it. Raises Unfit where operands do not fit."""
-        operands = [values[i] for i in self.operands]
-        with np.errstate(all="ignore"):
-            return tame(np.asarray(OPERATIONS[self.name].evaluate(*operands, **dict(self.params))))
-
-
-@dataclass(frozen=True, eq=False)
 class Program:
     """Inputs, steps that each add a value, and the places of the results."""
 
-    inputs: tuple[Input, ...]
-    steps: tuple[Step, ...]
+    inputs: tuple[random_steps.Input, ...]
+    steps: tuple[random_steps.Step, ...]
     results: tuple[int, ...]
 
     @property
@@ -342,7 +55,7 @@ class Program:
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """All values, inputs first. Raises Unfit where operands do not fit or are not tame."""
-        values = [tame(x) for x in arguments]
+        values = [random_steps.tame(x) for x in arguments]
         for step in self.steps:
             values.append(step.evaluate(values))
         return values
@@ -362,7 +75,7 @@ class Program:
         ]
         return [self.values, *(self.evaluate(xs) for xs in (second, mixed, *near))]
 
-    def followed_by(self, step: Step) -> "Program":
+    def followed_by(self, step: random_steps.Step) -> "Program":
         """The program with another step, which alone is evaluated. Raises Unfit."""
         longer = replace(self, steps=(*self.steps, step))
         return longer.known([[*values, step.evaluate(values)] for values in self.everywhere])
@@ -376,7 +89,7 @@ class Program:
         """Is the program well typed, tame wherever a test will evaluate it, and has it a batch?"""
         try:
             steady = all(self.is_steady(place) for place in range(len(self.everywhere[0])))
-        except (Unfit, ValueError):
+        except (random_steps.Unfit, ValueError):
             return False
         return steady and any(x.axis is not None for x in self.inputs)
 
@@ -385,7 +98,7 @@ class Program:
         first, _, _, *near = (values[place] for values in self.everywhere)
         ahead, behind, nearer_ahead, nearer_behind = (x.astype(float) for x in near)
         coarse, fine = (ahead - behind) / (2 * STEP), (nearer_ahead - nearer_behind) / (STEP / 2)
-        if not (np.abs(coarse) < LARGEST).all():
+        if not (np.abs(coarse) < random_steps.LARGEST).all():
             return False
         return not is_wide(first) or bool(
             (np.abs(coarse - fine) <= 1e-3 * (1 + np.abs(fine))).all()
@@ -415,13 +128,12 @@ class Program:
 
     def function(self) -> str:
         """The text of `f`."""
-        names = NAMES
-        lines = [f"def f({', '.join(names[: len(self.inputs)])}):"]
+        lines = [f"def f({', '.join(NAMES[: len(self.inputs)])}):"]
         for place, step in enumerate(self.steps, len(self.inputs)):
-            given = [names[i] for i in step.operands]
-            written = OPERATIONS[step.name].text.format(*given, **dict(step.params))
-            lines.append(f"    {names[place]} = {written}")
-        return "\n".join([*lines, f"    return {', '.join(names[i] for i in self.results)}\n"])
+            given = [NAMES[i] for i in step.operands]
+            written = random_steps.OPERATIONS[step.name].text.format(*given, **dict(step.params))
+            lines.append(f"    {NAMES[place]} = {written}")
+        return "\n".join([*lines, f"    return {', '.join(NAMES[i] for i in self.results)}\n"])
 
     def jaxpr(self) -> str:
         """The text of a jaxpr, with the classes of `minijax.jaxpr`."""
@@ -435,7 +147,7 @@ class Program:
         lines.append("eqns = [")
         for place, step in enumerate(self.steps, len(self.inputs)):
             operands = ", ".join(NAMES[i] for i in step.operands)
-            params = OPERATIONS[step.name].params.format(**dict(step.params))
+            params = random_steps.OPERATIONS[step.name].params.format(**dict(step.params))
             lines.append(f"    JaxprEqn([{operands}], [{NAMES[place]}], {step.name}_p, {params}),")
         outs = ", ".join(NAMES[i] for i in self.results)
         return "\n".join(
@@ -480,10 +192,11 @@ class Program:
 def from_data(data: dict[str, Any]) -> Program:
     """The program that `data` was made of."""
     inputs = [
-        Input(np.array(x, dtype), np.array(t, dtype), axis) for dtype, x, t, axis in data["inputs"]
+        random_steps.Input(np.array(x, dtype), np.array(t, dtype), axis)
+        for dtype, x, t, axis in data["inputs"]
     ]
     steps = [
-        Step(name, tuple(operands), tuple(params_of(params).items()))
+        random_steps.Step(name, tuple(operands), tuple(params_of(params).items()))
         for name, operands, params in data["steps"]
     ]
     return Program(tuple(inputs), tuple(steps), tuple(data["results"]))
@@ -552,18 +265,19 @@ def make_one(
     results: int,
 ) -> Program | None:
     """A program; None if no step of `using` could be placed."""
-    program = Program(
-        tuple(make_input(rng, dtypes) for _ in range(pick(rng, (1, 2, 2, 3)))), (), ()
-    )
-    if all(x.axis is None for x in program.inputs):
-        program = replace(program, inputs=(replace(program.inputs[0], axis=0), *program.inputs[1:]))
+    count = random_steps.pick(rng, (1, 2, 2, 3))
+    inputs = [random_steps.make_input(rng, dtypes) for _ in range(count)]
+    if all(x.axis is None for x in inputs):
+        inputs[0] = replace(inputs[0], axis=0)
+    program = Program(tuple(inputs), (), ())
     wanted = int(rng.random() * length)  # where the step of `using` goes
     for number in range(length):
         names = using if using and number == wanted else operations
         program = with_step(rng, program, names) or program
     program = with_numbers(program)
     read = {i for step in program.steps for i in step.operands}
-    last = [i for i in floats(program.values) if i not in read and i >= len(program.inputs)]
+    unread = [i for i in random_steps.floats(program.values) if i not in read]
+    last = [i for i in unread if i >= len(program.inputs)]
     whole = replace(program, results=tuple(last[-results:])).known(program.everywhere)
     found = pruned(whole)
     has_it = not using or any(step.name in using for step in found.steps)
@@ -575,34 +289,22 @@ def with_numbers(program: Program) -> Program:
     read = {i for step in program.steps for i in step.operands}
     places = [i for i, x in enumerate(program.values) if x.dtype == bool and i not in read]
     for i in places:
-        step = Step("convert_element_type", (i,), (("dtype", "float64"),))
+        step = random_steps.Step("convert_element_type", (i,), (("dtype", "float64"),))
         program = program.followed_by(step)
     return program
-
-
-def make_input(rng: random.Random, dtypes: Sequence[str]) -> Input:
-    """An argument with short numbers."""
-    shape, dtype = pick(rng, SHAPES), pick(rng, dtypes)
-    size = int(np.prod(shape))
-    value, other = (
-        np.array([pick(rng, range(-6, 9)) / 4 for _ in range(size)], dtype).reshape(shape)
-        for _ in range(2)
-    )
-    axis = pick(rng, (0, 0, len(shape), None))
-    return Input(value, other, axis)
 
 
 def with_step(rng: random.Random, program: Program, names: Sequence[str]) -> Program | None:
     """The program with another step, of these names; None if nothing was found that fits."""
     for _ in range(20):
-        name = pick(rng, names)
-        drawn = OPERATIONS[name].draw(rng, program.values)
+        name = random_steps.pick(rng, names)
+        drawn = random_steps.OPERATIONS[name].draw(rng, program.values)
         if drawn is not None:
             operands, params = drawn
-            step = Step(name, tuple(operands), tuple(params.items()))
+            step = random_steps.Step(name, tuple(operands), tuple(params.items()))
             try:
                 longer = program.followed_by(step)
-            except (Unfit, ValueError):
+            except (random_steps.Unfit, ValueError):
                 continue
             if longer.is_steady(-1):
                 return longer
@@ -657,13 +359,13 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
             yield replace(program, inputs=tuple(x if yes else old for yes, x, old in both))
 
 
-def first_number(x: Input) -> Input:
+def first_number(x: random_steps.Input) -> random_steps.Input:
     """An argument that is one number."""
     value, other = (np.reshape(y, -1)[:1].reshape(()) for y in (x.value, x.other))
-    return Input(value, other, None if x.axis is None else 0)
+    return random_steps.Input(value, other, None if x.axis is None else 0)
 
 
-def widest(x: Input) -> Input:
+def widest(x: random_steps.Input) -> random_steps.Input:
     """An argument in float64."""
     return replace(x, value=x.value.astype(np.float64), other=x.other.astype(np.float64))
 

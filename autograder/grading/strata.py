@@ -8,7 +8,8 @@ with ten others, and whether a mistake is found depends on the seed.
 from collections.abc import Iterator, Sequence
 
 from autograder.grading import random_programs
-from autograder.grading.random_programs import Program, Step
+from autograder.grading.random_programs import Program
+from autograder.grading.random_steps import Step
 
 POOL = 16  # programs that are made for each that is chosen
 Kind = tuple[str, object]

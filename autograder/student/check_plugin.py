@@ -26,8 +26,8 @@ import pytest
 
 # What is beside checks.py.
 OURS = (
-    *("conftest.py", "example_checks.py", "random_programs.py", "random_trees.py"),
-    *("checking.py", "module_rules.py"),
+    *("conftest.py", "example_checks.py", "checking.py", "module_rules.py"),
+    *("random_programs.py", "random_steps.py", "random_trees.py"),
 )
 LONGEST = 20_000  # characters of a text that is passed on; the reader cuts further
 

@@ -33,7 +33,7 @@ PATIENCE = 3.0  # seconds that a test gets beyond that, before its process is en
 PLUGIN = Path(__file__).with_name("check_plugin.py")  # not imported: pytest is slow to start
 EXAMPLES = Path(__file__).with_name("example_checks.py")
 HELPERS = (
-    *(places.PACKAGE / "grading" / name for name in ("random_programs.py", "random_trees.py")),
+    *(places.PACKAGE / f"grading/random_{name}.py" for name in ("programs", "steps", "trees")),
     Path(module_rules.__file__),
     PLUGIN.with_name("checking.py"),
 )

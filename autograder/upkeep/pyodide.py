@@ -178,7 +178,8 @@ LEXERS = ("__init__.py", "_mapping.py", "diff.py", "python.py")
 TOOL = (
     "__init__", "lessons/__init__", "lessons/assemble", "lessons/manifest", "lessons/module_rules",
     "lessons/places", "lessons/problem", "lessons/skeleton", "lessons/user_files",
-    "grading/__init__", "grading/words", "grading/random_programs", "grading/random_trees",
+    "grading/__init__", "grading/words",
+    "grading/random_programs", "grading/random_steps", "grading/random_trees",
     "student/__init__", "student/cache", "student/check_plugin", "student/checks",
     "student/example_checks", "student/explain", "student/in_browser", "student/checking",
 )  # fmt: skip

@@ -22,6 +22,7 @@ from autograder.grading import (
     laws,
     lending,
     random_programs,
+    random_steps,
     random_trees,
     retelling,
     suite_run,
@@ -71,7 +72,7 @@ def test_derivatives_are_tame_and_those_of_jax():
         want = leaves(jax_jvp(names["xs"], names["ts"]))
         for x, y in zip(got, want, strict=True):
             assert (x.shape, x.dtype) == (y.shape, y.dtype)
-            assert np.all(np.abs(y) < 2 * random_programs.LARGEST)
+            assert np.all(np.abs(y) < 2 * random_steps.LARGEST)
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=generated.ATOL)
 
 

@@ -27,7 +27,7 @@ from autograder.student import editors, workspace
 ROOMS = {
     "": "__init__ __main__",
     "cli": "__init__ command instructors maintainers students",
-    "grading": "__init__ random_programs random_trees words",
+    "grading": "__init__ random_programs random_steps random_trees words",
     "lessons": (
         "__init__ assemble browser_names drawing layered manifest module_rules nothing places "
         "problem said skeleton stepper tasks user_files"
