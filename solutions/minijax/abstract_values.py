@@ -1,8 +1,8 @@
 """Abstract values, and tracers: what Python sees of a value in a function that is transformed.
 
 An abstract value is what is known of a value: its type, and sometimes the value itself. A tracer
-stands in for a value, and answers by its abstract value: it has a shape and a dtype, and can be a
-condition or an index only if the value is known.
+takes the place of a value, and its abstract value answers for it: it has a shape and a dtype, and
+can be a condition or an index only if the value is known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Evaluation: what NumPy computes for a primitive, corrected if XLA's answer differs.
-
-The other primitives of the first lessons need no correction; their rules are NumPy's own functions.
-"""
+"""Evaluation: what NumPy computes for a primitive, in the shapes and dtypes of XLA."""
 
 from __future__ import annotations
 
