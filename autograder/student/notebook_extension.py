@@ -162,7 +162,9 @@ def is_array(value: Any) -> bool:
 
 SHOWN: dict[tuple[str, str], Callable[[Any], str | None]] = {
     ("minijax.array", "ArrayImpl"): array,
-    ("minijax.jaxpr", "Jaxpr"): program,
+    ("minijax.ir", "Jaxpr"): program,
+    ("minijax.ir", "ClosedJaxpr"): program,
+    ("minijax.jaxpr", "Jaxpr"): program,  # where a module of before the split defines them
     ("minijax.jaxpr", "ClosedJaxpr"): program,
     ("microjax.staging", "Jaxpr"): program,
     ("minijax.tree", "PyTreeDef"): program,

@@ -6,31 +6,41 @@ and its derivative", or "write the operation down". Each meaning is an interpret
 The active interpreters form a stack, and every operation of the program goes through one function,
 `bind`, which hands it to the right interpreter.
 
-This file reads from top to bottom: primitives and their rules, the stack, traces and tracers,
-abstract values, `bind`, the interpreter at the bottom of the stack, which evaluates, and last a
-small one above it, which counts.
+This file reads from top to bottom: primitives and their rules, the stack, traces, the abstract
+value of anything, `bind`, the interpreter at the bottom of the stack, which evaluates, and last a
+small one above it, which counts. Tracers and abstract values are in `minijax.abstract_values`, and
+what NumPy computes for each primitive is in `minijax.evaluation`.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from minijax import dtypes
-from minijax.array import Array, ArrayImpl, array_methods, as_numpy
-from minijax.errors import (
-    ConcretizationTypeError,
-    TracerArrayConversionError,
-    TracerBoolConversionError,
-    TracerIntegerConversionError,
-    UnexpectedTracerError,
+from minijax.abstract_values import (
+    ConcreteArray,  # noqa: F401 (other modules ask for it)
+    ShapedArray,
+    Tracer,
+    array_aval,
+    masked_aval,
+    numpy_aval,
+    scalar_aval,
+)
+from minijax.array import ArrayImpl, as_numpy
+from minijax.errors import UnexpectedTracerError
+from minijax.evaluation import (
+    as_result,
+    broadcast_in_dim_impl,
+    convert_element_type_impl,
+    div_impl,
+    dot_general_impl,
+    placed_with,
+    reduce_sum_impl,
 )
 
 # What operations take and return ----------------------------------------------------------------
@@ -169,7 +179,7 @@ def check_not_hidden(main: MainTrace) -> None:
         raise UnexpectedTracerError(there[1])
 
 
-# Traces and tracers -----------------------------------------------------------------------------
+# Traces -----------------------------------------------------------------------------------------
 
 
 class Trace:
@@ -193,160 +203,7 @@ class Trace:
         raise NotImplementedError(f"{type(self).__name__} must define process_primitive.")
 
 
-class Tracer(Array):
-    """A box around a value, with whatever else its interpreter needs (a tangent, a name).
-
-    Users' functions compute with tracers as with arrays. What a tracer's value may be is its
-    *abstract value*, `aval`; subclasses define it.
-    """
-
-    _trace: Trace
-    aval: ShapedArray
-
-    def full_lower(self) -> Any:
-        """The value inside, if the box adds nothing to it; else the box itself."""
-        return self
-
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    weak_type = property(lambda self: self.aval.weak_type)
-
-    def __bool__(self) -> bool:
-        return self.aval.to_bool()
-
-    def __int__(self) -> int:
-        return self.aval.to_int()
-
-    def __index__(self) -> int:
-        return self.aval.to_index()
-
-    def __float__(self) -> float:
-        raise ConcretizationTypeError(
-            f"float() was called on a tracer of type {self.aval}. Convert with x.astype(float)."
-        )
-
-    __complex__ = __float__
-
-    def item(self, *args: int) -> NoReturn:
-        """Arrays have these methods because they hold a value; a tracer does not have one."""
-        raise ConcretizationTypeError(
-            f"The value of a tracer of type {self.aval} was asked for, but it is not known while "
-            "the function is traced. Return the tracer, and ask for the value of the result."
-        )
-
-    tolist = devices = is_deleted = __reduce__ = item
-    committed = property(item)
-
-    def __copy__(self) -> Tracer:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Tracer:
-        return self
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise TracerArrayConversionError(
-            f"A NumPy function was called on a tracer of type {self.aval}. Use the function of the "
-            "same name from minijax.numpy."
-        )
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}<{self.aval}>"
-
-
 # Abstract values --------------------------------------------------------------------------------
-
-
-# Equal types are the same key; and like all keys, they are never changed.
-@dataclass(unsafe_hash=True, repr=False)
-class ShapedArray:
-    """The set of all arrays with the same shape and dtype: what a type checker knows about one.
-
-    `weak_type` marks Python scalars, whose dtype gives way to an array's (see `minijax.dtypes`).
-    """
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    weak_type: bool = False
-
-    def str_short(self, short_dtypes: bool = False) -> str:
-        """Dtype and shape, `float64[2,3]`; or, as in a jaxpr, `f64[2,3]`."""
-        name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
-        return f"{name}[{','.join(map(str, self.shape))}]"
-
-    def __str__(self) -> str:
-        return ("~" if self.weak_type else "") + self.str_short()
-
-    def __repr__(self) -> str:
-        weak_type = ", weak_type=True" if self.weak_type else ""
-        return f"{type(self).__name__}({self.str_short()}{weak_type})"
-
-    def to_bool(self) -> bool:
-        raise TracerBoolConversionError(
-            f"A tracer of type {self} was used as a condition, but its value is not known while "
-            "the function is traced. Choose between values with lax.cond or jnp.where instead."
-        )
-
-    def to_int(self) -> int:
-        raise ConcretizationTypeError(
-            f"int() was called on a tracer of type {self}. Convert with x.astype(int)."
-        )
-
-    def to_index(self) -> int:
-        raise TracerIntegerConversionError(
-            f"A tracer of type {self} was used as a Python integer, but its value is not known "
-            "while the function is traced. Pass it as a static argument instead."
-        )
-
-
-@dataclass(eq=False, repr=False)
-class ConcreteArray(ShapedArray):
-    """The set that holds a single array, `val`: not only its type is known, but its value."""
-
-    val: Any = None
-
-    def to_bool(self) -> bool:
-        """The truth of the value, for Python's `if`.
-
-        >>> ConcreteArray((), np.dtype("float64"), val=np.array(2.0)).to_bool()
-        True
-        """
-        return bool(self.val)
-
-    def to_int(self) -> int:
-        return int(self.val)
-
-    def to_index(self) -> int:
-        return operator.index(self.val)
-
-
-def number_type(x: bool | int | float) -> type:
-    """The dtype of a Python number; `OverflowError` for an integer that needs more than 64 bits."""
-    if isinstance(x, bool):
-        return np.bool_
-    if isinstance(x, int):
-        np.int64(x)
-    return np.int64 if isinstance(x, int) else np.float64
-
-
-def scalar_aval(x: Value) -> ConcreteArray:
-    """The abstract value of a Python scalar, which is weakly typed."""
-    return ConcreteArray((), np.dtype(number_type(x)), weak_type=True, val=x)
-
-
-def numpy_aval(x: Value) -> ConcreteArray:
-    """The abstract value of a NumPy array or scalar."""
-    return ConcreteArray(x.shape, dtypes.canonical(x.dtype), val=x)
-
-
-def array_aval(x: ArrayImpl) -> ConcreteArray:
-    """The abstract value of an array of our own, which knows whether it is weakly typed."""
-    aval = x if x.host is None else x.host
-    return ConcreteArray(aval.shape, aval.dtype, x.weak_type, x)
-
-
-def masked_aval(x: Value) -> NoReturn:
-    """NumPy's masked arrays have none: computing on their data would lose the mask."""
-    raise ValueError("Masked arrays are not supported; use x.filled(value) for an ordinary one.")
 
 
 # Which Python types are arrays to us, and how their abstract values are made.
@@ -378,9 +235,6 @@ def get_aval(x: Value) -> ShapedArray:
         if cls in aval_makers:
             return aval_makers[cls](x)
     raise TypeError(f"Argument {x!r} of type {type(x)} is not a valid JAX type")
-
-
-array_methods["aval"] = lambda x: ShapedArray(x.shape, x.dtype, x.weak_type)
 
 
 # bind -------------------------------------------------------------------------------------------
@@ -518,21 +372,6 @@ def computed(
     return out
 
 
-def as_result(out: Value, weak_type: bool = False) -> Value:
-    """A result of evaluation: NumPy's arrays and scalars become arrays of our own."""
-    if isinstance(out, np.ndarray | np.generic):
-        return ArrayImpl(np.asarray(out), weak_type)
-    return out
-
-
-def placed_with(operands: Values, result: Value) -> Value:
-    """A result of evaluation, on the devices where the user put operands, if any are (`jit`)."""
-    for x in operands:
-        if type(x) is ArrayImpl and x.kind is not None and x.kind.committed:
-            return array_methods["_placed_with"](operands, result)
-    return result
-
-
 # Which operands say whether a result is weakly typed, if not all of them do.
 weak_operands: dict[Primitive, slice] = {}
 
@@ -557,87 +396,7 @@ def is_weak(x: Value) -> bool:
 trace_state = TraceState()
 
 
-# How to evaluate each primitive: NumPy's answer, corrected if XLA's differs ----------------------
-
-
-def div_impl(x: Value, y: Value) -> Value:
-    """The quotients of `x` and `y`, as XLA computes them.
-
-    Integers keep their dtype and round towards zero, exactly. Divided by zero they become -1, or an
-    unsigned dtype's largest number.
-
-    >>> [int(div_impl(a, b)) for a, b in [(7, 2), (-7, 2), (7, 0)]]
-    [3, -3, -1]
-    >>> div_impl(np.array([9, 9], np.uint8), np.array([2, 0], np.uint8))
-    array([  4, 255], dtype=uint8)
-    """
-    x, y = np.asarray(x), np.asarray(y)
-    if dtypes.is_float(x.dtype):
-        return np.divide(x, y)
-    quotient = np.floor_divide(x, np.where(y == 0, np.ones_like(y), y))
-    rounded_down = (quotient < 0) & (quotient * y != x)
-    minus_one = np.array(-1).astype(quotient.dtype)
-    return np.where(y == 0, minus_one, quotient + rounded_down)
-
-
-def reduce_sum_impl(x: Value, *, axes: tuple[int, ...]) -> Value:
-    """Add up along `axes`, which disappear; the dtype stays (NumPy would widen small integers)."""
-    x = np.asarray(x)
-    return np.sum(x, axis=axes, dtype=x.dtype)
-
-
-def broadcast_in_dim_impl(
-    x: Value, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> Value:
-    """`x` repeated into `shape`; axis `i` of `x` becomes axis `broadcast_dimensions[i]`.
-
-    The other axes are new. An axis of size 1 is repeated to the size that `shape` asks for.
-
-    >>> broadcast_in_dim_impl(np.array([1.0, 2.0]), shape=(2, 3), broadcast_dimensions=(0,))
-    array([[1., 1., 1.],
-           [2., 2., 2.]])
-    """
-    sizes = dict(zip(broadcast_dimensions, np.shape(x), strict=True))
-    aligned = np.reshape(x, [sizes.get(axis, 1) for axis in range(len(shape))])
-    return np.broadcast_to(aligned, shape)
-
-
-def convert_element_type_impl(x: Value, *, new_dtype: Any, weak_type: bool) -> Value:
-    """Convert to `new_dtype`; as integers, NaN is 0, and too large a number is the largest one."""
-    x, new_dtype = np.asarray(x), np.dtype(new_dtype)
-    if dtypes.is_float(x.dtype) and new_dtype.kind in "iu":
-        limits = np.iinfo(new_dtype)
-        inside = np.where(np.isnan(x) | (x <= limits.min) | (x >= limits.max), 0, x)
-        ends = np.where(x >= limits.max, limits.max, np.where(x <= limits.min, limits.min, 0))
-        return inside.astype(new_dtype) + ends.astype(new_dtype)
-    return x.astype(new_dtype)
-
-
-def dot_general_impl(
-    x: Value, y: Value, *, dimension_numbers: Any, preferred_element_type: Any
-) -> Value:
-    """Multiply and add up along the contracted axes; batch axes come first in the result.
-
-    `dimension_numbers` is ((contracted axes of x, of y), (batch axes of x, of y)). If there is a
-    `preferred_element_type`, everything is computed in it.
-
-    >>> numbers = (((1,), (0,)), ((), ()))
-    >>> dot_general_impl(np.eye(2), np.array([3.0, 4.0]), dimension_numbers=numbers,
-    ...                  preferred_element_type=None)
-    array([3., 4.])
-    """
-    (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
-    x, y = (np.asarray(v, preferred_element_type) for v in (x, y))
-    x_kept = [i for i in range(x.ndim) if i not in (*x_contract, *x_batch)]
-    y_kept = [i for i in range(y.ndim) if i not in (*y_contract, *y_batch)]
-    batch, rows, inner = ([x.shape[i] for i in axes] for axes in (x_batch, x_kept, x_contract))
-    columns = [y.shape[i] for i in y_kept]
-    # As stacks of matrices, which NumPy multiplies: several axes become one, and several again.
-    m, k, n = math.prod(rows), math.prod(inner), math.prod(columns)
-    x = x.transpose([*x_batch, *x_kept, *x_contract]).reshape([*batch, m, k])
-    y = y.transpose([*y_batch, *y_contract, *y_kept]).reshape([*batch, k, n])
-    return np.matmul(x, y).reshape([*batch, *rows, *columns])
-
+# How to evaluate each primitive -----------------------------------------------------------------
 
 impl_rules[add_p] = np.add
 impl_rules[sub_p] = np.subtract

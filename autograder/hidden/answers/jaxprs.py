@@ -28,6 +28,8 @@ def eval_jaxpr(jaxpr, consts, *args):
 
 @right(style="forgets values after their last use, as JAX does")
 def eval_jaxpr(jaxpr, consts, *args):
+    from collections import Counter
+
     if len(consts) != len(jaxpr.constvars):
         raise ValueError(f"{len(jaxpr.constvars)} constants are needed, {len(consts)} are there")
     if len(args) != len(jaxpr.invars):
@@ -57,6 +59,8 @@ def eval_jaxpr(jaxpr, consts, *args):
 
 @right(style="a class for the run, numbered slots for values, match for atoms")
 def eval_jaxpr(jaxpr, consts, *args):
+    from collections import deque
+
     class Machine:
         def __init__(self):
             self.place = {}
@@ -250,7 +254,7 @@ mistake(
 # An equation whose operands have no values yet waits until they do.
 mistake(
     {
-        "for eqn in jaxpr.eqns:": "eqns = deque(jaxpr.eqns)\nwaiting = 0\nwhile eqns:\n    eqn = eqns.popleft()\n    if waiting < len(eqns) and any(isinstance(x, Var) and x not in env for x in eqn.invars):\n        eqns.append(eqn)\n        waiting += 1\n        continue"
+        "for eqn in jaxpr.eqns:": "from collections import deque\neqns = deque(jaxpr.eqns)\nwaiting = 0\nwhile eqns:\n    eqn = eqns.popleft()\n    if waiting < len(eqns) and any(isinstance(x, Var) and x not in env for x in eqn.invars):\n        eqns.append(eqn)\n        waiting += 1\n        continue"
     },
     fails="test_eval_forgets",
 )
@@ -322,6 +326,8 @@ def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
 
 @right(style="einsum letters: a letter for each axis, a size for each letter")
 def dot_general_type(x, y, *, dimension_numbers, preferred_element_type):
+    import itertools
+
     (x_contract, y_contract), (x_batch, y_batch) = dimension_numbers
     check_axes(x, (*x_contract, *x_batch))
     check_axes(y, (*y_contract, *y_batch))
@@ -517,6 +523,8 @@ def check_equation(self, eqn):
 
 @right(style="zip_longest, and an early return by match")
 def check_equation(self, eqn):
+    import itertools
+
     def wrong_at(var, aval):
         match var, aval:
             case None, _:
