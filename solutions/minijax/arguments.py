@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minijax.core import get_aval
-from minijax.tree import NodeType, node_types, tree_map
+from minijax.tree import NodeType, node_types, tree_leaves, tree_map
 
 # The function to transform ------------------------------------------------------------------------
 
@@ -216,3 +216,18 @@ def without_static(f: Callable[..., Any], static: Static) -> Callable[..., Any]:
         return f(*args, **named, **fixed)
 
     return f_of_others
+
+
+def donated_leaves(
+    numbers: Sequence[int],
+    names: Sequence[str],
+    static: Static,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> tuple[bool, ...]:
+    """For each leaf of the arguments that are not static, whether it is donated."""
+    given = {number + len(args) if number < 0 else number for number in numbers}
+    fixed = {place for place, _ in static}
+    flags = [(i in given, x) for i, x in enumerate(args) if i not in fixed]
+    flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
+    return tuple(flag for flag, x in flags for _ in tree_leaves(x))
