@@ -248,7 +248,7 @@ def _exercise(value: Any) -> Exercise | None:
 _INTERNAL = {
     "Array": "by_numpy number value",
     "IndexUpdateRef": "places scattered",
-    "Jitted": "bind donated_leaves flatten launcher launcher_for program traced",
+    "Jitted": "bind flatten launcher launcher_for program traced",
     "PyTreeDef": "describe",
     "ShapeDtypeStruct": "parts",
     "ShapedArray": "to_bool to_index to_int",

@@ -1,6 +1,7 @@
 """Which arguments a transformation is about, `argnums` and static ones; and what `has_aux` adds.
 
-Plumbing for `grad`, `jacfwd`, `jit` and their relatives: no interpreter, only functions and places.
+Plumbing for `grad`, `jacfwd`, `jit` and their relatives: no interpreter, only functions, places,
+and the checks that what is differentiated are floats.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minijax.core import get_aval
-from minijax.tree import NodeType, node_types, tree_map
+from minijax import dtypes
+from minijax.core import ShapedArray, Value, Values, get_aval
+from minijax.tree import NodeType, node_types, tree_flatten, tree_leaves, tree_map
 
 # The function to transform ------------------------------------------------------------------------
 
@@ -88,10 +90,57 @@ def check_enough_args(argnums: Argnums, args: Sequence[Any]) -> None:
         raise TypeError(f"argnums={argnums} needs {needed} arguments, and got {len(args)}.")
 
 
+# What can be differentiated or transposed: floats, mostly -----------------------------------------
+
+
 def check_real(holomorphic: bool) -> None:
     """`NotImplementedError` for `holomorphic=True`, which is for complex numbers."""
     if holomorphic:
         raise NotImplementedError("There are no complex numbers here: leave holomorphic out.")
+
+
+def check_floats(what: str, tree: Any) -> None:
+    """Only floats have derivatives; `what` names the transformation and the part of the call."""
+    for leaf in tree_flatten(tree)[0]:
+        dtype = get_aval(leaf).dtype
+        if not dtypes.is_float(dtype):
+            raise TypeError(
+                f"{what} must be real-valued, but got {dtypes.short_name(dtype)}. Use floats, as "
+                "in 3.0; an argument that must be an integer can be left out of argnums."
+            )
+
+
+def check_numbers(what: str, leaves: Values) -> None:
+    """Integers may be results of forward mode, as they do not move; booleans may not, as in JAX."""
+    check_floats(what, [x for x in leaves if get_aval(x).dtype.kind == "b"])
+
+
+def check_not_empty(tree: Any) -> None:
+    """A Jacobian is taken with respect to something."""
+    if not tree_flatten(tree)[0]:
+        raise ValueError("A Jacobian needs an argument that holds at least one array.")
+
+
+def check_scalar(value: Value) -> None:
+    """Raise `TypeError` for a value that has no gradient: only a single float has one."""
+    leaves, tree = tree_flatten(value)
+    if tree.node_class is not None:
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
+    aval = get_aval(leaves[0])
+    if aval.shape:
+        raise TypeError(
+            f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}."
+        )
+    if not dtypes.is_float(aval.dtype):
+        raise TypeError(f"grad requires real-valued outputs, but got {aval.dtype.name}.")
+
+
+def check_one_kind(avals: Sequence[ShapedArray]) -> None:
+    """`TypeError` unless these are all floats or all integers."""
+    kinds = {"i" if aval.dtype.kind == "u" else aval.dtype.kind for aval in avals}
+    if kinds not in ({"f"}, {"i"}):
+        types = ", ".join(map(str, avals))
+        raise TypeError(f"linear_transpose is for floats alone or integers alone, not {types}.")
 
 
 # What a function returns besides its result (`has_aux`): anything, arrays or not ------------------
@@ -216,3 +265,18 @@ def without_static(f: Callable[..., Any], static: Static) -> Callable[..., Any]:
         return f(*args, **named, **fixed)
 
     return f_of_others
+
+
+def donated_leaves(
+    numbers: Sequence[int],
+    names: Sequence[str],
+    static: Static,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> tuple[bool, ...]:
+    """For each leaf of the arguments that are not static, whether it is donated."""
+    given = {number + len(args) if number < 0 else number for number in numbers}
+    fixed = {place for place, _ in static}
+    flags = [(i in given, x) for i, x in enumerate(args) if i not in fixed]
+    flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
+    return tuple(flag for flag, x in flags for _ in tree_leaves(x))

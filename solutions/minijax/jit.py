@@ -5,14 +5,14 @@ as a whole. Evaluation writes the program in StableHLO, has XLA compile it, and 
 the other rules transform the program and call the new one. Whatever was traced or compiled is kept.
 
 This file reads from top to bottom: staging out, evaluation, the rules of the call primitive, and
-the lowering of a program to StableHLO. The lowerings of most primitives are in
-`minijax/lowering.py`; what is on a device, and how it gets there, is in `minijax/placement.py`.
+the lowering of a program to StableHLO. What it shares with other primitives that call programs is
+in `minijax/call_primitives.py`, and the lowerings of most primitives are in `minijax/lowering.py`;
+what is on a device, and how it gets there, is in `minijax/placement.py`.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import types
 from collections.abc import Callable, Hashable, Sequence
@@ -22,9 +22,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from minijax import xla
-from minijax.arguments import Static, check_callable, split_static, static_places, without_static
+from minijax.arguments import (
+    check_callable,
+    donated_leaves,
+    split_static,
+    static_places,
+    without_static,
+)
 from minijax.array import Array
-from minijax.axis_env import AxisPrimitive, axis_env, axis_sizes, name_of
+from minijax.axis_env import axis_env, axis_sizes, name_of
+from minijax.call_primitives import CallPrimitive, Rebind, derived, jit_type, without_consts
 from minijax.core import (
     NotMapped,
     ShapedArray,
@@ -33,30 +40,18 @@ from minijax.core import (
     Value,
     Values,
     abstract_eval_rules,
-    bind,
     get_aval,
     get_rule,
     hlo_lowerings,
     impl_rules,
     jvp_rules,
-    reduce_sum_p,
     trace_state,
     vmap_rules,
 )
 from minijax.dtypes import is_float
-from minijax.jaxpr import (
-    Atom,
-    ClosedJaxpr,
-    Jaxpr,
-    Literal,
-    inner_jaxprs,
-    jaxpr_as_fun,
-    kept,
-    kept_beside,
-    raise_to_shaped,
-)
+from minijax.jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun, kept, raise_to_shaped
 from minijax.jvp import jvp_flat
-from minijax.lowering import Emitter, donations, emit_literal, tensor_type
+from minijax.lowering import Emitter, Lowered, donations, emit_literal, tensor_type
 from minijax.marks import chosen, filled, groups, moving
 from minijax.placement import (
     ARRAYS,
@@ -73,7 +68,7 @@ from minijax.placement import (
     to_buffer,
 )
 from minijax.tracing import trace_to_jaxpr, trace_tree
-from minijax.tree import PyTreeDef, tree_leaves, tree_map, tree_unflatten
+from minijax.tree import PyTreeDef, tree_map, tree_unflatten
 from minijax.vmap import vmap_flat
 
 
@@ -83,26 +78,6 @@ def stand_in(x: Any) -> Any:
     if is_array or not (hasattr(x, "shape") and hasattr(x, "dtype")):
         return x
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
-
-
-class CallPrimitive(AxisPrimitive):
-    """A primitive with programs among its parameters, which may use axes that have names."""
-
-    def names(self, params: dict[str, Any]) -> frozenset[Hashable]:
-        names = frozenset(name for jaxpr in inner_jaxprs(params) for name in names_in(jaxpr))
-        return names - {params.get("axis_name")}
-
-    def bind(self, *args: Value, **params: Any) -> Value:
-        """An ordinary `bind`, unless there are names that the programs could use."""
-        return super().bind(*args, **params) if axis_env.frames else bind(self, *args, **params)
-
-
-@kept_beside
-def names_in(jaxpr: Jaxpr) -> frozenset[Hashable]:
-    """The names that a program uses."""
-    uses = [eqn for eqn in jaxpr.eqns if isinstance(eqn.primitive, AxisPrimitive)]
-    names = (eqn.primitive.names(eqn.params) for eqn in uses)  # type: ignore[attr-defined]
-    return frozenset(itertools.chain.from_iterable(names))
 
 
 jit_p = CallPrimitive("jit", multiple_results=True)
@@ -245,8 +220,8 @@ class Jitted:
         """The program for these arguments, traced unless one that fits is in `self.programs`.
 
         It fits a call if the function, run again, would find the same in its arguments and around
-        it. The values of leaves do not matter, nor which of them are tracers. Neither
-        `args` nor `kwargs` is changed.
+        it. The values of leaves do not matter, nor which of them are tracers. Neither `args` nor
+        `kwargs` is changed.
 
         >>> f = jit(lambda x: x * 2.0)
         >>> f.program((3.0,), {}) is f.program((4.0,), {})
@@ -265,16 +240,7 @@ class Jitted:
         """A new program: `fun` runs, with tracers for all arguments that are not static."""
         static, dynamic = split_static(*self.static, args, kwargs)
         closed, out_tree = trace_tree(without_static(self.fun, static), dynamic)
-        return Program(closed, out_tree, self.donated_leaves(static, args, kwargs))
-
-    def donated_leaves(self, static: Static, args: Value, kwargs: Any) -> tuple[bool, ...]:
-        """For each leaf of the arguments that are not static, whether it is donated."""
-        numbers, names = self.donated
-        given = {number + len(args) if number < 0 else number for number in numbers}
-        fixed = {place for place, _ in static}
-        flags = [(i in given, x) for i, x in enumerate(args) if i not in fixed]
-        flags += [(k in names, kwargs[k]) for k in sorted(kwargs) if k not in fixed]
-        return tuple(flag for flag, x in flags for _ in tree_leaves(x))
+        return Program(closed, out_tree, donated_leaves(*self.donated, static, args, kwargs))
 
     def launcher(self, args: Value, kwargs: Any) -> Callable[[Sequence[Any]], Any]:
         """From leaves of the kinds of these to the result, by the compiled program."""
@@ -292,28 +258,12 @@ class Jitted:
         return ready.runner(closed.out_avals, buffers_of, unflatten)
 
 
-class Lowered(NamedTuple):
-    """A program in StableHLO."""
-
-    text: str
-
-    def as_text(self) -> str:
-        """The text of the module."""
-        return self.text
-
-
 def call(closed: ClosedJaxpr, args: Values, name: str) -> list[Value]:
     """Bind `jit_p`. If a constant of the program is a tracer, the constants become arguments."""
     if not any(isinstance(const, Tracer) for const in closed.consts):
         return jit_p.bind(*args, name=name, jaxpr=closed)
     jaxpr = ClosedJaxpr(without_consts(closed.jaxpr), [])
     return jit_p.bind(*closed.consts, *args, name=name, jaxpr=jaxpr)
-
-
-@kept_beside
-def without_consts(jaxpr: Jaxpr) -> Jaxpr:
-    """The program with its constants as inputs, before the others."""
-    return Jaxpr([], [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns)
 
 
 # Evaluation: compile, and run -------------------------------------------------------------------
@@ -380,11 +330,6 @@ impl_rules[jit_p] = jit_impl
 # Differentiation, batching, types: transform the program, and call the new one --------------------
 
 
-# A call primitive has one inner program. The rules of two of them differ only in how they call a
-# new program: `rebind` does that.
-Rebind = Callable[[ClosedJaxpr, Sequence[Any]], list[Any]]
-
-
 def jit_jvp(
     primals: Values, tangents: Sequence[Tangent], *, name: str, jaxpr: ClosedJaxpr
 ) -> tuple[list[Any], list[Any]]:
@@ -425,11 +370,6 @@ def jvp_jaxpr(jaxpr: ClosedJaxpr, moves: tuple[bool, ...]) -> ClosedJaxpr:
 
     tangent_avals = [aval for aval, move in zip(avals, moves, strict=True) if move]
     return derived(jaxpr, ("jvp", moves), values_and_tangents, [*avals, *tangent_avals])
-
-
-def derived(jaxpr: ClosedJaxpr, key: Any, f: Any, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
-    """A program made from another and cached on it, so that it is made (and compiled) once."""
-    return kept(jaxpr, key, lambda: trace_to_jaxpr(f, avals))
 
 
 def jit_batch(
@@ -478,26 +418,6 @@ def batching_key(axis_size: int, dims: Sequence[Any]) -> Hashable:
     """What a batched program depends on, apart from the program that it is made from."""
     axes = tuple(None if isinstance(dim, NotMapped) else dim for dim in dims)
     return "vmap", axis_size, name_of(axis_size), axes
-
-
-def jit_type(*avals: ShapedArray, name: str, jaxpr: ClosedJaxpr) -> list[ShapedArray]:
-    """The types of the results of a call: the types of the program's outputs.
-
-    The operands must have the shapes and dtypes of the program's inputs (else `TypeError`).
-
-    >>> f64 = ShapedArray((), np.dtype("float64"))
-    >>> compare = trace_to_jaxpr(lambda x, y: [x < y, x], [f64, f64])
-    >>> [str(aval) for aval in jit_type(f64, f64, name="compare", jaxpr=compare)]
-    ['bool[]', 'float64[]']
-    >>> jit_type(f64, name="compare", jaxpr=compare)
-    Traceback (most recent call last):
-    TypeError: compare takes (float64[], float64[]) and is called with (float64[])
-    """
-    given, wanted = ([(a.shape, a.dtype) for a in types] for types in (avals, jaxpr.in_avals))
-    if given != wanted:
-        takes, gets = (", ".join(map(str, types)) for types in (jaxpr.in_avals, avals))
-        raise TypeError(f"{name} takes ({takes}) and is called with ({gets})")
-    return jaxpr.out_avals
 
 
 jvp_rules[jit_p] = jit_jvp
@@ -565,41 +485,10 @@ def lower_body(
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def reduce_sum_hlo(
-    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
-) -> list[str]:
-    """Emit a sum along `axes`. Returns a list with the name of the result.
-
-    `avals`, `out_avals` and `args` have one item each: the types of operand and result, and the
-    operand's name. The sum starts from a zero of the operand's dtype. (The last line is one line.)
-
-    >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
-    >>> emitter = Emitter()
-    >>> (name,) = reduce_sum_hlo(emitter, [x], [out], ["%arg0"], axes=(1,))
-    >>> for line in emitter.lines:  # doctest: +NORMALIZE_WHITESPACE
-    ...     print(line)
-        %0 = stablehlo.constant dense<0> : tensor<i8>
-        %1 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add
-            across dimensions = [1] : (tensor<3x2xi8>, tensor<i8>) -> tensor<3xi8>
-    """
-    (aval,), (out,), (x,) = avals, out_avals, args
-    zero = ShapedArray((), aval.dtype)
-    init = emit_literal(emitter, Literal(np.zeros((), aval.dtype), zero))
-    dims = ", ".join(map(str, axes))
-    types = f"({tensor_type(aval)}, {tensor_type(zero)}) -> {tensor_type(out)}"
-    return [
-        emitter.emit(
-            f"stablehlo.reduce({x} init: {init}) applies stablehlo.add across "
-            f"dimensions = [{dims}] : {types}"
-        )
-    ]
-
-
 def jit_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, name: str, jaxpr: ClosedJaxpr
 ) -> list[str]:
     return lower_body(emitter, jaxpr.jaxpr, args, jaxpr.consts)
 
 
-hlo_lowerings[reduce_sum_p] = reduce_sum_hlo
 hlo_lowerings[jit_p] = jit_hlo

@@ -1,8 +1,8 @@
 """Programs as text, StableHLO: what an operation looks like, and the lowerings of most primitives.
 
 XLA compiles text. An `Emitter` collects its lines; a primitive's lowering, in the table
-`hlo_lowerings`, emits those that compute it. How a whole program is lowered, and the lowerings of a
-sum and of a call, are in `minijax/jit.py`.
+`hlo_lowerings`, emits those that compute it. How a whole program is lowered, and the lowering of a
+call, are in `minijax/jit.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from minijax.core import (
     lt_p,
     mul_p,
     neg_p,
+    reduce_sum_p,
     sin_p,
     sub_p,
     transpose_p,
@@ -128,6 +129,16 @@ def donations(
     return attributes
 
 
+class Lowered(NamedTuple):
+    """A program in StableHLO."""
+
+    text: str
+
+    def as_text(self) -> str:
+        """The text of the module."""
+        return self.text
+
+
 # Operations with types --------------------------------------------------------------------------
 
 
@@ -211,6 +222,36 @@ def dot_general_hlo(
     return [emitter.emit(f"stablehlo.dot_general {args[0]}, {args[1]}, {numbers} : {types}")]
 
 
+def reduce_sum_hlo(
+    emitter: Emitter, avals: Any, out_avals: Any, args: Any, *, axes: tuple[int, ...]
+) -> list[str]:
+    """Emit a sum along `axes`. Returns a list with the name of the result.
+
+    `avals`, `out_avals` and `args` have one item each: the types of operand and result, and the
+    operand's name. The sum starts from a zero of the operand's dtype. (The last line is one line.)
+
+    >>> x, out = (ShapedArray(shape, np.dtype("int8")) for shape in ((3, 2), (3,)))
+    >>> emitter = Emitter()
+    >>> (name,) = reduce_sum_hlo(emitter, [x], [out], ["%arg0"], axes=(1,))
+    >>> for line in emitter.lines:  # doctest: +NORMALIZE_WHITESPACE
+    ...     print(line)
+        %0 = stablehlo.constant dense<0> : tensor<i8>
+        %1 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add
+            across dimensions = [1] : (tensor<3x2xi8>, tensor<i8>) -> tensor<3xi8>
+    """
+    (aval,), (out,), (x,) = avals, out_avals, args
+    zero = ShapedArray((), aval.dtype)
+    init = emit_literal(emitter, Literal(np.zeros((), aval.dtype), zero))
+    dims = ", ".join(map(str, axes))
+    types = f"({tensor_type(aval)}, {tensor_type(zero)}) -> {tensor_type(out)}"
+    return [
+        emitter.emit(
+            f"stablehlo.reduce({x} init: {init}) applies stablehlo.add across "
+            f"dimensions = [{dims}] : {types}"
+        )
+    ]
+
+
 def broadcast_in_dim_hlo(
     emitter: Emitter, avals: Any, out_avals: Any, args: Any, **params: Any
 ) -> list[str]:
@@ -240,5 +281,6 @@ for _p, _direction in {gt_p: "GT", lt_p: "LT"}.items():
     hlo_lowerings[_p] = comparison_hlo(_direction)
 hlo_lowerings[transpose_p] = transpose_hlo
 hlo_lowerings[dot_general_p] = dot_general_hlo
+hlo_lowerings[reduce_sum_p] = reduce_sum_hlo
 hlo_lowerings[broadcast_in_dim_p] = broadcast_in_dim_hlo
 hlo_lowerings[convert_element_type_p] = convert_hlo

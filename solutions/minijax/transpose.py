@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from minijax import dtypes
+from minijax.arguments import check_one_kind, check_scalar
 from minijax.core import (
     ShapedArray,
     Tangent,
@@ -384,14 +385,6 @@ def linear_transpose(fun: Callable[..., Any], *primals: Value) -> Callable[[Any]
     return Partial(transposed, lin)
 
 
-def check_one_kind(avals: Sequence[ShapedArray]) -> None:
-    """`TypeError` unless these are all floats or all integers."""
-    kinds = {"i" if aval.dtype.kind == "u" else aval.dtype.kind for aval in avals}
-    if kinds not in ({"f"}, {"i"}):
-        types = ", ".join(map(str, avals))
-        raise TypeError(f"linear_transpose is for floats alone or integers alone, not {types}.")
-
-
 def transposed(lin: Linearized, cotangent: Tangent) -> tuple[Value, ...]:
     """Like `pull_back`, for a function that is linear itself, and may be one of integers."""
     cts, tree = tree_flatten(cotangent)
@@ -493,17 +486,3 @@ def jacobian_of_output(lin: Linearized, i: int) -> list[Any]:
     for _ in lin.out_avals[i].shape:
         pull_back = vmap(pull_back)
     return pull_back(basis(lin.out_avals[i]))
-
-
-def check_scalar(value: Value) -> None:
-    """Raise `TypeError` for a value that has no gradient: only a single float has one."""
-    leaves, tree = tree_flatten(value)
-    if tree.node_class is not None:
-        raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
-    aval = get_aval(leaves[0])
-    if aval.shape:
-        raise TypeError(
-            f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}."
-        )
-    if not dtypes.is_float(aval.dtype):
-        raise TypeError(f"grad requires real-valued outputs, but got {aval.dtype.name}.")

@@ -378,6 +378,8 @@ def jit_impl(*args, name, jaxpr):
 
 @right(style="map with partials, the Compiled taken apart")
 def jit_impl(*args, name, jaxpr):
+    import itertools
+
     executable, captured, committed = compiled(jaxpr, committed_devices(args))
     devices = executable.devices
     send = functools.partial(to_buffer, devices=devices)
