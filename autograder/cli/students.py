@@ -28,7 +28,7 @@ def init(
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    updating.keep_given(workspace.init(folder, way or workspace.CONTRACT).root)
+    updating.init(folder, way or workspace.CONTRACT)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")
     print("    ./jaxprentice list")

@@ -186,7 +186,7 @@ def _alone(place: Workspace, lesson: Lesson, suspect: Lesson, script: str) -> st
     own = {suspect.module: place.source(suspect)}
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         assemble.write_files(Path(folder), {**assemble.tree(lesson, but=own), **own})
-        workspace.add_scripts(Path(folder), lesson)
+        assemble.write_files(Path(folder), workspace.scripts(lesson))
         workspace.add_launcher(Path(folder), str(places.ROOT))
         got, reason = run(Path(folder), script, len(want))
     return reason or difference(got["losses"], want)

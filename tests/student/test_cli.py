@@ -179,7 +179,7 @@ def test_a_workspace_holds_the_glossary_and_the_pictures_of_its_lessons(course, 
 
 
 def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
-    monkeypatch.setattr(workspace, "add_lesson", lambda folder, lesson: 1 / 0)
+    monkeypatch.setattr(workspace, "add_launcher", lambda folder, place, way: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cli.main(["init", "work"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy"]

@@ -3,14 +3,14 @@
 import pytest
 
 from autograder.lessons import manifest
-from autograder.student import capstone, ending_page, workspace
+from autograder.student import capstone, contents, ending_page
 
 LESSON = manifest.get("capstone")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    return workspace.init(tmp_path_factory.mktemp("end") / "mine")
+    return contents.init(tmp_path_factory.mktemp("end") / "mine")
 
 
 @pytest.fixture

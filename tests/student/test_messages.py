@@ -520,13 +520,7 @@ def is_sentence(text):
 
 
 # What pytest, a notebook and a page of the site say has tests of its own.
-OTHERS = (
-    "in_browser.py",
-    "check_plugin.py",
-    "example_checks.py",
-    "editors.py",
-    "notebook_extension.py",
-)
+OTHERS = ("in_browser.py", "check_plugin.py", "example_checks.py", "notebook_extension.py")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons import manifest, nothing
+from autograder.lessons import assemble, manifest, nothing
 from autograder.lessons.problem import Problem
-from autograder.student import checks, commands, explain, from_nothing, names, workspace
+from autograder.student import checks, commands, contents, explain, from_nothing, names, workspace
 from autograder.student.workspace import Workspace
 
 TASKS = nothing.all_tasks()
@@ -162,7 +162,7 @@ def test_it_runs_alone(package):
 def place(tmp_path, monkeypatch):
     """A workspace of the blank way, with the empty pages and nothing else."""
     workspace.add_launcher(tmp_path, "/none", way=manifest.BLANK)
-    workspace.add_nothing(tmp_path)
+    assemble.write_files(tmp_path, contents.blank_pages())
     monkeypatch.chdir(tmp_path)
     return Workspace(tmp_path, own=True)
 
