@@ -10,8 +10,6 @@ by lesson; if all pass, each module is tried alone among the reference's.
 import json
 import math
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -87,17 +85,8 @@ def run(root: Path, script: str, steps: int) -> tuple[dict[str, Any], str]:
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         saved = Path(folder, "run.json")
         options = ["--backend", "mine", "--steps", str(steps), "--save", str(saved)]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-B", str(root / script), *options],
-                cwd=root, env=checks.environment(root) | {"PYTHONUTF8": "1"}, check=False,
-                capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return {}, f"It did not finish within {PATIENCE} seconds."
-        if done.returncode != 0:
-            return {}, (done.stderr.strip().splitlines() or ["It ended without a message."])[-1]
-        return json.loads(saved.read_text(encoding="utf-8")), ""
+        reason = checks.ended(["-B", str(root / script), *options], root, PATIENCE)[1]
+        return {} if reason else json.loads(saved.read_text(encoding="utf-8")), reason
 
 
 def difference(got: list[float], want: list[float]) -> str:
