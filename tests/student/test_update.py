@@ -27,10 +27,6 @@ def correct(course, path, old, new):
     sync.sync(False)
 
 
-def test_nothing_new_is_said(work, say, complete):
-    assert say("update") == (0, "This workspace is up to date.\n", "")
-
-
 def test_an_untouched_page_and_an_untouched_module_are_replaced(course, work, say, complete):
     correct(course, "course/lessons/01_hello/lesson.md", "## A part", "## A better part")
     correct(course, "solutions/toy/hello.py", "Greet somebody.", "Greet a person politely.")
