@@ -76,13 +76,10 @@ def said(report):
     return "\n".join(explain.explain(report, failures[0]))
 
 
-def test_the_reference_is_done(lesson):
+def test_the_reference_is_done_and_the_skeleton_is_to_do(lesson):
     report = run(lesson)
     assert statuses(report) == [DONE, DONE]
     assert report.complete
-
-
-def test_the_skeleton_is_to_do(lesson):
     source = skeleton.make_skeleton(small_course.HELLO, lesson)
     report = checks.run(lesson, {lesson.module: source.encode()})
     assert statuses(report) == [TO_DO, TO_DO]
@@ -534,39 +531,29 @@ def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("exercise", "status", "words"),
-    [("hello.grow", 0, "3 passed"), ("hello.greet", 1, "2 failed"), ("hello.gret", 4, "no checks")],
-)
-def test_plain_pytest_beside_the_notebook_runs_one_exercise(
-    lesson, tmp_path, exercise, status, words
-):
-    source = small_course.HELLO.replace("return text + mark", "return 0")
-    done = beside_the_notebook(lesson, tmp_path, source, exercise)
-    assert done.returncode == status
-    assert words in done.stdout + done.stderr
-
-
-def beside_the_notebook(lesson, folder, source, exercise):
-    """What the cell says that `nbgrader validate` runs."""
-    assemble.write_tree(folder / "notebook", lesson, {lesson.module: source})
-    checks.add_checks(folder / "notebook", lesson)
-    words = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
-    return subprocess.run(
-        words, cwd=folder / "notebook", capture_output=True, text=True, check=False
-    )
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "exercise", "statuses", "words"),
     [
-        ("import scipy", "toy/hello.py, line 43, imports scipy, which is not there when"),
-        ("#" * module_rules.LIMIT, "toy/hello.py is larger than 256 KiB."),
-        ("open(__file__)", "a module that is graded can open no files"),
+        ("greet = str", "hello.grow", [0], "3 passed"),
+        ("greet = str", "hello.greet", [1], "2 failed"),
+        ("", "hello.gret", [4], "no checks"),
+        # What is not taken when it is handed in:
+        ("import scipy", "hello.grow", [2, 3, 4], "line 43, imports scipy, which is not there"),
+        ("#" * module_rules.LIMIT, "hello.grow", [2, 3, 4], "toy/hello.py is larger than 256 KiB."),
+        ("open(__file__)", "hello.grow", [2, 3, 4], "a module that is graded can open no files"),
     ],
 )
-def test_nbgrader_validate_refuses_what_is_not_taken_either(lesson, tmp_path, more, words):
-    done = beside_the_notebook(lesson, tmp_path, small_course.HELLO + more, "hello.grow")
-    assert done.returncode not in (0, 1)
+def test_plain_pytest_beside_the_notebook_runs_one_exercise(
+    lesson, tmp_path, more, exercise, statuses, words
+):
+    """It is what the cell runs that `nbgrader validate` runs."""
+    source = small_course.HELLO + more
+    assemble.write_tree(tmp_path / "notebook", lesson, {lesson.module: source})
+    checks.add_checks(tmp_path / "notebook", lesson)
+    command = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
+    done = subprocess.run(
+        command, cwd=tmp_path / "notebook", capture_output=True, text=True, check=False
+    )
+    assert done.returncode in statuses
     assert words in done.stdout + done.stderr
 
 
@@ -616,7 +603,7 @@ def test_examples_in_docstrings_are_checks_too(with_examples):
     assert uses == [(), ("hello.greet",)]
 
 
-def test_an_example_that_is_not_true_is_explained(with_examples):
+def test_an_example_that_is_not_true_or_raises_is_explained(with_examples):
     report = run(with_examples, ("return text + mark", 'return text + mark.replace("?", ";")'))
     assert statuses(report) == [WRONG, DONE]
     assert said(report) == (
@@ -627,9 +614,6 @@ def test_an_example_that_is_not_true_is_explained(with_examples):
         "  got:      Hello,\n"
         "            Ada;"
     )
-
-
-def test_an_example_that_raises_is_explained(with_examples):
     report = run(with_examples, ("return text + mark", "return text + {':': ':', '!': '!'}[mark]"))
     assert "but it raises KeyError: '?'" in said(report)
 
