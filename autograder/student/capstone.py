@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.lessons import assemble, manifest, places
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import checks, ending, ending_page, latest, screen, workspace
 from autograder.student.checks import Report
@@ -44,7 +44,8 @@ def check(place: Workspace, lesson: Lesson, by: Check) -> int:
             wrong = where(place, lesson, script, reason, by)
             break
         trained.append(Trained(script, own, jax))
-    wrong = wrong or wrong_elsewhere(place, lesson, by)
+    if not wrong and (told := wrong_exercise(place, lesson, by)):  # which no script needs
+        wrong = ["\nThe programs learn as they do on JAX, but they do not use every rule.", *told]
     place.remember("capstones", lesson.id, not wrong)
     screen.print_lines(wrong or reached(place, trained))
     return 1 if wrong else 0
@@ -105,7 +106,7 @@ def where(place: Workspace, lesson: Lesson, script: str, reason: str, by: Check)
     """What to say of a script that goes wrong: the exercise or the module at fault, what next."""
     if told := to_do(reason):
         return [told]
-    return blamed(wrong_exercise(place, lesson, by)) or [culprit(place, lesson, script)]
+    return wrong_exercise(place, lesson, by) or [culprit(place, lesson, script)]
 
 
 def to_do(reason: str) -> str:
@@ -114,26 +115,8 @@ def to_do(reason: str) -> str:
     return f"Next: ./jaxprentice check {found[1]}" if found else ""
 
 
-def wrong_elsewhere(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
-    """What to say of an exercise that no script needs as it should be."""
-    if told := blamed(wrong_exercise(place, lesson, by)):
-        return ["\nThe programs learn as they do on JAX, but they do not use every rule.", *told]
-    return []
-
-
-def blamed(found: tuple[Lesson, Exercise] | None) -> list[str]:
-    """What to say of an exercise that is wrong; nothing of none."""
-    if not found:
-        return []
-    lesson, exercise = found
-    return [
-        f"{exercise.id} is not right: {exercise.target} in {lesson.module}.",
-        f"Next: ./jaxprentice check {exercise.id}",
-    ]
-
-
-def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson, Exercise] | None:
-    """The first exercise of the lessons before that its checks find wrong, and its lesson.
+def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
+    """What to say of the first exercise of the lessons before that is wrong; nothing of none.
 
     What was complete when it was last checked is not checked again, nor what was never begun.
     """
@@ -145,8 +128,11 @@ def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson,
         report = by(place, part)
         for exercise in part.exercises:
             if report.broken or report.status(exercise) == checks.WRONG:
-                return part, exercise
-    return None
+                return [
+                    f"{exercise.id} is not right: {exercise.target} in {part.module}.",
+                    f"Next: ./jaxprentice check {exercise.id}",
+                ]
+    return []
 
 
 def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
