@@ -253,7 +253,7 @@ WHOLE = f"{GROW}\n        return self"  # what `grow` does
             "return text + mrak",
             "raises NameError: name 'mrak' is not defined. Did you mean 'mark'?",
         ),
-        (GREET, "return text.uper()", "no attribute 'uper'. Did you mean 'upper'?"),
+        (GREET, "return text.upper_()", "no attribute 'upper_'. Did you mean 'upper'?"),
         (GREET, "return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
         (GREET, "print('was here'); return text", "Your code printed:\n    was here"),
         (GREET, "import sys; sys.exit()", "but it exits Python. Take out exit() or sys.exit()."),
