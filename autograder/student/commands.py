@@ -39,7 +39,7 @@ def check(place: Workspace, name: str | None, *, mine: bool) -> int:
         print(
             f"This is not a workspace, so {place.root} is checked. Make your own with `init DIR`."
         )
-    found = names.resolve(name) if name else at_hand(place)
+    found = names.resolve(name, latest.lesson(place)) if name else at_hand(place)
     if isinstance(found, Task):
         return from_nothing.check(place, found)
     lesson, exercise = found
@@ -132,6 +132,12 @@ def tell_end(place: Workspace, lesson: Lesson) -> None:
 
 def run(place: Workspace, lesson: Lesson, exercise: Exercise | None = None) -> Report:
     """Check the student's module over the reference of the earlier lessons, and remember it."""
+    if not place.file(lesson).exists():
+        taken = shown(place.renamed(lesson))
+        print(
+            f"There is no {lesson.module}, so {taken} is checked. Rename it: "
+            f"only {lesson.module} is graded."
+        )
     report = lending.run(lesson, {lesson.module: place.source(lesson)}, exercise)
     if not report.broken or not exercise:
         place.remember("checked", lesson.id, found(place, report))
@@ -362,11 +368,12 @@ def hint(place: Workspace, exercise: Exercise) -> None:
 
 
 def to_hint(place: Workspace, name: str | None) -> Exercise:
-    """The exercise that a name means to `hint`: none or a lesson's is enough."""
+    """The exercise that a name means to `hint`: none, a lesson's or a function's name is enough."""
+    here = latest.lesson(place)
     if name is None:
-        done_of(place, latest.lesson(place))  # it may be complete by now
+        done_of(place, here)  # it may be complete by now
         return next_exercise(place, latest.lesson(place))
-    lesson, exercise = names.resolve(names.plain(name))
+    lesson, exercise = names.resolve(names.plain(name), here)
     if exercise and exercise in extras.of(lesson):
         raise Problem(
             f"{name} is an extra, and extras have no hints. Ask for those of an exercise."

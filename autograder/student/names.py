@@ -46,11 +46,29 @@ def all_exercises() -> dict[str, Exercise]:
     return {exercise.id: exercise for lesson in all_taught() for exercise in lesson.exercises}
 
 
-def resolve(name: str) -> tuple[Lesson, Exercise | None]:
-    """The lesson, and the exercise if it is one, that a name means."""
+def exercise_called(name: str, lesson: Lesson | None = None) -> Exercise | None:
+    """The exercise with this id, or else the only one with this function or end of its id.
+
+    Of several, the one in the present lesson is meant, or the one of the lesson before the point.
+    """
+    every = all_exercises()
+    called = [x for x in every.values() if name in called_by(x)]
+    here = [x for x in called if lesson and x.lesson == lesson.id]
+    chosen = here if len(here) == 1 else called
+    return every.get(name, chosen[0] if len(chosen) == 1 else None)
+
+
+def called_by(exercise: Exercise) -> tuple[str, ...]:
+    """What an exercise is called besides its id: its function, or the end of its id."""
+    target = exercise.target
+    return target, exercise.id.rpartition(".")[2], f"{exercise.lesson}.{target}"
+
+
+def resolve(name: str, current: Lesson | None = None) -> tuple[Lesson, Exercise | None]:
+    """The lesson, and the exercise if it is one, that a name means while `current` is at hand."""
     if name in manifest.load():
         return taught(name), None
-    if exercise := extras.named(name) or all_exercises().get(name):
+    if exercise := extras.named(name) or exercise_called(name, current):
         return manifest.get(exercise.lesson), exercise
     refuse_pages(name)
     known = [*all_exercises(), *(lesson.id for lesson in all_taught())]

@@ -51,8 +51,9 @@ def need_modules(place: Workspace, program: Program) -> None:
     """Complain if the program's package lacks a module, under its own name."""
     for lesson in manifest.load().values():
         uses = lesson.exercises and lesson.package in program.text
-        if uses and not place.page(lesson):
-            place.need_file(lesson)
+        if uses and not place.page(lesson) and not place.file(lesson).exists():
+            found = place.renamed(lesson)
+            raise Problem(f"There is no {lesson.module}. Rename {found} to {lesson.module}.")
 
 
 def trace(

@@ -46,7 +46,7 @@ class Watch:
         """Where to begin: a lesson, at one of its exercises if that is named, or a page."""
         if page := from_nothing.named(self.place, name):
             return page
-        lesson, exercise = names.resolve(names.plain(name))
+        lesson, exercise = names.resolve(names.plain(name), latest.lesson(self.place))
         self.exercise = exercise if exercise in lesson.exercises else None
         return lesson
 

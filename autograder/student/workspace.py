@@ -90,20 +90,23 @@ class Workspace:
 
     def source(self, lesson: Lesson) -> bytes:
         """What the student wrote."""
-        self.need_file(lesson)
-        return self.file(lesson).read_bytes()
+        try:
+            return self.file(lesson).read_bytes()
+        except FileNotFoundError:
+            return self.renamed(lesson).read_bytes()
 
-    def need_file(self, lesson: Lesson) -> None:
-        """Complain if the module is not there; a browser may have made another name of its own."""
+    def renamed(self, lesson: Lesson) -> Path:
+        """The file whose name a browser has made of the module's, which is not there itself."""
         file = self.file(lesson)
-        if file.exists():
-            return
-        for folder in (file.parent, self.root):
-            for name in alike(folder, file.name):
-                raise Problem(f"{file} is missing. If it is {name}, rename that to {file.name}.")
-        raise Problem(
-            f"{file} is missing. `./jaxprentice reset {lesson.id}` puts the skeleton there."
-        )
+        found = [x / name for x in (file.parent, self.root) for name in alike(x, file.name)]
+        if len(found) > 1:
+            some = " and ".join(path.name for path in found[:2])
+            raise Problem(f"{file} is missing, and {some} could be it. Rename one to {file.name}.")
+        if not found:
+            raise Problem(
+                f"{file} is missing. `./jaxprentice reset {lesson.id}` puts the skeleton there."
+            )
+        return found[0]
 
     def need_own(self) -> None:
         """Complain where there is no workspace of a student's own."""

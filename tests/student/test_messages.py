@@ -114,6 +114,10 @@ class Scene:
         shutil.rmtree(places.COURSE / "lessons")
         manifest._load.cache_clear()
 
+    def two_names(self):
+        shutil.copy(self.work / "toy/hello.py", self.work / "toy/hello (1).py")
+        (self.work / "toy/hello.py").rename(self.work / "hello (2).py")
+
     def browser_name(self):
         (self.work / "toy/hello.py").rename(self.work / "hello (2).py")
         (self.work / "x.py").write_text("import toy", encoding="utf-8")
@@ -157,13 +161,14 @@ TABLE = [
     (Scene.nothing, "trace x.py", "There is no file x.py. Give the name of a program."),
     (Scene.add_package, f"trace -c '{LEAVES}'", "The program ended Python (status "),
     (Scene.nothing, "run toy/bye.py --on tpu", "A program cannot run on tpu. Write --on jax, or"),
-    (Scene.browser_name, "run x.py", "hello.py is missing. If it is hello (2).py, rename that to"),
+    (Scene.browser_name, "run x.py", "There is no toy/hello.py. Rename "),
     (Scene.nothing, "update toy/helo.py", "The course has no file toy/helo.py. Name one such as"),
     (Scene.no_jax, "run x.py --on jax", "JAX is not installed with the course."),
     (Scene.a_handout, "update", "A handout is not updated. Ask your teacher for a new one."),
     (Scene.no_solution, "give hello", "This copy does not hold the solution of hello. Ask"),
     (Scene.nothing, "init toy", "toy exists and is not empty. Give a new folder for your"),
     (Scene.no_lessons, "init new", "This copy holds no lessons. Get a complete copy of the"),
+    (Scene.two_names, "check hello", "hello (1).py and hello (2).py could be it. Rename one to"),
     (Scene.no_module, "check hello", "hello.py is missing. `./jaxprentice reset hello` puts"),
     (Scene.leave, "reset hello", "This is not a workspace. Make one with `./jaxprentice init"),
 ]

@@ -133,7 +133,7 @@ def test_without_a_terminal_there_are_no_keys_and_plain_lines(work, capfd, monke
         yield {(1, str(work / "toy/hello.py"))}
 
     monkeypatch.setattr(watchfiles, "watch", one_change)
-    assert cli.main(["watch", "hello.greet"]) == 0
+    assert cli.main(["watch", "greet"]) == 0
     out = capfd.readouterr().out
     before, _, after = out.partition("-" * 72)
     assert "to do  hello.greet" in before
