@@ -172,14 +172,42 @@ VSCODE = {
     "python.testing.unittestEnabled": False,
     "python.testing.autoTestDiscoverOnSaveEnabled": True,
 }
+PYCHARM_MODULES = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<project version="4">
+  <component name="ProjectModuleManager">
+    <modules>
+      <module fileurl="file://$PROJECT_DIR$/.idea/jax.iml" filepath="$PROJECT_DIR$/.idea/jax.iml" />
+    </modules>
+  </component>
+</project>
+"""
+PYCHARM_MODULE = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<module type="PYTHON_MODULE" version="4">
+  <component name="NewModuleRootManager">
+    <content url="file://$MODULE_DIR$">
+      <sourceFolder url="file://$MODULE_DIR$" isTestSource="false" />
+      <sourceFolder url="file://$MODULE_DIR$/tasks" isTestSource="false" />
+    </content>
+    <orderEntry type="inheritedJdk" />
+    <orderEntry type="sourceFolder" forTests="false" />
+  </component>
+  <component name="TestRunnerService">
+    <option name="PROJECT_TEST_RUNNER" value="py.test" />
+  </component>
+</module>
+"""
 
 
 def settings() -> Files:
-    """By these VS Code resolves `minijax` to the workspace, and pytest finds the checks."""
+    """By these VS Code and PyCharm resolve `minijax` to the workspace, and find the checks."""
     return {
         **extension(),
         **copies(checks.HELPERS, "lessons/"),
         ".vscode/settings.json": json.dumps(VSCODE, indent=4) + "\n",
+        ".idea/modules.xml": PYCHARM_MODULES,
+        ".idea/jax.iml": PYCHARM_MODULE,
         "pytest.ini": PYTEST,
         "conftest.py": checks.PLUGIN.read_bytes(),
     }

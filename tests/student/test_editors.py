@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,11 @@ def test_the_settings_name_the_workspace_and_pytest(work):
     assert settings["python.analysis.extraPaths"][0] == "."
     assert settings["python.testing.pytestEnabled"]
     assert Path(settings["python.defaultInterpreterPath"]).exists()
+    module = ET.parse(work / ".idea/jax.iml").getroot()
+    runner = module.find(".//option[@name='PROJECT_TEST_RUNNER']")
+    assert runner.get("value") == "py.test"
+    modules = ET.parse(work / ".idea/modules.xml").getroot()
+    assert modules.find(".//module").get("filepath") == "$PROJECT_DIR$/.idea/jax.iml"
 
 
 # ------------------------------------------------------------------------------------------
@@ -90,13 +96,12 @@ def kernel(tmp_path_factory):
 
 def outputs(kernel, code):
     """What a cell shows, as data by kind."""
-    found = {"said": ""}
+    found = {}
 
     def note(message):
         content = message["content"]
         if message["msg_type"] == "error":
             found["error"] = f"{content['ename']}: {content['evalue']}"
-        found["said"] += content.get("text", "")
         found.update(content.get("data", {}))
 
     kernel.execute_interactive(code, output_hook=note, timeout=240)
@@ -104,25 +109,37 @@ def outputs(kernel, code):
     return found
 
 
-def test_check_and_hint_are_magics(kernel):
+def test_check_and_hint_are_magics_with_tables(kernel):
     outputs(kernel, "%load_ext jaxprentice")
-    said = outputs(kernel, "%check jvp.sum_rule")["said"]
-    assert said.startswith("  not right yet  jvp.sum_rule")
-    assert "There is code, but line" in said
-    assert "Hint 1 of 4 for jvp.sum_rule" in outputs(kernel, "%hint jvp.sum_rule")["said"]
+    shown = outputs(kernel, "%check jvp.sum_rule")
+    assert "<td>✗ not right yet</td><td><code>jvp.sum_rule</code></td>" in shown["text/html"]
+    assert "There is code, but line" in shown["text/html"]
+    assert shown["text/plain"].startswith("  not right yet  jvp.sum_rule")
+    assert "Hint 1 of 4 for jvp.sum_rule" in outputs(kernel, "%hint jvp.sum_rule")["text/html"]
 
 
 def test_trace_is_a_magic_for_lines_and_cells(kernel):
     outputs(kernel, "%load_ext jaxprentice")
     page = outputs(kernel, "%trace from minijax import lax; lax.sin(3.0)")["text/html"]
-    assert 'srcdoc="' in page
+    assert page.startswith('<iframe srcdoc="')
     assert "goes to level 0, where &lt;code&gt;EvalTrace" in page
     cell = "%%trace --only mul\nfrom minijax import jvp, lax\njvp(lax.sin, (3.0,), (1.0,))"
     page = outputs(kernel, cell)["text/html"]
     assert "Step" in page
     assert "mul 1.0 -0.99" in page
     assert "cos 3.0" not in page
-    assert "has to import" in outputs(kernel, "%trace print(1)")["text/html"]
+
+
+def test_arrays_jaxprs_and_pytrees_are_drawn(kernel):
+    outputs(kernel, "%load_ext jaxprentice\nfrom minijax import lax, make_jaxpr, numpy as jnp")
+    table = outputs(kernel, "jnp.arange(3.0)")["text/html"]
+    assert "<caption><code>float64[3]</code></caption><tr><td>0</td><td>1</td><td>2</td>" in table
+    assert "float64[20, 20]" in outputs(kernel, "jnp.zeros((20, 20))")["text/html"]
+    program = outputs(kernel, "make_jaxpr(lax.sin)(3.0)")["text/html"]
+    assert program.startswith("<pre>{ lambda ; a<span")
+    tree = outputs(kernel, '{"w": [jnp.ones(2), 3]}')["text/html"]
+    assert "<code>&#x27;w&#x27;</code>: <code>list</code><ul>" in tree
+    assert "text/html" not in outputs(kernel, '{"w": [1, 2]}')
 
 
 def test_what_jupyter_loads_needs_nothing_of_ours():
