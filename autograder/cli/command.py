@@ -46,7 +46,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     suggest_commands=False,  # click does it already
 )
-LessonName = Annotated[str, typer.Argument(metavar="LESSON", help="A lesson, such as core.")]
 
 
 class Whole(click.IntRange):
@@ -60,6 +59,29 @@ class Whole(click.IntRange):
 
 
 DIGITS = 18
+
+
+def argument(metavar: str, text: str) -> Any:
+    """What stands on a command's line at a place of its own: its name there, and its help."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """An option with a value: how that is shown, its help, and its name if it is not the usual."""
+    return typer.Option(*names, metavar=metavar, help=text, **more)
+
+
+def flag(name: str, text: str) -> Any:
+    """An option that is given or not."""
+    return typer.Option(name, help=text)
+
+
+def number(text: str, least: int) -> Any:
+    """An option with a whole number from `least` on."""
+    return option("N", text, click_type=Whole(min=least))
+
+
+LessonName = Annotated[str, argument("LESSON", "A lesson, such as core.")]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,17 @@ import click
 import typer
 from typer.core import TyperCommand
 
-from autograder.cli.command import INSTRUCTORS, LessonName, Whole, add_group, adds, app
+from autograder.cli.command import (
+    INSTRUCTORS,
+    LessonName,
+    add_group,
+    adds,
+    app,
+    argument,
+    flag,
+    number,
+    option,
+)
 from autograder.lessons.problem import Problem
 
 nbgrader = add_group("nbgrader init my-class", INSTRUCTORS, help="Course directories for nbgrader.")
@@ -27,36 +37,30 @@ class Choosing(TyperCommand):
         """Write the options with the names that the registry has."""
         from autograder.classroom.systems import registry
 
-        for option in self.params:
-            if getattr(option, "help", None) == OF_REGISTRY:
+        for param in self.params:
+            if getattr(param, "help", None) == OF_REGISTRY:
                 known = (
                     registry.collecting() if ctx.info_name == "collect" else registry.exporting()
                 )
                 *names, last = known
-                option.help = f"{', '.join(names)} or {last}."
+                param.help = f"{', '.join(names)} or {last}."
         super().format_options(ctx, formatter)
 
 
 in_course = functools.partial(typer.Option, "--course", metavar="DIR", exists=True, file_okay=False)
 OfCourse = Annotated[Path | None, in_course(help="Take points and hints from its course.toml.")]
 AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT")]
+OfAssignment = Annotated[str, option("LESSON", "The lesson, or the assignment of a course.")]
 Course = Annotated[Path, in_course(help="The course directory; here if absent.")]
 
 
 @nbgrader_command("nbgrader init my-class --lessons core,jvp")
 def nbgrader_init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    folder: Annotated[Path, argument("DIR", "A new folder.")],
     seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            click_type=Whole(min=0),
-            help="For the generated tests; drawn at random if absent.",
-        ),
+        int | None, number("For the generated tests; drawn at random if absent.", 0)
     ] = None,
-    lessons: Annotated[
-        str, typer.Option(metavar="A,B,...", help="The lessons; all if absent.")
-    ] = "",
+    lessons: Annotated[str, option("A,B,...", "The lessons; all if absent.")] = "",
 ) -> None:
     """Write a course directory in which nbgrader's own commands work."""
     from autograder.classroom.nbgrader import directory
@@ -77,8 +81,7 @@ def _names(text: str) -> list[str]:
 @nbgrader_command("nbgrader update jvp")
 def nbgrader_update(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[LESSON]...", help="Lessons or assignments; all if absent."),
+        list[str] | None, argument("[LESSON]...", "Lessons or assignments; all if absent.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -107,7 +110,7 @@ def nbgrader_update(
 
 @nbgrader_command("nbgrader roster class.csv")
 def nbgrader_roster(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file with a column `id`.")],
+    file: Annotated[Path, argument("FILE", "A CSV file with a column `id`.")],
     folder: Course = Path(),
 ) -> None:
     """Import the class list: names, sections, and the ids of the LMS."""
@@ -121,10 +124,9 @@ def nbgrader_roster(
 def nbgrader_extend(
     assignment: AssignmentName,
     students: Annotated[list[str], typer.Argument(metavar="STUDENT...")],
-    days: Annotated[float | None, typer.Option(metavar="N", min=0, help="0 takes it back.")] = None,
+    days: Annotated[float | None, option("N", "0 takes it back.", min=0)] = None,
     hours: Annotated[
-        float | None,
-        typer.Option(metavar="N", min=0, help="Hours, on top of --days if both are given."),
+        float | None, option("N", "Hours, on top of --days if both are given.", min=0)
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -148,7 +150,7 @@ def nbgrader_late_days(folder: Course = Path()) -> None:
 def nbgrader_group(
     assignment: AssignmentName,
     students: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the groups.")
+        list[str] | None, argument("[STUDENT]...", "None: list the groups.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -164,7 +166,7 @@ def nbgrader_group(
 def nbgrader_section(
     section: Annotated[str, typer.Argument(metavar="SECTION")],
     students: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="None: list the section.")
+        list[str] | None, argument("[STUDENT]...", "None: list the section.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -194,7 +196,7 @@ def nbgrader_read(assignment: AssignmentName, folder: Course = Path()) -> None:
 @command("release jvp --out handouts")
 def release(
     lesson: LessonName,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the handout goes.")],
+    out: Annotated[Path, option("DIR", "Where the handout goes.")],
     folder: OfCourse = None,
 ) -> None:
     """Write the handout of a lesson, as a folder and as a ZIP archive."""
@@ -218,37 +220,23 @@ def release(
 @command("grade submissions --lesson jvp --out results")
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a folder for each student.")
+        Path, argument("SUBMISSIONS", "A folder with a folder for each student.")
     ],
-    lesson: Annotated[str, typer.Option(metavar="LESSON", help="The lesson to grade.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results go.")],
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", click_type=Whole(min=1), help="Submissions at once; all cores if absent."
-        ),
-    ] = None,
+    lesson: Annotated[str, option("LESSON", "The lesson to grade.")],
+    out: Annotated[Path, option("DIR", "Where the results go.")],
+    jobs: Annotated[int | None, number("Submissions at once; all cores if absent.", 1)] = None,
     scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDR", help="Grade on the Dask cluster whose scheduler is there."),
+        str | None, option("ADDR", "Grade on the Dask cluster whose scheduler is there.")
     ] = None,
     isolation: Annotated[
-        str | None,
-        typer.Option(metavar="LEVEL", help="namespaces, landlock or process; the best if absent."),
+        str | None, option("LEVEL", "namespaces, landlock or process; the best if absent.")
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            click_type=Whole(min=0),
-            help="For the generated tests; if absent, what --out keeps, or drawn at random.",
-        ),
+        number("For the generated tests; if absent, what --out keeps, or drawn at random.", 0),
     ] = None,
     on_own: Annotated[
-        bool,
-        typer.Option(
-            "--own-base", help="Use the students' own earlier modules, not the reference's."
-        ),
+        bool, flag("--own-base", "Use the students' own earlier modules, not the reference's.")
     ] = False,
     folder: OfCourse = None,
 ) -> None:
@@ -293,17 +281,12 @@ def cluster() -> None:
 
 @command("collect submissions.zip --from canvas --lesson jvp", cls=Choosing)
 def collect(
-    download: Annotated[Path, typer.Argument(metavar="DOWNLOAD", help="A folder or ZIP archive.")],
-    system: Annotated[str, typer.Option("--from", metavar="SYSTEM", help=OF_REGISTRY)],
-    lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
-    ],
-    roster: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The class; the course's if absent.")
-    ] = None,
+    download: Annotated[Path, argument("DOWNLOAD", "A folder or ZIP archive.")],
+    system: Annotated[str, option("SYSTEM", OF_REGISTRY, "--from")],
+    lesson: OfAssignment,
+    roster: Annotated[Path | None, option("FILE", "The class; the course's if absent.")] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where to put them; the course's submitted/ if absent."),
+        Path | None, option("DIR", "Where to put them; the course's submitted/ if absent.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -316,17 +299,13 @@ def collect(
 
 @command("return --lesson jvp --out feedback.zip")
 def return_(
-    lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson, or the assignment of a course.")
-    ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The ZIP archive to write.")],
+    lesson: OfAssignment,
+    out: Annotated[Path, option("FILE", "The ZIP archive to write.")],
     collected: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where `collect` wrote; submitted/ if absent."),
+        Path | None, option("DIR", "Where `collect` wrote; submitted/ if absent.")
     ] = None,
     results: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where `report` wrote; nbgrader's feedback if absent."),
+        Path | None, option("DIR", "Where `report` wrote; nbgrader's feedback if absent.")
     ] = None,
     folder: Course = Path(),
 ) -> None:
@@ -350,18 +329,14 @@ def return_(
 _GRADED = "A course directory, or a folder of results."
 Source = Annotated[
     str | None,
-    typer.Option(
-        "--from",
-        metavar="SOURCE",
-        help="gradebook or results; the gradebook if absent, where there is one.",
+    option(
+        "SOURCE", "gradebook or results; the gradebook if absent, where there is one.", "--from"
     ),
 ]
 
 
 @command("report results")
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)], source: Source = None
-) -> None:
+def report(folder: Annotated[Path, argument("DIR", _GRADED)], source: Source = None) -> None:
     """Write a report on a class from its grades."""
     from autograder.classroom.reports import grades, report
 
@@ -372,14 +347,10 @@ def report(
 
 @command("similar submissions --lesson jvp --out similar")
 def similar(
-    submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder, or a course directory.")
-    ],
-    lesson: Annotated[
-        str, typer.Option(metavar="LESSON", help="The lesson; in a course an assignment, too.")
-    ],
+    submissions: Annotated[Path, argument("SUBMISSIONS", "A folder, or a course directory.")],
+    lesson: Annotated[str, option("LESSON", "The lesson; in a course an assignment, too.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the page goes; SUBMISSIONS if absent.")
+        Path | None, option("DIR", "Where the page goes; SUBMISSIONS if absent.")
     ] = None,
 ) -> None:
     """List submissions that share code, and write a page that shows it."""
@@ -391,11 +362,10 @@ def similar(
 
 @command("export results --format csv", cls=Choosing)
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help=_GRADED)],
-    format_name: Annotated[str, typer.Option("--format", metavar="FORMAT", help=OF_REGISTRY)],
+    folder: Annotated[Path, argument("DIR", _GRADED)],
+    format_name: Annotated[str, option("FORMAT", OF_REGISTRY, "--format")],
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where to write it; DIR/exports/FORMAT if absent."),
+        Path | None, option("DIR", "Where to write it; DIR/exports/FORMAT if absent.")
     ] = None,
     source: Source = None,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.command import MAINTAINERS, add_group, adds, app
+from autograder.cli.command import MAINTAINERS, add_group, adds, app, argument, flag, option
 from autograder.lessons.problem import Problem
 
 site = add_group("site serve", MAINTAINERS, help="The course's web site.")
@@ -14,9 +14,7 @@ site_command = adds(site, within="site")
 
 
 @command("new fusion")
-def new(
-    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="Its id, such as fusion.")],
-) -> None:
+def new(lesson: Annotated[str, argument("LESSON", "Its id, such as fusion.")]) -> None:
     """Begin a lesson: write its files, with marks to fill in.
 
     In a course directory the lesson is that course's own, and this copy stays as it is.
@@ -47,7 +45,7 @@ def new(
 @command("sync --check")
 def sync(
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; fail if anything would change.")
+        bool, flag("--check", "Change nothing; fail if anything would change.")
     ] = False,
 ) -> None:
     """Write all generated files again."""
@@ -71,16 +69,15 @@ def sync(
 def audit(
     what: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[WHAT]",
-            help="A lesson, an exercise, or a path below solutions/; all lessons if absent.",
+        argument(
+            "[WHAT]", "A lesson, an exercise, or a path below solutions/; all lessons if absent."
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--quick",
-            help="What changed since the last whole audit, and a sample; not for one exercise.",
+            "What changed since the last whole audit, and a sample; not for one exercise.",
         ),
     ] = False,
 ) -> int:
@@ -107,9 +104,7 @@ def audit(
 
 @command("bench reference")
 def bench(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Such as reference; all if absent.")
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "Such as reference; all if absent.")] = None,
 ) -> int:
     """Measure speed, next to JAX and other tools."""
     from autograder.upkeep import bench
@@ -133,9 +128,7 @@ def test(context: typer.Context) -> int:
 
 
 @command("archives --out build/archives")
-def archives(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where they are written.")],
-) -> None:
+def archives(out: Annotated[Path, option("DIR", "Where they are written.", "--out")]) -> None:
     """Pack a release: one archive for students, one for instructors."""
     from autograder.upkeep import archives
 
@@ -146,7 +139,7 @@ def archives(
 @site_command("site build")
 def site_build(
     offline: Annotated[
-        bool, typer.Option("--offline", help="For reading from a folder, without a server.")
+        bool, flag("--offline", "For reading from a folder, without a server.")
     ] = False,
 ) -> None:
     """Build the site into build/site, or for offline use into build/offline."""

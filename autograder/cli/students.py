@@ -3,32 +3,25 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from autograder.cli.command import STUDENTS, LessonName, Whole, adds, app
+from autograder.cli.command import STUDENTS, LessonName, adds, app, argument, flag, number, option
 
 command = adds(app, STUDENTS)
 
-ProgramFile = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="A program that imports your package.")
-]
-ProgramText = Annotated[
-    str | None, typer.Option("-c", metavar="CODE", help="The program itself, not a file.")
-]
+ProgramFile = Annotated[Path | None, argument("[FILE]", "A program that imports your package.")]
+ProgramText = Annotated[str | None, option("CODE", "The program itself, not a file.", "-c")]
 
 
 @command("init my-jax")
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    folder: Annotated[Path, argument("DIR", "A new folder.")],
     way: Annotated[
-        str | None,
-        typer.Option(metavar="WAY", help="How much help: guided, contract (the default) or blank."),
+        str | None, option("WAY", "How much help: guided, contract (the default) or blank.")
     ] = None,
 ) -> None:
     """Make a workspace of your own, in which you write your JAX."""
     from autograder.student import updating, workspace
 
-    updating.keep_given(workspace.init(folder, way or workspace.CONTRACT).root)
+    updating.init(folder, way or workspace.CONTRACT)
     print(f"Your workspace is {folder}. Begin with:")
     print(f"    cd {folder}")
     print("    ./jaxprentice list")
@@ -46,13 +39,13 @@ def list_() -> None:
 def check(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[LESSON or EXERCISE]",
-            help="Such as jvp, jvp.mul_rule or a file; if absent, what you saved last.",
+        argument(
+            "[LESSON or EXERCISE]",
+            "Such as jvp, jvp.mul_rule or a file; if absent, what you saved last.",
         ),
     ] = None,
     mine: Annotated[
-        bool, typer.Option("--mine", help="Use your own earlier modules, not the reference's.")
+        bool, flag("--mine", "Use your own earlier modules, not the reference's.")
     ] = False,
 ) -> int:
     """Check your work, and say what is not right."""
@@ -65,9 +58,7 @@ def check(
 def watch(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[LESSON or EXERCISE]", help="Where to begin; if absent, what you saved last."
-        ),
+        argument("[LESSON or EXERCISE]", "Where to begin; if absent, what you saved last."),
     ] = None,
 ) -> None:
     """Check again each time you save a file, and move on when an exercise passes."""
@@ -79,8 +70,7 @@ def watch(
 @command("hint jvp.mul_rule")
 def hint(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[EXERCISE]", help="Such as jvp.mul_rule; the next one if absent."),
+        str | None, argument("[EXERCISE]", "Such as jvp.mul_rule; the next one if absent.")
     ] = None,
 ) -> None:
     """Give a hint for an exercise, a better one each time."""
@@ -95,44 +85,30 @@ def trace(
     file: ProgramFile = None,
     code: ProgramText = None,
     level: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            click_type=Whole(min=0),
-            help="Only operations that the interpreter at this level handles.",
-        ),
+        int | None, number("Only operations that the interpreter at this level handles.", 0)
     ] = None,
-    only: Annotated[
-        str, typer.Option(metavar="NAMES", help="Only these operations, such as mul,sin.")
-    ] = "",
-    depth: Annotated[
-        int | None,
-        typer.Option(metavar="N", click_type=Whole(min=1), help="Fold what is deeper than this."),
-    ] = None,
+    only: Annotated[str, option("NAMES", "Only these operations, such as mul,sin.")] = "",
+    depth: Annotated[int | None, number("Fold what is deeper than this.", 1)] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="As JSON (docs/recordings.md says what it holds).")
+        bool, flag("--json", "As JSON (docs/recordings.md says what it holds).")
     ] = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As a page, step by step.")
-    ] = None,
+    html: Annotated[Path | None, option("FILE", "As a page, step by step.")] = None,
 ) -> int:
     """Show what each operation of a program does inside your own interpreters."""
     from autograder.student import programs, workspace
 
     names = tuple(name.strip() for name in only.split(",") if name.strip())
-    view = programs.View(level, names, depth, as_json, html)
-    return programs.trace(workspace.find(), programs.read(file, code), view)
+    program = programs.read(file, code)
+    return programs.trace(workspace.find(), program, level, names, depth, as_json, html)
 
 
 @command("run program.py", context_settings={"ignore_unknown_options": True})
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A program on minijax, or on JAX.")],
+    file: Annotated[Path, argument("FILE", "A program on minijax, or on JAX.")],
     options: Annotated[
-        list[str] | None, typer.Argument(metavar="[OPTION]...", help="The program's own options.")
+        list[str] | None, argument("[OPTION]...", "The program's own options.")
     ] = None,
-    on: Annotated[
-        str | None, typer.Option(metavar="jax", help="Run it on JAX as well, and compare.")
-    ] = None,
+    on: Annotated[str | None, option("jax", "Run it on JAX as well, and compare.")] = None,
 ) -> int:
     """Run a program on your own minijax."""
     from autograder.student import programs, workspace
@@ -161,9 +137,7 @@ def reset(name: LessonName) -> None:
 @command("way jvp blank")
 def way(
     name: LessonName,
-    way: Annotated[
-        str, typer.Argument(metavar="WAY", help="How much help: guided, contract or blank.")
-    ],
+    way: Annotated[str, argument("WAY", "How much help: guided, contract or blank.")],
 ) -> None:
     """Choose how much help a lesson gives, before you begin it.
 
@@ -179,8 +153,7 @@ def way(
 @command("update minijax/jvp.py")
 def update(
     files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Take the course's version of these files."),
+        list[str] | None, argument("[FILE]...", "Take the course's version of these files.")
     ] = None,
 ) -> int:
     """Bring corrected pages and new lessons into your workspace; what you changed stays."""
@@ -191,12 +164,9 @@ def update(
 
 @command("progress")
 def progress(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[LESSON]", help="Show each exercise of a lesson.")
-    ] = None,
+    name: Annotated[str | None, argument("[LESSON]", "Show each exercise of a lesson.")] = None,
     export: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write your progress to a file, for the course's site."),
+        Path | None, option("FILE", "Write your progress to a file, for the course's site.")
     ] = None,
 ) -> None:
     """Show which exercises are done, and the points."""

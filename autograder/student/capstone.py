@@ -10,15 +10,13 @@ by lesson; if all pass, each module is tried alone among the reference's.
 import json
 import math
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.lessons import assemble, manifest, places
-from autograder.lessons.manifest import Exercise, Lesson
+from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
 from autograder.student import checks, ending, ending_page, latest, screen, workspace
 from autograder.student.checks import Report
@@ -46,7 +44,8 @@ def check(place: Workspace, lesson: Lesson, by: Check) -> int:
             wrong = where(place, lesson, script, reason, by)
             break
         trained.append(Trained(script, own, jax))
-    wrong = wrong or wrong_elsewhere(place, lesson, by)
+    if not wrong and (told := wrong_exercise(place, lesson, by)):  # which no script needs
+        wrong = ["\nThe programs learn as they do on JAX, but they do not use every rule.", *told]
     place.remember("capstones", lesson.id, not wrong)
     screen.print_lines(wrong or reached(place, trained))
     return 1 if wrong else 0
@@ -87,17 +86,8 @@ def run(root: Path, script: str, steps: int) -> tuple[dict[str, Any], str]:
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         saved = Path(folder, "run.json")
         options = ["--backend", "mine", "--steps", str(steps), "--save", str(saved)]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-B", str(root / script), *options],
-                cwd=root, env=checks.environment(root) | {"PYTHONUTF8": "1"}, check=False,
-                capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return {}, f"It did not finish within {PATIENCE} seconds."
-        if done.returncode != 0:
-            return {}, (done.stderr.strip().splitlines() or ["It ended without a message."])[-1]
-        return json.loads(saved.read_text(encoding="utf-8")), ""
+        reason = checks.ended(["-B", str(root / script), *options], root, PATIENCE)[1]
+        return {} if reason else json.loads(saved.read_text(encoding="utf-8")), reason
 
 
 def difference(got: list[float], want: list[float]) -> str:
@@ -116,7 +106,7 @@ def where(place: Workspace, lesson: Lesson, script: str, reason: str, by: Check)
     """What to say of a script that goes wrong: the exercise or the module at fault, what next."""
     if told := to_do(reason):
         return [told]
-    return blamed(wrong_exercise(place, lesson, by)) or [culprit(place, lesson, script)]
+    return wrong_exercise(place, lesson, by) or [culprit(place, lesson, script)]
 
 
 def to_do(reason: str) -> str:
@@ -125,26 +115,8 @@ def to_do(reason: str) -> str:
     return f"Next: ./jaxprentice check {found[1]}" if found else ""
 
 
-def wrong_elsewhere(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
-    """What to say of an exercise that no script needs as it should be."""
-    if told := blamed(wrong_exercise(place, lesson, by)):
-        return ["\nThe programs learn as they do on JAX, but they do not use every rule.", *told]
-    return []
-
-
-def blamed(found: tuple[Lesson, Exercise] | None) -> list[str]:
-    """What to say of an exercise that is wrong; nothing of none."""
-    if not found:
-        return []
-    lesson, exercise = found
-    return [
-        f"{exercise.id} is not right: {exercise.target} in {lesson.module}.",
-        f"Next: ./jaxprentice check {exercise.id}",
-    ]
-
-
-def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson, Exercise] | None:
-    """The first exercise of the lessons before that its checks find wrong, and its lesson.
+def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> list[str]:
+    """What to say of the first exercise of the lessons before that is wrong; nothing of none.
 
     What was complete when it was last checked is not checked again, nor what was never begun.
     """
@@ -156,8 +128,11 @@ def wrong_exercise(place: Workspace, lesson: Lesson, by: Check) -> tuple[Lesson,
         report = by(place, part)
         for exercise in part.exercises:
             if report.broken or report.status(exercise) == checks.WRONG:
-                return part, exercise
-    return None
+                return [
+                    f"{exercise.id} is not right: {exercise.target} in {part.module}.",
+                    f"Next: ./jaxprentice check {exercise.id}",
+                ]
+    return []
 
 
 def culprit(place: Workspace, lesson: Lesson, script: str) -> str:
@@ -186,7 +161,7 @@ def _alone(place: Workspace, lesson: Lesson, suspect: Lesson, script: str) -> st
     own = {suspect.module: place.source(suspect)}
     with tempfile.TemporaryDirectory(prefix="jaxprentice-") as folder:
         assemble.write_files(Path(folder), {**assemble.tree(lesson, but=own), **own})
-        workspace.add_scripts(Path(folder), lesson)
+        assemble.write_files(Path(folder), workspace.scripts(lesson))
         workspace.add_launcher(Path(folder), str(places.ROOT))
         got, reason = run(Path(folder), script, len(want))
     return reason or difference(got["losses"], want)

@@ -355,6 +355,20 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
+def ended(words: Sequence[str], folder: Path, patience: float) -> tuple[list[str], str]:
+    """The lines that a Python program prints in a folder; and why it did not end well, if so."""
+    try:
+        done = subprocess.run(
+            [sys.executable, *words], cwd=folder, env=environment(folder) | {"PYTHONUTF8": "1"},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8",
+            errors="replace", timeout=patience, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return [], f"It did not finish within {patience} seconds."
+    last = (done.stderr.strip().splitlines() or ["It ended without a message."])[-1]
+    return done.stdout.splitlines(), last if done.returncode else ""
+
+
 def wait(process: subprocess.Popen[bytes], outcomes: Path) -> str:
     """Wait until the process ends, or end it when one test takes too long."""
     size, since = -1, time.monotonic()

@@ -4,9 +4,6 @@ The first two are files in a workspace's folder `tasks`, and their checks the le
 they count for no points. The milestone runs when all exercises of the lesson are done.
 """
 
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,18 +87,6 @@ def milestone(place: Workspace, lesson: Lesson) -> list[str]:
 
 
 def run(code: str, folder: Path) -> list[str]:
-    """The lines that a program prints on the tree in a folder; the last one says why it ended."""
-    program = [sys.executable, "-P", "-c", code]
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
-        try:
-            status = subprocess.call(
-                program, cwd=folder, env=checks.environment(folder) | {"PYTHONUTF8": "1"},
-                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=PATIENCE,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return [f"It did not finish within {PATIENCE} seconds."]
-        out.seek(0)
-        lines = out.read().splitlines()
-    return (
-        lines if status == 0 else [f"It does not run yet: {(lines or ['it gave no reason'])[-1]}"]
-    )
+    """The lines that a program prints on the tree in a folder, or why it does not run."""
+    printed, reason = checks.ended(["-P", "-c", code], folder, PATIENCE)
+    return [f"It does not run yet: {reason}"] if reason else printed

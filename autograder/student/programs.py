@@ -35,17 +35,6 @@ class Program:
     name: str
 
 
-@dataclass(frozen=True)
-class View:
-    """How to show a recording; everything, if nothing is said."""
-
-    level: int | None = None
-    only: tuple[str, ...] = ()
-    depth: int | None = None
-    as_json: bool = False
-    page: Path | None = None
-
-
 def read(file: Path | None, code: str | None) -> Program:
     """The program in a file, or the one on the command line."""
     if (file is None) == (code is None):
@@ -67,17 +56,20 @@ def need_modules(place: Workspace, program: Program) -> None:
             raise Problem(f"There is no {lesson.module}. Rename {found} to {lesson.module}.")
 
 
-def trace(place: Workspace, program: Program, view: View) -> int:
+def trace(
+    place: Workspace, program: Program, level: int | None, only: Sequence[str],
+    depth: int | None, as_json: bool, page: Path | None,
+) -> int:  # fmt: skip
     """Show what each operation of a program did; the exit status is 1 if it did not end well."""
     need_modules(place, program)
     document = record(place, program)
-    steps = drawing.chosen(document["steps"], level=view.level, only=view.only)
-    steps = drawing.folded(steps, view.depth)
-    if view.as_json:
+    steps = drawing.chosen(document["steps"], level=level, only=only)
+    steps = drawing.folded(steps, depth)
+    if as_json:
         print(json.dumps({**document, "steps": steps}, indent=1))
-    elif view.page:
-        workspace.write(view.page, stepper.page(document, steps).encode())
-        print(f"The recording is in {view.page}. Open it in a browser.")
+    elif page:
+        workspace.write(page, stepper.page(document, steps).encode())
+        print(f"The recording is in {page}. Open it in a browser.")
     else:
         tell(document, steps)
     return 1 if "error" in document else 0

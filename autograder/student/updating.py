@@ -8,9 +8,8 @@ changed is shown, until the student says to take the course's.
 import difflib
 import io
 import json
-import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,29 +70,16 @@ def _check_names(names: Sequence[str], versions: Sequence[Versions]) -> None:
 
 
 def _versions(place: Workspace) -> list[Versions]:
-    given = _given(place)
-    found = []
-    for path, new in sorted(_fresh(place).items()):
+    from autograder.student import contents
+
+    given, found = _given(place), []
+    fresh = contents.files(place.identity.get("way", GUIDED), place.way)
+    for path, text in sorted(fresh.items()):
+        new = text if isinstance(text, bytes) else text.encode()
         file = place.root / path
         mine = file.read_bytes() if file.is_file() else None
         found.append(Versions(path, given.get(path), mine, new))
     return found
-
-
-def _fresh(place: Workspace) -> Files:
-    """The files of a workspace that is made now, with the same ways."""
-    with tempfile.TemporaryDirectory(prefix="jaxprentice-") as name:
-        folder = Path(name, "new")
-        folder.mkdir()
-        workspace.fill(folder, place.identity.get("way", GUIDED), place.way)
-        return dict(_files(folder))
-
-
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for file in sorted(folder.rglob("*")):
-        path = file.relative_to(folder)
-        if file.is_file() and path.parts[0] != workspace.STATE:
-            yield path.as_posix(), file.read_bytes()
 
 
 # ------------------------------------------------------------------------------------------
@@ -102,9 +88,13 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
 GIVEN = f"{workspace.STATE}/given.zip"
 
 
-def keep_given(folder: Path) -> None:
-    """Note everything in a new workspace as what was given."""
-    _pack(folder / GIVEN, dict(_files(folder)))
+def init(folder: Path, way: str) -> None:
+    """Make a workspace, and note everything in it as what was given."""
+    from autograder.student import contents  # a handout is without
+
+    folder = contents.init(folder, way).root
+    found = (x for x in folder.rglob("*") if x.is_file() and workspace.STATE not in x.parts)
+    _pack(folder / GIVEN, {x.relative_to(folder).as_posix(): x.read_bytes() for x in found})
 
 
 def note_given(place: Workspace, path: str, content: bytes | None) -> None:

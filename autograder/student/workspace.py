@@ -8,17 +8,14 @@ look, not for work.
 import contextlib
 import json
 import os
-import shutil
 import stat
-import tempfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import assemble, manifest, nothing, places, tasks, user_files
+from autograder.lessons import assemble, manifest, nothing, places, user_files
 from autograder.lessons.browser_names import alike
 from autograder.lessons.manifest import BLANK, CONTRACT, GUIDED, Exercise, Lesson
 from autograder.lessons.problem import Problem
@@ -53,34 +50,6 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 '''
-
-README = """\
-# My own JAX
-
-Read `lessons/{first}/lesson.md`, or open the notebook next to it in Jupyter, which has the same
-text with code to run. Write the functions that it asks for, and check whether they are right:
-
-    ./jaxprentice list             all lessons, and how far you are
-    ./jaxprentice check            check the file that you saved last
-    ./jaxprentice watch            the same, each time you save a file; it tells you its keys
-    ./jaxprentice hint             a hint for the next exercise, then a better one
-    ./jaxprentice trace FILE       see what a program does inside your own interpreters
-    ./jaxprentice run FILE         run a program on your own JAX (--on jax: and compare with JAX)
-    ./jaxprentice reset LESSON     begin a lesson again (your file is kept)
-    ./jaxprentice way LESSON WAY   more or less help with a lesson: guided, contract, blank
-    ./jaxprentice update           get corrected pages and new lessons (your work stays)
-
-Each command says more with `--help`. In `tasks/` are the open tasks and the programs to repair, in
-`nothing/` what you write from an empty page: `./jaxprentice check nothing`.
-In Jupyter, `%load_ext jaxprentice` gives `%check`, `%hint` and `%trace`. Only `--on jax` needs JAX,
-which you install yourself; the command says how.
-
-`path.md` shows shorter ways through the lessons, `glossary.md` explains their words, and
-`gallery.md` has programs that run on your JAX when it is done: `capstones/gallery/`. At the end,
-`./jaxprentice check capstone` trains three models on it, and makes a page to send to a friend.
-
-On Windows, write `python jaxprentice ...`.
-"""
 
 
 @dataclass(frozen=True)
@@ -287,84 +256,13 @@ def solution(lesson: Lesson) -> str:
 
 
 # ------------------------------------------------------------------------------------------
-# Making one
-
-
-def init(folder: Path, way: str = CONTRACT) -> Workspace:
-    """Write a workspace at `folder`, new or empty: whole, or not at all."""
-    check_way(way)
-    folder = folder.absolute()
-    if user_files.is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise Problem(f"{folder} exists and is not empty. Give a new folder for your work.")
-    print("Writing the lessons and their notebooks ...", flush=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        fill(new, way)
-        new.chmod(0o755)
-        if folder.exists():
-            folder.rmdir()
-        new.rename(folder)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    return Workspace(folder, own=True)
+# What makes a folder one
 
 
 def check_way(way: str) -> None:
     """Complain about a way that there is not."""
     if way not in manifest.WAYS:
         raise Problem(f"There is no {way!r} way. Give one of {', '.join(manifest.WAYS)}.")
-
-
-def fill(folder: Path, way: str, chosen: Callable[[Lesson], str] | None = None) -> None:
-    """Write everything that a workspace holds; `chosen` says which lessons go another way."""
-    from autograder.student import editors
-
-    readable = [lesson for lesson in manifest.load().values() if lesson.has_page]
-    if not readable:
-        raise Problem("This copy holds no lessons. Get a complete copy of the course.")
-    files = assemble.handout({lesson.package for lesson in readable})
-    for lesson in (lesson for lesson in readable if lesson.exercises):
-        its_way = chosen(lesson) if chosen else way
-        files[lesson.module] = skeleton(lesson, its_way)
-        if page_of(lesson, its_way):
-            del files[lesson.module]
-    assemble.write_files(folder, files)
-    add_nothing(folder)
-    for page in ("glossary.md", "path.md", "gallery.md"):
-        add_page(folder, page, readable)
-    add_gallery(folder)
-    for lesson in readable:
-        add_tasks(folder, lesson)
-        add_lesson(folder / "lessons" / lesson.folder.name, lesson)
-        add_scripts(folder, lesson)
-    add_notebooks(folder / "lessons", [lesson for lesson in readable if lesson.exercises])
-    (folder / "README.md").write_text(
-        README.format(first=readable[0].folder.name), encoding="utf-8"
-    )
-    add_launcher(folder, str(places.ROOT), way=way)
-    editors.add(folder)
-
-
-def add_tasks(folder: Path, lesson: Lesson) -> None:
-    """The files of a lesson's tasks, which students change."""
-    if tasks.exist(lesson):
-        (folder / "tasks").mkdir(exist_ok=True)
-        for task in (tasks.open_task(lesson), tasks.repair(lesson)):
-            (folder / "tasks" / task.name).write_text(task.text, encoding="utf-8")
-
-
-def add_nothing(folder: Path) -> None:
-    """The empty pages of what is written from nothing, with what to read and the checks."""
-    from autograder.lessons import notebook
-
-    for task in nothing.all_tasks().values():
-        (folder / nothing.FOLDER).mkdir(exist_ok=True)
-        (folder / task.file).write_text(task.begin, encoding="utf-8")
-        text = task.page_file.read_text(encoding="utf-8")
-        (folder / task.file).with_suffix(".md").write_text(notebook.plain(text), encoding="utf-8")
-        shutil.copy(task.checks_file, folder / nothing.FOLDER)
 
 
 def add_launcher(folder: Path, place: str, lesson: str = "", way: str = CONTRACT) -> None:
@@ -381,56 +279,6 @@ def add_launcher(folder: Path, place: str, lesson: str = "", way: str = CONTRACT
     (folder / IDENTITY).write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
 
 
-GLOSSARY = "../../glossary.md"  # where lessons find it, in the course and in a workspace
-
-
-def add_page(folder: Path, name: str, lessons: Sequence[Lesson] = ()) -> None:
-    """A page of the course in plain Markdown; it links to itself and to some lessons."""
-    from autograder.lessons import notebook, terms
-
-    file = places.COURSE / name
-    if file.exists():
-        links = ["", *(f"lessons/{lesson.folder.name}/lesson.md" for lesson in lessons)]
-        text = notebook.plain(terms.anchored(file.read_text(encoding="utf-8")), pages=links)
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-GALLERY = "capstones/gallery"
-
-
-def add_gallery(folder: Path) -> None:
-    """The programs of the gallery, to run, and the map that the page about routes shows."""
-    for file in (*sorted((places.COURSE / GALLERY).glob("*.py")), places.COURSE / "map.svg"):
-        if file.exists():
-            to = folder / file.relative_to(places.COURSE)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, to)
-
-
-def add_lesson(folder: Path, lesson: Lesson) -> None:
-    """A lesson to read: its page in plain Markdown with its pictures, and its checks."""
-    from autograder.lessons import notebook
-
-    folder.mkdir(parents=True)
-    text = notebook.reading(lesson, pages=[GLOSSARY])
-    (folder / "lesson.md").write_text(text, encoding="utf-8")
-    pictures = [x for kind in ("svg", "png") for x in lesson.folder.glob(f"*.{kind}")]
-    checks = [lesson.folder / "checks.py"] if lesson.exercises else []
-    checks += [lesson.folder / "tasks.py"] if tasks.exist(lesson) else []
-    for file in [*checks, *pictures]:
-        shutil.copy(file, folder)
-
-
-def add_notebooks(folder: Path, lessons: Sequence[Lesson]) -> None:
-    """Write the page of each lesson as a notebook, too, into its folder."""
-    from autograder.lessons import notebook
-
-    for lesson, text in zip(lessons, notebook.texts(lessons, notebook.WORKSPACE), strict=True):
-        (folder / lesson.folder.name / f"{lesson.id}.ipynb").write_text(text, encoding="utf-8")
-
-
-def add_scripts(folder: Path, lesson: Lesson) -> None:
-    """What a lesson has to run, where it lies in the course too."""
-    for path in lesson.scripts:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(places.COURSE / path, folder / path)
+def scripts(lesson: Lesson) -> dict[str, bytes]:
+    """What a lesson has to run, by path, as it lies in the course too."""
+    return {path: (places.COURSE / path).read_bytes() for path in lesson.scripts}

@@ -15,7 +15,15 @@ from autograder.classroom.handouts import release
 from autograder.lessons import manifest
 from autograder.lessons.places import COURSE, SOLUTIONS
 from autograder.lessons.problem import Problem
-from autograder.student import capstone, commands, ending, ending_page, progress, workspace
+from autograder.student import (
+    capstone,
+    commands,
+    contents,
+    ending,
+    ending_page,
+    progress,
+    workspace,
+)
 
 HERE = COURSE / "capstones"
 LESSON = manifest.get("capstone")
@@ -134,7 +142,7 @@ def test_outside_of_a_workspace_there_is_no_package_of_ones_own():
 @pytest.fixture
 def place(tmp_path):
     """A workspace in which all exercises are right."""
-    made = workspace.init(tmp_path / "work")
+    made = contents.init(tmp_path / "work")
     shutil.rmtree(made.root / "minijax")
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(SOLUTIONS / "minijax", made.root / "minijax", ignore=ignored)
@@ -143,7 +151,7 @@ def place(tmp_path):
 
 @pytest.mark.slow
 def test_a_workspace_holds_page_and_programs_and_its_skeletons_are_told(tmp_path):
-    made = workspace.init(tmp_path / "work")
+    made = contents.init(tmp_path / "work")
     assert all((made.root / path).is_file() for path in LESSON.scripts)
     assert (made.root / "lessons" / LESSON.folder.name / "times.svg").is_file()
     done = run("digits", "--backend", "mine", folder=made.root / "capstones")

@@ -1,13 +1,10 @@
 """The small course with checks, a workspace in it, and a way to run commands there."""
 
 import shutil
-import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 
 import pytest
 import small_course
-from student_course import BYE_CHECKS, HELLO_CHECKS, make_course
+from student_course import BYE_CHECKS, HELLO_CHECKS, load_wrapper, make_course
 
 from autograder import cli
 from autograder.lessons import places
@@ -58,9 +55,4 @@ def say(capsys):
 @pytest.fixture
 def wrapper():
     """The wrapper as a module."""
-    loader = SourceFileLoader("wrapper", str(ROOT / "jaxprentice"))
-    module = module_from_spec(spec_from_loader("wrapper", loader))
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    loader.exec_module(module)
-    sys.dont_write_bytecode = before
-    return module
+    return load_wrapper(ROOT / "jaxprentice")

@@ -1,5 +1,9 @@
 """What the tests of the command share: checks of the small course, and lessons to be solved."""
 
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+
 import pytest
 import small_course
 
@@ -52,3 +56,13 @@ def solve(work, module="toy/hello.py", *changes):
         assert old in text
         text = text.replace(old, new)
     (work / module).write_text(text, encoding="utf-8")
+
+
+def load_wrapper(file):
+    """The wrapper as a module; no bytecode is left beside it."""
+    loader = SourceFileLoader("wrapper", str(file))
+    module = module_from_spec(spec_from_loader("wrapper", loader))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "dont_write_bytecode", True)
+        loader.exec_module(module)
+    return module

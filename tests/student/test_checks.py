@@ -76,13 +76,10 @@ def said(report):
     return "\n".join(explain.explain(report, failures[0]))
 
 
-def test_the_reference_is_done(lesson):
+def test_the_reference_is_done_and_the_skeleton_is_to_do(lesson):
     report = run(lesson)
     assert statuses(report) == [DONE, DONE]
     assert report.complete
-
-
-def test_the_skeleton_is_to_do(lesson):
     source = skeleton.make_skeleton(small_course.HELLO, lesson)
     report = checks.run(lesson, {lesson.module: source.encode()})
     assert statuses(report) == [TO_DO, TO_DO]
@@ -107,72 +104,44 @@ def test_a_wrong_value_shows_property_sides_and_places(lesson):
     ]
 
 
-def test_numpys_comparisons_show_both_sides(lesson):
-    text = said(run(lesson, ("self.size += by", "self.size += by + 1")))
-    assert text.splitlines()[1:3] == ["  expected: 3", "  got:      4"]
-
-
-def test_a_missing_exception_is_named_and_so_is_the_case(lesson):
-    text = said(run(lesson, ("self.size += by", "self.size += int(by)")))
-    assert text.splitlines()[1:4] == [
-        "  where by = '2'",
-        "  expected: the exception TypeError",
-        "  got:      no exception",
-    ]
-
-
-def test_a_wrong_message_of_an_exception_is_told_without_pytests_words(lesson):
-    text = said(run(lesson, ("self.size += by", "self.size += int([]) if by == '2' else by")))
-    assert "expected: a message with 'unsupported operand'\n  got:      \"int() arg" in text
-    assert "egex" not in text
-
-
 AT = "object at 0x"
 
 
+def sides(expected, got):
+    return [f"expected: {expected}", f"got:      {got}"]
+
+
 @pytest.mark.parametrize(
-    ("compared", "expected", "got"),
+    ("message", "compared", "told"),
     [
-        (("==", "1", "2"), "2", "1"),
-        (("is", "<class 'tuple'>", "<class 'list'>"), "list", "tuple"),
-        (("is", "[1]", "[1]"), "the same object as [1]", "another object, [1]"),
+        ("assert 0", ("==", "1", "2"), sides("2", "1")),
+        ("assert 0", ("is", "<class 'tuple'>", "<class 'list'>"), sides("list", "tuple")),
+        ("assert 0", ("is", "[1]", "[1]"), sides("the same object as [1]", "another object, [1]")),
         (
+            "assert 0",
             ("is", f"<x.A {AT}9>", f"<x.A {AT}8>"),
-            "the same object as <A object>",
-            "another object, <A object>",
+            sides("the same object as <A object>", "another object, <A object>"),
         ),
-        (("!=", "3", "3"), "anything but 3", "3"),
+        ("assert 0", ("!=", "3", "3"), sides("anything but 3", "3")),
+        ("assert 3 < 2", ("<", "3", "2"), ["but 3 < 2 does not hold"]),
+        ("1 ran, not 0.\nassert 1 <= 0", ("<=", "1", "0"), ["1 ran, not 0."]),
+        (
+            "assert False\n +  where False = isinstance(2, int)\n +    and   2 = f(1)",
+            None,
+            ["isinstance(2, int) is False", "f(1) is 2"],
+        ),
+        (
+            "assert 0\n + where False = <ufunc 'isnan'>(2)\n + where <ufunc 'isnan'> = np.isnan",
+            None,
+            ["np.isnan(2) is False"],
+        ),
     ],
 )
-def test_the_left_side_of_a_comparison_is_what_the_student_gave(compared, expected, got):
-    said = explain.what_happened(Error("AssertionError", "assert 0", compared=compared))
-    assert said == [f"expected: {expected}", f"got:      {got}"]
-
-
-def test_another_comparison_is_told_as_it_stands():
-    error = Error("AssertionError", "assert 3 < 2", compared=("<", "3", "2"))
-    assert explain.what_happened(error) == ["but 3 < 2 does not hold"]
-
-
-def test_the_words_of_a_check_come_before_its_condition():
-    compared = ("<=", "1", "0")
-    error = Error("AssertionError", "1 operation ran, not 0.\nassert 1 <= 0", compared=compared)
-    assert explain.what_happened(error) == ["1 operation ran, not 0."]
-
-
-def test_a_condition_is_told_in_words():
-    message = "assert False\n +  where False = isinstance(2, int)\n +    and   2 = f(1)"
-    error = Error("AssertionError", message)
-    assert explain.what_happened(error) == ["isinstance(2, int) is False", "f(1) is 2"]
-    message = "assert 0\n + where False = <ufunc 'isnan'>(2)\n + where <ufunc 'isnan'> = np.isnan"
-    error = Error("AssertionError", message)
-    assert explain.what_happened(error) == ["np.isnan(2) is False"]
-
-
-def test_none_that_is_returned_suggests_nothing(lesson):
-    text = said(run(lesson, ("return text + mark", "return None")))
-    assert "got:      None" in text
-    assert "(None: is a `return` missing?)" not in text
+def test_a_comparison_is_told_in_words_with_what_the_student_gave_on_its_left(
+    message, compared, told
+):
+    error = Error("AssertionError", message, compared=compared)
+    assert explain.what_happened(error) == told
 
 
 @pytest.mark.parametrize(
@@ -187,12 +156,6 @@ def test_a_none_that_no_function_returned_suggests_nothing(code, told):
     frames = (Frame("checks.py", 1, "test_f", code),)
     error = Error("AssertionError", "assert None == 3", compared=("==", "None", "3"), frames=frames)
     assert ("(None: is a `return` missing?)" in " ".join(explain.what_happened(error))) is told
-
-
-def test_a_check_that_stumbles_over_none_suggests_a_return(lesson):
-    text = said(run(lesson, ("        return self\n", "")))
-    assert "'NoneType' object has no attribute 'size'" in text
-    assert "(None: is a `return` missing?)" in text
 
 
 def test_a_with_block_that_stumbles_over_none_suggests_a_yield():
@@ -252,75 +215,87 @@ def test_of_sides_that_print_alike_it_is_said_where_they_differ(got, want, told)
         assert explain.what_happened(error)[2:] == more
 
 
-def test_of_many_prints_the_end_is_shown_and_that_is_said(lesson):
-    prints = "print(*range(99), sep='\\n'); return text"
-    text = said(run(lesson, ("return text + mark", prints)))
-    assert "Your code printed (only the end):\n    89\n" in text
-    assert text.endswith("    98")
-
-
 NONE = "got:      None\n            (None: is a `return` missing?)"
 LOG = "Evaluation rule for 'log' not implemented"  # which is the id of no exercise
 ALIKE = "return type('A', (str,), {'__eq__': lambda *_: False})(text + mark)"
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("text + mark", NONE),
-        ("pass", NONE),
-        (ALIKE, "(They print alike, but it is of the class A, not str.)"),
-        ("import numpy as n; return (n.float64(0.5), n.array(3))", "got:      (0.5, 3)"),
-        ("import numpy as n; return n.float32(0.5)", "got:      np.float32(0.5)"),
-        ("return object()", "got:      <object object>"),
-        ("return text + markk", "toy/hello.py, line 25, in greet:\n    return text + markk"),
-        (
-            "return text + mrak",
-            "raises NameError: name 'mrak' is not defined. Did you mean 'mark'?",
-        ),
-        ("return text.capitalise()", "no attribute 'capitalise'. Did you mean 'capitalize'?"),
-        ("return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
-        ("print('was here'); return text", "Your code printed:\n    was here"),
-        ("import sys; sys.exit()", "but it exits Python. Take out exit() or sys.exit()."),
-        ("input()", "but it waits for input(), and a check has no keyboard. Take it out;"),
-        ("breakpoint()", "but it stops at breakpoint(), and a check has no keyboard."),
-        ("assert name == 1", "but it raises AssertionError\n"),
-        ("raise NotImplementedError", "but it raises NotImplementedError\n"),
-        (f'raise NotImplementedError("{LOG}")', f"but it raises NotImplementedError: {LOG}"),
-        (
-            "text += mark\n    raise NotImplementedError('hello.greet')",
-            "line 26 of toy/hello.py still raises NotImplementedError. Remove",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_function_is_told_in_plain_words(lesson, code, words):
-    assert words in said(run(lesson, ("return text + mark", code)))
-
-
-def test_a_syntax_error_has_line_and_column(lesson):
-    report = run(lesson, ("return text + mark", "return text +"))
-    assert report.broken.type == "SyntaxError"
-    assert "line 25, column" in report.broken.message
-    assert statuses(report) == [NOT_RUN, NOT_RUN]
+GREET, GROW = "return text + mark", "self.size += by"
+WHOLE = f"{GROW}\n        return self"  # what `grow` does
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("    return text + mark", "return text + mark", "line 25, column 1: 'return' outside"),
-        ("return text + mark", "break", "line 25, column 5: 'break' outside loop"),
+        (GROW, "self.size += by + 1", "\n  expected: 3\n  got:      4\n"),
+        (
+            GROW,
+            "self.size += int(by)",
+            "\n  where by = '2'\n  expected: the exception TypeError\n  got:      no exception\n",
+        ),
+        (
+            GROW,
+            "self.size += int([]) if by == '2' else by",
+            "\n  expected: a message with 'unsupported operand'\n  got:      \"int() arg",
+        ),
+        ("        return self\n", "", "no attribute 'size'\n  (None: is a `return` missing?)"),
+        (GREET, "return None", "got:      None\nlessons/01_hello"),  # nothing is suggested
+        (GREET, "print(*range(99), sep='\\n'); return text", "(only the end):\n    89\n"),
+        (GREET, "text + mark", NONE),
+        (GREET, "pass", NONE),
+        (GREET, ALIKE, "(They print alike, but it is of the class A, not str.)"),
+        (GREET, "import numpy as n; return (n.float64(0.5), n.array(3))", "got:      (0.5, 3)"),
+        (GREET, "import numpy as n; return n.float32(0.5)", "got:      np.float32(0.5)"),
+        (GREET, "return object()", "got:      <object object>"),
+        (GREET, "return text + markk", "toy/hello.py, line 25, in greet:\n    return text + markk"),
+        (
+            GREET,
+            "return text + mrak",
+            "raises NameError: name 'mrak' is not defined. Did you mean 'mark'?",
+        ),
+        (GREET, "return text.upper_()", "no attribute 'upper_'. Did you mean 'upper'?"),
+        (GREET, "return text + qqqqqq", "name 'qqqqqq' is not defined\n"),
+        (GREET, "print('was here'); return text", "Your code printed:\n    was here"),
+        (GREET, "import sys; sys.exit()", "but it exits Python. Take out exit() or sys.exit()."),
+        (GREET, "input()", "but it waits for input(), and a check has no keyboard. Take it out;"),
+        (GREET, "breakpoint()", "but it stops at breakpoint(), and a check has no keyboard."),
+        (GREET, "assert name == 1", "but it raises AssertionError\n"),
+        (GREET, "raise NotImplementedError", "but it raises NotImplementedError\n"),
+        (GREET, f'raise NotImplementedError("{LOG}")', f"but it raises NotImplementedError: {LOG}"),
+        (
+            GREET,
+            "text += mark\n    raise NotImplementedError('hello.greet')",
+            "line 26 of toy/hello.py still raises NotImplementedError. Remove",
+        ),
     ],
 )
-def test_an_error_that_only_the_compiler_finds_has_its_own_line(lesson, old, new, words):
+def test_what_is_wrong_with_a_function_is_told_in_plain_words(lesson, old, new, words):
+    text = said(run(lesson, (old, new)))
+    assert words in text
+    assert "egex" not in text  # which is pytest's word
+
+
+IMPORT = "import functools"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "first", "place"),
+    [
+        (GREET, "return text +", "Python cannot read line 25, column", "line 25"),
+        ("    " + GREET, GREET, "line 25, column 1: 'return' outside", "line 25"),
+        (GREET, "break", "line 25, column 5: 'break' outside loop", "line 25"),
+        (IMPORT, f"{IMPORT}\nfunctools.nothing", "It raises AttributeError: ", "line 4"),
+        (IMPORT, f"from heapq import Boxes\n{IMPORT}", "ImportError: cannot import", "line 3"),
+        (IMPORT, f"import toy.between\n{IMPORT}", "which comes with lesson 2", "line 3"),
+    ],
+)
+def test_a_module_that_is_not_python_or_cannot_be_imported_says_where(
+    lesson, old, new, first, place
+):
     report = run(lesson, (old, new))
-    assert words in explain.broken(report)[0]
-    assert explain.broken(report)[1:] == ["toy/hello.py, line 25:", f"    {new}"]
-
-
-def test_a_module_that_fails_on_import_says_where(lesson):
-    report = run(lesson, ("import functools", "import functools\nfunctools.nothing"))
-    assert report.broken.type == "AttributeError"
-    assert explain.broken(report)[1].startswith("toy/hello.py, line 4")
+    assert first in explain.broken(report)[0]
+    assert explain.broken(report)[1] == f"toy/hello.py, {place}:"
+    assert statuses(report) == [NOT_RUN, NOT_RUN]
 
 
 @pytest.mark.parametrize("package", ["scipy", "jax", "pytest", "jax.numpy", "autograder"])
@@ -380,42 +355,24 @@ def test_a_module_opens_no_file(lesson, text):
     assert place.startswith("toy/hello.py, line 44")
 
 
-def test_a_name_that_the_module_asks_for_in_vain_is_not_one_of_the_checks(lesson):
-    source = f"from collections import Boxes\n{small_course.HELLO}"
-    what, place, *_ = explain.broken(checks.run(lesson, {lesson.module: source.encode()}))
-    assert what.startswith("It raises ImportError: cannot import name 'Boxes'")
-    assert place.startswith("toy/hello.py, line 1")
-
-
-def test_a_module_of_a_later_lesson_is_named_with_it(lesson):
-    source = f"import toy.between\n{small_course.HELLO}"
-    what, place, *_ = explain.broken(checks.run(lesson, {lesson.module: source.encode()}))
-    assert what == "It imports toy/between.py, which comes with lesson 2, between."
-    assert place.startswith("toy/hello.py, line 1")
-
-
 def test_a_name_of_given_code_that_is_gone_is_named(lesson):
     text = "\n".join(explain.broken(run(lesson, ("class Box", "class Boxes"))))
     assert "toy/hello.py has no Box, which the checks use. Was it renamed or removed?" in text
     assert "`./jaxprentice reset hello`" in text
 
 
-def test_without_a_function_the_others_are_judged(lesson):
-    report = run(lesson, ("def greet(", "def great("))
-    assert [report.status(x) for x in report.exercises] == [TO_DO, DONE]
-
-
-def test_an_unwritten_exercise_is_to_do_even_if_another_is_met_first(lesson):
-    stub = "        raise NotImplementedError('hello.grow')\n"
-    body = "        self.size += by\n        return self\n"
-    report = run(lesson, (body, stub), ("return text + mark", "return 0"))
-    assert statuses(report) == [WRONG, TO_DO]
-
-
-def test_an_exercise_waits_for_the_one_that_it_calls_and_that_is_not_written(lesson):
-    report = run(lesson, ("self.size += by", "raise NotImplementedError('hello.greet')"))
-    assert statuses(report) == [DONE, WAITS]
-    assert report.waits_for(lesson.exercises[1]) == ["hello.greet"]
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ([("def greet(", "def great(")], [TO_DO, DONE]),
+        # To do, even if another exercise is met first.
+        ([(WHOLE, "raise NotImplementedError('hello.grow')"), (GREET, "return 0")], [WRONG, TO_DO]),
+        # It waits for the one that it calls and that is not written.
+        ([(GROW, "raise NotImplementedError('hello.greet')")], [DONE, WAITS]),
+    ],
+)
+def test_what_is_not_written_is_to_do_and_the_others_are_judged(lesson, changes, found):
+    assert statuses(run(lesson, *changes)) == found
 
 
 @pytest.mark.parametrize("only", [None, 1])
@@ -574,39 +531,29 @@ def test_the_students_own_pytest_settings_change_nothing(lesson, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("exercise", "status", "words"),
-    [("hello.grow", 0, "3 passed"), ("hello.greet", 1, "2 failed"), ("hello.gret", 4, "no checks")],
-)
-def test_plain_pytest_beside_the_notebook_runs_one_exercise(
-    lesson, tmp_path, exercise, status, words
-):
-    source = small_course.HELLO.replace("return text + mark", "return 0")
-    done = beside_the_notebook(lesson, tmp_path, source, exercise)
-    assert done.returncode == status
-    assert words in done.stdout + done.stderr
-
-
-def beside_the_notebook(lesson, folder, source, exercise):
-    """What the cell says that `nbgrader validate` runs."""
-    assemble.write_tree(folder / "notebook", lesson, {lesson.module: source})
-    checks.add_checks(folder / "notebook", lesson)
-    words = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
-    return subprocess.run(
-        words, cwd=folder / "notebook", capture_output=True, text=True, check=False
-    )
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "exercise", "statuses", "words"),
     [
-        ("import scipy", "toy/hello.py, line 43, imports scipy, which is not there when"),
-        ("#" * module_rules.LIMIT, "toy/hello.py is larger than 256 KiB."),
-        ("open(__file__)", "a module that is graded can open no files"),
+        ("greet = str", "hello.grow", [0], "3 passed"),
+        ("greet = str", "hello.greet", [1], "2 failed"),
+        ("", "hello.gret", [4], "no checks"),
+        # What is not taken when it is handed in:
+        ("import scipy", "hello.grow", [2, 3, 4], "line 43, imports scipy, which is not there"),
+        ("#" * module_rules.LIMIT, "hello.grow", [2, 3, 4], "toy/hello.py is larger than 256 KiB."),
+        ("open(__file__)", "hello.grow", [2, 3, 4], "a module that is graded can open no files"),
     ],
 )
-def test_nbgrader_validate_refuses_what_is_not_taken_either(lesson, tmp_path, more, words):
-    done = beside_the_notebook(lesson, tmp_path, small_course.HELLO + more, "hello.grow")
-    assert done.returncode not in (0, 1)
+def test_plain_pytest_beside_the_notebook_runs_one_exercise(
+    lesson, tmp_path, more, exercise, statuses, words
+):
+    """It is what the cell runs that `nbgrader validate` runs."""
+    source = small_course.HELLO + more
+    assemble.write_tree(tmp_path / "notebook", lesson, {lesson.module: source})
+    checks.add_checks(tmp_path / "notebook", lesson)
+    command = [sys.executable, "-m", "pytest", "-q", "checks.py", "--exercise", exercise]
+    done = subprocess.run(
+        command, cwd=tmp_path / "notebook", capture_output=True, text=True, check=False
+    )
+    assert done.returncode in statuses
     assert words in done.stdout + done.stderr
 
 
@@ -656,7 +603,7 @@ def test_examples_in_docstrings_are_checks_too(with_examples):
     assert uses == [(), ("hello.greet",)]
 
 
-def test_an_example_that_is_not_true_is_explained(with_examples):
+def test_an_example_that_is_not_true_or_raises_is_explained(with_examples):
     report = run(with_examples, ("return text + mark", 'return text + mark.replace("?", ";")'))
     assert statuses(report) == [WRONG, DONE]
     assert said(report) == (
@@ -667,9 +614,6 @@ def test_an_example_that_is_not_true_is_explained(with_examples):
         "  got:      Hello,\n"
         "            Ada;"
     )
-
-
-def test_an_example_that_raises_is_explained(with_examples):
     report = run(with_examples, ("return text + mark", "return text + {':': ':', '!': '!'}[mark]"))
     assert "but it raises KeyError: '?'" in said(report)
 

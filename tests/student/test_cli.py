@@ -90,15 +90,9 @@ def test_ctrl_c_is_one_line_and_status_130(work, say, monkeypatch):
     assert say("list") == (130, "", "Stopped.\n")
 
 
-def test_no_command_shows_the_help(say):
-    status, _, err = say()
-    assert status == 2
-    for name in ("init", "check", "grade", "demo", "nbgrader"):
-        assert re.search(rf"^  {name} ", err, re.MULTILINE)
-
-
 def test_the_help_lists_every_command_below_those_whom_it_is_for(say):
     _, out, _ = say("--help")
+    assert say() == (2, "", out)
     students = out.partition("For students:")[2].partition("For instructors:")[0]
     assert re.findall(r"^  (\w+) ", students, re.MULTILINE)[:3] == ["init", "list", "check"]
     assert "grade" not in students
@@ -153,9 +147,6 @@ def test_a_workspace_holds_skeletons_lessons_and_no_solution(work):
     everything = "".join((work / name).read_text(encoding="utf-8") for name in texts)
     assert 'raise NotImplementedError("hello.greet")' in everything
     assert "return text + mark" not in everything
-
-
-def test_the_lesson_to_read_is_plain_markdown(work):
     text = (work / "lessons/01_hello/lesson.md").read_text(encoding="utf-8")
     assert not any(mark in text for mark in ("{{", "!!!", "???", "<div", "exec="))
     assert "Greet somebody." in text
@@ -169,6 +160,7 @@ def test_a_workspace_holds_the_glossary_and_the_pictures_of_its_lessons(course, 
     links = "A [box](../../glossary.md#box), [bye](../03_bye/lesson.md), ![it](it.png).\n"
     page.write_text(text + links, encoding="utf-8")
     (folder / "it.png").write_bytes(b"a picture")
+    (tmp_path / "other").mkdir()  # an empty folder is taken
     assert say("init", "other")[0] == 0
     made = tmp_path / "other/lessons/01_hello"
     assert (made / "it.png").read_bytes() == b"a picture"
@@ -179,16 +171,10 @@ def test_a_workspace_holds_the_glossary_and_the_pictures_of_its_lessons(course, 
 
 
 def test_init_is_all_or_nothing(course, say, tmp_path, monkeypatch):
-    monkeypatch.setattr(workspace, "add_lesson", lambda folder, lesson: 1 / 0)
+    monkeypatch.setattr(workspace, "add_launcher", lambda folder, place, way: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cli.main(["init", "work"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy"]
-
-
-def test_init_takes_an_empty_folder(course, say, tmp_path):
-    (tmp_path / "empty").mkdir()
-    assert say("init", "empty")[0] == 0
-    assert (tmp_path / "empty" / "toy").is_dir()
 
 
 def test_a_workspace_is_found_from_a_folder_inside_it(work, monkeypatch):
@@ -196,10 +182,13 @@ def test_a_workspace_is_found_from_a_folder_inside_it(work, monkeypatch):
     assert workspace.find().root == work
 
 
-def test_the_launcher_starts_the_copy_that_made_it(work, course):
+def test_the_launcher_starts_the_copy_that_made_it_or_says_where_to_write_a_new_place(work, course):
     wrapper = course / "jaxprentice"
-    wrapper.write_text("import os, sys; print(os.getcwd(), *sys.argv[1:])", encoding="utf-8")
     command = [sys.executable, work / "jaxprentice", "check", "x"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "Write its new location" in one_sentence(run.stderr)
+    wrapper.write_text("import os, sys; print(os.getcwd(), *sys.argv[1:])", encoding="utf-8")
     for folder, expected in ((work / "toy", work / "toy"), ("/", work)):
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         assert run.stdout == f"{expected} check x\n"
@@ -240,13 +229,6 @@ def test_every_listing_can_be_printed_where_the_terminal_has_few_characters(
     assert {"utf-8": "₁→é", "cp1252": "1\\u2192é", "ascii": "1\\u2192\\xe9"}[encoding] in said
 
 
-def test_the_launcher_says_where_to_write_a_new_place(work):
-    command = [sys.executable, work / "jaxprentice", "list"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert "Write its new location" in one_sentence(run.stderr)
-
-
 def test_a_spoilt_record_is_begun_anew(work, say):
     (work / ".jaxprentice" / "state.json").write_text("{", encoding="utf-8")
     assert say("hint", "hello.greet")[0] == 0
@@ -276,21 +258,11 @@ def test_a_wrong_exercise_is_explained(work, say):
     assert "not right yet  hello.grow" in out
     assert "This should hold: A box grows by one.\n    expected: 2\n    got:      3\n" in out
     assert "./jaxprentice hint hello.grow" in out
-
-
-def test_one_exercise_alone(work, say):
-    solve(work, "toy/hello.py", ("self.size += by", "self.size += 2 * by"))
-    assert say("check", "hello.greet")[0] == 0
+    assert say("check", "hello.greet")[0] == 0  # one exercise alone
     assert say("check", "hello.grow")[0] == 1
 
 
 GROW_TO_DO = ("self.size += by\n        return self", 'raise NotImplementedError("hello.grow")')
-
-
-def test_after_one_exercise_the_next_one_is_named(work, say):
-    solve(work, "toy/hello.py", GROW_TO_DO)
-    out = say("check", "hello.greet")[1]
-    assert "Done, 1 of 2. Next: hello.grow (toy/hello.py, line 41).\n" in out
 
 
 def test_after_one_exercise_no_other_is_named_that_waits(monkeypatch, tmp_path):
@@ -304,9 +276,11 @@ def test_after_one_exercise_no_other_is_named_that_waits(monkeypatch, tmp_path):
     assert [x.id for x in checks.ready(lesson, ["hello.first"])] == ["hello.grow", "hello.last"]
 
 
-def test_the_exercise_that_is_done_last_completes_the_lesson(work, say):
+def test_after_one_exercise_the_next_one_is_named_and_the_last_completes_the_lesson(work, say):
     solve(work, "toy/hello.py", GROW_TO_DO)
-    assert say("check", "hello.greet")[0] == 0
+    status, out, _ = say("check", "hello.greet")
+    assert status == 0
+    assert "Done, 1 of 2. Next: hello.grow (toy/hello.py, line 41).\n" in out
     solve(work)
     status, out, _ = say("check", "hello.grow")
     assert status == 0
@@ -324,6 +298,10 @@ def test_a_lesson_is_not_complete_by_what_was_right_in_an_older_file(work, say):
     assert status == 1
     assert "hello.greet is not right yet." in out
     assert "complete" not in out
+    solve(work)
+    say("check", "hello")
+    solve(work, "toy/hello.py", GROW_TO_DO)  # what is not there any more does not count
+    assert "Done, 1 of 2. Next: hello.grow" in say("check", "hello.greet")[1]
 
 
 def test_lists_and_progress_are_computed_from_the_files(work, say):
@@ -337,24 +315,16 @@ def test_lists_and_progress_are_computed_from_the_files(work, say):
         "\n[------------------------------] 0 of 3 exercises\n0 of 4.5 points" in say("progress")[1]
     )
     solve(work, "toy/hello.py", ("self.size += by", "self.size += 7"))
-    assert "1 of 2" in say("list")[1]
+    assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
+    assert "done   hello.greet\n  to do  hello.grow" in say("progress", "hello")[1]
+    out = say("progress", "--export", str(work / "done.json"))[1]
+    assert "  hello 1 of 2; bye 0 of 1\n" in out
+    assert "2 of 4.5 points" in out
+    assert "Next: ./jaxprentice check hello.grow\n" in out
+    assert "Ways through" in out  # the page of the site
+    assert json.loads((work / "done.json").read_text()) == {"hello.greet": True}
     (work / "toy/hello.py").unlink()
     assert "0 of 2" in say("list")[1]
-
-
-def test_what_is_not_there_any_more_does_not_count(work, say):
-    solve(work)
-    say("check", "hello")
-    solve(work, "toy/hello.py", GROW_TO_DO)
-    assert "Done, 1 of 2. Next: hello.grow" in say("check", "hello.greet")[1]
-
-
-def test_plain_text_has_no_bar(work, say, monkeypatch):
-    monkeypatch.delenv("JAXPRENTICE_PLAIN", raising=False)
-    monkeypatch.setenv("JAXPRENTICE_PLAIN", "")
-    out = say("--plain", "list")[1]
-    assert "\n0 of 3 exercises\n" in out
-    assert "[-" not in out
 
 
 HELPER_IS_WRONG = ("return text + mark", "return 0")
@@ -490,29 +460,19 @@ def test_a_lesson_does_not_depend_on_the_students_earlier_ones(work, say):
 
 
 def test_mine_names_the_earlier_lesson_that_breaks_it(work, say):
+    before = (work / "toy/hello.py").read_text(encoding="utf-8")
     solve(work)
     solve(work, "toy/bye.py")
     assert say("check", "bye", "--mine")[0] == 0
     solve(work, "toy/hello.py", ("Hello,", "Hello;"))
-    status, out, _ = say("check", "bye", "--mine")
-    assert status == 1
-    assert "Your own toy/hello.py breaks bye.bye." in out
-    assert "./jaxprentice check hello" in out
-
-
-def test_mine_names_a_module_that_has_exercises_to_do(work, say):
-    solve(work, "toy/bye.py")
-    status, out, _ = say("check", "bye", "--mine")
-    assert status == 1
-    assert "Your own toy/hello.py still has exercises to do, which bye.bye may need." in out
-
-
-def test_mine_names_a_module_that_cannot_be_imported(work, say):
-    solve(work, "toy/bye.py")
-    (work / "toy/hello.py").write_text("def (", encoding="utf-8")
-    status, out, _ = say("check", "bye", "--mine")
-    assert status == 1
-    assert "Your own toy/hello.py breaks bye.bye." in out
+    wrong, breaks = (work / "toy/hello.py").read_text(encoding="utf-8"), "breaks bye.bye."
+    unwritten = "still has exercises to do, which bye.bye may need."
+    for text, told in ((wrong, breaks), (before, unwritten), ("def (", breaks)):
+        (work / "toy/hello.py").write_text(text, encoding="utf-8")
+        status, out, _ = say("check", "bye", "--mine")
+        assert status == 1
+        assert f"Your own toy/hello.py {told}" in out
+        assert "./jaxprentice check hello" in out
 
 
 def test_a_deleted_module_can_be_had_again(work, say):
@@ -535,12 +495,17 @@ def test_a_name_that_a_browser_made_is_recognized_and_said(work, say, name):
 
 
 def test_each_hint_says_more_than_the_one_before(work, say):
+    solve(work, "toy/hello.py", ("return text + mark", "return text"))
+    assert "Stuck? ./jaxprentice hint hello.greet\n" in say("check")[1]
     said = [say("hint", "hello.greet")[1] for _ in range(4)]
     assert said[0] == "Hint 1 of 3 for hello.greet: Think of strings.\n"
     assert said[1].startswith("Hint 2 of 3")
     assert said[2].startswith("Hint 3 of 3")
     assert "There is no further hint. ./jaxprentice give hello puts the solution of" in said[2]
     assert said[3] == said[2]
+    out = say("check")[1]
+    assert "jaxprentice hint" not in out
+    assert "./jaxprentice give hello" in out
 
 
 def test_a_hint_needs_no_whole_name(work, say):
@@ -564,16 +529,6 @@ def test_a_check_needs_no_whole_name_either():
     assert names.resolve("jvp") == (manifest.get("jvp"), None)
     with pytest.raises(Problem, match=r"Did you mean .*jvp\.mul_rule"):  # two have this name
         names.resolve("mul_rule")
-
-
-def test_after_the_last_hint_no_other_is_offered(work, say):
-    solve(work, "toy/hello.py", ("return text + mark", "return text"))
-    assert "Stuck? ./jaxprentice hint hello.greet\n" in say("check")[1]
-    for _ in range(3):
-        say("hint", "hello.greet")
-    _, out, _ = say("check")
-    assert "jaxprentice hint" not in out
-    assert "./jaxprentice give hello" in out
 
 
 def test_give_takes_the_solution_and_keeps_the_students_file(work, say):
@@ -601,18 +556,12 @@ def test_what_was_given_is_marked_and_counts_as_given(work, say):
     assert "given" not in say("list")[1]
 
 
-def test_a_lesson_that_was_given_is_not_next(work, say):
-    say("give", "hello")
-    solve(work, "toy/bye.py")
-    assert say("check", "bye")[1].endswith(
-        "The lesson bye is complete. That was the last lesson.\n"
-    )
-
-
 def test_what_was_given_before_is_still_given_the_second_time(work, say):
     for _ in range(2):
         say("give", "hello")
         assert re.search(r"^hello .* 2 of 2, 2 given$", say("list")[1], re.MULTILINE)
+    solve(work, "toy/bye.py")  # and what was given is not next
+    assert say("check", "bye")[1].endswith("is complete. That was the last lesson.\n")
 
 
 def test_what_is_given_is_noted_though_nobody_reads_that_it_is(work, say, monkeypatch):
@@ -658,25 +607,6 @@ def test_a_file_that_is_right_again_is_not_what_its_last_check_found(work, say):
     assert say("check", "hello.greet")[0] == 1
     solve(work)
     assert "2 of 2" in say("list")[1]
-
-
-def test_progress_and_list_show_what_is_done_now(work, say):
-    solve(work, "toy/hello.py", ("self.size += by", "pass"))
-    say("check", "hello")
-    assert "done   hello.greet\n  to do  hello.grow" in say("progress", "hello")[1]
-    _, out, _ = say("progress")
-    assert "  hello 1 of 2; bye 0 of 1\n" in out
-    assert "2 of 4.5 points" in out
-    assert "Next: ./jaxprentice check hello.grow\n" in out
-    assert re.search(r"^hello .* 1 of 2$", say("list")[1], re.MULTILINE)
-    solve(work)
-    assert "3.5 of 4.5 points" in say("progress")[1]
-
-
-def test_progress_can_be_taken_to_the_site(work, say):
-    solve(work, "toy/hello.py", ("self.size += by", "pass"))
-    assert "Ways through" in say("progress", "--export", str(work / "done.json"))[1]
-    assert json.loads((work / "done.json").read_text()) == {"hello.greet": True}
 
 
 # ------------------------------------------------------------------------------------------
@@ -774,7 +704,9 @@ def test_sync_check_fails_when_a_generated_file_is_out_of_date(course, say):
 
 
 @pytest.mark.parametrize("missing", [["bubblewrap"], []])
-def test_the_selftest_says_what_it_had_to_skip(monkeypatch, tmp_path, capfd, missing):
+def test_the_selftest_says_what_it_had_to_skip_and_fails_when_a_test_fails(
+    monkeypatch, tmp_path, capfd, missing
+):
     (tmp_path / "test_one.py").write_text("def test_one(): pass", encoding="utf-8")
     monkeypatch.setattr(doctor, "has", lambda name: name not in missing)
     monkeypatch.setattr(places, "ROOT", tmp_path)
@@ -782,11 +714,7 @@ def test_the_selftest_says_what_it_had_to_skip(monkeypatch, tmp_path, capfd, mis
     out = capfd.readouterr().out
     assert "1 passed" in out
     assert ("sudo apt install bubblewrap" in out) == bool(missing)
-
-
-def test_the_selftest_fails_when_a_test_fails(monkeypatch, tmp_path, capfd):
     (tmp_path / "test_one.py").write_text("def test_one(): assert 0", encoding="utf-8")
-    monkeypatch.setattr(places, "ROOT", tmp_path)
     assert cli.main(["test", "-q", "test_one.py"]) == 1
 
 

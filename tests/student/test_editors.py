@@ -13,7 +13,7 @@ from jupyter_client.manager import KernelManager
 from student_course import solve
 
 from autograder.lessons import assemble, manifest, places
-from autograder.student import editors, workspace
+from autograder.student import contents, workspace
 
 # ------------------------------------------------------------------------------------------
 # Editors
@@ -80,7 +80,7 @@ def kernel(tmp_path_factory):
     copy.mkdir()
     (copy / "jaxprentice").write_text(START.format(root=str(places.ROOT)), encoding="utf-8")
     workspace.add_launcher(work, str(copy))
-    editors.add_extension(work)
+    assemble.write_files(work, contents.extension())
     manager = KernelManager()
     manager._kernel_spec = None
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -143,6 +143,6 @@ def test_arrays_jaxprs_and_pytrees_are_drawn(kernel):
 
 
 def test_what_jupyter_loads_needs_nothing_of_ours():
-    text = editors.EXTENSION.read_text(encoding="utf-8")
+    text = contents.extension()["jaxprentice.py"].decode()
     assert "import autograder" not in text
     assert "from autograder" not in text

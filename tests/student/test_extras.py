@@ -105,28 +105,22 @@ def test_in_a_class_the_number_of_hidden_tests_is_said(work, say, monkeypatch):
     assert "1 visible check; 4 hidden tests will grade it." in say("check", "bye")[1]
 
 
-def test_an_open_task_that_is_untouched_is_to_do(work, say):
+def test_an_open_task_is_to_do_or_its_function_is_not_there_or_it_cannot_be_read(work, say):
     solve(work, "toy/bye.py")
     status, out, _ = say("check", "bye.open")
     assert status == 1
     assert out.startswith("  to do  bye.open  Parting from all\n")
     assert "cannot import" not in out
     assert "Next: write it in tasks/open_bye.py\n" in out
-
-
-def test_a_task_without_its_function_says_which_is_not_there(work, say):
-    solve(work, "toy/bye.py")
-    (work / "tasks/open_bye.py").write_text("bye_al = 1\n", encoding="utf-8")
-    out = say("check", "bye.open")[1]
-    assert "there is no bye_all in tasks/open_bye.py. Did you mean 'bye_al'?" in out
-
-
-def test_a_task_that_cannot_be_read_is_told(work, say):
-    (work / "tasks/open_bye.py").write_text("def (", encoding="utf-8")
-    status, out, _ = say("check", "bye.open")
-    assert status == 1
-    assert "bye.open cannot be checked.\n  SyntaxError: Python cannot read line 1" in out
-    assert "tasks/open_bye.py, line 1" in out
+    for text, told in (
+        ("bye_al = 1\n", "there is no bye_all in tasks/open_bye.py. Did you mean 'bye_al'?"),
+        ("def (", "bye.open cannot be checked.\n  SyntaxError: Python cannot read line 1"),
+    ):
+        (work / "tasks/open_bye.py").write_text(text, encoding="utf-8")
+        status, out, _ = say("check", "bye.open")
+        assert status == 1
+        assert told in out
+        assert "tasks/open_bye.py" in out
 
 
 def test_the_toolbox_is_beside_the_first_failure(work, say):

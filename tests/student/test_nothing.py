@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons import manifest, nothing
+from autograder.lessons import assemble, manifest, nothing
 from autograder.lessons.problem import Problem
-from autograder.student import checks, commands, explain, from_nothing, names, workspace
+from autograder.student import checks, commands, contents, explain, from_nothing, names, workspace
 from autograder.student.workspace import Workspace
 
 TASKS = nothing.all_tasks()
@@ -162,7 +162,7 @@ def test_it_runs_alone(package):
 def place(tmp_path, monkeypatch):
     """A workspace of the blank way, with the empty pages and nothing else."""
     workspace.add_launcher(tmp_path, "/none", way=manifest.BLANK)
-    workspace.add_nothing(tmp_path)
+    assemble.write_files(tmp_path, contents.blank_pages())
     monkeypatch.chdir(tmp_path)
     return Workspace(tmp_path, own=True)
 
@@ -213,13 +213,6 @@ def test_in_the_blank_way_it_is_the_first_lessons(place, capsys):
     assert not from_nothing.is_done(place, TASKS["microjax"])
 
 
-@pytest.mark.parametrize(
-    "name", ["nothing/pocket.py", "pocket.py", "pocket", "../nothing/pocket.py"]
-)
-def test_its_file_and_its_name_mean_it(place, name):
-    assert from_nothing.named(place, name) == TASKS["pocket"]
-
-
 def test_a_complete_lesson_names_the_page_that_follows(place, capsys, monkeypatch):
     monkeypatch.setattr(commands.extras, "milestone", lambda *about: [])
     monkeypatch.setattr(commands.extras, "of", lambda lesson: ())
@@ -230,11 +223,13 @@ def test_a_complete_lesson_names_the_page_that_follows(place, capsys, monkeypatc
     )
 
 
-def test_nothing_means_the_page_at_hand(place):
+def test_nothing_means_the_page_at_hand_and_a_file_and_its_name_mean_it(place):
     assert from_nothing.named(place, "nothing") == TASKS["microjax"]
     write(place, "pocket", "x = 1\n")
     assert from_nothing.named(place, "nothing") == TASKS["pocket"]
     assert from_nothing.named(place, None) is None
+    for name in ("nothing/pocket.py", "pocket.py", "pocket", "../nothing/pocket.py"):
+        assert from_nothing.named(place, name) == TASKS["pocket"]
 
 
 @pytest.mark.parametrize("ask", [names.taught, names.resolve])

@@ -91,21 +91,20 @@ def test_a_terminal_without_utf8_gets_ascii(work, capfd, monkeypatch):
 # run
 
 
-def test_run_runs_a_program_and_ends_as_it_does(work, say):
-    assert say("run", "program.py") == (0, "-0.9899924966004454\n", "")
-    (work / "program.py").write_text("import sys\nsys.exit(7)", encoding="utf-8")
-    assert say("run", "program.py")[0] == 7
-
-
-def test_run_says_what_a_program_says_at_its_end(work, say):
-    (work / "program.py").write_text("import sys\nsys.exit('No.')", encoding="utf-8")
-    assert say("run", "program.py") == (1, "", "No.\n")
-
-
-def test_run_hands_a_program_its_own_options(work, say):
-    (work / "program.py").write_text("import sys\nprint(sys.argv[1:])", encoding="utf-8")
-    said = "['--steps', '3', 'x', '-q']\n"
-    assert say("run", "program.py", "--steps", "3", "x", "-q") == (0, said, "")
+@pytest.mark.parametrize(
+    ("program", "options", "ended"),
+    [
+        (PROGRAM, "", (0, "-0.9899924966004454\n", "")),
+        ("import sys\nsys.exit(7)", "", (7, "", "")),
+        ("import sys\nsys.exit('No.')", "", (1, "", "No.\n")),
+        ("import sys\nprint(sys.argv[1:])", "--steps 3 -q", (0, "['--steps', '3', '-q']\n", "")),
+    ],
+)
+def test_run_runs_a_program_with_its_options_and_ends_as_it_does(
+    work, say, program, options, ended
+):
+    (work / "program.py").write_text(program, encoding="utf-8")
+    assert say("run", "program.py", *options.split()) == ended
 
 
 def test_a_program_for_jax_runs_on_the_students_minijax(work, say):

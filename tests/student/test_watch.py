@@ -69,9 +69,12 @@ def test_it_moves_on_when_an_exercise_passes_and_ends_with_q(start, work):
     assert child.exitstatus == 0
 
 
-def test_every_key_does_what_it_says(start, work):
-    child = start()
+def test_in_plain_text_every_key_does_what_it_says(start, work):
+    child = start("--plain")
     child.expect_exact("Waiting for you")
+    assert "\x1b" not in child.before  # no colours, and neither lines nor bars
+    assert "---" not in child.before
+    assert "0 of 3 exercises" in child.before
     child.send("n")
     child.expect_exact("Now: bye.bye (1 of 1), A parting.")
     child.expect_exact("Waiting for you")
@@ -119,14 +122,6 @@ def test_each_terminal_has_keys_survives_its_new_size_and_has_colours_if_it_can(
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
-
-
-def test_plain_text_has_no_bar_and_no_colours(start):
-    child = start(JAXPRENTICE_PLAIN="1")
-    child.expect_exact("Waiting for you")
-    assert "\x1b" not in child.before
-    assert "---" not in child.before
-    assert "0 of 3 exercises" in child.before
 
 
 def test_without_a_terminal_there_are_no_keys_and_plain_lines(work, capfd, monkeypatch):

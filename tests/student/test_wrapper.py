@@ -17,11 +17,10 @@ import time
 import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
+from student_course import load_wrapper
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -403,12 +402,9 @@ def on_windows(monkeypatch, ready):
     (ready / ".venv/Scripts").mkdir()
     (ready / ".venv/Scripts/python.exe").symlink_to(ready / ".venv/bin/python")
     monkeypatch.setitem(sys.modules, "msvcrt", FakeLocks())
-    loader = SourceFileLoader("wrapper_on_windows", str(ready / "jaxprentice"))
-    module = module_from_spec(spec_from_loader("wrapper_on_windows", loader))
     with monkeypatch.context() as patch:
         patch.setattr(os, "name", "nt")
-        patch.setattr(sys, "dont_write_bytecode", True)
-        loader.exec_module(module)
+        module = load_wrapper(ready / "jaxprentice")
     assert module.WINDOWS
     return module
 

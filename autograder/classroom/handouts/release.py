@@ -21,7 +21,7 @@ from autograder.classroom.nbgrader import directory
 from autograder.lessons import assemble, manifest, notebook, packing, places, stepper, tasks
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.student import editors, workspace
+from autograder.student import contents, workspace
 
 # The part of this package that the students' commands are made of: modules by room.
 ROOMS = {
@@ -153,14 +153,11 @@ def fill(folder: Path, lesson: Lesson) -> None:
         directory.write_source(folder, Assignment(lesson.id, (lesson,)), books)
     else:
         assemble.write_files(folder, assemble.tree(lesson))
-    workspace.add_page(folder, "glossary.md")
+    files = {"README.md": _readme(lesson), **contents.page("glossary.md"), **contents.extension()}
     for part in {part.id: part for part in (lesson, *_to_run(lesson))}.values():
-        workspace.add_lesson(folder / "lessons" / part.folder.name, part)
-        workspace.add_scripts(folder, part)
-    (folder / "README.md").write_text(_readme(lesson), encoding="utf-8")
-    workspace.add_tasks(folder, lesson)
+        files |= {**contents.reading(part), **workspace.scripts(part)}
+    assemble.write_files(folder, {**files, **contents.task_files(lesson)})
     workspace.add_launcher(folder, "tool", lesson.id, lesson.way)
-    editors.add_extension(folder)
     _add_tool(folder / "tool")
     _add_course(folder / "tool", lesson)
     _mark_given_lessons_done(folder, lesson)
@@ -205,7 +202,7 @@ def _add_course(tool: Path, lesson: Lesson) -> None:
             if file != lesson.module:
                 _write(tool / "solutions" / file, assemble.read_solution(file))
     for part in _to_run(lesson):
-        workspace.add_scripts(tool / "course", part)
+        assemble.write_files(tool / "course", workspace.scripts(part))
         _copy(
             part.folder / "lesson.toml", tool / "course/lessons" / part.folder.name / "lesson.toml"
         )

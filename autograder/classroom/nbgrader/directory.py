@@ -25,7 +25,7 @@ from autograder.grading import result_files
 from autograder.lessons import assemble, examples, manifest, user_files
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
-from autograder.student import checks, workspace
+from autograder.student import checks, contents
 
 _CONFIG = '''\
 """The settings of this course directory, read by every nbgrader command that runs in it."""
@@ -113,7 +113,7 @@ def write_source(
         shutil.copy(lesson.folder / "checks.py", folder / notebooks.checks_name(lesson, assignment))
         if lesson.id in assignment.open:
             for part in assignment.open_tasks(lesson):
-                workspace.add_tasks(folder, part)
+                assemble.write_files(folder, contents.task_files(part))
     shutil.copy(checks.PLUGIN, folder / "conftest.py")
     for helper in checks.HELPERS:
         shutil.copy(helper, folder / helper.name)

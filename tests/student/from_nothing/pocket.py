@@ -1,6 +1,7 @@
 """A pocket JAX in another style: one stack, everything while tracing is recorded, a tape for grad."""
 
 import math
+from functools import partial
 
 TABLE = {  # operation: the value; its partial derivatives
     "add": (lambda x, y: x + y, lambda x, y: (1.0, 1.0)),
@@ -46,20 +47,7 @@ for _op in ("add", "sub", "mul", "div"):
     setattr(Value, f"__r{_python}__", lambda x, y, op=_op: apply(op, y, x))
 
 
-def sin(x):
-    return apply("sin", x)
-
-
-def cos(x):
-    return apply("cos", x)
-
-
-def exp(x):
-    return apply("exp", x)
-
-
-def log(x):
-    return apply("log", x)
+sin, cos, exp, log = (partial(apply, name) for name in ("sin", "cos", "exp", "log"))
 
 
 class Level:
