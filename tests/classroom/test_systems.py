@@ -16,7 +16,7 @@ from autograder.classroom.systems.system import Collects, Exports, System
 SYSTEM = System(
     "slate",
     Collects(lambda download, name: lambda entry: [], "ada/core.py", "a folder", "no note"),
-    Exports(lambda found, folder, *more: (folder / "slate.txt").write_text("chalk"), "a", "b"),
+    Exports(lambda *about: [("slate.txt", b"chalk")], "a", "b"),
 )
 """
 

@@ -32,7 +32,9 @@ def export(
     around = grades.directory(folder) or folder
     roster = people.roster(around)
     with result_files.made_whole(to) as new:
-        known[format_name].write(found, new, roster, settings.read(around))
+        for path, content in known[format_name].files(found, roster, settings.read(around)):
+            (new / path).parent.mkdir(exist_ok=True)
+            (new / path).write_bytes(content)
     for sentence in (*grades.waiting(folder, source), *unread(found), *strangers(found, roster)):
         print(sentence)
     return to

@@ -58,7 +58,7 @@ def _feedback(name: str, page: Path, several: bool) -> str:
     return f"{stem}-{page.stem}.html" if several else f"{stem}.html"
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _table(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
     points = [class_results[0]["max_score"] for class_results in found.values()]
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]
@@ -66,7 +66,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     for student, cells in tables.cells(found, roster):
         about = roster.get(student)
         rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
-    (folder / "canvas.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
+    yield "canvas.csv", result_files.table(rows).encode()
 
 
 SYSTEM = System(
@@ -83,7 +83,7 @@ SYSTEM = System(
         feedback=_feedback,
     ),
     Exports(
-        _write,
+        _table,
         holds="`canvas.csv`: the grades, as Canvas imports them",
         use=(
             "Gradebook, *Import*. Students' ids count as their SIS login, and the "

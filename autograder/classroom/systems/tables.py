@@ -1,7 +1,6 @@
 """Plain tables, after RFC 4180; and what the tables for other systems are made of."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course.people import Roster
@@ -12,7 +11,7 @@ from autograder.grading.result import Class
 from autograder.lessons import manifest
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _table(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     parts = [f"{name}{part}" for name in found for part in ("", " maximum", " days late")]
     rows: list[list[Any]] = [["student", "name", "section", *parts, "total", "maximum"]]
     points = [results[0]["max_score"] for results in found.values()]
@@ -23,7 +22,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
         total = round(sum(score for score in row if score is not None), 2)
         facts = [x for part in each for x in part]
         rows.append([student, about.full_name, about.section, *facts, total, sum(points)])
-    (folder / "grades.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
+    yield "grades.csv", result_files.table(rows).encode()
 
 
 def cells(found: Class, roster: Roster) -> Iterator[tuple[str, list[Any]]]:
@@ -55,7 +54,7 @@ def _scores(found: Class, roster: Roster) -> dict[str, list[float | None]]:
 SYSTEM = System(
     "csv",
     exports=Exports(
-        _write,
+        _table,
         holds=(
             "`grades.csv`: a row for each student, with name and section; for each lesson the "
             "points, the maximum and the days late"
