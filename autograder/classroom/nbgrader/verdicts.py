@@ -40,8 +40,7 @@ from autograder.classroom.nbgrader.results import (
     read_results,
     results_folder,
 )
-from autograder.classroom.run.presenting import Submission
-from autograder.classroom.run.run import equal, graded, is_known, recall
+from autograder.classroom.run.run import Submission, equal, graded, is_known, recall
 from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts

@@ -19,7 +19,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import CHECKS, FULL, Course
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry
-from autograder.classroom.run.presenting import Submission, presented
+from autograder.classroom.run.run import Submission, presented
 from autograder.classroom.systems import at_once, system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, result_files, submission, suite
