@@ -318,12 +318,9 @@ class _Where:
         name = rf"(?<![\w.#]){re.escape(key)}(?![\w.])"
         for sought in (rf"{name}[\"']?\s*=", name):
             for i in range(start, len(self.lines)):
-                if re.search(sought, self._code(i)):
+                if re.search(sought, self.lines[i].partition("#")[0]):
                     return i + 1
         return start + 1
-
-    def _code(self, i: int) -> str:
-        return self.lines[i].partition("#")[0]
 
 
 def _course(table: dict[str, Any], where: _Where) -> Course:

@@ -41,7 +41,8 @@ class Extractor(ExtractorPlugin):
         course = self.parent.coursedir
         step, name = course.submitted_directory, course.assignment_id
         found = sorted(extracted.iterdir())
-        there = [x.name for x in found if _has_files(Path(course.format_path(step, x.name, name)))]
+        goals = {x.name: Path(course.format_path(step, x.name, name)) for x in found}
+        there = [student for student, goal in goals.items() if any(goal.glob("*"))]
         if there and not self.parent.force:
             for folder in found:
                 shutil.rmtree(folder)
@@ -49,10 +50,6 @@ class Extractor(ExtractorPlugin):
                 f"Nothing is collected, because {step}/ has submissions already: "
                 f"{people.named(there)}. --force replaces them, with their times."
             )
-
-
-def _has_files(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
 
 
 def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:

@@ -162,16 +162,11 @@ def _shares(
 def _common(left: Sequence[Hashes], right: Sequence[Hashes]) -> tuple[Any, Any]:
     """For each two sets how many elements both have, and how many the smaller one has."""
     places = {x: i for i, x in enumerate(set().union(*left, *right))}
-    one, two = (_matrix(sets, places) for sets in (left, right))
-    sizes = [np.array([len(x) for x in sets]) for sets in (left, right)]
-    return one @ two.T, np.minimum(sizes[0][:, None], sizes[1][None, :])
-
-
-def _matrix(sets: Sequence[Hashes], places: Mapping[int, int]) -> Any:
-    made = np.zeros((len(sets), max(len(places), 1)), np.float32)
-    for row, found in enumerate(sets):
-        made[row, [places[x] for x in found]] = 1
-    return made
+    one, two = (np.zeros((len(sets), len(places) or 1), np.float32) for sets in (left, right))
+    for made, sets in ((one, left), (two, right)):
+        for row, found in enumerate(sets):
+            made[row, [places[x] for x in found]] = 1
+    return one @ two.T, np.minimum(one.sum(1)[:, None], two.sum(1)[None, :])
 
 
 def _together(works: Sequence[Work]) -> list[Work]:
@@ -237,7 +232,10 @@ def told(found: Likeness) -> Iterator[str]:
     for lines in (
         [f"{x.student}: the same functions ({', '.join(x.functions)})" for x in found.equal],
         [f"{_named(pair)} ({', '.join(pair.exercises)})" for pair in found.pairs],
-        [f"{x.exercise} is the same{_how(x)}: {'; '.join(x.students)}" for x in found.same],
+        [
+            f"{x.exercise} is the same{', as published' * x.published}: {'; '.join(x.students)}"
+            for x in found.same
+        ],
         [_named(pair) for pair in found.reference],
     ):
         yield from (f"    {line}" for line in lines[:TOLD])
@@ -247,10 +245,6 @@ def told(found: Likeness) -> Iterator[str]:
 
 def _named(pair: Pair) -> str:
     return f"{pair.first} and {pair.second}: {pair.share:.0%}"
-
-
-def _how(same: Same) -> str:
-    return ", as published" if same.published else ""
 
 
 # ------------------------------------------------------------------------------------------
@@ -292,15 +286,15 @@ def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     """The modules of a folder of submissions, by student."""
     taken = files.submissions(folder, lesson)
-    found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
+    found = {
+        # The name without characters that would play with the terminal.
+        name if name.isprintable() else repr(name)[1:-1]: source.decode()
+        for name, source, _ in taken
+        if source is not None
+    }
     if not found:
         raise Problem(f"No student in {folder} has {lesson.module}. Give the submissions.")
     return found
-
-
-def _shown(name: str) -> str:
-    """A folder's name without characters that would play with the terminal."""
-    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:

@@ -27,14 +27,17 @@ _ATTEMPT = re.compile(r"(?P<stem>.+?)-(?P<number>[0-9]+)(?P<end>\.\w+)")
 
 def _reader(download: Download, assignment: str) -> Reader:
     def read(entry: Entry) -> Readings:
-        claims = [*_claims(entry.name)] or [*_typed(entry.name)]
-        return [[claim] for claim in claims] if entry.is_file else []
+        return [[claim] for claim in _claims(entry.name)] if entry.is_file else []
 
     return read
 
 
 def _claims(name: str) -> Iterator[Claim]:
-    for found in _NUMBERS.finditer(name):
+    readings = [*_NUMBERS.finditer(name)]
+    if not readings and (found := _TYPED.fullmatch(name)):
+        called = ((found["id"], ("lms_id", "id")),)
+        yield Claim(f"{found['who'].removesuffix('_LATE')}_{found['id']}", called, name, name)
+    for found in readings:
         who = name[: found.start()]
         again = _ATTEMPT.fullmatch(found["file"])
         yield Claim(
@@ -45,12 +48,6 @@ def _claims(name: str) -> Iterator[Claim]:
             attempt=int(again["number"]) + 1 if again else 1,
             late=who.endswith("_LATE"),
         )
-
-
-def _typed(name: str) -> Iterator[Claim]:
-    if found := _TYPED.fullmatch(name):
-        called = ((found["id"], ("lms_id", "id")),)
-        yield Claim(f"{found['who'].removesuffix('_LATE')}_{found['id']}", called, name, name)
 
 
 def _feedback(name: str, page: Path, several: bool) -> str:

@@ -69,20 +69,17 @@ def give_back(
     assignment = _assignment(folder, name)
     name, place = assignment.name, collected or folder / "submitted"
     has_pages = sorted(x.parent.name for x in (folder / "feedback").glob(f"*/{name}"))
-    graded = _reported(reported, assignment) if reported else has_pages
+    graded = has_pages
+    if reported:
+        own = {name, *(lesson.id for lesson in assignment.lessons)}
+        results = result_files.by_lesson(reported.parent if reported.name == BESIDE else reported)
+        graded = sorted({x["student"] for key in own & results.keys() for x in results[key]})
     others = [x for x in graded if x not in names(place, name) and pages(x)]
     where = reported / "students" if reported else f"feedback/STUDENT/{name}"
     packed = _pack(place, name, pages, out)
     many = "1 page" if packed == 1 else f"{packed} pages"
     said = [f"{out} holds {many}, named as the submissions were."]
     return [*said, *([by_hand(others, where)] if others else [])]
-
-
-def _reported(folder: Path, assignment: Assignment) -> list[str]:
-    """The students with results of an assignment."""
-    own = {assignment.name, *(lesson.id for lesson in assignment.lessons)}
-    found = result_files.by_lesson(folder.parent if folder.name == BESIDE else folder)
-    return sorted({each["student"] for name in own & found.keys() for each in found[name]})
 
 
 def by_hand(students: Sequence[str], where: Path | str) -> str:
@@ -433,12 +430,16 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
     if not user_files.is_there(collected / LIST):
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
     rows = [row for row in _rows(collected) if row["assignment"] == assignment]
-    written, content = 0, io.BytesIO()
+    written, content, known = 0, io.BytesIO(), registry.collecting()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
             found = pages(row["student"])
             for page in found:
-                archive.write(page, _return_name(row, page, len(found) > 1))
+                if row["system"] not in known:
+                    said = f"{LIST} names no system in {row['system']!r}. Collect again."
+                    raise Problem(said)
+                feedback = known[row["system"]].feedback
+                archive.write(page, feedback(row["name"], page, len(found) > 1))
                 written += 1
     if not rows:
         raise Problem(
@@ -449,10 +450,3 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
         raise Problem(f"There are no pages for {assignment}. Write the feedback or report first.")
     workspace.write(to, content.getvalue())
     return written
-
-
-def _return_name(row: dict[str, str], page: Path, several: bool) -> str:
-    system = registry.collecting().get(row["system"])
-    if system is None:
-        raise Problem(f"{LIST} names no system in {row['system']!r}. Collect again.")
-    return system.feedback(row["name"], page, several)

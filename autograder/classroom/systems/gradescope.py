@@ -102,6 +102,9 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
         )
         for number, exercise in enumerate(result["exercises"], 1)
     ]
+    if notes := result.get("review"):  # worth no points, so that it can be hidden
+        output = {"output": "\n".join(notes), "output_format": "text", "visibility": "hidden"}
+        tests.append({"name": "For instructors: this needs manual review", **output})
     return {
         "score": result["score"],
         "execution_time": round(result["seconds"]),
@@ -109,7 +112,7 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
         "output_format": "text",
         "visibility": shown,
         "stdout_visibility": "hidden",
-        "tests": [*tests, *_for_instructors(result)],
+        "tests": tests,
     }
 
 
@@ -128,14 +131,6 @@ def _test(number: int, exercise: Verdict, title: str, said: str) -> dict[str, An
         "output_format": "text",
         "visibility": "visible",
     }
-
-
-def _for_instructors(result: Result) -> Iterator[dict[str, Any]]:
-    """Why a person should look at the submission: worth no points, so that it can be hidden."""
-    if notes := result.get("review"):
-        name = "For instructors: this needs manual review"
-        output = "\n".join(notes)
-        yield {"name": name, "output": output, "output_format": "text", "visibility": "hidden"}
 
 
 # ------------------------------------------------------------------------------------------
@@ -320,7 +315,11 @@ def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
     try:
         about = user_files.document(path)
         now = datetime.fromisoformat(about["created_at"])
-        tested = [x for x in about["previous_submissions"] if _was_tested(x)]
+        tested = [
+            x
+            for x in about["previous_submissions"]
+            if ((x.get("results") or {}).get("extra_data") or {}).get(TESTED)
+        ]
         times = [datetime.fromisoformat(x["submission_time"]) for x in tested]
         today = [x for x in times if now - x < DAY]
     except (AttributeError, KeyError, TypeError, ValueError):  # "may be subject to change"
@@ -336,11 +335,6 @@ def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
 
 
 DAY = timedelta(days=1)
-
-
-def _was_tested(submission: dict[str, Any]) -> bool:
-    results = submission.get("results") or {}
-    return bool((results.get("extra_data") or {}).get(TESTED))
 
 
 def grade(

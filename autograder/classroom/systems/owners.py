@@ -73,7 +73,9 @@ def find(
         wanted = any(some for _, some, _ in sorted_out)
         if not wanted or len(readings) == 1:
             for claim, _, left in sorted_out:
-                _note(found, claim, left, known)
+                students = known.called(claim)
+                if len(students) == 1 and left:  # it is clear whose they are
+                    found.unasked.setdefault(students[0], []).extend(left)
         if not wanted:
             continue
         if len(readings) > 1:
@@ -102,13 +104,6 @@ def _entries(
         read = [system.reader(inner, assignment) for system in systems]
         for entry in inner.entries.values():
             yield entry, [reading for each in read for reading in each(entry)]
-
-
-def _note(found: Owners, claim: Claim, files: list[str], known: "_Known") -> None:
-    """Note files that were not asked for, if it is clear whose they are."""
-    students = known.called(claim)
-    if len(students) == 1 and files:
-        found.unasked.setdefault(students[0], []).extend(files)
 
 
 def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
@@ -152,14 +147,10 @@ class _Known:
     def _of(self, called: Called, participant: str) -> list[str]:
         for text, columns in called:
             column = next(filter(None, map(self._column, columns)), {})
-            if own := column.get(_plain(text)):
-                return self._told_apart(own, participant)
+            if own := column.get(_plain(text)):  # of several the one with this number
+                same = self._column("participant").get(participant, [])
+                return [x for x in own if x in same] or own
         return []
-
-    def _told_apart(self, students: list[str], participant: str) -> list[str]:
-        """Of several the one with this number, if there is one."""
-        same = self._column("participant").get(participant, [])
-        return [x for x in students if x in same] or students
 
     def _column(self, name: str) -> dict[str, list[str]]:
         if name not in self._columns:
