@@ -25,13 +25,11 @@ class Choosing(TyperCommand):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options with the names that the registry has."""
-        from autograder.classroom.systems import registry
+        from autograder.classroom import systems
 
         for option in self.params:
             if getattr(option, "help", None) == OF_REGISTRY:
-                known = (
-                    registry.collecting() if ctx.info_name == "collect" else registry.exporting()
-                )
+                known = systems.collecting() if ctx.info_name == "collect" else systems.exporting()
                 *names, last = known
                 option.help = f"{', '.join(names)} or {last}."
         super().format_options(ctx, formatter)

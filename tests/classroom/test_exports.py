@@ -19,15 +19,16 @@ import yaml
 from result_documents import ADA, BELA, CY, exercise
 
 from autograder import cli
+from autograder.classroom import systems
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.reports import exports
-from autograder.classroom.systems import github, gradescope, junit, prairielearn, registry, system
+from autograder.classroom.systems import github, gradescope, junit, prairielearn, system
 from autograder.grading import feedback, result_files
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.problem import Problem
 
-FORMS = ", ".join(registry.exporting())
+FORMS = ", ".join(systems.exporting())
 NO_TABLES = {"github", "gradescope", "junit", "prairielearn"}
 
 
@@ -44,7 +45,7 @@ def load(path):
 # The command
 
 
-@pytest.mark.parametrize("form", registry.exporting())
+@pytest.mark.parametrize("form", systems.exporting())
 def test_an_export_has_its_place_and_is_made_anew(folder, form, capsys, monkeypatch):
     monkeypatch.setattr(system, "_check_points", lambda *about: None)  # these are parts of lessons
     for _ in range(2):
@@ -554,11 +555,11 @@ NAMES = {
 
 @pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", sorted(registry.exporting().keys() - NO_TABLES))
+@pytest.mark.parametrize("form", sorted(systems.exporting().keys() - NO_TABLES))
 def test_no_cell_is_a_formula_whatever_ends_a_cell(tmp_path, name, form, delimiter):
     found = {"core": [result_documents.result(NAMES[name], exercise("core.full_raise", True))]}
     about = found, people.Roster(), courses.read(tmp_path)
-    ((_, table),) = registry.exporting()[form].files(*about)
+    ((_, table),) = systems.exporting()[form].files(*about)
     file = io.StringIO(table.decode(), newline="")
     cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
     signs = tuple("=+-@\uff1d\uff0b\uff0d\uff20")

@@ -138,15 +138,22 @@ def _by_hand(assignment: Assignment, grades: dict[str, Any]) -> Iterator[Verdict
             if grade is not None and grade.max_score:
                 said = "There is no answer." if grade.manual_score is None else None
                 said = feedback.NOT_READ if gradebook.is_unread(grade) else said
-                nothing: Any = {"class": None, "message": said}
                 yield {
                     "id": f"{lesson.id}.{kind}",
                     "points": round(grade.score, 2),
                     "max_points": grade.max_score,
-                    "tests": [{"id": feedback.BY_HAND, "passed": grade.score > 0, **nothing}],
+                    "tests": [
+                        {
+                            "id": feedback.BY_HAND,
+                            "passed": grade.score > 0,
+                            "class": None,
+                            "message": said,
+                        }
+                    ],
+                    "class": None,
+                    "message": said,
                     "misconception": None,
                     "counterexample": None,
-                    **nothing,
                 }
 
 

@@ -9,7 +9,6 @@ programs that are shown are the grader's own: the smallest ones on which a submi
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +32,6 @@ FEW = 10  # submissions, with fewer of which discrimination means nothing
 POOR = 0.2  # discrimination below which an exercise tells little (Ebel and Frisbie 1991)
 SHOWN = 5  # counterexamples
 FAR_APART = "Means that are far apart say that a variant is harder than the others."
-Shared = dict[str, Any]  # what submissions share, by the page that shows it
 T = TypeVar("T")
 COLUMNS = (
     *("lesson", "student", "exercise", "points", "max_points", "class", "mistake", "by_tests"),
@@ -50,10 +48,9 @@ def write(folder: Path, source: str | None = None) -> Path:
     course = grades.directory(folder)
     roster = people.roster(course or folder)
     found, folder = grades.read(folder, source), grades.written_to(folder, source)
-    shared = _shared(course, folder) if course else {}
     # All are made before any is written.
     asked = look_again.requests(course, courses.read(course)) if course else []
-    students, page = student_pages(found), render(found, roster, shared, asked)
+    students, page = student_pages(found), render(found, roster, asked)
     table = result_files.table(list(_rows(found, roster)))
     with result_files.made_whole(folder / STUDENTS) as new:
         for student, text in students.items():
@@ -61,15 +58,6 @@ def write(folder: Path, source: str | None = None) -> Path:
     result_files.write_text(folder / "report.csv", table)
     result_files.write_text(folder / "report.html", page)
     return folder / "report.html"
-
-
-def _shared(course: Path, folder: Path) -> dict[str, Any]:
-    """What submissions share, by page; nothing where copydetect is not installed."""
-    if find_spec("copydetect") is None:
-        return {}
-    from autograder.classroom.reports import similar
-
-    return similar.of_course(course, courses.read(course), folder)
 
 
 def _rows(found: Class, roster: Roster) -> Iterable[list[Any]]:
@@ -98,12 +86,7 @@ def _by_tests(verdict: Verdict) -> float:
 # The pages
 
 
-def render(
-    found: Class,
-    roster: Roster | None = None,
-    shared: Shared | None = None,
-    asked: Sequence[Request] = (),
-) -> str:
+def render(found: Class, roster: Roster | None = None, asked: Sequence[Request] = ()) -> str:
     """The class page."""
     roster = roster or Roster()
     everything = [result for class_results in found.values() for result in class_results]
@@ -114,7 +97,6 @@ def render(
         isolation=sorted({result["isolation"] for result in everything}),
         names={x.id: x.full_name for x in roster.students.values()},
         sections={x.id: x.section for x in roster.students.values() if x.section},
-        shared=shared or {},
         asked=[(each, _verdict(found, each)) for each in asked],
         few=FEW,
         poor=POOR,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autograder.classroom.course import people, settings
-from autograder.classroom.course.settings import Course, cell_name
+from autograder.classroom.course.settings import cell_name
 from autograder.classroom.intake import files, reading, written
 from autograder.classroom.reports import grades
 from autograder.classroom.run import pages
@@ -269,18 +269,6 @@ def _classes(folder: Path, name: str) -> Iterator[tuple[Lesson, dict[str, str], 
         for lesson in assignment.lessons:
             place = course / grades.RESULTS / assignment.name
             yield lesson, from_intake(course, assignment.name, lesson), place
-
-
-def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
-    """Compare the submissions of every assignment, write the pages, by the name of each page."""
-    found = {}
-    for assignment in course.assignments.values():
-        for lesson in assignment.lessons:
-            sources = from_intake(folder, assignment.name, lesson)
-            if len(sources) > 1:
-                likeness = compare(sources, lesson)
-                found[write(likeness, out / assignment.name).relative_to(out).as_posix()] = likeness
-    return found
 
 
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from autograder.classroom import systems
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
@@ -23,7 +24,7 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import downloads
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry, Source
-from autograder.classroom.systems import owners, registry
+from autograder.classroom.systems import owners
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
@@ -113,7 +114,7 @@ def take_over(
     Of several attempts the last counts. A student's earlier collection is replaced; what `collect`
     did not write stays.
     """
-    known = registry.collecting()
+    known = systems.collecting()
     if system not in known:
         raise Problem(f"There is no system {system!r}. Give one of: {', '.join(known)}.")
     found = owned([downloads.read(download)], [known[system]], roster, assignment)
@@ -430,7 +431,7 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
     if not user_files.is_there(collected / LIST):
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
     rows = [row for row in _rows(collected) if row["assignment"] == assignment]
-    written, content, known = 0, io.BytesIO(), registry.collecting()
+    written, content, known = 0, io.BytesIO(), systems.collecting()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
             found = pages(row["student"])
