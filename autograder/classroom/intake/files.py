@@ -79,7 +79,11 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
             raise Refused(reason)
         return source, said
     except Missing as missing:
-        reason = f"{missing}{_instead(Path(root, *inside))}"
+        folder = Path(root, *inside)  # what was submitted instead, if it is a file or two
+        names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
+        plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
+        more = f" Submitted: {', '.join(plain)}." if plain and len(names) <= 3 else ""
+        reason = f"{missing}{more}"
     except Refused as refused:
         reason = str(refused)
     except OSError:  # it changes at this moment
@@ -167,13 +171,6 @@ def _tried(
         return
     except (Refused, OSError):
         yield label, None
-
-
-def _instead(folder: Path) -> str:
-    """What was submitted instead of a module, if that is a file or two with plain names."""
-    names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
-    plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
-    return f" Submitted: {', '.join(plain)}." if plain and len(names) <= 3 else ""
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
@@ -277,7 +274,8 @@ def _from_archive(
 def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.ZipInfo:
     """The entry of a file, in an archive without tricks."""
     names = [entry.filename for entry in entries]
-    if any(map(_leads_outside, names)):
+    split = [name.replace("\\", "/").split("/") for name in names]
+    if any(".." in x or x[0] == "" or re.match("[A-Za-z]:", x[0]) for x in split):
         raise Refused("The archive holds a path that leads outside.")
     places = (path, path.rpartition("/")[2])
     near = ([e for e in entries if _is_at(x, e.filename, renamed)] for x in places)
@@ -314,11 +312,6 @@ def _is_at(place: str, name: str, renamed: bool) -> bool:
         at == folder and last != wanted and browser_names.made_of(wanted, last)
         for at, _, last in split
     )
-
-
-def _leads_outside(name: str) -> bool:
-    parts = name.replace("\\", "/").split("/")
-    return ".." in parts or parts[0] == "" or bool(re.match("[A-Za-z]:", name))
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, limit: int) -> bytes:

@@ -92,11 +92,11 @@ class Likeness:
 
 def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     """Compare the modules of a class, given by student."""
-    known = Prints(lesson)
-    works = [known.work(student, sources[student]) for student in sorted(sources)]
+    given = _fingerprints(assemble.skeleton_of(lesson))
+    works = [_work(student, sources[student], lesson, given) for student in sorted(sources)]
     works = [work for work in works if work.prints]
     count, works = len(works), _together(works)
-    reference = known.work(REFERENCE, assemble.read_solution(lesson.module))
+    reference = _work(REFERENCE, assemble.read_solution(lesson.module), lesson, given)
     shares, parts = _shares(works, works, lesson)
     above = np.triu(np.ones(shares.shape, bool), 1)
     values = shares[above] if above.any() else np.zeros(1)
@@ -114,23 +114,16 @@ def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     return Likeness(lesson, count, equal, pairs, likes, same, levels, threshold)
 
 
-class Prints:
-    """Takes fingerprints, without those of what everybody gets."""
-
-    def __init__(self, lesson: Lesson) -> None:
-        self.lesson = lesson
-        self.given = frozenset(_fingerprints(assemble.skeleton_of(lesson)))
-
-    def work(self, student: str, source: str) -> Work:
-        """What is compared of a module."""
-        found = reading.functions(source, self.lesson)
-        texts = {e.id: found[n] for e in self.lesson.exercises if (n := cell_name(e.id)) in found}
-        prints = {
-            exercise: kept
-            for exercise, text in texts.items()
-            if len(kept := _fingerprints(written.limited(text)) - self.given) >= LEAST
-        }
-        return Work(student, texts, prints)
+def _work(student: str, source: str, lesson: Lesson, given: Hashes) -> Work:
+    """What is compared of a module: fingerprints without those of what everybody gets."""
+    found = reading.functions(source, lesson)
+    texts = {e.id: found[n] for e in lesson.exercises if (n := cell_name(e.id)) in found}
+    prints = {
+        exercise: kept
+        for exercise, text in texts.items()
+        if len(kept := _fingerprints(written.limited(text)) - given) >= LEAST
+    }
+    return Work(student, texts, prints)
 
 
 def _fingerprints(text: str) -> Hashes:
@@ -253,22 +246,19 @@ def _named(pair: Pair) -> str:
 
 def find(folder: Path, name: str, out: Path | None) -> Iterator[str]:
     """Compare the submissions of a lesson or an assignment; what came of it, in sentences."""
-    for lesson, sources, place in _classes(folder, name):
+    classes: list[tuple[Lesson, dict[str, str], Path]] = []
+    if course := grades.directory(folder):
+        for assignment in settings.read(course).chosen([name]):
+            place = course / grades.RESULTS / assignment.name
+            name = assignment.name
+            classes += [(x, from_intake(course, name, x), place) for x in assignment.lessons]
+    else:
+        lesson = manifest.get(name)
+        classes.append((lesson, from_submissions(folder, lesson), folder))
+    for lesson, sources, place in classes:
         found = compare(sources, lesson)
         yield from told(found)
         yield f"The page is {write(found, out or place)}."
-
-
-def _classes(folder: Path, name: str) -> Iterator[tuple[Lesson, dict[str, str], Path]]:
-    course = grades.directory(folder)
-    if course is None:
-        lesson = manifest.get(name)
-        yield lesson, from_submissions(folder, lesson), folder
-        return
-    for assignment in settings.read(course).chosen([name]):
-        for lesson in assignment.lessons:
-            place = course / grades.RESULTS / assignment.name
-            yield lesson, from_intake(course, assignment.name, lesson), place
 
 
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
