@@ -95,11 +95,8 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
     Where students see the visible checks alone at first, the rest waits until grades are published.
     """
     shown = "after_published" if shows == CHECKS else "visible"
-    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     tests = [
-        _test(
-            number, exercise, titles.get(exercise["id"], ""), at_once.said(exercise, shows, hints)
-        )
+        _test(number, exercise, at_once.said(exercise, shows, hints))
         for number, exercise in enumerate(result["exercises"], 1)
     ]
     if notes := result.get("review"):  # worth no points, so that it can be hidden
@@ -116,7 +113,8 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
     }
 
 
-def _test(number: int, exercise: Verdict, title: str, said: str) -> dict[str, Any]:
+def _test(number: int, exercise: Verdict, said: str) -> dict[str, Any]:
+    title = system.title_of(exercise)
     passed = exercise["points"] >= exercise["max_points"]
     points = {
         "score": exercise["points"],

@@ -17,7 +17,7 @@ from autograder.classroom.systems import at_once, gradescope, system
 from autograder.classroom.systems.system import Exports, System
 from autograder.grading import feedback
 from autograder.grading.result import Class, Result, Verdict
-from autograder.lessons import manifest, packing
+from autograder.lessons import packing
 from autograder.lessons.manifest import Lesson
 
 LIMIT = 4_000  # characters of a test's output: the document may have 1 MB
@@ -51,11 +51,10 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
 
 
 def _test(exercise: Verdict, hints: int, shows: str) -> dict[str, Any]:
-    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     passed = exercise["points"] >= exercise["max_points"]
     return {
         "name": exercise["id"],
-        "description": titles.get(exercise["id"], ""),
+        "description": system.title_of(exercise),
         "points": exercise["points"],
         "max_points": exercise["max_points"],
         "message": "" if passed or shows == COUNTS else exercise["message"] or "",

@@ -116,6 +116,12 @@ def _check_points(name: str, lesson: Lesson, result: Result) -> None:
         )
 
 
+def title_of(exercise: Verdict) -> str:
+    """The title of an exercise; "" if the course does not have it any more."""
+    graded = (part for lesson in manifest.load().values() for part in lesson.graded)
+    return next((part.title for part in graded if part.id == exercise["id"]), "")
+
+
 def place_of(exercise: Verdict) -> dict[str, str]:
     """The file and line of an exercise that was handed in; {} if it has no place."""
     lesson = manifest.load().get(exercise["id"].partition(".")[0])
