@@ -116,38 +116,12 @@ def _verdict(found: Class, each: Request) -> list[str]:
 
 def student_pages(found: Class) -> dict[str, str]:
     """Each student's page."""
-    by_student: dict[str, list[Result]] = {}
-    for class_results in found.values():
-        for result in class_results:
-            by_student.setdefault(result["student"], []).append(result)
+    results = (result for class_results in found.values() for result in class_results)
     template = pages.template("student.html.j2")
+    about = {"title": _title, "lesson_title": _lesson_title, "by_tests": _by_tests}
     return {
-        student: template.render(student=student, lessons=[_own_lesson(x) for x in own])
-        for student, own in by_student.items()
-    }
-
-
-def _own_lesson(result: Result) -> dict[str, Any]:
-    exercises = [
-        {
-            "id": verdict["id"],
-            "title": _title(verdict["id"]),
-            "points": verdict["points"],
-            "max_points": verdict["max_points"],
-            "by_tests": _by_tests(verdict),
-            "feedback": "\n".join(feedback.lines(verdict, [])),
-            "unread": feedback.is_unread(verdict),
-            "program": verdict["counterexample"],
-        }
-        for verdict in result["exercises"]
-    ]
-    return {
-        "score": result["score"],
-        "max_score": result["max_score"],
-        "remarks": [*result.get("notes", []), *result["remarks"]],
-        "id": result["lesson"],
-        "title": _lesson_title(result["lesson"]),
-        "exercises": exercises,
+        student: template.render(student=student, results=own, feedback=feedback, **about)
+        for student, own in _grouped((result["student"], result) for result in results)
     }
 
 
@@ -201,7 +175,7 @@ def _lesson(name: str, given: list[Result], roster: Roster) -> dict[str, Any]:
         "longest": longest,
         "programs": sorted(programs, key=lambda row: -len(row[2]))[:SHOWN],
         "suspects": sorted(suspects, key=lambda suspect: not suspect["cheating"]),
-        "grades": [_grade(result) for result in found],
+        "grades": [(result, _lost(result)) for result in found],
         "groups": [
             ("Sections", "", _groups(found, lambda x: roster.get(x["student"]).section)),
             ("Variants", FAR_APART, _groups(found, lambda x: x.get("variant"))),
@@ -320,13 +294,11 @@ def _suspect(result: Result) -> dict[str, Any] | None:
     return found if reasons else None
 
 
-def _grade(result: Result) -> dict[str, Any]:
-    verdicts = result["exercises"]
-    lost = [v["id"] for v in verdicts if v["points"] < v["max_points"]]
-    # What all lost is told in one word; a lesson has too many exercises to list them all.
-    where = "every exercise" if len(lost) == len(verdicts) > 1 else ", ".join(lost)
-    facts: dict[str, Any] = {key: result[key] for key in ("student", "score", "max_score")}
-    return facts | {"lost": where, "notes": result.get("notes", [])}
+def _lost(result: Result) -> str:
+    """Where points were lost; one word for everywhere: a lesson has too many exercises to list."""
+    lost = [v["id"] for v in result["exercises"] if v["points"] < v["max_points"]]
+    everywhere = len(lost) == len(result["exercises"]) > 1
+    return "every exercise" if everywhere else ", ".join(lost)
 
 
 def plain(kind: str) -> str:

@@ -11,7 +11,7 @@ import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -120,26 +120,38 @@ def take_over(
     found = owned([downloads.read(download)], [known[system]], roster, assignment)
     if not found.students:
         raise Problem(_none_found(download, system, known[system], assignment, found))
+    kept, said = _write_all(found, system, assignment, out, below)
+    counted, *more = told(found, roster, known[system], kept)
+    return [counted, *said, *more]
+
+
+def _write_all(
+    found: Owners, system: str, assignment: Assignment, out: Path, below: str
+) -> tuple[int, list[str]]:
+    """Write what was found, but for what somebody else has put there: how often; what is said."""
     before = {row["student"]: row for row in _rows(out) if row["assignment"] == assignment.name}
-    rows, kept = [], _Kept()
+    rows = []
+    kept, stamps, replaced = list[str](), list[str](), list[str]()  # students
     for student, own in found.students.items():
         main, files = _chosen(own, assignment)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
         there = _there(folder)
         lies, new = _hash(there), _hash(files)
-        replaced = bool(there.keys() - {STAMP}) and lies != new
-        if replaced and lies != old["content"]:  # neither the download's nor written by `collect`
-            kept.submissions.append(student)
+        differs = bool(there.keys() - {STAMP}) and lies != new
+        if differs and lies != old["content"]:  # neither the download's nor written by `collect`
+            kept.append(student)
             facts = [old[x] for x in ("attempt", "late", "time", "content")]
         else:
-            kept.replaced += [student] * replaced
-            _put(folder, {**files, **kept.stamp(student, there, files, old)})
+            replaced += [student] * differs
+            if there.get(STAMP) not in (None, _stamp(old["time"]), files.get(STAMP)):
+                stamps.append(student)
+                files[STAMP] = there[STAMP]
+            _put(folder, files)
             facts = [str(main.attempt), "late" * main.late, str(main.time or ""), new]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    counted, *more = told(found, roster, known[system], len(kept.submissions))
-    return [counted, *kept.said(out / "STUDENT" / below), *more]
+    return len(kept), [*_about_what_was_there(kept, stamps, replaced, out / "STUDENT" / below)]
 
 
 def owned(
@@ -294,41 +306,22 @@ def _newest(taken: Sequence[_File]) -> list[_File]:
 # What lies there already
 
 
-@dataclass
-class _Kept:
-    """The students whose files `collect` did not write and left, or replaced by others."""
-
-    submissions: list[str] = field(default_factory=list)
-    stamps: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-
-    def stamp(
-        self,
-        student: str,
-        there: Mapping[str, bytes],
-        files: Mapping[str, bytes],
-        old: Mapping[str, str],
-    ) -> dict[str, bytes]:
-        """A time that is not ours, which stays and is noted."""
-        stamp = there.get(STAMP)
-        if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
-            return {}
-        self.stamps.append(student)
-        return {STAMP: stamp}
-
-    def said(self, where: Path) -> Iterator[str]:
-        if self.replaced:
-            yield f"Replaced by another submission: {', '.join(self.replaced)}."
-        if self.submissions:
-            yield (
-                f"Kept, because it is not as `collect` left it: {', '.join(self.submissions)}. "
-                f"To take what the download has, remove {where} and collect again."
-            )
-        if self.stamps:
-            yield (
-                f"Kept, because `collect` did not write it: the {STAMP} of "
-                f"{', '.join(self.stamps)}. Is it the time of this submission?"
-            )
+def _about_what_was_there(
+    kept: list[str], stamps: list[str], replaced: list[str], where: Path
+) -> Iterator[str]:
+    """Whose files `collect` did not write and left, or replaced by others."""
+    if replaced:
+        yield f"Replaced by another submission: {', '.join(replaced)}."
+    if kept:
+        yield (
+            f"Kept, because it is not as `collect` left it: {', '.join(kept)}. "
+            f"To take what the download has, remove {where} and collect again."
+        )
+    if stamps:
+        yield (
+            f"Kept, because `collect` did not write it: the {STAMP} of "
+            f"{', '.join(stamps)}. Is it the time of this submission?"
+        )
 
 
 def _there(folder: Path) -> dict[str, bytes]:
