@@ -30,7 +30,6 @@ from traitlets import Integer, Unicode
 from traitlets.config import PyFileConfigLoader
 
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, regrading, rubric, submitted, summary
@@ -279,7 +278,7 @@ class Work:
         if not self.assignment.is_lesson:
             about = hashlib.sha256(f"{seed} {self.assignment.name}".encode()).digest()
             seed = int.from_bytes(about[:4], "big") >> 1
-        seed, expected = variants.seed_of(seed, variant), self.course.feedback.expected
+        seed, expected = courses.seed_of(seed, variant), self.course.feedback.expected
         return Edition(manifest.get(lesson.id), self.step.level, seed, expected)
 
 

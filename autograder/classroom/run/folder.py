@@ -19,8 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from autograder.classroom.course import variants
-from autograder.classroom.course.settings import Assignment
+from autograder.classroom.course.settings import Assignment, seed_of
 from autograder.classroom.intake import files, own_base
 from autograder.classroom.run import run
 from autograder.grading import feedback, pool, result_files, suite
@@ -61,7 +60,7 @@ def grade_folder(
         before = _known(out, lesson, {student for student, _, _ in handed_in})
         plain = manifest.load().get(lesson.id, lesson)  # without this course's points
         drawn = _seed(out, seed, before)
-        edition = functools.cache(lambda x: Edition(plain, level, variants.seed_of(drawn, x)))
+        edition = functools.cache(lambda x: Edition(plain, level, seed_of(drawn, x)))
         bases = own_base.bases(submissions, lesson) if on_own else None
         # Of a submission that is gone the result of an earlier run is the last word.
         open_ = [x for x in handed_in if x[2] != files.VANISHED or x[0] not in before]

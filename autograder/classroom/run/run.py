@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course import variants
 from autograder.classroom.intake import reading
 from autograder.grading import feedback, result_files
 from autograder.grading.result import Result, Test, Verdict, is_graded
@@ -119,7 +118,10 @@ def presented(each: Submission, verdicts: Mapping[str, Result]) -> Result:
         made["remarks"] = [f"Submitted by {each.by} for the group.", *made["remarks"]]
     if each.notes:
         made["notes"] = [*made.get("notes", []), *each.notes]
-    return variants.noted(made, each.variant)
+    if each.variant:
+        made["variant"] = each.variant
+        made["notes"] = [*made.get("notes", []), f"Graded as variant {each.variant}."]
+    return made
 
 
 def _refused_for(reason: str, result: Result) -> Result:
