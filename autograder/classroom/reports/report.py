@@ -121,7 +121,7 @@ def student_pages(found: Class) -> dict[str, str]:
     about = {"title": _title, "lesson_title": _lesson_title, "by_tests": _by_tests}
     return {
         student: template.render(student=student, results=own, feedback=feedback, **about)
-        for student, own in _grouped((result["student"], result) for result in results)
+        for student, own in _grouped((result["student"], result) for result in results).items()
     }
 
 
@@ -154,7 +154,7 @@ def _lesson(name: str, given: list[Result], roster: Roster) -> dict[str, Any]:
     found = list(map(_with_one_fault, given))
     scores = [result["score"] for result in found]
     exercises = _exercises(found)
-    bins = dict(_grouped((_bin(result), result["student"]) for result in found))
+    bins = _grouped((_bin(result), result["student"]) for result in found)
     suspects = [suspect for result in found if (suspect := _suspect(result))]
     programs = [(x["id"], *each) for x in exercises for each in x["programs"]]
     longest = max(found, key=lambda result: result["seconds"])
@@ -192,12 +192,17 @@ def _with_one_fault(result: Result) -> Result:
     return {**result, "exercises": verdicts}
 
 
-def _grouped(pairs: Iterable[tuple[Any, T]]) -> list[tuple[Any, list[T]]]:
-    """What the second ones are by the first ones of pairs; the largest group first."""
+def _grouped(pairs: Iterable[tuple[Any, T]]) -> dict[Any, list[T]]:
+    """What the second ones of pairs are, by the first ones."""
     groups: dict[Any, list[T]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
-    return sorted(groups.items(), key=lambda group: -len(group[1]))
+    return groups
+
+
+def _ranked(pairs: Iterable[tuple[Any, str]]) -> list[tuple[Any, list[str]]]:
+    """The same, the largest group first."""
+    return sorted(_grouped(pairs).items(), key=lambda group: -len(group[1]))
 
 
 def _groups(found: list[Result], of: Callable[[Result], Any]) -> list[dict[str, Any]]:
@@ -208,7 +213,7 @@ def _groups(found: list[Result], of: Callable[[Result], Any]) -> list[dict[str, 
             "who": [result["student"] for result in own],
             "mean": statistics.fmean(result["score"] for result in own),
         }
-        for name, own in sorted(_grouped((of(x), x) for x in found if of(x)))
+        for name, own in sorted(_grouped((of(x), x) for x in found if of(x)).items())
     ]
 
 
@@ -227,7 +232,7 @@ def _exercises(found: list[Result]) -> list[dict[str, Any]]:
     pairs = (
         (verdict["id"], (result, verdict)) for result in found for verdict in result["exercises"]
     )
-    return [_exercise(name, own) for name, own in _grouped(pairs)]
+    return [_exercise(name, own) for name, own in _grouped(pairs).items()]
 
 
 def _exercise(name: str, pairs: list[tuple[Result, Verdict]]) -> dict[str, Any]:
@@ -237,7 +242,7 @@ def _exercise(name: str, pairs: list[tuple[Result, Verdict]]) -> dict[str, Any]:
     known = _known().get(name)
     minutes = known.minutes if isinstance(known, Exercise) else 0
     value = discrimination(shares, [result["score"] - v["points"] for result, v in pairs])
-    mistakes = _grouped((_mistake(v), who) for v, who in tried)
+    mistakes = _ranked((_mistake(v), who) for v, who in tried)
     return {
         "id": name,
         "full": [who for share, (_, who) in zip(shares, whose, strict=True) if share >= 1],
@@ -245,12 +250,12 @@ def _exercise(name: str, pairs: list[tuple[Result, Verdict]]) -> dict[str, Any]:
         "mean": 100 * statistics.fmean(shares),
         "discrimination": value,
         "unclear": _unclear(shares, value),
-        "reasons": _grouped((plain(v["class"]), who) for v, who in whose if v["class"]),
+        "reasons": _ranked((plain(v["class"]), who) for v, who in whose if v["class"]),
         "mistakes": sorted(mistakes, key=lambda mistake: not mistake[0]),  # what has no name last
         "stuck": [who for _, who in tried],
         "minutes": minutes,  # of working time, as planned
         "hours": len(tried) * minutes / 60,
-        "programs": _grouped((v["counterexample"], who) for v, who in whose if v["counterexample"]),
+        "programs": _ranked((v["counterexample"], who) for v, who in whose if v["counterexample"]),
     }
 
 
