@@ -65,6 +65,14 @@ def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | Non
             raise Problem(f"The folder {folder} has vanished. Bring it back, and begin again.")
 
 
+def copies(
+    root: Path, assignment: str, lesson: Lesson, student: str = "*"
+) -> Iterator[tuple[str, Path]]:
+    """The clean copies of a lesson's modules in a course directory, with their students."""
+    for path in sorted((root / INTAKE).glob(f"{student}/{assignment}/{lesson.module}")):
+        yield path.relative_to(root / INTAKE).parts[0], path
+
+
 def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | None, str]:
     """The module of the submission in the folder or archive root/inside, or None and the reason.
 

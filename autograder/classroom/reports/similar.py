@@ -279,7 +279,6 @@ def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]
     """The modules of an assignment in a course directory, by student; a group's is there once."""
     groups = people.members(folder, assignment)
     found = {}
-    for path in (folder / "intake").glob(f"*/{assignment}/{lesson.module}"):
-        student = path.parents[1 + lesson.module.count("/")].name
+    for student, path in files.copies(folder, assignment, lesson):
         found[" + ".join(groups.get(student, [student]))] = user_files.text(path)
     return found
