@@ -128,7 +128,7 @@ def take_over(
 def _write_all(
     found: Owners, system: str, assignment: Assignment, out: Path, below: str
 ) -> tuple[int, list[str]]:
-    """Write what was found, but for what somebody else has put there: how often; what is said."""
+    """Write what was found, and leave what `collect` did not write; how often, and what is said."""
     before = {row["student"]: row for row in _rows(out) if row["assignment"] == assignment.name}
     rows = []
     kept, stamps, replaced = list[str](), list[str](), list[str]()  # students
