@@ -60,7 +60,7 @@ def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
     got, closed = _downloads(archive, known, name)
     found = collect.owned(got, known, roster, assignment)
     for student, own in found.students.items():
-        collect.write(extracted / student, own, assignment)
+        collect.write(extracted / student, own)
     found.unnamed = [name for name in found.unnamed if name not in closed]
     return [
         *collect.told(found, roster),

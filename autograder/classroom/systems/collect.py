@@ -133,7 +133,7 @@ def _write_all(
     rows = []
     kept, stamps, replaced = list[str](), list[str](), list[str]()  # students
     for student, own in found.students.items():
-        main, files = _chosen(own, assignment)
+        main, files = _chosen(own)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
         there = _there(folder)
         lies, new = _hash(there), _hash(files)
@@ -160,15 +160,15 @@ def owned(
     """Whose the submissions to an assignment are."""
     files, given = wanted(assignment), _given(assignment)
 
-    def sort(claim: Claim, entry: Entry) -> tuple[bool, list[str]]:
-        taken = {file.inside for file in _taken(claim, entry, files)}
-        left = sorted({path or claim.file for path in entry.files} - taken)
+    def sort(claim: Claim, entry: Entry) -> tuple[list[_File], list[str]]:
+        taken = list(_taken(claim, entry, files))
+        left = sorted({path or claim.file for path in entry.files} - {x.inside for x in taken})
         left = [x for x in left if not (taken and _is_given(x, given))]
-        return bool(taken), list(map(_said, left))
+        return taken, list(map(_said, left))
 
     found = owners.find(got, systems, assignment.name, roster, sort)
     for student, own in found.students.items():
-        taken = [file for claim, entry in own for file in _taken(claim, entry, files)]
+        taken = [file for _, each in own for file in each]
         kept = [*_last(taken).values()]
         if twice := [_said(file.inside) for file in _newest(taken) if file not in kept]:
             found.unasked.setdefault(student, []).extend(twice)
@@ -248,15 +248,14 @@ def _place(name: str, wanted: dict[str, str]) -> str | None:
     return wanted.get(name) or wanted.get(next(made, ""))
 
 
-def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> None:
+def write(folder: Path, own: Sequence[Owned]) -> None:
     """Write one submission."""
-    _put(folder, _chosen(own, assignment)[1])
+    _put(folder, _chosen(own)[1])
 
 
-def _chosen(own: Sequence[Owned], assignment: Assignment) -> tuple[Claim, dict[str, bytes]]:
+def _chosen(own: Sequence[Owned]) -> tuple[Claim, dict[str, bytes]]:
     """What the system says of the main file of a submission, and the files that it is to have."""
-    files = wanted(assignment)
-    last = _last([file for claim, entry in own for file in _taken(claim, entry, files)])
+    last = _last([file for _, taken in own for file in taken])
     # One byte too many stays too many: the intake says so to the student.
     found = {goal: file.source(intake.ARCHIVE_LIMIT + 1) for goal, file in last.items()}
     main = max(

@@ -8,6 +8,7 @@ out, and said with all names; everyone else is collected.
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
@@ -16,7 +17,7 @@ from autograder.classroom.systems.system import Called, Claim, Collects, Reading
 
 NAMED = 5  # files of an entry, in a sentence
 
-Owned = tuple[Claim, Entry]
+Owned = tuple[Claim, list[Any]]  # with what was asked for
 
 
 @dataclass
@@ -55,11 +56,11 @@ def find(
     systems: Sequence[Collects],
     assignment: str,
     roster: Roster,
-    sort: Callable[[Claim, Entry], tuple[bool, list[str]]],
+    sort: Callable[[Claim, Entry], tuple[list[Any], list[str]]],
 ) -> Owners:
     """The owners of what these systems have packed, and what was not asked for.
 
-    `sort` says whether an entry has something that was asked for, and which files were not.
+    `sort` says what of an entry was asked for, and which files were not.
     """
     entries = list(_entries(downloads, systems, assignment))
     known = _Known(roster, [claim for _, readings in entries for x in readings for claim in x])
@@ -70,7 +71,7 @@ def find(
             found.unnamed.append(entry.name)
         claims = [claim for reading in readings for claim in reading]
         sorted_out = [(claim, *sort(claim, entry)) for claim in claims]
-        wanted = any(some for _, some, _ in sorted_out)
+        wanted = any(taken for _, taken, _ in sorted_out)
         if not wanted or len(readings) == 1:
             for claim, _, left in sorted_out:
                 students = known.called(claim)
@@ -84,8 +85,8 @@ def find(
                 f"{entry.name!a} could be from {ways} and is left out. Rename it."
             )
             continue
-        for claim in claims:
-            _give(found, claim, entry, known)
+        for claim, taken, _ in sorted_out:
+            _give(found, claim, taken, known)
     _refuse_two_accounts(found)
     return found
 
@@ -106,10 +107,10 @@ def _entries(
             yield entry, [reading for each in read for reading in each(entry)]
 
 
-def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
+def _give(found: Owners, claim: Claim, taken: list[Any], known: "_Known") -> None:
     students = known.called(claim)
     if len(students) == 1:
-        found.students.setdefault(students[0], []).append((claim, entry))
+        found.students.setdefault(students[0], []).append((claim, taken))
     elif students:
         several = " and ".join(students)
         numbers = " Write their numbers into its column `participant`." if claim.participant else ""
