@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autograder.classroom.course import people, settings
-from autograder.classroom.course.settings import cell_name
+from autograder.classroom.course.settings import Course, cell_name
 from autograder.classroom.intake import files, reading, written
 from autograder.classroom.reports import grades
 from autograder.classroom.run import pages
@@ -259,6 +259,18 @@ def find(folder: Path, name: str, out: Path | None) -> Iterator[str]:
         found = compare(sources, lesson)
         yield from told(found)
         yield f"The page is {write(found, out or place)}."
+
+
+def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
+    """Compare the submissions of every assignment, write the pages, by the name of each page."""
+    found = {}
+    for assignment in course.assignments.values():
+        for lesson in assignment.lessons:
+            sources = from_intake(folder, assignment.name, lesson)
+            if len(sources) > 1:
+                likeness = compare(sources, lesson)
+                found[write(likeness, out / assignment.name).relative_to(out).as_posix()] = likeness
+    return found
 
 
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
