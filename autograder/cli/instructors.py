@@ -35,13 +35,11 @@ class Choosing(TyperCommand):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options with the names that the registry has."""
-        from autograder.classroom.systems import registry
+        from autograder.classroom import systems
 
         for param in self.params:
             if getattr(param, "help", None) == OF_REGISTRY:
-                known = (
-                    registry.collecting() if ctx.info_name == "collect" else registry.exporting()
-                )
+                known = systems.collecting() if ctx.info_name == "collect" else systems.exporting()
                 *names, last = known
                 param.help = f"{', '.join(names)} or {last}."
         super().format_options(ctx, formatter)

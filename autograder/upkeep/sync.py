@@ -189,19 +189,19 @@ def _attack_table() -> str:
 
 
 def _downloads() -> str:
-    from autograder.classroom.systems import registry
+    from autograder.classroom import systems
 
     rows = ["| system | download | names | note |", "|---|---|---|---|"]
-    for name, x in registry.collecting().items():
+    for name, x in systems.collecting().items():
         rows.append(f"| `{name}` | {x.download} | `{x.example}` | {x.note} |")
     return "".join(f"{row}\n" for row in rows)
 
 
 def _formats() -> str:
-    from autograder.classroom.systems import registry
+    from autograder.classroom import systems
 
     rows = ["| format | what is written | what to do with it |", "|---|---|---|"]
-    rows += [f"| `{name}` | {x.holds} | {x.use} |" for name, x in registry.exporting().items()]
+    rows += [f"| `{name}` | {x.holds} | {x.use} |" for name, x in systems.exporting().items()]
     return "".join(f"{row}\n" for row in rows)
 
 

@@ -11,7 +11,7 @@ from nbgrader.validator import Validator
 
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.nbgrader import directory
-from autograder.classroom.nbgrader.open_task import Unchecked
+from autograder.classroom.nbgrader.autograde import Unchecked
 from autograder.lessons import assemble, manifest, skeleton
 
 LESSON = manifest.get("interpreters")

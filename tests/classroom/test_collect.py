@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
+from autograder.classroom import systems
 from autograder.classroom.course import people
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.handouts import release
 from autograder.classroom.intake import files as intake
 from autograder.classroom.nbgrader import outgoing
-from autograder.classroom.systems import collect, registry
+from autograder.classroom.systems import collect
 from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.problem import Problem
 
@@ -106,7 +107,7 @@ def taken(tmp_path, roster):
     return collected
 
 
-@pytest.mark.parametrize("system", registry.collecting())
+@pytest.mark.parametrize("system", systems.collecting())
 @pytest.mark.parametrize("pack", [download, packed], ids=["folder", "archive"])
 def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, system, pack):
     out = tmp_path / "out"
@@ -121,9 +122,9 @@ def test_what_students_handed_in_is_found_under_their_ids(tmp_path, roster, syst
     assert [name for name, *_ in intake.submissions(out, CORE.lessons[0])] == ["ada", "bob"]
 
 
-@pytest.mark.parametrize("system", registry.collecting())
+@pytest.mark.parametrize("system", systems.collecting())
 def test_the_guides_example_of_a_name_is_collected(tmp_path, taken, system):
-    about = registry.collecting()[system]
+    about = systems.collecting()[system]
     files = {about.example: "mine", "submission_metadata.yml": METADATA}
     taken(system, files)
     assert (tmp_path / "out/ada/minijax/core.py").read_text() == "mine"

@@ -42,7 +42,7 @@ class Root:
 
     def __init__(self, folder):
         self.folder = folder
-        gradescope.write_archive(LESSON, folder / "autograder.zip", 3)
+        (folder / "autograder.zip").write_bytes(gradescope.archive(LESSON, 3))
         machine_of(folder / "autograder.zip", folder)
         for name in ("suite", "solution"):
             with (folder / self._place(name)).open("a") as file:

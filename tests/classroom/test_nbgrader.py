@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import result_documents
 from nbgrader_class import answer, bare_course, feedback_page, formgrader_of, nbgrader, run
 
 from autograder.classroom.course import settings as courses
@@ -614,16 +615,8 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
 
 
 def verdict(points, passed=(True, False), mistake=None):
-    return {
-        "id": "core.full_raise",
-        "points": points,
-        "max_points": 2.0,
-        "tests": [{"id": str(i), "passed": value} for i, value in enumerate(passed)],
-        "class": None if all(passed) else "wrong_value",
-        "message": "The result differs.",
-        "misconception": mistake,
-        "counterexample": None,
-    }
+    made = result_documents.exercise("core.full_raise", *passed, message="The result differs.")
+    return {**made, "points": points, "misconception": mistake}
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader_class import bare_course, nbgrader, run
 
+from autograder.classroom import systems
 from autograder.classroom.course import people
 from autograder.classroom.course.settings import Assignment
 from autograder.classroom.nbgrader import zip_collect as nbgrader_collect
-from autograder.classroom.systems import collect, registry
+from autograder.classroom.systems import collect
 from autograder.lessons import manifest
 
 CORE = Assignment("ps1", (manifest.get("core"),))
@@ -85,7 +86,7 @@ def collected(out, got, system, roster, assignment=CORE):
 
 
 def test_every_system_is_tried():
-    assert PLACES.keys() == registry.collecting().keys()
+    assert PLACES.keys() == systems.collecting().keys()
 
 
 @pytest.mark.parametrize("pack", [folder, archive])

@@ -7,7 +7,6 @@ import result_documents
 
 from autograder import cli
 from autograder.classroom import systems
-from autograder.classroom.systems import registry
 from autograder.upkeep import sync
 
 NEW = """
@@ -16,7 +15,7 @@ from autograder.classroom.systems.system import Collects, Exports, System
 SYSTEM = System(
     "slate",
     Collects(lambda download, name: lambda entry: [], "ada/core.py", "a folder", "no note"),
-    Exports(lambda found, folder, *more: (folder / "slate.txt").write_text("chalk"), "a", "b"),
+    Exports(lambda *about: [("slate.txt", b"chalk")], "a", "b"),
 )
 """
 
@@ -27,9 +26,9 @@ def slate(tmp_path, monkeypatch):
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "slate.py").write_text(NEW, encoding="utf-8")
     monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(tmp_path / "more")])
-    registry.load.cache_clear()
+    systems.load.cache_clear()
     yield
-    registry.load.cache_clear()
+    systems.load.cache_clear()
     del sys.modules[f"{systems.__name__}.slate"]
 
 

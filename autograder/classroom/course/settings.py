@@ -4,6 +4,7 @@ It says which lessons the assignments hold, what their exercises are worth, when
 what late work, feedback and hints are like. Without it each lesson is an assignment as it is.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from autograder.classroom.course.variants import Variants
 from autograder.grading import partial
 from autograder.grading.result import Result
 from autograder.lessons import manifest, places, tasks, user_files
@@ -22,6 +22,19 @@ from autograder.lessons.notebook import QUESTION_POINTS
 from autograder.lessons.problem import Problem
 
 FILE = "course.toml"
+
+
+@dataclass(frozen=True)
+class Variants:
+    """How many variants an assignment has, and what they choose from.
+
+    Neighbours have other generated tests, and another open task. Which variant a student has
+    follows from seed, assignment and id alone, regardless of who else is in the class.
+    """
+
+    seed: str  # which students do not know
+    count: int
+    open_tasks: tuple[Lesson, ...] = ()  # the lessons whose open tasks are given out
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,9 @@ class Assignment:
 
     def variant(self, student: str) -> int:
         """Which variant a student has, from 1 on; 0 if all have the same."""
-        return self.variants.of(self.name, student) if self.variants else 0
+        if self.variants is None:
+            return 0
+        return _drawn(self.variants.seed, self.name, student) % self.variants.count + 1
 
     def open_tasks(self, lesson: Lesson) -> tuple[Lesson, ...]:
         """The lessons whose open tasks may be handed in where `lesson` has points for one."""
@@ -65,9 +80,18 @@ class Assignment:
 
     def open_task(self, lesson: Lesson, student: str) -> Lesson:
         """The lesson whose open task a student is to hand in there."""
-        if self.variants and self.variants.open_tasks:
-            return self.variants.open_task(self.variant(student))
-        return lesson
+        pool = self.open_tasks(lesson)
+        return pool[(self.variant(student) - 1) % len(pool)]
+
+
+def _drawn(*about: object) -> int:
+    """A number from 0 to 2**31 that follows from these and looks random."""
+    return int.from_bytes(hashlib.sha256("\0".join(map(str, about)).encode()).digest()[:4]) >> 1
+
+
+def seed_of(seed: int, variant: int) -> int:
+    """The seed of the generated tests in a variant; 0 stands for an assignment without variants."""
+    return _drawn(seed, variant) if variant else seed
 
 
 @dataclass(frozen=True)
@@ -318,12 +342,9 @@ class _Where:
         name = rf"(?<![\w.#]){re.escape(key)}(?![\w.])"
         for sought in (rf"{name}[\"']?\s*=", name):
             for i in range(start, len(self.lines)):
-                if re.search(sought, self._code(i)):
+                if re.search(sought, self.lines[i].partition("#")[0]):
                     return i + 1
         return start + 1
-
-    def _code(self, i: int) -> str:
-        return self.lines[i].partition("#")[0]
 
 
 def _course(table: dict[str, Any], where: _Where) -> Course:

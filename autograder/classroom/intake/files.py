@@ -18,7 +18,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from autograder.lessons import browser_names, module_rules
 from autograder.lessons.manifest import Lesson
@@ -33,6 +32,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0
 
 
 MORE = "Also submitted, and not looked at"
+ARCHIVE = "an archive"  # whose own name is the student's
 VANISHED = "The submission was removed or changed while it was being read."
 
 
@@ -65,6 +65,14 @@ def submissions(folder: Path, lesson: Lesson) -> Iterator[tuple[str, bytes | Non
             raise Problem(f"The folder {folder} has vanished. Bring it back, and begin again.")
 
 
+def copies(
+    root: Path, assignment: str, lesson: Lesson, student: str = "*"
+) -> Iterator[tuple[str, Path]]:
+    """The clean copies of a lesson's modules in a course directory, with their students."""
+    for path in sorted((root / INTAKE).glob(f"{student}/{assignment}/{lesson.module}")):
+        yield path.relative_to(root / INTAKE).parts[0], path
+
+
 def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | None, str]:
     """The module of the submission in the folder or archive root/inside, or None and the reason.
 
@@ -79,7 +87,11 @@ def take_module(root: Path, inside: list[str], lesson: Lesson) -> tuple[bytes | 
             raise Refused(reason)
         return source, said
     except Missing as missing:
-        reason = f"{missing}{_instead(Path(root, *inside))}"
+        folder = Path(root, *inside)  # what was submitted instead, if it is a file or two
+        names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
+        plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
+        more = f" Submitted: {', '.join(plain)}." if plain and len(names) <= 3 else ""
+        reason = f"{missing}{more}"
     except Refused as refused:
         reason = str(refused)
     except OSError:  # it changes at this moment
@@ -105,32 +117,53 @@ def take(root: Path, inside: list[str], path: str, limit: int) -> tuple[bytes, s
     return source, said
 
 
+def _places(
+    root: Path, inside: list[str], path: str, limit: int, renamed: bool
+) -> Iterator[list[tuple[str, Callable[[], tuple[bytes, str]]]]]:
+    """Where a file may be: at its place, beside it, in archives; for each what takes it, by label.
+
+    `renamed` is under the names that browsers make of its own. With the file comes its name.
+    """
+
+    def named(parts: list[str]) -> tuple[bytes, str]:
+        return read(root, parts, limit, path), parts[-1]
+
+    archives, (*package, name) = [inside], path.split("/")
+    if not _stands_alone(root, inside):
+        for place in ([*inside, *package], inside):
+            names = browser_names.alike(Path(root, *place), name) if renamed else [name]
+            yield [(x, functools.partial(named, [*place, x])) for x in names]
+        folder = Path(root, *inside)
+        found = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
+        archives = [[*inside, x] for x in found if is_archive(x)]
+    taken = functools.partial(_from_archive, root, path=path, limit=limit, renamed=renamed)
+    yield [(ARCHIVE, functools.partial(taken, archive)) for archive in archives]
+
+
 def _find(
     root: Path, inside: list[str], path: str, limit: int, missing: Missing | None = None
 ) -> tuple[bytes, str]:
-    """The file at its place, beside it, or in an archive, and its name.
+    """The file at the first place that has it, and its name.
 
     Raises Missing if it is nowhere. After that, when `missing` is given, the one file is looked for
     whose name a browser has made of the wanted one.
     """
-    renamed = missing is not None
-    if _stands_alone(root, inside):
-        return _from_archive(root, inside, path, limit, renamed)
-    for *place, name in _places(inside, path):
-        names = browser_names.alike(Path(root, *place), name) if renamed else [name]
-        _check_alone(names, path)
-        for found in names:
+    for place in _places(root, inside, path, limit, missing is not None):
+        labels = [label for label, _ in place]
+        if ARCHIVE not in labels:
+            _check_alone(labels, path)
+        found = []
+        for _, taken in place:
             try:
-                return read(root, [*place, found], limit, path), found
+                found.append(taken())
             except Missing as error:
                 missing = error
+        if len({content for content, _ in found}) > 1:
+            raise Refused(f"Several archives hold {path}. Submit one.")
+        if found:
+            return found[0]
     assert missing
-    return _from_archives(root, inside, path, limit, missing, renamed)
-
-
-def _places(inside: list[str], path: str) -> tuple[list[str], list[str]]:
-    *package, name = path.split("/")
-    return [*inside, *package, name], [*inside, name]
+    raise missing
 
 
 def _check_alone(found: list[str], path: str) -> None:
@@ -145,35 +178,15 @@ def _others(
     root: Path, inside: list[str], path: str, limit: int
 ) -> Iterator[tuple[str, bytes | None]]:
     """What could be the file as well, beside each other, with its content if it can be read."""
-    if _stands_alone(root, inside):
-        return
-    for *place, name in _places(inside, path):
-        for other in (name, *browser_names.alike(Path(root, *place), name)):
-            yield from _tried(other, read, root, [*place, other], limit, path)
-    for archive in _archives(root, inside):
-        for renamed in (False, True):
-            taken = functools.partial(_from_archive, renamed=renamed)
-            for label, found in _tried("an archive", taken, root, archive, path, limit):
-                yield label, found and found[0]  # the archive's own name is the student's
-
-
-def _tried(
-    label: str, take: Callable[..., Any], *arguments: Any
-) -> Iterator[tuple[str, Any | None]]:
-    """What is taken, under a label; None if it is refused, and nothing if it is not there."""
-    try:
-        yield label, take(*arguments)
-    except Missing:
-        return
-    except (Refused, OSError):
-        yield label, None
-
-
-def _instead(folder: Path) -> str:
-    """What was submitted instead of a module, if that is a file or two with plain names."""
-    names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
-    plain = [x for x in names if re.fullmatch(r"[A-Za-z0-9_. ()-]{1,40}", x)]
-    return f" Submitted: {', '.join(plain)}." if plain and len(names) <= 3 else ""
+    both = (False, True) if not _stands_alone(root, inside) else ()
+    places = (place for renamed in both for place in _places(root, inside, path, limit, renamed))
+    for label, taken in (each for place in places for each in place):
+        try:
+            yield label, taken()[0]
+        except Missing:
+            continue
+        except (Refused, OSError):
+            yield label, None
 
 
 def read(root: Path, parts: list[str], limit: int, label: str) -> bytes:
@@ -229,29 +242,6 @@ def _stands_alone(root: Path, inside: list[str]) -> bool:
     return bool(inside) and is_archive(inside[-1]) and not Path(root, *inside).is_dir()
 
 
-def _archives(root: Path, inside: list[str]) -> list[list[str]]:
-    folder = Path(root, *inside)
-    names = sorted(x.name for x in folder.iterdir()) if folder.is_dir() else []
-    return [[*inside, name] for name in names if is_archive(name)]
-
-
-def _from_archives(
-    root: Path, inside: list[str], path: str, limit: int, missing: Missing, renamed: bool = False
-) -> tuple[bytes, str]:
-    """A file that one of a folder's archives has, and its name; Missing if none has."""
-    found = []
-    for archive in _archives(root, inside):
-        try:
-            found.append(_from_archive(root, archive, path, limit, renamed))
-        except Missing as error:
-            missing = error
-    if len({content for content, _ in found}) > 1:
-        raise Refused(f"Several archives hold {path}. Submit one.")
-    if not found:
-        raise missing
-    return found[0]
-
-
 def _from_archive(
     root: Path, parts: list[str], path: str, limit: int, renamed: bool = False
 ) -> tuple[bytes, str]:
@@ -277,7 +267,8 @@ def _from_archive(
 def _entry(entries: list[zipfile.ZipInfo], path: str, renamed: bool) -> zipfile.ZipInfo:
     """The entry of a file, in an archive without tricks."""
     names = [entry.filename for entry in entries]
-    if any(map(_leads_outside, names)):
+    split = [name.replace("\\", "/").split("/") for name in names]
+    if any(".." in x or x[0] == "" or re.match("[A-Za-z]:", x[0]) for x in split):
         raise Refused("The archive holds a path that leads outside.")
     places = (path, path.rpartition("/")[2])
     near = ([e for e in entries if _is_at(x, e.filename, renamed)] for x in places)
@@ -314,11 +305,6 @@ def _is_at(place: str, name: str, renamed: bool) -> bool:
         at == folder and last != wanted and browser_names.made_of(wanted, last)
         for at, _, last in split
     )
-
-
-def _leads_outside(name: str) -> bool:
-    parts = name.replace("\\", "/").split("/")
-    return ".." in parts or parts[0] == "" or bool(re.match("[A-Za-z]:", name))
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, limit: int) -> bytes:

@@ -8,6 +8,7 @@ The answers are in `look_again.json` of the course directory.
 """
 
 import glob
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -15,9 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from autograder.classroom.course.settings import Assignment, Course
-from autograder.classroom.intake import written
-from autograder.classroom.intake.files import INTAKE
+from autograder.classroom.course.settings import Course
+from autograder.classroom.intake import files, written
 from autograder.grading import result_files
 from autograder.lessons import user_files
 from autograder.lessons.problem import Problem
@@ -59,20 +59,12 @@ def requests(root: Path, course: Course, student: str = "*") -> list[Request]:
     """The requests in what was handed in for a course, unanswered ones first."""
     answers, found = _answers(root), dict[Key, Request]()
     for assignment in course.assignments.values():
-        for name, path in _modules(root, assignment, student):
+        modules = (files.copies(root, assignment.name, x, student) for x in assignment.lessons)
+        for name, path in itertools.chain.from_iterable(modules):
             for exercise, text in _read(path, path.stat().st_mtime_ns):
                 each = Request(name, exercise, text, assignment.name)
                 found.setdefault(each.key, replace(each, answer=answers.get(each.key, "")))
     return sorted(found.values(), key=lambda x: (bool(x.answer), x.key))
-
-
-def _modules(root: Path, assignment: Assignment, student: str) -> Iterator[tuple[str, Path]]:
-    """Who handed in a module, and where it is."""
-    for folder in sorted((root / INTAKE).glob(f"{student}/{assignment.name}")):
-        for lesson in assignment.lessons:
-            path = folder / lesson.module
-            if path.is_file():
-                yield folder.parent.name, path
 
 
 @cache  # of a course: each page of `nbgrader read` looks through them all

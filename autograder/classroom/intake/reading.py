@@ -49,17 +49,17 @@ def changes(source: str, lesson: Lesson) -> dict[str, str]:
 def with_lines(result: Result, source: bytes | None, lesson: Lesson) -> Result:
     """The result with the line of each exercise's definition in the module, where it has one."""
     lines = _lines((source or b"").decode())
-    spans = {e.id: _span(lines, e.target) for e in lesson.exercises}
-    return {**result, "exercises": [_at(x, spans.get(x["id"])) for x in result["exercises"]]}
+    targets = {exercise.id: exercise.target for exercise in lesson.exercises}
+    exercises: list[Verdict] = []
+    for verdict in result["exercises"]:
+        span = _span(lines, targets[verdict["id"]]) if verdict["id"] in targets else None
+        exercises.append({**verdict, "line": span[0] + 1} if span else verdict)
+    return {**result, "exercises": exercises}
 
 
 def _lines(source: str) -> list[str]:
     """The lines as Python counts them, with all that is in them."""
     return re.split("\r\n|\r|\n", written.visible(source))
-
-
-def _at(verdict: Verdict, span: Span | None) -> Verdict:
-    return {**verdict, "line": span[0] + 1} if span else verdict
 
 
 def _diff(ours: str, own: str) -> str:

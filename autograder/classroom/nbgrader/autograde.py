@@ -8,19 +8,37 @@ each of nbgrader's commands reads the configuration, and few of them grade.
 import os
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
+from nbformat import NotebookNode
+from nbgrader import utils
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import Execute
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets.config import Config
 
 from autograder.classroom.course import settings as courses
 from autograder.classroom.nbgrader import disk, export, gradebook, log, outgoing, shown
-from autograder.classroom.nbgrader.open_task import Unchecked
 from autograder.classroom.nbgrader.submitted import submitted_at
 from autograder.lessons.problem import Problem
+
+
+class Unchecked(NbGraderPreprocessor):
+    """Lets `nbgrader validate` pass over the cell of an open task, which stays empty.
+
+    Students write in a file. nbgrader would call the cell failed: it knows by the checksum that it
+    was not filled in. The gradebook keeps that for grading.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, index: int
+    ) -> tuple[NotebookNode, Any]:
+        """The cell without its checksum, if it is one of an open task."""
+        if cell.cell_type == "code" and utils.is_grade(cell) and utils.is_solution(cell):
+            cell.metadata.nbgrader.pop("checksum", None)
+        return cell, resources
 
 
 def configure(config: Config, file: str = "nbgrader_config.py") -> None:

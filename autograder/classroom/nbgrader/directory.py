@@ -80,20 +80,15 @@ def init(folder: Path, seed: int | None = None, lessons: Sequence[str] = ()) -> 
         for assignment in made:
             write_source(new / "source" / assignment.name, assignment)
         _write_config(new, secrets.randbelow(2**31) if seed is None else seed)
-        _move(new, folder)
+        if folder.exists():  # an empty folder stays the one it is: a shell may be open in it
+            for part in sorted(new.iterdir(), reverse=True):
+                part.rename(folder / part.name)
+        else:
+            new.rename(folder)
         folder.chmod(0o700)  # whatever it was: grades and submissions will lie in it
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return [assignment.name for assignment in made]
-
-
-def _move(new: Path, folder: Path) -> None:
-    if not folder.exists():
-        new.rename(folder)
-        return
-    # An empty folder stays the one it is: a shell may be open in it.
-    for part in sorted(new.iterdir(), reverse=True):
-        part.rename(folder / part.name)
 
 
 def write_source(
@@ -170,11 +165,17 @@ def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
 
     folder = folder.absolute()
     for assignment in courses.read(folder).chosen(names):
-        if not (folder / "release" / assignment.name).exists():
-            yield from _unreleased(folder, assignment.name)
+        name = assignment.name
+        if not (folder / "release" / name).exists():
+            # As after an assignment was taken out and written back.
+            if there := sorted(x.parent.name for x in (folder / "submitted").glob(f"*/{name}")):
+                yield (
+                    f"{name} is not released, and these have submitted: {people.named(there)}. "
+                    f"Run `nbgrader generate_assignment {name}`, then `nbgrader autograde {name}`."
+                )
             continue
         due = verdicts.due(folder, assignment)
-        command = f"`nbgrader autograde {assignment.name}`"
+        command = f"`nbgrader autograde {name}`"
         if new := [student for student, why in due.items() if not why]:
             yield f"{command} has not graded yet: {people.named(new)}."
         reasons = sorted({reason for why in due.values() for reason in why})
@@ -183,18 +184,9 @@ def waiting(folder: Path, names: Sequence[str] = ()) -> Iterator[str]:
         old = regrading.of_other_points(folder, assignment)
         if gone := [student for student, is_there in old.items() if not is_there]:
             yield (
-                f"{assignment.name}: the grades of {people.named(gone)} are of other points, and "
+                f"{name}: the grades of {people.named(gone)} are of other points, and "
                 "cannot be made again: nothing of theirs is in submitted/."
             )
-
-
-def _unreleased(folder: Path, name: str) -> Iterator[str]:
-    """That there is something to grade, as after an assignment was taken out and written back."""
-    if there := sorted(x.parent.name for x in (folder / "submitted").glob(f"*/{name}")):
-        yield (
-            f"{name} is not released, and these have submitted: {people.named(there)}. Run "
-            f"`nbgrader generate_assignment {name}`, then `nbgrader autograde {name}`."
-        )
 
 
 def taken_out(folder: Path) -> dict[str, str]:

@@ -33,7 +33,13 @@ class Table(ExportPlugin):
         for sentence in _unfinished(gradebook, folder):
             self.log.warning(sentence)
         self.log.info("Exporting grades to %s", path)
-        rows = [[row[column] for column in COLUMNS] for row in self._rows(gradebook)]
+        students = _wanted(gradebook.students, "id", self.student)
+        found = [
+            _row(gradebook, assignment, student)
+            for assignment in _wanted(gradebook.assignments, "name", self.assignment)
+            for student in students
+        ]
+        rows = [[row[column] for column in COLUMNS] for row in found]
         try:
             result_files.write_text(path, result_files.table([list(COLUMNS), *rows]))
         except OSError as error:
@@ -48,11 +54,6 @@ class Table(ExportPlugin):
                     regrading.check_points(folder, assignment)
         except Problem as problem:
             self.parent.fail(str(problem))
-
-    def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
-        for assignment in _wanted(gradebook.assignments, "name", self.assignment):
-            for student in _wanted(gradebook.students, "id", self.student):
-                yield _row(gradebook, assignment, student)
 
 
 def _unfinished(book: Gradebook, folder: Path) -> Iterator[str]:
@@ -77,9 +78,8 @@ def _row(gradebook: Gradebook, assignment: Any, student: Any) -> dict[str, Any]:
         penalty = submission.late_submission_penalty or 0.0
     except MissingEntry:
         when, score, penalty = None, 0.0, 0.0
-    about = {"last_name": student.last_name, "first_name": student.first_name}
     return {
-        **{name: text or "" for name, text in {**about, "email": student.email}.items()},
+        **{name: getattr(student, name) or "" for name in ("last_name", "first_name", "email")},
         "assignment": assignment.name,
         "duedate": str(assignment.duedate or ""),
         "timestamp": str(when or ""),

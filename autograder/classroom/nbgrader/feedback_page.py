@@ -19,7 +19,7 @@ from pygments.lexers.python import PythonLexer
 
 from autograder.classroom.course import notebooks
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course.settings import Assignment, Course
+from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import look_again, written
 from autograder.classroom.nbgrader import gradebook, outgoing
 from autograder.classroom.nbgrader.results import of_notebook
@@ -54,7 +54,13 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
     cells = {x.metadata.nbgrader.grade_id: x for x in nb.cells if "nbgrader" in x.metadata}
     hints = course.feedback.hints
     parts = [_exercise(verdict, cells, changes, hints) for verdict in result["exercises"]]
-    notes, unread, made_from = _from_gradebook(root, course, about)
+    notes = list(look_again.of_student(root, course, about["student"], about["assignment"]))
+    with gradebook.opened(root) as book:
+        submission = book.find_submission(about["assignment"], about["student"])
+        unread = {x.name for x in gradebook.grades(submission) if gradebook.is_unread(x)}
+        made_from = outgoing.mark(submission, course, root)
+        late = gradebook.lateness_of(submission.student, course)[submission]
+    notes += late.notes(about["late_penalty"])
     parts += _by_hand(lesson, assignment, cells, unread)
     return pages.template("feedback.html.j2").render(
         title=lesson.title,
@@ -70,19 +76,6 @@ def render(nb: NotebookNode, about: dict[str, Any], root: Path) -> str:
         example=f"# Look again: {lesson.exercises[0].id}. Why",
         styles=Markup(STYLES.get_style_defs()),
     )
-
-
-def _from_gradebook(
-    root: Path, course: Course, about: dict[str, Any]
-) -> tuple[list[str], set[str], str]:
-    """What is to be known about the whole grade, the answers that are not read yet, and a mark."""
-    notes = list(look_again.of_student(root, course, about["student"], about["assignment"]))
-    with gradebook.opened(root) as book:
-        submission = book.find_submission(about["assignment"], about["student"])
-        unread = {x.name for x in gradebook.grades(submission) if gradebook.is_unread(x)}
-        made_from = outgoing.mark(submission, course, root)
-        late = gradebook.lateness_of(submission.student, course)[submission]
-    return [*notes, *late.notes(about["late_penalty"])], unread, made_from
 
 
 # ------------------------------------------------------------------------------------------

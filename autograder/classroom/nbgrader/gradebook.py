@@ -83,14 +83,11 @@ def opened(folder: Path) -> Iterator[Any]:
 
 def cells(book: Any, assignment: str) -> dict[str, set[str]]:
     """What is graded or commented on in an assignment's notebooks; none without submissions."""
-    try:
-        found = book.find_assignment(assignment)
-    except MissingEntry:
-        return {}
-    if not found.submissions:
-        return {}
     return {
-        x.name: {cell.name for cell in (*x.grade_cells, *x.solution_cells)} for x in found.notebooks
+        notebook.name: {x.name for x in (*notebook.grade_cells, *notebook.solution_cells)}
+        for found in book.assignments
+        if found.name == assignment and found.submissions
+        for notebook in found.notebooks
     }
 
 
@@ -114,19 +111,12 @@ def catch_up(book: Any, assignment: Assignment, times: Mapping[str, datetime | N
     for submission in book.assignment_submissions(assignment.name):
         student = submission.student.id
         submission.timestamp = times.get(student, submission.timestamp)
-    _forgive_what_is_not_begun(book, assignment)
-    book.db.commit()
-
-
-def _forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
-    """Let an open task that is not begun be no failed test, as formgrader would have it.
-
-    nbgrader gives it 0 automatic points. Without any it counts 0 as well.
-    """
-    for submission in book.assignment_submissions(assignment.name) if assignment.open else []:
-        for grade in grades(submission):
+        for grade in grades(submission) if assignment.open else []:
+            # An open task that is not begun is a failed test in formgrader if it has 0 automatic
+            # points, as nbgrader gives it. Without any it counts 0 as well.
             if grade.name.endswith("-open") and grade.auto_score == 0:
                 grade.auto_score = None
+    book.db.commit()
 
 
 # ------------------------------------------------------------------------------------------
@@ -136,10 +126,8 @@ def _forgive_what_is_not_begun(book: Any, assignment: Assignment) -> None:
 def follow(book: Any, course: Course) -> list[str]:
     """Take due dates and points over from `course.toml`; what has changed, a sentence each."""
     changes: list[str] = []
-    for assignment in course.assignments.values():
-        try:
-            found = book.find_assignment(assignment.name)
-        except MissingEntry:
+    for found in book.assignments:
+        if not (assignment := course.assignments.get(found.name)):
             continue
         if assignment.due and found.duedate != assignment.due:
             found.duedate = assignment.due
@@ -260,33 +248,24 @@ def extend(
     course.get(assignment)
     with opened(folder) as book:
         changes = follow(book, course)
+        require(book, assignment)
+        known = {student.id for student in book.students}
         for student in students:
-            submission = _submission(book, assignment, student)
-            submission.extension = span or None
+            if student not in known:
+                raise Problem(
+                    f"The gradebook has no student {student!r}. Add the class first, by "
+                    "`./jaxprentice nbgrader roster FILE` or `nbgrader db student add`."
+                )
+            book.update_or_create_submission(assignment, student).extension = span or None
         book.db.commit()
         return [*changes, *settle(book, course)]
 
 
 def require(book: Any, assignment: str) -> None:
     """Refuse an assignment that the gradebook does not have, as a new gradebook has none."""
-    try:
-        book.find_assignment(assignment)
-    except MissingEntry:
+    if assignment not in {x.name for x in book.assignments}:
         step = f"Run `nbgrader generate_assignment {assignment}` first."
-        raise Problem(f"The gradebook does not have {assignment}. {step}") from None
-
-
-def _submission(book: Any, assignment: str, student: str) -> Any:
-    """A student's entry for an assignment, made if there is none yet."""
-    require(book, assignment)
-    try:
-        book.find_student(student)
-    except MissingEntry:
-        raise Problem(
-            f"The gradebook has no student {student!r}. Add the class first, by `./jaxprentice "
-            "nbgrader roster FILE` or `nbgrader db student add`."
-        ) from None
-    return book.update_or_create_submission(assignment, student)
+        raise Problem(f"The gradebook does not have {assignment}. {step}")
 
 
 # ------------------------------------------------------------------------------------------

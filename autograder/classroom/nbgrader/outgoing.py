@@ -15,7 +15,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import MissingEntry
 from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseFeedback
@@ -61,7 +60,8 @@ def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]
     with gradebook.opened(root) as book:
         gradebook.share(book, regrading.sources(root))
         gradebook.settle(book, course)
-        for submission in _submissions(book, assignment):
+        known = [x for x in book.assignments if x.name == assignment]  # or nothing was released yet
+        for submission in (submission for x in known for submission in x.submissions):
             student = submission.student.id
             pages = [root / "feedback" / student / assignment / name for name in names]
             there = [page for page in pages if page.is_file()]
@@ -71,13 +71,6 @@ def outdated(root: Path, assignment: str, *, missing: bool = False) -> list[str]
                 if len(there) < len(pages) or any(_mark_of(page) != now for page in there):
                     found.append(student)
     return sorted(found)
-
-
-def _submissions(book: Any, assignment: str) -> list[Any]:
-    try:
-        return list(book.assignment_submissions(assignment))
-    except MissingEntry:  # nothing was released yet
-        return []
 
 
 def _mark_of(page: Path) -> str:

@@ -1,5 +1,6 @@
 """Extensions, late days, groups and sections: what the commands do with nbgrader's gradebook."""
 
+import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -18,7 +19,9 @@ MOST_DAYS = 3650
 def take_roster(folder: Path, file: Path) -> Iterator[str]:
     """Keep a class list, and enter its students into the gradebook; what is to be said."""
     directory.course_of(folder)
-    read, before = people.read(file), _before(folder)
+    read, before = people.read(file), people.Roster()
+    with contextlib.suppress(Problem):  # it may be one that is to be mended
+        before = people.roster(folder)
     known = read.students
     with gradebook.opened(folder) as book:
         own = folder / people.ROSTER
@@ -30,18 +33,10 @@ def take_roster(folder: Path, file: Path) -> Iterator[str]:
             facts |= {"email": student.email, "lms_user_id": student.lms_id}
             book.update_or_create_student(student.id, **{k: v for k, v in facts.items() if v})
     yield f"The course has {len(known)} student{'s' * (len(known) != 1)}."
-    if gone := [x for x in before if x not in known]:
+    if gone := [x for x in before.students if x not in known]:
         yield f"No longer in {people.ROSTER}, though grades stay: {people.named(gone)}."
     if read.unused:
         yield f"Not used of {file}: the columns {people.named(read.unused)}."
-
-
-def _before(folder: Path) -> Sequence[str]:
-    """Who is in the roster now; it may be one that is to be mended."""
-    try:
-        return list(people.roster(folder).students)
-    except Problem:
-        return []
 
 
 def extend(

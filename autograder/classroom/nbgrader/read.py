@@ -181,6 +181,8 @@ def _rubric(known: dict[str, rubric.Rubric], place: Place, part: Part) -> rubric
 def _shown(part: Part, answer: Answer, known: rubric.Rubric) -> dict[str, Any]:
     is_code = not part.id.endswith(".question")
     code = Markup(highlight(answer.text, PythonLexer(), STYLES)) if is_code else ""
+    ours = {remark.line for remark in known}
+    words = {"\n".join(x for x in each.lines if x not in ours) for each in answer.who}
     return {
         "key": answer.key,
         "code": code,
@@ -190,15 +192,8 @@ def _shown(part: Part, answer: Answer, known: rubric.Rubric) -> dict[str, Any]:
         "is_read": answer.is_read,
         "by_hand": [x for x in answer.who if rubric.by_hand(part, x, known)],
         "marks": [len(rubric.having(remark, answer.who)) for remark in known],
-        "other": sorted({x for each in answer.who for x in _own_words(each.lines, known)}),
+        "other": sorted(filter(str.strip, words)),  # what a person has said besides the rubric
     }
-
-
-def _own_words(lines: list[str], known: rubric.Rubric) -> Iterator[str]:
-    """What a person has said besides the rubric."""
-    text = "\n".join(line for line in lines if line not in {x.line for x in known})
-    if text.strip():
-        yield text
 
 
 # ------------------------------------------------------------------------------------------
@@ -207,8 +202,10 @@ def _own_words(lines: list[str], known: rubric.Rubric) -> Iterator[str]:
 
 def act(place: Place, number: str, form: Form) -> str:
     """Do what a form asks for; where to go then."""
-    if number == "":
-        return _reply(place, form)
+    if number == "":  # the answer to a request; back to the list
+        key = form["student"], form["exercise"], form.get("request", "")
+        look_again.answer(place.root, key, form.get("text", ""))
+        return "./#again"
     at, part = place.part(number)
     with (
         rubric.changed(place.root, place.assignment.name) as known,
@@ -248,13 +245,6 @@ def _edited(own: rubric.Rubric, form: Form) -> rubric.Rubric:
     return [*own[:index], remark, *own[index + 1 :]]
 
 
-def _reply(place: Place, form: Form) -> str:
-    """Keep the answer to a request; back to the list."""
-    key = form["student"], form["exercise"], form.get("request", "")
-    look_again.answer(place.root, key, form.get("text", ""))
-    return "./#again"
-
-
 # ------------------------------------------------------------------------------------------
 # The server
 
@@ -274,7 +264,9 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self._act)
 
     def _act(self, number: str, nonce: str) -> None:
-        form = self._form()
+        size = min(max(int(self.headers["Content-Length"]), 0), LONGEST)
+        sent = self.rfile.read(size).decode("utf-8", "replace")
+        form = {key: found[0] for key, found in parse_qs(sent).items()}
         try:
             where = act(self.place, number, form)
         except Problem as problem:
@@ -283,18 +275,12 @@ class Handler(BaseHTTPRequestHandler):
             part = self.place.part(number)
             self._send(400, page(self.place, *part, nonce, (str(problem), form)), nonce)
         else:
-            self._go(where)
-
-    def _form(self) -> Form:
-        size = min(max(int(self.headers["Content-Length"]), 0), LONGEST)
-        sent = self.rfile.read(size).decode("utf-8", "replace")
-        return {key: found[0] for key, found in parse_qs(sent).items()}
+            self._send(303, "", nonce, Location=where)
 
     def _page(self, number: str, nonce: str) -> None:
-        if number:
-            self._send(200, page(self.place, *self.place.part(number), nonce), nonce)
-        else:
-            self._send(200, index(self.place, nonce), nonce)
+        place = self.place
+        text = page(place, *place.part(number), nonce) if number else index(place, nonce)
+        self._send(200, text, nonce)
 
     def _answer(self, work: Callable[[str, str], None]) -> None:
         _, secret, number, *rest = [*self.path.split("/"), "", ""]
@@ -311,19 +297,13 @@ class Handler(BaseHTTPRequestHandler):
         except (KeyError, TypeError, ValueError):
             self._send(400, "This form is of another page.", nonce)
 
-    def _go(self, where: str) -> None:
-        self.send_response(303)
-        self.send_header("Location", where)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def _send(self, status: int, text: str, nonce: str) -> None:
+    def _send(self, status: int, text: str, nonce: str, **more: str) -> None:
         content = text.encode()
+        more |= {"Content-Length": str(len(content))}
         self.send_response(status)
-        for key, value in HEADERS.items():
+        policy = {"Content-Security-Policy": _POLICY.format(nonce)}
+        for key, value in (HEADERS | policy | more).items():
             self.send_header(key, value)
-        self.send_header("Content-Security-Policy", _POLICY.format(nonce))
-        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         with contextlib.suppress(ConnectionError):  # the browser has turned the page
             self.wfile.write(content)

@@ -40,15 +40,10 @@ def for_a_person(notebook: dict[str, Any]) -> dict[str, Any]:
                 and "nbgrader" not in before["metadata"]
             ):
                 cells.append(_statement(before, folded=not by_hand))
-            cells.append(_readable(cell))
+            if cell["cell_type"] == "markdown":  # what a student wrote in words
+                cell = {**cell, "source": str(formulas("".join(cell["source"])))}
+            cells.append(cell)
     return {**notebook, "cells": cells}
-
-
-def _readable(cell: Cell) -> Cell:
-    """The cell; what a student wrote in words, with its formulas as MathML."""
-    if cell["cell_type"] != "markdown":
-        return cell
-    return {**cell, "source": str(formulas("".join(cell["source"])))}
 
 
 def _statement(cell: Cell, *, folded: bool) -> Cell:

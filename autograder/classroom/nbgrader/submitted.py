@@ -78,7 +78,11 @@ def copy(course: CourseDirectory, assignment: Assignment, release: Any, each: Su
         shutil.rmtree(clean)
     for lesson in assignment.lessons:
         notebook = handed_in.rebuild_notebook(release[lesson.id], each.answers)
-        _set_points(notebook, assignment.cells(lesson))
+        points = assignment.cells(lesson)
+        for cell in notebook["cells"]:
+            about = cell["metadata"].get("nbgrader", {})
+            if about.get("grade"):
+                about["points"] = points.get(about["grade_id"], about["points"])
         book = json.dumps(shown.for_a_person(notebook), indent=1, ensure_ascii=False)
         _write(clean / f"{lesson.id}.ipynb", book.encode())
         _write(clean / lesson.module, each.modules[lesson.id])
@@ -110,7 +114,8 @@ def _read(
         instead = given.remark if given.odd and asked else ""
         name = f"{lesson.id}-question"
         answers |= {name: given.texts.get(name, instead)}
-        answers |= _shown(source, lesson)
+        functions = {} if source is None else reading.functions(source.decode(), lesson)
+        answers |= {name + notebooks.CODE: text for name, text in functions.items()}
         if lesson.id in assignment.open:
             task = assignment.open_task(lesson, by)
             answers[f"{lesson.id}-open"], beside = _open_task(root, inside, task)
@@ -119,14 +124,6 @@ def _read(
     when = submitted_at(root, inside, settings.zone)
     said = {name: text for name, text in answers.items() if text}
     return Submitted(student, by, when, parts, modules, reasons, remarks, said, bases)
-
-
-def _shown(source: bytes | None, lesson: Lesson) -> dict[str, str]:
-    """The student's functions, for the cells that show them."""
-    if source is None:
-        return {}
-    found = reading.functions(source.decode(), lesson)
-    return {name + notebooks.CODE: text for name, text in found.items()}
 
 
 def _open_task(root: Path, inside: list[str], lesson: Lesson) -> tuple[str, str]:
@@ -147,13 +144,6 @@ def _open_task(root: Path, inside: list[str], lesson: Lesson) -> tuple[str, str]
         except Exception:
             return f"# {name} cannot be read.", ""
     return "", ""
-
-
-def _set_points(notebook: dict[str, Any], points: Mapping[str, float]) -> None:
-    for cell in notebook["cells"]:
-        about = cell["metadata"].get("nbgrader", {})
-        if about.get("grade"):
-            about["points"] = points.get(about["grade_id"], about["points"])
 
 
 def read_release(folder: Path, assignment: Assignment) -> dict[str, Any]:
@@ -184,7 +174,11 @@ def _sources(
         group = [x for x in groups.get(student, [student]) if x in folders]
         if not asked or not group or student in course.student_id_exclude.split(","):
             continue
-        ages = {x: _age(course, folders[x], settings.zone) for x in group}
+        insides = {x: [*folders[x].relative_to(course.root).parts] for x in group}
+        ages = {
+            x: submitted_at(Path(course.root), inside, settings.zone) or datetime.min
+            for x, inside in insides.items()
+        }
         by = _counts(group, ages)
         if len(group) > 1 and student == by:
             why = "is the newest" if _tells(ages, by) else "is named first; times do not tell"
@@ -206,11 +200,6 @@ def _counts(group: list[str], ages: Mapping[str, datetime]) -> str:
     Where some have no time, theirs count as the oldest.
     """
     return max(group, key=lambda x: (ages[x], -group.index(x)))
-
-
-def _age(course: CourseDirectory, folder: Path, zone: tzinfo) -> datetime:
-    inside = list(folder.relative_to(course.root).parts)
-    return submitted_at(Path(course.root), inside, zone) or datetime.min
 
 
 def _submitted(

@@ -14,10 +14,9 @@ import hashlib
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import nbformat
 from nbformat import NotebookNode
@@ -31,7 +30,6 @@ from traitlets import Integer, Unicode
 from traitlets.config import PyFileConfigLoader
 
 from autograder.classroom.course import settings as courses
-from autograder.classroom.course import variants
 from autograder.classroom.course.settings import Assignment, Course
 from autograder.classroom.intake.files import INTAKE
 from autograder.classroom.nbgrader import gradebook, regrading, rubric, submitted, summary
@@ -41,9 +39,7 @@ from autograder.classroom.nbgrader.results import (
     read_results,
     results_folder,
 )
-from autograder.classroom.nbgrader.submitted import Submitted
-from autograder.classroom.run.presenting import Submission
-from autograder.classroom.run.run import equal, graded, is_known, recall
+from autograder.classroom.run.run import Submission, equal, graded, is_known, recall
 from autograder.grading import feedback, result_files, suite
 from autograder.grading.result import Verdict
 from autograder.grading.task import Edition, Task, Verdicts
@@ -87,51 +83,36 @@ def _grade(converter: Autograde, course: Course, assignment: Assignment) -> None
         remarked = rubric.whose(book, folder, assignment)
         _say(converter, gradebook.follow(book, course))
         before = gradebook.penalties(book)
-    release = submitted.read_release(folder / directory.release_directory, assignment)
-    found = _found(converter, course, assignment)
-    for each in found:
-        submitted.copy(directory, assignment, release, each)
-    step = WriteVerdicts(parent=converter)
+    work = Work(WriteVerdicts(parent=converter), directory, course, assignment, converter.log)
+    work.check()
+    for each in work.found:
+        submitted.copy(directory, assignment, work.release, each)
     for lesson in assignment.lessons:
-        step.grade(course, assignment, lesson, found)
-    records = step.records(course, assignment, found, release)
+        work.grade(lesson, anew=converter.force)
+    records = work.records()
     for student, record in records.items():
-        _drop_changed(converter, assignment, student, record)
+        if why := work.drop_changed(student, record):
+            converter.log.warning("Graded again: %s (%s)", student, ", ".join(why))
+    usual, directory.submitted_directory = directory.submitted_directory, INTAKE
     try:
-        _run_nbgrader(converter)
+        BaseConverter.start(converter)  # nbgrader's own run, on the clean copies
     finally:
+        directory.submitted_directory = usual
         with gradebook.opened(folder) as book:
             rubric.score_again(book, folder, assignment, remarked)
-    _keep_records(directory, assignment, records)
-    times = {x.student: x.when for x in found}
-    _finish(converter, course, assignment, times, before, list(records))
-
-
-def _found(converter: Autograde, course: Course, assignment: Assignment) -> list[Submitted]:
-    """The submissions that nbgrader was asked for; at least one."""
-    directory = converter.coursedir
-    found = list(submitted.found(directory, course, assignment, converter.log))
-    if not found:
-        by = f" by {directory.student_id}" if directory.student_id != "*" else ""
-        raise Problem(
-            f"There is no submission of {assignment.name}{by} in {directory.submitted_directory}/. "
-            "Collect some: `jaxprentice collect`, or `nbgrader collect`."
-        )
-    return found
+    for student, record in records.items():
+        if work.is_done(student):
+            regrading.write(folder, assignment.name, student, record)
+    _finish(converter, work, before, list(records))
 
 
 def _finish(
-    converter: Autograde,
-    course: Course,
-    assignment: Assignment,
-    times: dict[str, datetime | None],
-    before: gradebook.Penalties,
-    students: Sequence[str],
+    converter: Autograde, work: "Work", before: gradebook.Penalties, students: list[str]
 ) -> None:
-    """Bring penalties and groups into the gradebook, and show the table."""
-    folder = Path(converter.coursedir.root)
+    """Bring times, groups and penalties into the gradebook, and show the table."""
+    folder, course, assignment = work.root, work.course, work.assignment
     with gradebook.opened(folder) as book:
-        gradebook.catch_up(book, assignment, times)
+        gradebook.catch_up(book, assignment, {x.student: x.when for x in work.found})
         _say(converter, gradebook.share(book, regrading.sources(folder)))
         _say(converter, gradebook.settle(book, course, before))
         results = {student: read_results(folder, assignment, student) for student in students}
@@ -141,26 +122,6 @@ def _finish(
         )
 
 
-def _run_nbgrader(converter: Autograde) -> None:
-    """Let nbgrader grade the clean copies."""
-    directory = converter.coursedir
-    usual, directory.submitted_directory = directory.submitted_directory, INTAKE
-    try:
-        BaseConverter.start(converter)
-    finally:
-        directory.submitted_directory = usual
-
-
-def _keep_records(
-    directory: CourseDirectory, assignment: Assignment, records: dict[str, regrading.Record]
-) -> None:
-    """Keep what grades were made from, where nbgrader has come to the end."""
-    for student, record in records.items():
-        graded = Path(directory.format_path("autograded", student, assignment.name))
-        if _is_done(graded, assignment):
-            regrading.write(Path(directory.root), assignment.name, student, record)
-
-
 def due(folder: Path, assignment: Assignment) -> dict[str, list[str]]:
     """The students whom `nbgrader autograde` would grade now, and why again; [] for the first time.
 
@@ -168,18 +129,14 @@ def due(folder: Path, assignment: Assignment) -> dict[str, list[str]]:
     """
     config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
     directory, course = CourseDirectory(config=config, root=str(folder)), courses.read(folder)
-    release = submitted.read_release(folder / directory.release_directory, assignment)
     quiet = logging.getLogger(f"{__name__}.quiet")
     quiet.disabled = True  # who handed in for a group was said by `autograde`
-    handed_in = list(submitted.found(directory, course, assignment, quiet))
-    grader = WriteVerdicts(config=config)
+    work = Work(WriteVerdicts(config=config), directory, course, assignment, quiet)
     # Autograde finds the rung out in a worker, which takes longer than all else here.
-    grader.level = grader.isolation or last_level(folder, assignment)
-    records = grader.records(course, assignment, handed_in, release)
+    work.step.level = work.step.isolation or last_level(folder, assignment)
     found = {}
-    for student, record in records.items():
-        graded = Path(directory.format_path("autograded", student, assignment.name))
-        done = _is_done(graded, assignment)
+    for student, record in work.records().items():
+        done = work.is_done(student)
         why = regrading.reasons(folder, assignment.name, student, record) if done else []
         if why or not done:
             found[student] = why
@@ -191,45 +148,138 @@ def _say(converter: Autograde, sentences: list[str]) -> None:
         converter.log.warning("Changed: %s", sentence)
 
 
-def _drop_changed(
-    converter: Autograde, assignment: Assignment, student: str, record: regrading.Record
-) -> None:
-    """Remove what was graded before and would be graded otherwise now, and say so.
-
-    nbgrader looks at times only. What an earlier run was writing when it was killed goes, too.
-    """
-    course = converter.coursedir
-    graded = Path(course.format_path(course.autograded_directory, student, assignment.name))
-    if not graded.exists():
-        return
-    if not _is_done(graded, assignment):
-        shutil.rmtree(graded)
-        return
-    why = regrading.reasons(Path(course.root), assignment.name, student, record)
-    if why:
-        converter.log.warning("Graded again: %s (%s)", student, ", ".join(why))
-        shutil.rmtree(graded)
-
-
-def _is_done(folder: Path, assignment: Assignment) -> bool:
-    """Has nbgrader come to the end of a submission?
-
-    A notebook gets its outputs when its scores are in the gradebook.
-    """
-    try:
-        for lesson in assignment.lessons:
-            document = user_files.document(folder / f"{lesson.id}.ipynb")
-            cells = nbformat.from_dict(document).cells
-            if not all(cell.outputs for cell in cells if _is_ours(cell)):
-                return False
-    except (Problem, AttributeError):
-        return False
-    return True
-
-
 def _fail(converter: Autograde, message: str) -> NoReturn:
     converter.log.error(message)
     raise NbGraderException(message)
+
+
+# ------------------------------------------------------------------------------------------
+# Submissions
+
+
+@dataclass
+class Work:
+    """The submissions of an assignment that nbgrader was asked for."""
+
+    step: "WriteVerdicts"
+    directory: CourseDirectory
+    course: Course
+    assignment: Assignment
+    log: logging.Logger
+
+    def __post_init__(self) -> None:
+        self.root = Path(self.directory.root)
+        releases = self.root / self.directory.release_directory
+        self.release = submitted.read_release(releases, self.assignment)
+        about = self.directory, self.course, self.assignment, self.log
+        self.found = list(submitted.found(*about))
+
+    def check(self) -> None:
+        """Complain if there is none."""
+        place, student = self.directory.submitted_directory, self.directory.student_id
+        if not self.found:
+            by = f" by {student}" if student != "*" else ""
+            raise Problem(
+                f"There is no submission of {self.assignment.name}{by} in {place}/. "
+                "Collect some: `jaxprentice collect`, or `nbgrader collect`."
+            )
+
+    def grade(self, lesson: Lesson, *, anew: bool) -> None:
+        """Grade a lesson, several submissions at once, and write their results.
+
+        What was graded before is graded again only if it should be `anew`.
+        """
+        work, log = list(self._submissions(lesson)), self.step.log
+        store = self.root / VERDICTS / lesson.id
+        known = {} if anew else recall(work, store)
+        new = [each.student for each in work if not is_known(each, known)]
+        log.info(
+            "Grading %s of %s submissions of %s%s", len(new), len(work), lesson.id, equal(work)
+        )
+        folder = results_folder(self.root, self.assignment, lesson)
+        with contextlib.closing(graded(work, known, store, self._execute)) as made:
+            for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
+                result_files.write(result, folder)  # those that are known come first
+                if done > 0:
+                    log.info("Graded %s, %s of %s", result["student"], done, len(new))
+
+    def _execute(self, tasks: Sequence[Task]) -> Verdicts:
+        """The verdicts; generated programs stay in the course directory, so that grades repeat."""
+        from autograder.grading import pool  # not before: other commands ask what waits only
+
+        programs = self.root / PROGRAMS
+        return pool.grade_many(tasks, workers=self.step.jobs or None, programs=programs)
+
+    def records(self) -> dict[str, regrading.Record]:
+        """What each submission's grade would be made from now."""
+        tasks: dict[str, dict[str, Task]] = {each.student: {} for each in self.found}
+        for lesson in self.assignment.lessons:
+            for work in self._submissions(lesson):
+                tasks[work.student][lesson.id] = work.task
+        marks = {x.id: self._edition(x).mark for x in self.assignment.lessons}
+        common = regrading.surroundings(marks, self.assignment, self.course.feedback, self.release)
+        return {
+            x.student: regrading.record(x.by, tasks[x.student], x.answers, common)
+            for x in self.found
+        }
+
+    def drop_changed(self, student: str, record: regrading.Record) -> list[str]:
+        """Remove what was graded before and would be graded otherwise now; why.
+
+        nbgrader looks at times only. What an earlier run was writing when it was killed goes, too.
+        """
+        folder, done = self._graded(student), self.is_done(student)
+        if not folder.exists():
+            return []
+        why = regrading.reasons(self.root, self.assignment.name, student, record) if done else []
+        if why or not done:
+            shutil.rmtree(folder)
+        return why
+
+    def is_done(self, student: str) -> bool:
+        """Has nbgrader come to the end of a submission?
+
+        A notebook gets its outputs when its scores are in the gradebook.
+        """
+        try:
+            for lesson in self.assignment.lessons:
+                document = user_files.document(self._graded(student) / f"{lesson.id}.ipynb")
+                cells = nbformat.from_dict(document).cells
+                if not all(cell.outputs for cell in cells if _is_ours(cell)):
+                    return False
+        except (Problem, AttributeError):
+            return False
+        return True
+
+    def _graded(self, student: str) -> Path:
+        step = self.directory.autograded_directory
+        return Path(self.directory.format_path(step, student, self.assignment.name))
+
+    def _submissions(self, lesson: Lesson) -> Iterator[Submission]:
+        """What is to be graded of a lesson that students, or their groups, have handed in."""
+        edition = functools.cache(functools.partial(self._edition, lesson))  # reads many files
+        for each in self.found:
+            variant = self.assignment.variant(each.by)
+            own = credit = Task(edition(variant), each.modules[lesson.id])
+            beside = None
+            if lesson.id in each.bases:
+                own, beside = replace(credit, base=each.bases[lesson.id]), credit
+            reason, notes = each.reasons[lesson.id], filter(None, [each.remarks[lesson.id]])
+            yield Submission(
+                each.student, lesson, own, reason, beside, variant, each.by, tuple(notes)
+            )
+
+    def _edition(self, lesson: Lesson, variant: int = 0) -> Edition:
+        """What the tests of a lesson go by.
+
+        A lesson that is asked for again, in another assignment, has other programs.
+        """
+        seed = self.step.seed
+        if not self.assignment.is_lesson:
+            about = hashlib.sha256(f"{seed} {self.assignment.name}".encode()).digest()
+            seed = int.from_bytes(about[:4], "big") >> 1
+        seed, expected = courses.seed_of(seed, variant), self.course.feedback.expected
+        return Edition(manifest.get(lesson.id), self.step.level, seed, expected)
 
 
 # ------------------------------------------------------------------------------------------
@@ -245,88 +295,10 @@ class WriteVerdicts(NbGraderPreprocessor):
     )
     isolation = Unicode("", help="The level; empty: the best that works here.").tag(config=True)
 
-    def grade(
-        self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
-    ) -> None:
-        """Grade a lesson of submissions, several at once, and write their results.
-
-        `autograde --force` grades everything anew.
-        """
-        root = Path(self.parent.coursedir.root)
-        work = list(self._submissions(course, assignment, lesson, found))
-        store = root / VERDICTS / lesson.id
-        known = {} if self.parent.force else recall(work, store)
-        new = [each.student for each in work if not is_known(each, known)]
-        self.log.info(
-            "Grading %s of %s submissions of %s%s", len(new), len(work), lesson.id, equal(work)
-        )
-        folder = results_folder(root, assignment, lesson)
-        with contextlib.closing(graded(work, known, store, self._execute)) as made:
-            for done, (_, result) in enumerate(made, start=1 - len(work) + len(new)):
-                result_files.write(result, folder)  # those that are known come first
-                if done > 0:
-                    self.log.info("Graded %s, %s of %s", result["student"], done, len(new))
-
-    def records(
-        self, course: Course, assignment: Assignment, found: list[Submitted], release: Any
-    ) -> dict[str, regrading.Record]:
-        """What each submission's grade would be made from now."""
-        tasks: dict[str, dict[str, Task]] = {each.student: {} for each in found}
-        for lesson in assignment.lessons:
-            for work in self._submissions(course, assignment, lesson, found):
-                tasks[work.student][lesson.id] = work.task
-        marks = {x.id: self.edition(course, assignment, x).mark for x in assignment.lessons}
-        common = regrading.surroundings(marks, assignment, course.feedback, release)
-        return {
-            x.student: regrading.record(x.by, tasks[x.student], x.answers, common) for x in found
-        }
-
-    def _submissions(
-        self, course: Course, assignment: Assignment, lesson: Lesson, found: list[Submitted]
-    ) -> Iterator[Submission]:
-        """What is to be graded of a lesson that students, or their groups, have handed in."""
-        of_variant = functools.cache(  # whose mark reads all of the grader's files
-            lambda variant: self.edition(course, assignment, lesson, variant)
-        )
-        for each in found:
-            variant = assignment.variant(each.by)
-            yield self._submission(lesson, each, of_variant(variant), variant)
-
-    def _submission(
-        self, lesson: Lesson, each: Submitted, edition: Edition, variant: int
-    ) -> Submission:
-        credit = Task(edition, each.modules[lesson.id])
-        has_base = lesson.id in each.bases
-        own = replace(credit, base=each.bases[lesson.id]) if has_base else credit
-        reason, beside = each.reasons[lesson.id], credit if has_base else None
-        notes = tuple(filter(None, [each.remarks[lesson.id]]))
-        return Submission(each.student, lesson, own, reason, beside, variant, each.by, notes)
-
-    def edition(
-        self, course: Course, assignment: Assignment, lesson: Lesson, variant: int = 0
-    ) -> Edition:
-        """What the tests of a lesson go by."""
-        seed = self._seed(assignment, variant)
-        return Edition(manifest.get(lesson.id), self.level, seed, course.feedback.expected)
-
     @functools.cached_property
     def level(self) -> str:
         """The rung of isolation."""
         return isolation.choose(self.isolation or None)
-
-    def _seed(self, assignment: Assignment, variant: int) -> int:
-        """The seed of an assignment: a lesson that is asked for again has other programs."""
-        if assignment.is_lesson:
-            return variants.seed_of(self.seed, variant)
-        about = hashlib.sha256(f"{self.seed} {assignment.name}".encode()).digest()
-        return variants.seed_of(int.from_bytes(about[:4], "big") >> 1, variant)
-
-    def _execute(self, tasks: Sequence[Task]) -> Verdicts:
-        """The verdicts; generated programs stay in the course directory, so that grades repeat."""
-        from autograder.grading import pool  # not before: other commands ask what waits only
-
-        programs = Path(self.parent.coursedir.root, PROGRAMS)
-        return pool.grade_many(tasks, workers=self.jobs or None, programs=programs)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Write message and score of every exercise into its grade cell."""

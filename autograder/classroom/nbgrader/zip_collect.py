@@ -10,11 +10,12 @@ from pathlib import Path
 
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
+from autograder.classroom import systems
 from autograder.classroom.course import people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.intake import downloads
 from autograder.classroom.intake.downloads import Download
-from autograder.classroom.systems import collect, owners, registry
+from autograder.classroom.systems import collect, owners
 from autograder.classroom.systems.system import Collects
 from autograder.lessons.problem import Problem
 
@@ -41,7 +42,8 @@ class Extractor(ExtractorPlugin):
         course = self.parent.coursedir
         step, name = course.submitted_directory, course.assignment_id
         found = sorted(extracted.iterdir())
-        there = [x.name for x in found if _has_files(Path(course.format_path(step, x.name, name)))]
+        goals = {x.name: Path(course.format_path(step, x.name, name)) for x in found}
+        there = [student for student, goal in goals.items() if any(goal.glob("*"))]
         if there and not self.parent.force:
             for folder in found:
                 shutil.rmtree(folder)
@@ -51,18 +53,14 @@ class Extractor(ExtractorPlugin):
             )
 
 
-def _has_files(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
-
-
 def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
     """Write `extracted/STUDENT/...` for an assignment of a course; what is to be said."""
     roster, assignment = people.read(root / people.ROSTER), courses.read(root).get(name)
-    systems = list(registry.collecting().values())
-    got, closed = _downloads(archive, systems, name)
-    found = collect.owned(got, systems, roster, assignment)
+    known = list(systems.collecting().values())
+    got, closed = _downloads(archive, known, name)
+    found = collect.owned(got, known, roster, assignment)
     for student, own in found.students.items():
-        collect.write(extracted / student, own, assignment)
+        collect.write(extracted / student, own)
     found.unnamed = [name for name in found.unnamed if name not in closed]
     return [
         *collect.told(found, roster),
@@ -71,7 +69,7 @@ def extract(archive: Path, extracted: Path, root: Path, name: str) -> list[str]:
 
 
 def _downloads(
-    archive: Path, systems: list[Collects], name: str
+    archive: Path, readers: list[Collects], name: str
 ) -> tuple[list[Download], list[str]]:
     """The download that is unpacked in a folder, or else those of its archives; which stay closed.
 
@@ -79,7 +77,7 @@ def _downloads(
     """
     whole = downloads.read(archive)
     archives = sorted(archive.glob("*.zip"))
-    known = owners.claimed(whole, systems, name)
+    known = owners.claimed(whole, readers, name)
     if known:
         return [whole], [x.name for x in archives if x.name not in known]
     return [downloads.read(x) for x in archives], []

@@ -6,10 +6,10 @@ What students may see there is what they see in feedback: no hidden test, no exp
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.classroom import systems
 from autograder.classroom.course import people, settings
 from autograder.classroom.course.people import Roster
 from autograder.classroom.reports import grades
-from autograder.classroom.systems import registry
 from autograder.grading import feedback, result_files
 from autograder.grading.result import Class
 from autograder.lessons.problem import Problem
@@ -24,7 +24,7 @@ def export(
 
     `source` says where they are from (see `grades`).
     """
-    known = registry.exporting()
+    known = systems.exporting()
     if format_name not in known:
         raise Problem(f"There is no format {format_name!r}. Give one of: {', '.join(known)}.")
     found = grades.read(folder, source)
@@ -32,7 +32,9 @@ def export(
     around = grades.directory(folder) or folder
     roster = people.roster(around)
     with result_files.made_whole(to) as new:
-        known[format_name].write(found, new, roster, settings.read(around))
+        for path, content in known[format_name].files(found, roster, settings.read(around)):
+            (new / path).parent.mkdir(exist_ok=True)
+            (new / path).write_bytes(content)
     for sentence in (*grades.waiting(folder, source), *unread(found), *strangers(found, roster)):
         print(sentence)
     return to

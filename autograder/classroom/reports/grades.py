@@ -80,8 +80,9 @@ def _from_gradebook(folder: Path) -> Class:
         late = {x: y for s in book.students for x, y in gradebook.lateness_of(s, course).items()}
         found: Class = {}
         for assignment in book.assignments:
+            # The others are entries of extensions only.
             own = sorted(assignment.submissions, key=lambda x: x.student.id)
-            graded = [x for x in own if _is_graded(x)]
+            graded = [x for x in own if any(map(_has_points, gradebook.grades(x)))]
             if graded and assignment.name in course.assignments:
                 regrading.check_points(folder, course.get(assignment.name))
                 found[assignment.name] = [
@@ -90,10 +91,8 @@ def _from_gradebook(folder: Path) -> Class:
     return {name: found[name] for name in course.assignments if name in found}
 
 
-def _is_graded(submission: Any) -> bool:
-    """Has something been graded, or is this the entry of an extension only?"""
-    marks = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    return any(x.auto_score is not None or x.manual_score is not None for x in marks)
+def _has_points(grade: Any) -> bool:
+    return grade.auto_score is not None or grade.manual_score is not None
 
 
 def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Result:
@@ -103,7 +102,11 @@ def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Resu
     assignment, student = course.get(submission.name), submission.student.id
     found = read_results(folder, assignment, student)
     grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}
-    verdicts = [_verdict(v, grades) for result in found for v in result["exercises"]]
+    verdicts: list[Verdict] = []
+    for verdict in (verdict for result in found for verdict in result["exercises"]):
+        grade = grades[courses.cell_name(verdict["id"])]
+        points = round(grade.score, 2)
+        verdicts.append({**verdict, "points": points, "max_points": grade.max_score})
     penalty = submission.late_submission_penalty or 0.0
     asked = look_again.of_student(folder, course, student, assignment.name)
     return {
@@ -125,48 +128,42 @@ def _all(found: list[Result], key: str) -> list[str]:
     return list(dict.fromkeys(text for texts in lists for text in texts))
 
 
-def _verdict(verdict: Verdict, grades: dict[str, Any]) -> Verdict:
-    """A verdict with the points of the gradebook."""
-    grade = grades[courses.cell_name(verdict["id"])]
-    return {**verdict, "points": round(grade.score, 2), "max_points": grade.max_score}
-
-
 def _by_hand(assignment: Assignment, grades: dict[str, Any]) -> Iterator[Verdict]:
     """What has no tests, and points that a person gives, as verdicts."""
+    from autograder.classroom.nbgrader import gradebook
+
     for lesson in assignment.lessons:
         for kind in ("question", "open"):
             grade = grades.get(f"{lesson.id}-{kind}")
             if grade is not None and grade.max_score:
-                yield _given(f"{lesson.id}.{kind}", grade)
-
-
-def _given(name: str, grade: Any) -> Verdict:
-    from autograder.classroom.nbgrader import gradebook
-
-    said = "There is no answer." if grade.manual_score is None else None
-    said = feedback.NOT_READ if gradebook.is_unread(grade) else said
-    test: Any = {"id": feedback.BY_HAND, "passed": grade.score > 0, "class": None, "message": said}
-    return {
-        "id": name,
-        "points": round(grade.score, 2),
-        "max_points": grade.max_score,
-        "tests": [test],
-        "class": None,
-        "message": said,
-        "misconception": None,
-        "counterexample": None,
-    }
+                said = "There is no answer." if grade.manual_score is None else None
+                said = feedback.NOT_READ if gradebook.is_unread(grade) else said
+                yield {
+                    "id": f"{lesson.id}.{kind}",
+                    "points": round(grade.score, 2),
+                    "max_points": grade.max_score,
+                    "tests": [
+                        {
+                            "id": feedback.BY_HAND,
+                            "passed": grade.score > 0,
+                            "class": None,
+                            "message": said,
+                        }
+                    ],
+                    "class": None,
+                    "message": said,
+                    "misconception": None,
+                    "counterexample": None,
+                }
 
 
 def _notes(submission: Any, penalty: float, lateness: Any) -> Iterator[str]:
     """What is to be known about the grade as a whole."""
     yield from lateness.notes(penalty)
-    changed = [x.name for b in submission.notebooks for x in b.grades if _is_changed(x)]
+    changed = []
+    for grade in (grade for notebook in submission.notebooks for grade in notebook.grades):
+        usual = grade.name.endswith(("-question", "-open")) or grade.manual_score is None
+        if grade.extra_credit or not usual:
+            changed.append(grade.name)
     if changed:
         yield f"Points that a person changed: {', '.join(sorted(changed))}."
-
-
-def _is_changed(grade: Any) -> bool:
-    if grade.name.endswith(("-question", "-open")):
-        return bool(grade.extra_credit)
-    return grade.manual_score is not None or bool(grade.extra_credit)

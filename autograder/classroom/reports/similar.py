@@ -92,11 +92,11 @@ class Likeness:
 
 def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     """Compare the modules of a class, given by student."""
-    known = Prints(lesson)
-    works = [known.work(student, sources[student]) for student in sorted(sources)]
+    given = _fingerprints(assemble.skeleton_of(lesson))
+    works = [_work(student, sources[student], lesson, given) for student in sorted(sources)]
     works = [work for work in works if work.prints]
     count, works = len(works), _together(works)
-    reference = known.work(REFERENCE, assemble.read_solution(lesson.module))
+    reference = _work(REFERENCE, assemble.read_solution(lesson.module), lesson, given)
     shares, parts = _shares(works, works, lesson)
     above = np.triu(np.ones(shares.shape, bool), 1)
     values = shares[above] if above.any() else np.zeros(1)
@@ -114,23 +114,16 @@ def compare(sources: Mapping[str, str], lesson: Lesson) -> Likeness:
     return Likeness(lesson, count, equal, pairs, likes, same, levels, threshold)
 
 
-class Prints:
-    """Takes fingerprints, without those of what everybody gets."""
-
-    def __init__(self, lesson: Lesson) -> None:
-        self.lesson = lesson
-        self.given = frozenset(_fingerprints(assemble.skeleton_of(lesson)))
-
-    def work(self, student: str, source: str) -> Work:
-        """What is compared of a module."""
-        found = reading.functions(source, self.lesson)
-        texts = {e.id: found[n] for e in self.lesson.exercises if (n := cell_name(e.id)) in found}
-        prints = {
-            exercise: kept
-            for exercise, text in texts.items()
-            if len(kept := _fingerprints(written.limited(text)) - self.given) >= LEAST
-        }
-        return Work(student, texts, prints)
+def _work(student: str, source: str, lesson: Lesson, given: Hashes) -> Work:
+    """What is compared of a module: fingerprints without those of what everybody gets."""
+    found = reading.functions(source, lesson)
+    texts = {e.id: found[n] for e in lesson.exercises if (n := cell_name(e.id)) in found}
+    prints = {
+        exercise: kept
+        for exercise, text in texts.items()
+        if len(kept := _fingerprints(written.limited(text)) - given) >= LEAST
+    }
+    return Work(student, texts, prints)
 
 
 def _fingerprints(text: str) -> Hashes:
@@ -162,16 +155,11 @@ def _shares(
 def _common(left: Sequence[Hashes], right: Sequence[Hashes]) -> tuple[Any, Any]:
     """For each two sets how many elements both have, and how many the smaller one has."""
     places = {x: i for i, x in enumerate(set().union(*left, *right))}
-    one, two = (_matrix(sets, places) for sets in (left, right))
-    sizes = [np.array([len(x) for x in sets]) for sets in (left, right)]
-    return one @ two.T, np.minimum(sizes[0][:, None], sizes[1][None, :])
-
-
-def _matrix(sets: Sequence[Hashes], places: Mapping[int, int]) -> Any:
-    made = np.zeros((len(sets), max(len(places), 1)), np.float32)
-    for row, found in enumerate(sets):
-        made[row, [places[x] for x in found]] = 1
-    return made
+    one, two = (np.zeros((len(sets), len(places) or 1), np.float32) for sets in (left, right))
+    for made, sets in ((one, left), (two, right)):
+        for row, found in enumerate(sets):
+            made[row, [places[x] for x in found]] = 1
+    return one @ two.T, np.minimum(one.sum(1)[:, None], two.sum(1)[None, :])
 
 
 def _together(works: Sequence[Work]) -> list[Work]:
@@ -237,7 +225,10 @@ def told(found: Likeness) -> Iterator[str]:
     for lines in (
         [f"{x.student}: the same functions ({', '.join(x.functions)})" for x in found.equal],
         [f"{_named(pair)} ({', '.join(pair.exercises)})" for pair in found.pairs],
-        [f"{x.exercise} is the same{_how(x)}: {'; '.join(x.students)}" for x in found.same],
+        [
+            f"{x.exercise} is the same{', as published' * x.published}: {'; '.join(x.students)}"
+            for x in found.same
+        ],
         [_named(pair) for pair in found.reference],
     ):
         yield from (f"    {line}" for line in lines[:TOLD])
@@ -249,32 +240,25 @@ def _named(pair: Pair) -> str:
     return f"{pair.first} and {pair.second}: {pair.share:.0%}"
 
 
-def _how(same: Same) -> str:
-    return ", as published" if same.published else ""
-
-
 # ------------------------------------------------------------------------------------------
 # From a folder of submissions, and from a course directory
 
 
 def find(folder: Path, name: str, out: Path | None) -> Iterator[str]:
     """Compare the submissions of a lesson or an assignment; what came of it, in sentences."""
-    for lesson, sources, place in _classes(folder, name):
+    classes: list[tuple[Lesson, dict[str, str], Path]] = []
+    if course := grades.directory(folder):
+        for assignment in settings.read(course).chosen([name]):
+            place = course / grades.RESULTS / assignment.name
+            name = assignment.name
+            classes += [(x, from_intake(course, name, x), place) for x in assignment.lessons]
+    else:
+        lesson = manifest.get(name)
+        classes.append((lesson, from_submissions(folder, lesson), folder))
+    for lesson, sources, place in classes:
         found = compare(sources, lesson)
         yield from told(found)
         yield f"The page is {write(found, out or place)}."
-
-
-def _classes(folder: Path, name: str) -> Iterator[tuple[Lesson, dict[str, str], Path]]:
-    course = grades.directory(folder)
-    if course is None:
-        lesson = manifest.get(name)
-        yield lesson, from_submissions(folder, lesson), folder
-        return
-    for assignment in settings.read(course).chosen([name]):
-        for lesson in assignment.lessons:
-            place = course / grades.RESULTS / assignment.name
-            yield lesson, from_intake(course, assignment.name, lesson), place
 
 
 def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
@@ -292,22 +276,21 @@ def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     """The modules of a folder of submissions, by student."""
     taken = files.submissions(folder, lesson)
-    found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
+    found = {
+        # The name without characters that would play with the terminal.
+        name if name.isprintable() else repr(name)[1:-1]: source.decode()
+        for name, source, _ in taken
+        if source is not None
+    }
     if not found:
         raise Problem(f"No student in {folder} has {lesson.module}. Give the submissions.")
     return found
-
-
-def _shown(name: str) -> str:
-    """A folder's name without characters that would play with the terminal."""
-    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:
     """The modules of an assignment in a course directory, by student; a group's is there once."""
     groups = people.members(folder, assignment)
     found = {}
-    for path in (folder / "intake").glob(f"*/{assignment}/{lesson.module}"):
-        student = path.parents[1 + lesson.module.count("/")].name
+    for student, path in files.copies(folder, assignment, lesson):
         found[" + ".join(groups.get(student, [student]))] = user_files.text(path)
     return found

@@ -9,18 +9,19 @@ import contextlib
 import functools
 import secrets
 import signal
+import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.classroom.course import variants
-from autograder.classroom.course.settings import Assignment
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from autograder.classroom.course.settings import Assignment, seed_of
 from autograder.classroom.intake import files, own_base
-from autograder.classroom.run.display import display
-from autograder.classroom.run.presenting import Submission
-from autograder.classroom.run.run import Executor, Finished, equal, graded, is_known, recall
+from autograder.classroom.run import run
 from autograder.grading import feedback, pool, result_files, suite
 from autograder.grading.result import Result
 from autograder.grading.task import Base, Edition, Task
@@ -57,40 +58,35 @@ def grade_folder(
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with result_files.locked(out):
         before = _known(out, lesson, {student for student, _, _ in handed_in})
-        edition = _editions(lesson, level, _seed(out, seed, before))
+        plain = manifest.load().get(lesson.id, lesson)  # without this course's points
+        drawn = _seed(out, seed, before)
+        edition = functools.cache(lambda x: Edition(plain, level, seed_of(drawn, x)))
         bases = own_base.bases(submissions, lesson) if on_own else None
-        open_ = [each for each in handed_in if not _stays(each, before)]
+        # Of a submission that is gone the result of an earlier run is the last word.
+        open_ = [x for x in handed_in if x[2] != files.VANISHED or x[0] not in before]
         work = [_submission(each, lesson, assignment, edition, bases) for each in open_]
         store = out / STORE
-        known = recall(work, store)
-        done = len(handed_in) - sum(not is_known(each, known) for each in work)
+        known = run.recall(work, store)
+        done = len(handed_in) - sum(not run.is_known(each, known) for each in work)
         _say_how_many(len(handed_in), done, work)
         with _breaking_off_well(lesson, done, len(handed_in)) as finished:
             execute = _executor(lesson, jobs, scheduler, out)
-            made = graded(work, known, store, execute)
-            _keep(made, [x.student for x in work if not is_known(x, known)], out, finished)
+            made = run.graded(work, known, store, execute)
+            _keep(made, [x.student for x in work if not run.is_known(x, known)], out, finished)
             table = result_files.grades_csv(out)
-        students = [student for student, _, _ in handed_in]
-        _name_the_odd(out, students)
-        _name_the_absent(out, sorted(set(before) - set(students)))
+        _name_odd_and_absent(out, [student for student, _, _ in handed_in], before)
     print(f"{len(handed_in)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
 
 
-def _say_how_many(total: int, done: int, work: Sequence[Submission]) -> None:
-    print(f"{total} submissions{equal(work)}.", flush=True)
+def _say_how_many(total: int, done: int, work: Sequence[run.Submission]) -> None:
+    print(f"{total} submissions{run.equal(work)}.", flush=True)
     if done:
         print(f"{done} of {total} were graded before, and stay.")
 
 
 STORE = ".verdicts"  # in the folder of results
-
-
-def _editions(lesson: Lesson, level: str, seed: int) -> Callable[[int], Edition]:
-    """What the tests of a variant go by; 0 stands for all students."""
-    plain = manifest.load().get(lesson.id, lesson)  # without this course's points
-    return functools.cache(lambda variant: Edition(plain, level, variants.seed_of(seed, variant)))
 
 
 def _submission(
@@ -99,17 +95,17 @@ def _submission(
     assignment: Assignment | None,
     edition: Callable[[int], Edition],
     bases: Mapping[str, Base] | None,
-) -> Submission:
+) -> run.Submission:
     """What is to be graded of a student."""
     student, source, reason = handed_in
     variant = assignment.variant(student) if assignment else 0
     credit = Task(edition(variant), source)
     own = credit if bases is None else replace(credit, base=bases.get(student, {}))
     beside = None if bases is None else credit
-    return Submission(student, lesson, own, reason, beside, variant)
+    return run.Submission(student, lesson, own, reason, beside, variant)
 
 
-def _executor(lesson: Lesson, jobs: int | None, scheduler: str | None, out: Path) -> Executor:
+def _executor(lesson: Lesson, jobs: int | None, scheduler: str | None, out: Path) -> run.Executor:
     """What grades: a cluster, or processes here, which keep generated programs in `out`."""
     if scheduler and lesson.folder.parent != places.COURSE / "lessons":
         raise Problem(f"The cluster does not have {lesson.id}. Grade it here, without --scheduler.")
@@ -136,31 +132,42 @@ def _seed(out: Path, given: int | None, known: Mapping[str, Result]) -> int:
     return seed
 
 
-def _keep(made: Finished, new: Collection[str], out: Path, finished: list[str]) -> None:
-    """Write results as they come, and say the score of each new one; `finished` grows meanwhile."""
-    width = max(map(len, new), default=0)
-    with contextlib.closing(made), display(len(new)) as shows:
+def _keep(made: run.Finished, new: Collection[str], out: Path, finished: list[str]) -> None:
+    """Write results as they come, and say the score of each new one; `finished` grows meanwhile.
+
+    On a terminal a bar shows how many there are, how fast, and how long it will take.
+    """
+    width, odd, start, console = max(map(len, new), default=0), 0, time.monotonic(), Console()
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[about]}"))
+    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+    bar.disable = not (console.is_terminal and new)
+    with contextlib.closing(made), bar:
+        shown = bar.add_task("", total=len(new), about="")
         for each, result in made:
             result_files.write(result, out)
-            if each.student in new:
-                finished.append(each.student)
-                score = f"{result['score']:g} of {result['max_score']:g}"
-                line = f"{each.student:<{width}}  {score}  {feedback.why_less(result)}"
-                shows.add(line.rstrip(), result)
+            if each.student not in new:
+                continue
+            finished.append(each.student)
+            score = f"{result['score']:g} of {result['max_score']:g}"
+            line = f"{each.student:<{width}}  {score}  {feedback.why_less(result)}".rstrip()
+            if bar.disable:
+                print(line, flush=True)
+            else:
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
+            odd += bool(result.get("review"))
+            rate = 60 * len(finished) / max(time.monotonic() - start, 1e-9)
+            about = f"{rate:.0f} a minute, {odd} for manual review"
+            bar.update(shown, advance=1, about=about)
 
 
-def _name_the_odd(out: Path, students: Sequence[str]) -> None:
-    """Say which submissions need manual review; their results say why."""
+def _name_odd_and_absent(out: Path, students: Sequence[str], before: Collection[str]) -> None:
+    """Say which submissions need manual review, and whose results are older than this run."""
     odd = [s for s in students if result_files.read(out / f"{s}.json").get("review")]
     if odd:
         print(f"{len(odd)} need manual review (`review` in the result): {', '.join(odd)}.")
-
-
-def _name_the_absent(out: Path, students: Sequence[str]) -> None:
-    """Say whose results are older than this run: nothing is deleted that may be a grade."""
-    if students:
-        names = ", ".join(students)
-        print(f"{len(students)} have a result in {out} and no submission; they stay: {names}.")
+    if absent := sorted(set(before) - set(students)):  # nothing is deleted that may be a grade
+        names = ", ".join(absent)
+        print(f"{len(absent)} have a result in {out} and no submission; they stay: {names}.")
 
 
 def _fit(folder: Path, handed_in: list[HandedIn]) -> tuple[list[HandedIn], dict[str, str]]:
@@ -217,12 +224,6 @@ def _known(out: Path, lesson: Lesson, students: Collection[str]) -> dict[str, Re
     return known
 
 
-def _stays(handed_in: HandedIn, before: Collection[str]) -> bool:
-    """Is the student's result of an earlier run the last word? The submission is gone."""
-    student, _, reason = handed_in
-    return reason == files.VANISHED and student in before
-
-
 @contextlib.contextmanager
 def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list[str]]:
     """Say in one sentence why grading broke off, how far it had come, and how to go on."""
@@ -233,11 +234,11 @@ def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list
     except suite.SuiteError as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise Problem(
-            f"The hidden suite of {lesson.id} is at fault, so nothing is graded ({why}). "
+            f"The hidden suite of {lesson.id} is at fault, so nothing is run.graded ({why}). "
             f"Repair it, and run `./jaxprentice audit {lesson.id}`."
         ) from None
     except (KeyboardInterrupt, OSError) as error:
-        done = f"{before + len(finished)} of {total} submissions are graded, and kept"
+        done = f"{before + len(finished)} of {total} submissions are run.graded, and kept"
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"Stopped: {done}. Run the same command again to go on.") from None
         reason = error.strerror or str(error)

@@ -65,22 +65,16 @@ def checked(lesson: Lesson, source: bytes | None, reason: str) -> Result:
 
 def _verdict(report: checks.Report, exercise: Exercise) -> Verdict:
     done = report.status(exercise) == checks.DONE
-    found = report.of(exercise.id)
     message = None if done else _why(report, exercise)
+    tests = [(x.test, x.passed) for x in report.of(exercise.id)] or [("checks", False)]
     return {
         "id": exercise.id,
         "points": exercise.points if done else 0.0,
         "max_points": exercise.points,
         "tests": [
-            {
-                "id": x.test,
-                "passed": x.passed,
-                "class": None,
-                "message": None if x.passed else message,
-            }
-            for x in found
-        ]
-        or [{"id": "checks", "passed": False, "class": None, "message": message}],
+            {"id": test, "passed": passed, "class": None, "message": None if passed else message}
+            for test, passed in tests
+        ],
         "class": None,
         "message": message,
         "misconception": None,

@@ -27,14 +27,17 @@ _ATTEMPT = re.compile(r"(?P<stem>.+?)-(?P<number>[0-9]+)(?P<end>\.\w+)")
 
 def _reader(download: Download, assignment: str) -> Reader:
     def read(entry: Entry) -> Readings:
-        claims = [*_claims(entry.name)] or [*_typed(entry.name)]
-        return [[claim] for claim in claims] if entry.is_file else []
+        return [[claim] for claim in _claims(entry.name)] if entry.is_file else []
 
     return read
 
 
 def _claims(name: str) -> Iterator[Claim]:
-    for found in _NUMBERS.finditer(name):
+    readings = [*_NUMBERS.finditer(name)]
+    if not readings and (found := _TYPED.fullmatch(name)):
+        called = ((found["id"], ("lms_id", "id")),)
+        yield Claim(f"{found['who'].removesuffix('_LATE')}_{found['id']}", called, name, name)
+    for found in readings:
         who = name[: found.start()]
         again = _ATTEMPT.fullmatch(found["file"])
         yield Claim(
@@ -47,18 +50,12 @@ def _claims(name: str) -> Iterator[Claim]:
         )
 
 
-def _typed(name: str) -> Iterator[Claim]:
-    if found := _TYPED.fullmatch(name):
-        called = ((found["id"], ("lms_id", "id")),)
-        yield Claim(f"{found['who'].removesuffix('_LATE')}_{found['id']}", called, name, name)
-
-
 def _feedback(name: str, page: Path, several: bool) -> str:
     stem = name.rpartition(".")[0]
     return f"{stem}-{page.stem}.html" if several else f"{stem}.html"
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _table(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     """Canvas knows students by its ID, SIS ID or login; the student's id counts as the login."""
     points = [class_results[0]["max_score"] for class_results in found.values()]
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *tables.titles(found)]
@@ -66,7 +63,7 @@ def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
     for student, cells in tables.cells(found, roster):
         about = roster.get(student)
         rows.append([about.full_name, about.lms_id, "", student, about.section, *cells])
-    (folder / "canvas.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
+    yield "canvas.csv", result_files.table(rows).encode()
 
 
 SYSTEM = System(
@@ -83,7 +80,7 @@ SYSTEM = System(
         feedback=_feedback,
     ),
     Exports(
-        _write,
+        _table,
         holds="`canvas.csv`: the grades, as Canvas imports them",
         use=(
             "Gradebook, *Import*. Students' ids count as their SIS login, and the "

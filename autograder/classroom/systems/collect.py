@@ -11,11 +11,12 @@ import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from autograder.classroom import systems
 from autograder.classroom.course import notebooks, people
 from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
@@ -23,7 +24,7 @@ from autograder.classroom.course.settings import Assignment
 from autograder.classroom.intake import downloads
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry, Source
-from autograder.classroom.systems import owners, registry
+from autograder.classroom.systems import owners
 from autograder.classroom.systems.owners import Owned, Owners
 from autograder.classroom.systems.system import Claim, Collects
 from autograder.grading import result_files
@@ -69,20 +70,17 @@ def give_back(
     assignment = _assignment(folder, name)
     name, place = assignment.name, collected or folder / "submitted"
     has_pages = sorted(x.parent.name for x in (folder / "feedback").glob(f"*/{name}"))
-    graded = _reported(reported, assignment) if reported else has_pages
+    graded = has_pages
+    if reported:
+        own = {name, *(lesson.id for lesson in assignment.lessons)}
+        results = result_files.by_lesson(reported.parent if reported.name == BESIDE else reported)
+        graded = sorted({x["student"] for key in own & results.keys() for x in results[key]})
     others = [x for x in graded if x not in names(place, name) and pages(x)]
     where = reported / "students" if reported else f"feedback/STUDENT/{name}"
     packed = _pack(place, name, pages, out)
     many = "1 page" if packed == 1 else f"{packed} pages"
     said = [f"{out} holds {many}, named as the submissions were."]
     return [*said, *([by_hand(others, where)] if others else [])]
-
-
-def _reported(folder: Path, assignment: Assignment) -> list[str]:
-    """The students with results of an assignment."""
-    own = {assignment.name, *(lesson.id for lesson in assignment.lessons)}
-    found = result_files.by_lesson(folder.parent if folder.name == BESIDE else folder)
-    return sorted({each["student"] for name in own & found.keys() for each in found[name]})
 
 
 def by_hand(students: Sequence[str], where: Path | str) -> str:
@@ -116,32 +114,44 @@ def take_over(
     Of several attempts the last counts. A student's earlier collection is replaced; what `collect`
     did not write stays.
     """
-    known = registry.collecting()
+    known = systems.collecting()
     if system not in known:
         raise Problem(f"There is no system {system!r}. Give one of: {', '.join(known)}.")
     found = owned([downloads.read(download)], [known[system]], roster, assignment)
     if not found.students:
         raise Problem(_none_found(download, system, known[system], assignment, found))
+    kept, said = _write_all(found, system, assignment, out, below)
+    counted, *more = told(found, roster, known[system], kept)
+    return [counted, *said, *more]
+
+
+def _write_all(
+    found: Owners, system: str, assignment: Assignment, out: Path, below: str
+) -> tuple[int, list[str]]:
+    """Write what was found, and leave what `collect` did not write; how often, and what is said."""
     before = {row["student"]: row for row in _rows(out) if row["assignment"] == assignment.name}
-    rows, kept = [], _Kept()
+    rows = []
+    kept, stamps, replaced = list[str](), list[str](), list[str]()  # students
     for student, own in found.students.items():
-        main, files = _chosen(own, assignment)
+        main, files = _chosen(own)
         folder, old = out / student / below, before.get(student, dict.fromkeys(COLUMNS, ""))
         there = _there(folder)
         lies, new = _hash(there), _hash(files)
-        replaced = bool(there.keys() - {STAMP}) and lies != new
-        if replaced and lies != old["content"]:  # neither the download's nor written by `collect`
-            kept.submissions.append(student)
+        differs = bool(there.keys() - {STAMP}) and lies != new
+        if differs and lies != old["content"]:  # neither the download's nor written by `collect`
+            kept.append(student)
             facts = [old[x] for x in ("attempt", "late", "time", "content")]
         else:
-            kept.replaced += [student] * replaced
-            _put(folder, {**files, **kept.stamp(student, there, files, old)})
+            replaced += [student] * differs
+            if there.get(STAMP) not in (None, _stamp(old["time"]), files.get(STAMP)):
+                stamps.append(student)
+                files[STAMP] = there[STAMP]
+            _put(folder, files)
             facts = [str(main.attempt), "late" * main.late, str(main.time or ""), new]
         name = os.fsencode(main.name).decode("utf-8", "backslashreplace")  # it may be Latin-1
         rows.append([assignment.name, student, system, name, *facts])
     _list(out, assignment, rows)
-    counted, *more = told(found, roster, known[system], len(kept.submissions))
-    return [counted, *kept.said(out / "STUDENT" / below), *more]
+    return len(kept), [*_about_what_was_there(kept, stamps, replaced, out / "STUDENT" / below)]
 
 
 def owned(
@@ -150,15 +160,15 @@ def owned(
     """Whose the submissions to an assignment are."""
     files, given = wanted(assignment), _given(assignment)
 
-    def sort(claim: Claim, entry: Entry) -> tuple[bool, list[str]]:
-        taken = {file.inside for file in _taken(claim, entry, files)}
-        left = sorted({path or claim.file for path in entry.files} - taken)
+    def sort(claim: Claim, entry: Entry) -> tuple[list[_File], list[str]]:
+        taken = list(_taken(claim, entry, files))
+        left = sorted({path or claim.file for path in entry.files} - {x.inside for x in taken})
         left = [x for x in left if not (taken and _is_given(x, given))]
-        return bool(taken), list(map(_said, left))
+        return taken, list(map(_said, left))
 
     found = owners.find(got, systems, assignment.name, roster, sort)
     for student, own in found.students.items():
-        taken = [file for claim, entry in own for file in _taken(claim, entry, files)]
+        taken = [file for _, each in own for file in each]
         kept = [*_last(taken).values()]
         if twice := [_said(file.inside) for file in _newest(taken) if file not in kept]:
             found.unasked.setdefault(student, []).extend(twice)
@@ -238,15 +248,14 @@ def _place(name: str, wanted: dict[str, str]) -> str | None:
     return wanted.get(name) or wanted.get(next(made, ""))
 
 
-def write(folder: Path, own: Sequence[Owned], assignment: Assignment) -> None:
+def write(folder: Path, own: Sequence[Owned]) -> None:
     """Write one submission."""
-    _put(folder, _chosen(own, assignment)[1])
+    _put(folder, _chosen(own)[1])
 
 
-def _chosen(own: Sequence[Owned], assignment: Assignment) -> tuple[Claim, dict[str, bytes]]:
+def _chosen(own: Sequence[Owned]) -> tuple[Claim, dict[str, bytes]]:
     """What the system says of the main file of a submission, and the files that it is to have."""
-    files = wanted(assignment)
-    last = _last([file for claim, entry in own for file in _taken(claim, entry, files)])
+    last = _last([file for _, taken in own for file in taken])
     # One byte too many stays too many: the intake says so to the student.
     found = {goal: file.source(intake.ARCHIVE_LIMIT + 1) for goal, file in last.items()}
     main = max(
@@ -296,41 +305,22 @@ def _newest(taken: Sequence[_File]) -> list[_File]:
 # What lies there already
 
 
-@dataclass
-class _Kept:
-    """The students whose files `collect` did not write and left, or replaced by others."""
-
-    submissions: list[str] = field(default_factory=list)
-    stamps: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-
-    def stamp(
-        self,
-        student: str,
-        there: Mapping[str, bytes],
-        files: Mapping[str, bytes],
-        old: Mapping[str, str],
-    ) -> dict[str, bytes]:
-        """A time that is not ours, which stays and is noted."""
-        stamp = there.get(STAMP)
-        if stamp in (None, _stamp(old["time"]), files.get(STAMP)):
-            return {}
-        self.stamps.append(student)
-        return {STAMP: stamp}
-
-    def said(self, where: Path) -> Iterator[str]:
-        if self.replaced:
-            yield f"Replaced by another submission: {', '.join(self.replaced)}."
-        if self.submissions:
-            yield (
-                f"Kept, because it is not as `collect` left it: {', '.join(self.submissions)}. "
-                f"To take what the download has, remove {where} and collect again."
-            )
-        if self.stamps:
-            yield (
-                f"Kept, because `collect` did not write it: the {STAMP} of "
-                f"{', '.join(self.stamps)}. Is it the time of this submission?"
-            )
+def _about_what_was_there(
+    kept: list[str], stamps: list[str], replaced: list[str], where: Path
+) -> Iterator[str]:
+    """Whose files `collect` did not write and left, or replaced by others."""
+    if replaced:
+        yield f"Replaced by another submission: {', '.join(replaced)}."
+    if kept:
+        yield (
+            f"Kept, because it is not as `collect` left it: {', '.join(kept)}. "
+            f"To take what the download has, remove {where} and collect again."
+        )
+    if stamps:
+        yield (
+            f"Kept, because `collect` did not write it: the {STAMP} of "
+            f"{', '.join(stamps)}. Is it the time of this submission?"
+        )
 
 
 def _there(folder: Path) -> dict[str, bytes]:
@@ -433,12 +423,16 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
     if not user_files.is_there(collected / LIST):
         raise Problem(f"{collected} has no {LIST}. Give the folder that `collect` wrote.")
     rows = [row for row in _rows(collected) if row["assignment"] == assignment]
-    written, content = 0, io.BytesIO()
+    written, content, known = 0, io.BytesIO(), systems.collecting()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
             found = pages(row["student"])
             for page in found:
-                archive.write(page, _return_name(row, page, len(found) > 1))
+                if row["system"] not in known:
+                    said = f"{LIST} names no system in {row['system']!r}. Collect again."
+                    raise Problem(said)
+                feedback = known[row["system"]].feedback
+                archive.write(page, feedback(row["name"], page, len(found) > 1))
                 written += 1
     if not rows:
         raise Problem(
@@ -449,10 +443,3 @@ def _pack(collected: Path, assignment: str, pages: Callable[[str], list[Path]], 
         raise Problem(f"There are no pages for {assignment}. Write the feedback or report first.")
     workspace.write(to, content.getvalue())
     return written
-
-
-def _return_name(row: dict[str, str], page: Path, several: bool) -> str:
-    system = registry.collecting().get(row["system"])
-    if system is None:
-        raise Problem(f"{LIST} names no system in {row['system']!r}. Collect again.")
-    return system.feedback(row["name"], page, several)

@@ -102,13 +102,11 @@ jobs:
 """
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _files(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     shows = course.at_once.shows
-    workflow = CHECKING if shows == CHECKS else WORKFLOW
-    (folder / "classroom.yml").write_text(workflow, encoding="utf-8")
-    for result in (result for class_results in found.values() for result in class_results):
-        said = "\n".join(annotations(result, shows))
-        system.place(folder, result, "txt").write_text(f"{said}\n", encoding="utf-8")
+    yield "classroom.yml", (CHECKING if shows == CHECKS else WORKFLOW).encode()
+    lines = system.of_each(found, "txt", lambda x: "\n".join([*annotations(x, shows), ""]).encode())
+    yield from lines
 
 
 def annotations(result: Result, shows: str = FULL) -> Iterator[str]:
@@ -175,7 +173,7 @@ SYSTEM = system.System(
         ),
     ),
     Exports(
-        _write,
+        _files,
         holds=(
             "for each submission its points and marks with file and line, as GitHub's annotations, "
             "and a workflow that shows them"

@@ -7,10 +7,9 @@ in its folder /autograder, runs `setup.sh` once, and `run_autograder` for each s
 starts `main` below. See "Autograder Specifications" on gradescope-autograders.readthedocs.io.
 """
 
-import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import CHECKS, FULL, Course
 from autograder.classroom.intake import files as intake
 from autograder.classroom.intake.downloads import Download, Entry
-from autograder.classroom.run.presenting import Submission, presented
+from autograder.classroom.run.run import Submission, presented
 from autograder.classroom.systems import at_once, system
 from autograder.classroom.systems.system import Called, Claim, Collects, Exports, Reader, Readings
 from autograder.grading import feedback, result_files, submission, suite
@@ -96,13 +95,13 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
     Where students see the visible checks alone at first, the rest waits until grades are published.
     """
     shown = "after_published" if shows == CHECKS else "visible"
-    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     tests = [
-        _test(
-            number, exercise, titles.get(exercise["id"], ""), at_once.said(exercise, shows, hints)
-        )
+        _test(number, exercise, at_once.said(exercise, shows, hints))
         for number, exercise in enumerate(result["exercises"], 1)
     ]
+    if notes := result.get("review"):  # worth no points, so that it can be hidden
+        output = {"output": "\n".join(notes), "output_format": "text", "visibility": "hidden"}
+        tests.append({"name": "For instructors: this needs manual review", **output})
     return {
         "score": result["score"],
         "execution_time": round(result["seconds"]),
@@ -110,11 +109,12 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
         "output_format": "text",
         "visibility": shown,
         "stdout_visibility": "hidden",
-        "tests": [*tests, *_for_instructors(result)],
+        "tests": tests,
     }
 
 
-def _test(number: int, exercise: Verdict, title: str, said: str) -> dict[str, Any]:
+def _test(number: int, exercise: Verdict, said: str) -> dict[str, Any]:
+    title = system.title_of(exercise)
     passed = exercise["points"] >= exercise["max_points"]
     points = {
         "score": exercise["points"],
@@ -129,14 +129,6 @@ def _test(number: int, exercise: Verdict, title: str, said: str) -> dict[str, An
         "output_format": "text",
         "visibility": "visible",
     }
-
-
-def _for_instructors(result: Result) -> Iterator[dict[str, Any]]:
-    """Why a person should look at the submission: worth no points, so that it can be hidden."""
-    if notes := result.get("review"):
-        name = "For instructors: this needs manual review"
-        output = "\n".join(notes)
-        yield {"name": name, "output": output, "output_format": "text", "visibility": "hidden"}
 
 
 # ------------------------------------------------------------------------------------------
@@ -184,22 +176,14 @@ exec "$python" -P -m autograder.classroom.systems.gradescope {lesson} "$folder" 
 ROOMS = ("lessons", "recording", "worker", "sandbox", "grading", "student", "classroom")
 
 
-def write_archive(
-    lesson: Lesson, path: Path, seed: int, course: str = "", shows: str = FULL
-) -> None:
-    """Write the autograder of a lesson, to be uploaded to Gradescope as it is.
+def archive(lesson: Lesson, seed: int, course: str = "", shows: str = FULL) -> bytes:
+    """The autograder of a lesson, to be uploaded to Gradescope as it is.
 
     Its generated tests are drawn from `seed`, its points are those of `course`, a course.toml.
     """
     start = RUN.format(lesson=lesson.id, seed=seed)
     scripts = {"setup.sh": SETUP.encode(), "run_autograder": start.encode()}
-    pack(files(lesson, course, shows) | scripts, path)
-
-
-def pack(content: Mapping[str, bytes], path: Path) -> None:
-    """Write an archive of these files; those on top are scripts."""
-    programs = [name for name in content if "/" not in name]
-    path.write_bytes(packing.packed(sorted(content.items()), programs))
+    return packing.packed(sorted((files(lesson, course, shows) | scripts).items()), scripts)
 
 
 def files(lesson: Lesson, course: str, shows: str = FULL) -> dict[str, bytes]:
@@ -232,13 +216,13 @@ def files(lesson: Lesson, course: str, shows: str = FULL) -> dict[str, bytes]:
 # The system
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _files(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
+    hints, shows = course.feedback.hints, course.at_once.shows
     for name, lesson, text, seed in system.graders(found, course):
-        archive = folder / f"{name}-autograder.zip"
-        write_archive(lesson, archive, seed, text, course.at_once.shows)
-    for result in (result for class_results in found.values() for result in class_results):
-        made = document(result, course.feedback.hints, course.at_once.shows)
-        system.write_json(made, system.place(folder, result, "json"))
+        yield f"{name}-autograder.zip", archive(lesson, seed, text, shows)
+    yield from system.of_each(
+        found, "json", lambda result: system.as_json(document(result, hints, shows))
+    )
 
 
 SYSTEM = system.System(
@@ -255,7 +239,7 @@ SYSTEM = system.System(
         times=True,
     ),
     Exports(
-        _write,
+        _files,
         holds=(
             "`LESSON-autograder.zip` with the course's points, and a `results.json` for each "
             "submission"
@@ -273,28 +257,46 @@ def main(arguments: Sequence[str]) -> int:
     """Grade FOLDER/submission and write FOLDER/results/results.json; the exit status.
 
     If that cannot be done there is no such file, and Gradescope says so, which is better than a
-    score that was neither earned nor lost. The reason is printed, for the instructor alone.
+    score that was neither earned nor lost.
     """
-    name, folder, seed, level = arguments
-    made = Path(folder, "results", "results.json")
+    lesson, folder, seed, level = arguments
+
+    def shown(result: Result, hints: int, shows: str) -> dict[str, Any]:
+        made = document(result, hints, FULL if shows == CHECKS else shows)
+        return {**made, "extra_data": {TESTED: True}}
+
+    return run(lesson, Path(folder), "submission", int(seed), level, shown)
+
+
+def run(
+    lesson: str,
+    folder: Path,
+    inside: str,
+    seed: int,
+    level: str,
+    shown: Callable[[Result, int, str], dict[str, Any]],
+    failed: dict[str, Any] | None = None,
+) -> int:
+    """Grade a folder inside a different one, and write what is `shown` of it; the exit status.
+
+    The reason why something cannot be graded is for the log: students read the document.
+    """
+    made = folder / "results" / "results.json"
     made.unlink(missing_ok=True)  # no matter what wrote it
     try:
         course = courses.read(places.COURSE)  # the archive's own, if it has one
-        if waits := too_many(Path(folder), course.at_once.per_day):
-            result_files.write_text(made, json.dumps(waits, indent=1) + "\n")
-            return 0
-        result = grade(name, course, Path(folder), "submission", int(seed), level or None)
+        found, status = too_many(folder, course.at_once.per_day), 0
+        if found is None:
+            result = grade(lesson, course, folder, inside, seed, level or None)
+            print(f"{result['score']:g} of {result['max_score']:g}, {result['isolation']}")
+            shows = course.at_once.shows
+            found = at_once.marked(shown(result, course.feedback.hints, shows), shows)
     except (Problem, suite.SuiteError) as error:
         print(f"Not graded. {error}", file=sys.stderr)
-        return 1
-    print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
-    shows = course.at_once.shows
-    shown = document(result, course.feedback.hints, FULL if shows == CHECKS else shows)
-    found = at_once.marked(shown, shows)
-    found["extra_data"] = {TESTED: True}
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    result_files.write_text(made, text + "\n")
-    return 0
+        found, status = failed, 1
+    if found is not None:
+        result_files.write_text(made, system.as_json(found).decode())
+    return status
 
 
 TESTED = "tested"  # in `extra_data`: this submission counts among those of its day
@@ -311,7 +313,11 @@ def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
     try:
         about = user_files.document(path)
         now = datetime.fromisoformat(about["created_at"])
-        tested = [x for x in about["previous_submissions"] if _was_tested(x)]
+        tested = [
+            x
+            for x in about["previous_submissions"]
+            if ((x.get("results") or {}).get("extra_data") or {}).get(TESTED)
+        ]
         times = [datetime.fromisoformat(x["submission_time"]) for x in tested]
         today = [x for x in times if now - x < DAY]
     except (AttributeError, KeyError, TypeError, ValueError):  # "may be subject to change"
@@ -327,11 +333,6 @@ def too_many(folder: Path, per_day: int) -> dict[str, Any] | None:
 
 
 DAY = timedelta(days=1)
-
-
-def _was_tested(submission: dict[str, Any]) -> bool:
-    results = submission.get("results") or {}
-    return bool((results.get("extra_data") or {}).get(TESTED))
 
 
 def grade(

@@ -5,19 +5,11 @@ as pytest's xunit1 has them, which readers on GitHub and GitLab use.
 """
 
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autograder.classroom.course.people import Roster
-from autograder.classroom.course.settings import Course
-from autograder.classroom.systems.system import Exports, System, place, place_of
-from autograder.grading.result import Class, Result
-
-
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
-    for result in (result for class_results in found.values() for result in class_results):
-        place(folder, result, "xml").write_bytes(document(result))
+from autograder.classroom.systems.system import Exports, System, of_each, place_of
+from autograder.grading.result import Result
 
 
 def document(result: Result) -> bytes:
@@ -54,7 +46,7 @@ def _printable(value: Any) -> str:
 SYSTEM = System(
     "junit",
     exports=Exports(
-        _write,
+        lambda found, *_: of_each(found, "xml", document),
         holds="a JUnit file for each submission, a test case for each hidden test",
         use=(
             "for your own continuous integration; it names hidden tests, so keep it from students"

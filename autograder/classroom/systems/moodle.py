@@ -8,7 +8,6 @@ If students hand in as teams, the team's name and "-" are before it ("Default gr
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from autograder.classroom.course import people
@@ -49,13 +48,13 @@ def _names(who: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield people.in_any_order(name), ("words",)
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _table(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     """Moodle's import of grades: the instructor chooses there what each column is."""
     rows: list[list[Any]] = [["Username", "ID number", "Email address", *tables.titles(found)]]
     for student, cells in tables.cells(found, roster):
         about = roster.get(student)
         rows.append([student, about.lms_id, about.email, *cells])
-    (folder / "moodle.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
+    yield "moodle.csv", result_files.table(rows).encode()
 
 
 SYSTEM = System(
@@ -77,7 +76,7 @@ SYSTEM = System(
         ),
     ),
     Exports(
-        _write,
+        _table,
         holds="`moodle.csv`: a column for each assignment, empty where nothing was submitted",
         use=(
             "*Grades*, *Import*, *CSV file*; map the user by `Username`, `ID number` or "

@@ -8,6 +8,7 @@ out, and said with all names; everyone else is collected.
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from autograder.classroom.course import people
 from autograder.classroom.course.people import Roster
@@ -16,7 +17,7 @@ from autograder.classroom.systems.system import Called, Claim, Collects, Reading
 
 NAMED = 5  # files of an entry, in a sentence
 
-Owned = tuple[Claim, Entry]
+Owned = tuple[Claim, list[Any]]  # with what was asked for
 
 
 @dataclass
@@ -55,11 +56,11 @@ def find(
     systems: Sequence[Collects],
     assignment: str,
     roster: Roster,
-    sort: Callable[[Claim, Entry], tuple[bool, list[str]]],
+    sort: Callable[[Claim, Entry], tuple[list[Any], list[str]]],
 ) -> Owners:
     """The owners of what these systems have packed, and what was not asked for.
 
-    `sort` says whether an entry has something that was asked for, and which files were not.
+    `sort` says what of an entry was asked for, and which files were not.
     """
     entries = list(_entries(downloads, systems, assignment))
     known = _Known(roster, [claim for _, readings in entries for x in readings for claim in x])
@@ -70,10 +71,12 @@ def find(
             found.unnamed.append(entry.name)
         claims = [claim for reading in readings for claim in reading]
         sorted_out = [(claim, *sort(claim, entry)) for claim in claims]
-        wanted = any(some for _, some, _ in sorted_out)
+        wanted = any(taken for _, taken, _ in sorted_out)
         if not wanted or len(readings) == 1:
             for claim, _, left in sorted_out:
-                _note(found, claim, left, known)
+                students = known.called(claim)
+                if len(students) == 1 and left:  # it is clear whose they are
+                    found.unasked.setdefault(students[0], []).extend(left)
         if not wanted:
             continue
         if len(readings) > 1:
@@ -82,8 +85,8 @@ def find(
                 f"{entry.name!a} could be from {ways} and is left out. Rename it."
             )
             continue
-        for claim in claims:
-            _give(found, claim, entry, known)
+        for claim, taken, _ in sorted_out:
+            _give(found, claim, taken, known)
     _refuse_two_accounts(found)
     return found
 
@@ -104,17 +107,10 @@ def _entries(
             yield entry, [reading for each in read for reading in each(entry)]
 
 
-def _note(found: Owners, claim: Claim, files: list[str], known: "_Known") -> None:
-    """Note files that were not asked for, if it is clear whose they are."""
-    students = known.called(claim)
-    if len(students) == 1 and files:
-        found.unasked.setdefault(students[0], []).extend(files)
-
-
-def _give(found: Owners, claim: Claim, entry: Entry, known: "_Known") -> None:
+def _give(found: Owners, claim: Claim, taken: list[Any], known: "_Known") -> None:
     students = known.called(claim)
     if len(students) == 1:
-        found.students.setdefault(students[0], []).append((claim, entry))
+        found.students.setdefault(students[0], []).append((claim, taken))
     elif students:
         several = " and ".join(students)
         numbers = " Write their numbers into its column `participant`." if claim.participant else ""
@@ -152,14 +148,10 @@ class _Known:
     def _of(self, called: Called, participant: str) -> list[str]:
         for text, columns in called:
             column = next(filter(None, map(self._column, columns)), {})
-            if own := column.get(_plain(text)):
-                return self._told_apart(own, participant)
+            if own := column.get(_plain(text)):  # of several the one with this number
+                same = self._column("participant").get(participant, [])
+                return [x for x in own if x in same] or own
         return []
-
-    def _told_apart(self, students: list[str], participant: str) -> list[str]:
-        """Of several the one with this number, if there is one."""
-        same = self._column("participant").get(participant, [])
-        return [x for x in students if x in same] or students
 
     def _column(self, name: str) -> dict[str, list[str]]:
         if name not in self._columns:

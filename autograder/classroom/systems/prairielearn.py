@@ -7,20 +7,18 @@ reads /grade/results/results.json. See "External Grading" in its documentation.
 import json
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.course import settings as courses
 from autograder.classroom.course.people import Roster
 from autograder.classroom.course.settings import COUNTS, FULL, Course
 from autograder.classroom.systems import at_once, gradescope, system
 from autograder.classroom.systems.system import Exports, System
-from autograder.grading import feedback, result_files, suite
+from autograder.grading import feedback
 from autograder.grading.result import Class, Result, Verdict
-from autograder.lessons import manifest, places
+from autograder.lessons import packing
 from autograder.lessons.manifest import Lesson
-from autograder.lessons.problem import Problem
 
 LIMIT = 4_000  # characters of a test's output: the document may have 1 MB
 
@@ -53,11 +51,10 @@ def document(result: Result, hints: int = 1, shows: str = FULL) -> dict[str, Any
 
 
 def _test(exercise: Verdict, hints: int, shows: str) -> dict[str, Any]:
-    titles = {e.id: e.title for lesson in manifest.load().values() for e in lesson.graded}
     passed = exercise["points"] >= exercise["max_points"]
     return {
         "name": exercise["id"],
-        "description": titles.get(exercise["id"], ""),
+        "description": system.title_of(exercise),
         "points": exercise["points"],
         "max_points": exercise["max_points"],
         "message": "" if passed or shows == COUNTS else exercise["message"] or "",
@@ -65,14 +62,15 @@ def _test(exercise: Verdict, hints: int, shows: str) -> dict[str, Any]:
     }
 
 
-def write_image(
-    lesson: Lesson, path: Path, seed: int, course: str = "", shows: str = FULL, per_day: int = 0
-) -> None:
-    """Write the archive from which the image of a lesson's grader is built.
+def image(
+    lesson: Lesson, seed: int, course: str = "", shows: str = FULL, per_day: int = 0
+) -> bytes:
+    """The archive from which the image of a lesson's grader is built.
 
     Its points are those of `course`, a course.toml.
     """
-    gradescope.pack(gradescope.files(lesson, course, shows) | _own(lesson, seed, per_day), path)
+    files = gradescope.files(lesson, course, shows) | _own(lesson, seed, per_day)
+    return packing.packed(sorted(files.items()))
 
 
 def _own(lesson: Lesson, seed: int, per_day: int) -> dict[str, bytes]:
@@ -105,19 +103,19 @@ def _own(lesson: Lesson, seed: int, per_day: int) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _files(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
+    hints, shows = course.feedback.hints, course.at_once.shows
     for name, lesson, text, seed in system.graders(found, course):
-        image = folder / f"{name}-grader.zip"
-        write_image(lesson, image, seed, text, course.at_once.shows, course.at_once.per_day)
-    for result in (result for class_results in found.values() for result in class_results):
-        made = document(result, course.feedback.hints, course.at_once.shows)
-        system.write_json(made, system.place(folder, result, "json"))
+        yield f"{name}-grader.zip", image(lesson, seed, text, shows, course.at_once.per_day)
+    yield from system.of_each(
+        found, "json", lambda result: system.as_json(document(result, hints, shows))
+    )
 
 
 SYSTEM = System(
     "prairielearn",
     exports=Exports(
-        _write,
+        _files,
         holds=(
             "`LESSON-grader.zip`: a question, and an external grader that Docker builds, with the "
             "course's points; and a `results.json` for each submission"
@@ -138,23 +136,10 @@ NOT_GRADED = "This could not be graded, which is not your fault. Your instructor
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade FOLDER/student and write FOLDER/results/results.json; the exit status.
-
-    The reason why something cannot be graded is for the log: students read the document.
-    """
-    name, folder, seed = arguments
-    made = Path(folder, "results", "results.json")
-    made.unlink(missing_ok=True)
-    try:
-        course = courses.read(places.COURSE)
-        result = gradescope.grade(name, course, Path(folder), "student", int(seed), None)
-        found = document(result, course.feedback.hints, course.at_once.shows)
-        found, status = at_once.marked(found, course.at_once.shows), 0
-    except (Problem, suite.SuiteError) as error:
-        print(f"Not graded. {error}", file=sys.stderr)
-        found, status = {"gradable": False, "format_errors": NOT_GRADED}, 1
-    result_files.write_text(made, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    return status
+    """Grade FOLDER/student and write FOLDER/results/results.json; the exit status."""
+    lesson, folder, seed = arguments
+    failed = {"gradable": False, "format_errors": NOT_GRADED}
+    return gradescope.run(lesson, Path(folder), "student", int(seed), "", document, failed)
 
 
 if __name__ == "__main__":

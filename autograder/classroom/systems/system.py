@@ -60,7 +60,7 @@ class Collects:
 class Exports:
     """How a system takes grades. The texts are for the guide's table."""
 
-    write: Callable[[Class, Path, Roster, Course], None]
+    files: Callable[[Class, Roster, Course], Iterator[tuple[str, bytes]]]  # by path
     holds: str
     use: str
 
@@ -78,17 +78,18 @@ class System:
 # What several write
 
 
-def place(folder: Path, result: Result, suffix: str) -> Path:
-    """Where the file of one submission goes: `folder/<lesson>/<student>.<suffix>`."""
-    lesson, student = (result_files.file_name(x) for x in (result["lesson"], result["student"]))
-    path = folder / lesson / f"{student}.{suffix}"
-    path.parent.mkdir(exist_ok=True)
-    return path
+def of_each(
+    found: Class, suffix: str, make: Callable[[Result], bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """The file of each submission: `<lesson>/<student>.<suffix>`."""
+    for result in (result for class_results in found.values() for result in class_results):
+        names = (result_files.file_name(x) for x in (result["lesson"], result["student"]))
+        yield f"{'/'.join(names)}.{suffix}", make(result)
 
 
-def write_json(document: Any, path: Path) -> None:
-    """Write a document for people as well as for programs."""
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def as_json(document: Any) -> bytes:
+    """A document for people as well as for programs."""
+    return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode()
 
 
 def graders(found: Class, course: Course) -> Iterator[tuple[str, Lesson, str, int]]:
@@ -113,6 +114,12 @@ def _check_points(name: str, lesson: Lesson, result: Result) -> None:
             f"{name} was graded with other points than course.toml gives. In a course directory "
             f"run `nbgrader autograde {name}`; without one put the course.toml beside the results."
         )
+
+
+def title_of(exercise: Verdict) -> str:
+    """The title of an exercise; "" if the course does not have it any more."""
+    graded = (part for lesson in manifest.load().values() for part in lesson.graded)
+    return next((part.title for part in graded if part.id == exercise["id"]), "")
 
 
 def place_of(exercise: Verdict) -> dict[str, str]:

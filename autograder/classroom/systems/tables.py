@@ -1,7 +1,6 @@
 """Plain tables, after RFC 4180; and what the tables for other systems are made of."""
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from autograder.classroom.course.people import Roster
@@ -12,24 +11,29 @@ from autograder.grading.result import Class
 from autograder.lessons import manifest
 
 
-def _write(found: Class, folder: Path, roster: Roster, course: Course) -> None:
+def _table(found: Class, roster: Roster, course: Course) -> Iterator[tuple[str, bytes]]:
     parts = [f"{name}{part}" for name in found for part in ("", " maximum", " days late")]
     rows: list[list[Any]] = [["student", "name", "section", *parts, "total", "maximum"]]
     points = [results[0]["max_score"] for results in found.values()]
     late = [{r["student"]: r.get("days_late", "") for r in x} for x in found.values()]
-    for student, row in _scores(found, roster).items():
+    for student, row in cells(found, roster):
         about = roster.get(student)
-        each = zip(_shown(row), points, [days.get(student, "") for days in late], strict=True)
-        total = round(sum(score for score in row if score is not None), 2)
+        each = zip(row, points, [days.get(student, "") for days in late], strict=True)
+        total = round(sum(score for score in row if score != ""), 2)
         facts = [x for part in each for x in part]
         rows.append([student, about.full_name, about.section, *facts, total, sum(points)])
-    (folder / "grades.csv").write_text(result_files.table(rows), encoding="utf-8", newline="")
+    yield "grades.csv", result_files.table(rows).encode()
 
 
 def cells(found: Class, roster: Roster) -> Iterator[tuple[str, list[Any]]]:
-    """Every student with the scores, as cells of a table."""
-    for student, row in _scores(found, roster).items():
-        yield student, _shown(row)
+    """Every student with the scores in each lesson; a cell is empty if nothing was submitted.
+
+    The roster's students are there as well if they have handed in nothing.
+    """
+    by_lesson = [{r["student"]: r["score"] for r in results} for results in found.values()]
+    students = sorted({*roster.students, *(name for scores in by_lesson for name in scores)})
+    for student in students:
+        yield student, [scores.get(student, "") for scores in by_lesson]
 
 
 def titles(found: Class) -> list[str]:
@@ -38,24 +42,10 @@ def titles(found: Class) -> list[str]:
     return [known[name].title if name in known else name for name in found]
 
 
-def _shown(row: Iterable[float | None]) -> list[Any]:
-    return ["" if score is None else score for score in row]
-
-
-def _scores(found: Class, roster: Roster) -> dict[str, list[float | None]]:
-    """Every student's score in each lesson; None where there is no submission.
-
-    The roster's students are there as well if they have handed in nothing.
-    """
-    by_lesson = [{r["student"]: r["score"] for r in results} for results in found.values()]
-    students = sorted({*roster.students, *(name for scores in by_lesson for name in scores)})
-    return {student: [scores.get(student) for scores in by_lesson] for student in students}
-
-
 SYSTEM = System(
     "csv",
     exports=Exports(
-        _write,
+        _table,
         holds=(
             "`grades.csv`: a row for each student, with name and section; for each lesson the "
             "points, the maximum and the days late"
