@@ -11,7 +11,6 @@ from autograder.lessons import places
 
 PROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS = PROJECT["dependency-groups"]
-LAYERS = [name for name in GROUPS if name != "otter"]  # which has a lock of its own
 
 
 def pins(name, python):
@@ -32,7 +31,7 @@ def pins(name, python):
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
-@pytest.mark.parametrize("layer", [*LAYERS, "uv"])
+@pytest.mark.parametrize("layer", [*GROUPS, "uv"])
 def test_each_layer_is_a_part_of_the_lock(layer, python):
     assert pins(layer, python).items() <= pins("lock", python).items()
 
@@ -58,7 +57,7 @@ def test_each_layer_pins_what_the_project_names_for_it(layer):
     locked, named = pins(layer, "3.11"), list(dependencies(layer))
     for requirement in named:
         assert locked[requirement.name] in requirement.specifier
-    assert layer == "otter" or locked.keys() == {x.name for x in named}
+    assert locked.keys() == {x.name for x in named}
 
 
 def test_what_makes_every_command_of_nbgrader_slow_is_left_out():

@@ -109,7 +109,7 @@ def test_no_file_holds_the_marks_of_a_merge():
 
 def test_lock_files_hold_pins_and_hashes_and_no_addresses():
     for path in {*(places.ROOT / "requirements").glob("*.txt")} - {WITHOUT}:
-        locked = path.stem in ("lock", "otter", "uv")
+        locked = path.stem in ("lock", "uv")
         for line in path.read_text(encoding="utf-8").splitlines():
             pin, *hashes = line.split(" --hash=sha256:")
             assert re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.]+( ; [\w'.<>=!() *]+)?", pin)
