@@ -26,11 +26,11 @@ class _Page:
     lesson: Lesson
     examples: list[Part]
     tree: dict[str, str]
-    kind: str = ""  # of the tree, in the name under which outputs are kept
+    kind: str = ""  # of the tree, in the name under which it is kept what they leave
 
     @property
     def place(self) -> page_outputs.Place:
-        """Where outputs are kept."""
+        """Where it is kept what they leave."""
         runner = Path(run_examples.__file__).read_text(encoding="utf-8")
         name = f"examples/{self.lesson.id}{self.kind}"
         return page_outputs.place(self.lesson.id, name, self.codes, self.tree, runner)
@@ -39,11 +39,6 @@ class _Page:
     def codes(self) -> list[str]:
         """The texts of the examples."""
         return [page.code(example) for example in self.examples]
-
-    def left(self) -> list[list[Output]]:
-        """What each example leaves: as it is kept, else run now."""
-        found: list[list[Output]] = self.place.left(self.run) if self.examples else []
-        return found
 
     def run(self) -> list[list[Output]]:
         """What each example leaves, run now."""
@@ -60,23 +55,24 @@ def _page(lesson: Lesson) -> _Page:
     return _Page(lesson, examples, assemble.files_of(manifest.needed(lesson)))
 
 
-def _fresh_page(lesson: Lesson) -> _Page:
-    """The examples of a page, on the tree of one who has written nothing yet."""
-    about = _page(lesson)
-    skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
-    return replace(about, tree={**about.tree, **skeleton}, kind=".skeleton")
+def _left(about: _Page) -> list[list[Output]]:
+    """What each example leaves: as it is kept, else run now."""
+    found: list[list[Output]] = about.place.left(about.run) if about.examples else []
+    return found
 
 
 def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, Any]:
     """What the examples of a page leave, for both who may run them."""
-    pages = (_page(lesson), _fresh_page(lesson)) if lesson.has_page else ()
-    return {about.place: about.left() for about in pages if about.examples}
+    if not lesson.has_page or not (about := _page(lesson)).examples:
+        return {}
+    fresh = _fresh(about)
+    return {about.place: _left(about), fresh.place: _missing(about, fresh)}
 
 
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
     """What nbformat has below each example of the page, which is named by its line."""
     about = _page(lesson)
-    found = about.left()
+    found = _left(about)
     for example, left in zip(about.examples, found, strict=True):
         _check(example, left, lesson)
     return {example.line: left for example, left in zip(about.examples, found, strict=True)}
@@ -87,17 +83,35 @@ def needs(lesson: Lesson) -> dict[int, str]:
 
     The exercise is "" if an example only misses what one above it should have defined.
     """
-    about, works = _fresh_page(lesson), outputs(lesson)
-    ids = {exercise.id for exercise in lesson.exercises}
-    errors = {
-        example.line: _error(left)
-        for example, left in zip(about.examples, about.left(), strict=True)
-    }
-    return {
-        line: error["evalue"] if error["evalue"] in ids else ""
-        for line, error in errors.items()
-        if error and not _error(works[line])
-    }
+    about = _page(lesson)
+    missing = _missing(about, _fresh(about))
+    return {about.examples[int(number)].line: name for number, name in missing.items()}
+
+
+def _fresh(about: _Page) -> _Page:
+    """The same examples, on the tree of one who has written nothing yet."""
+    lesson = about.lesson
+    skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
+    return replace(about, tree={**about.tree, **skeleton}, kind=".skeleton")
+
+
+def _missing(about: _Page, fresh: _Page) -> dict[str, str]:
+    """By their number, as a text, the examples that only fail on the skeleton, and what they miss.
+
+    Of a page that is kept this is one line of a file.
+    """
+    ids = {exercise.id for exercise in about.lesson.exercises}
+
+    def compared() -> dict[str, str]:
+        pairs = zip(map(_error, fresh.run()), map(_error, _left(about)), strict=True)
+        return {
+            str(i): error["evalue"] if error["evalue"] in ids else ""
+            for i, (error, announced) in enumerate(pairs)
+            if error and not announced
+        }
+
+    found: dict[str, str] = fresh.place.left(compared) if fresh.examples else {}
+    return found
 
 
 def _error(left: list[Output]) -> Output | None:
@@ -109,9 +123,9 @@ def prepare(lessons: Sequence[Lesson]) -> None:
 
     Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
     """
-    pages = [about for x in lessons for about in (_page(x), _fresh_page(x))]
+    pages = [(about, _fresh(about)) for about in map(_page, lessons)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(_Page.left, pages))
+        list(pool.map(lambda both: (_left(both[0]), _missing(*both)), pages))
 
 
 _RAISES = re.compile(r'\braises="(\w+)"')
