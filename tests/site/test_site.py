@@ -457,17 +457,6 @@ def test_the_line_of_a_rule_is_marked_beside_the_program(tabs):
     assert viewer.locator(".stepper-code .stepper-at").count() == 2
 
 
-def test_the_first_page_says_at_once_what_it_is_and_where_to_start(tabs):
-    tab, _ = tabs["index.html"]
-    tab.set_viewport_size({"width": 1280, "height": 800})
-    tab.evaluate("scrollTo(0, 0)")
-    bottom = "e => e.getBoundingClientRect().bottom"
-    for part in (".hero", ".home .md-button--primary"):
-        assert 0 < tab.locator(part).evaluate(bottom) <= 800
-    hours = sum(lesson.minutes for lesson in LESSONS) / 60
-    assert f"about {hours:.0f} hours" in tab.locator(".home").inner_text()
-
-
 @pytest.mark.slow
 def test_how_to_obtain_the_course_comes_from_one_setting(small, monkeypatch):
     (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
