@@ -21,6 +21,7 @@ from html.parser import HTMLParser
 import pytest
 import small_course
 from command_lines import EXAMPLES
+from PIL import Image
 
 from autograder import cli
 from autograder.classroom.handouts import leaks
@@ -133,7 +134,18 @@ def test_each_page_has_its_address_description_and_preview(built):
     assert [x for x in descriptions if not 40 < len(x) <= 160] == []
     for _, metas in found.values():
         assert metas["og:description"] == metas["description"]
-        assert (built / metas["og:image"].removeprefix(folder)).is_file()
+        assert metas["og:image"].startswith(folder)
+
+
+def test_each_page_has_a_picture_of_its_own_for_links_to_it(built):
+    found = {path: described(path)[1] for path in pages(built) if path.name != "404.html"}
+    names = [metas["og:image"].partition(f"/{built.name}/")[2] for metas in found.values()]
+    pictures = [(built / name).read_bytes() for name in names]
+    titles = {metas["og:title"] for metas in found.values()}
+    assert len(set(pictures)) == len(titles)
+    assert [title for title in titles if not title.isascii()] == []  # what the font has
+    assert [name for name, x in zip(names, pictures, strict=True) if len(x) > 60_000] == []
+    assert {Image.open(built / name).size for name in names} == {(1200, 630)}
 
 
 def described(path):
