@@ -1,14 +1,17 @@
-"""nbgrader as it is, set up to make the same checks as the grading engine on the same submissions.
+"""Other graders, set up to make the same checks as the grading engine on the same submissions.
 
-It executes each notebook in a kernel, in which the hidden checks run beside the student's code. The
-module is read from the folder of the submission; the notebook only asks for the checks.
+nbgrader as it is executes each notebook in a kernel, in which the hidden checks run beside the
+student's code. otter-grader does the same, and takes one submission a call. Both read the module
+from the folder of the submission; the notebook only asks for the checks.
 """
 
+import json
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from autograder.worker import wire
 from benchmarks import _same_checks as same_checks
 
 HERE = Path(__file__).parent
+OTTER = ROOT / "build" / "otter"  # an environment of its own: its pins are not ours
 
 Job = tuple[str, str]  # student, module
 
@@ -133,6 +137,79 @@ def gradebook_scores(course: Path, lesson: Lesson) -> dict[str, float]:
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         return {x.student.id: x.score for x in book.assignment_submissions(lesson.id)}
+
+
+# otter-grader -------------------------------------------------------------------------------------
+
+_TESTS = """
+from otter.test_files import test_case
+
+OK_FORMAT = False
+name = {name!r}
+points = {points!r}
+"""
+_TEST = """
+
+@test_case()
+def {name}(env):
+    assert env["checks"].passes({exercise!r}, {test!r})
+"""
+
+
+def otter() -> Path:
+    """otter's command, in an environment that is made when it is first needed."""
+    program = OTTER / "bin" / "otter"
+    stamp, pins = OTTER / "pins.txt", ROOT / "requirements" / "otter.txt"
+    if not stamp.is_file() or stamp.read_text() != pins.read_text():
+        print("Installing otter-grader into build/otter.", flush=True)
+        run([sys.executable, "-m", "venv", "--clear", str(OTTER)], ROOT)
+        run([str(OTTER / "bin" / "pip"), "install", "-q", "-r", str(pins)], ROOT)
+        shutil.copy(pins, stamp)
+    return program
+
+
+def otter_folder(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> None:
+    """otter's archive with the tests, and an archive for each submission."""
+    write_assignment(folder / "assignment", lesson)
+    content = pickle.loads((folder / "assignment" / same_checks.ANSWERS).read_bytes())
+    tests = folder / "tests"
+    tests.mkdir()
+    for exercise in lesson.graded:
+        names = list(content["tests"][exercise.id])
+        points = [exercise.points / len(names)] * len(names)
+        text = _TESTS.format(name=exercise.id, points=points)
+        for number, test in enumerate(names):
+            text += _TEST.format(name=f"test_{number}", exercise=exercise.id, test=test)
+        (tests / f"{exercise.id.replace('.', '-')}.py").write_text(text, encoding="utf-8")
+    flags = ["--no-config", "--no-requirements", "--no-environment"]
+    run([str(otter()), "generate", "-t", "tests", *flags], folder)
+    for student, source in jobs:
+        _zip(folder / f"{student}.zip", folder / "assignment", {lesson.module: source})
+
+
+def _zip(archive: Path, tree: Path, overlay: dict[str, str]) -> None:
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in sorted(p for p in tree.rglob("*") if p.is_file()):
+            name = path.relative_to(tree).as_posix()
+            if name in overlay:
+                file.writestr(name, overlay[name])
+            else:
+                file.write(path, name)
+
+
+def otter_command(folder: Path, student: str) -> list[str]:
+    places = ["-a", "autograder.zip", "-o", f"results/{student}"]
+    (folder / "results" / student).mkdir(parents=True)
+    return [str(otter()), "run", *places, "--no-logo", f"{student}.zip"]
+
+
+def otter_scores(folder: Path) -> dict[str, float]:
+    """The scores in the results that `otter run` has written."""
+    found = {}
+    for path in folder.glob("results/*/results.json"):
+        tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+        found[path.parent.name] = sum(test.get("score", 0.0) for test in tests)
+    return found
 
 
 # Running them -------------------------------------------------------------------------------------

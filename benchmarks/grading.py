@@ -1,11 +1,11 @@
-"""The speed of grading, beside nbgrader as it is, on the same submissions.
+"""The speed of grading, beside nbgrader as it is and otter-grader, on the same submissions.
 
 `./jaxprentice bench grading` measures on two processors and writes `build/bench/grading.json`. The
 class is a quarter each of right, half done and untouched submissions and of known mistakes; all
-differ from each other, and none is endless. nbgrader is slow, so it gets a sample of the class, and
-what counts is the time for each submission. It runs the same checks beside the student's code in a
-notebook's kernel; it isolates nothing and uses one process, which is why processor time is beside
-the time on the clock. Only lessons whose ids hold a word are measured by
+differ from each other, and none is endless. The others are slow, so they get a sample of the class,
+and what counts is the time for each submission. nbgrader and otter run the same checks beside the
+student's code in a notebook's kernel; they isolate nothing and use one process, which is why
+processor time is beside the time on the clock. Only lessons whose ids hold a word are measured by
 `PYTHONPATH=solutions python -m benchmarks.grading jvp`.
 """
 
@@ -109,10 +109,15 @@ def autograde_each(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> Iterato
         yield [*others.nbgrader(), "autograde", lesson.id, "--student", student]
 
 
+def otter_run(folder: Path, lesson: Lesson, jobs: Sequence[Job]) -> Iterator[list[str]]:
+    for student, _ in jobs:
+        yield others.otter_command(folder, student)
+
+
 ENGINE, COURSE = "jaxprentice grade", "jaxprentice in nbgrader"
 # If a worker that is started ahead of time could win anything, a third process would show it.
 THREE = "jaxprentice grade --jobs 3"
-BATCH, SINGLE = "nbgrader, one batch", "nbgrader, a call each"
+BATCH, SINGLE, OTTER = "nbgrader, one batch", "nbgrader, a call each", "otter run, a call each"
 STOCK = others.stock_course
 GRADERS = (
     Grader(ENGINE, "ours", hand_in, partial(grade, 2), our_scores),
@@ -120,6 +125,7 @@ GRADERS = (
     Grader(COURSE, "ours", others.our_course, autograde, others.gradebook_scores),
     Grader(BATCH, "batch", STOCK, autograde, others.gradebook_scores),
     Grader(SINGLE, "single", STOCK, autograde_each, others.gradebook_scores),
+    Grader(OTTER, "single", others.otter_folder, otter_run, lambda f, _: others.otter_scores(f)),
 )
 
 

@@ -3,7 +3,7 @@
 # supported Pythons and systems at once, for each layer the pins of what pyproject.toml names for it,
 # and the lock of npm's packages. Needs uv and npm. `requirements/lock.sh --upgrade` takes the newest
 # Python packages; without it, pins that still fit are kept. All layers fit into one virtual
-# environment.
+# environment; `otter` has one of its own, and a lock.
 set -eu
 cd "$(dirname "$0")"
 compile() {
@@ -31,6 +31,8 @@ compile lock.txt --generate-hashes --override without.txt "$@" \
 for layer in $layers; do
     compile "$layer.txt" --no-deps --constraint lock.txt --group "../pyproject.toml:$layer"
 done
+compile otter.txt --generate-hashes --group "../pyproject.toml:otter" "$@"
 one_line_each lock.txt
+one_line_each otter.txt
 grep '^uv==' lock.txt > uv.txt  # with which ./jaxprentice begins where there is none
 npm_lock ../site/runner

@@ -11,6 +11,7 @@ from autograder.lessons import places
 
 PROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS = PROJECT["dependency-groups"]
+LAYERS = [name for name in GROUPS if name != "otter"]  # which has a lock of its own
 
 
 def pins(name, python):
@@ -34,7 +35,7 @@ def pins(name, python):
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
-@pytest.mark.parametrize("layer", [*GROUPS, "uv"])
+@pytest.mark.parametrize("layer", [*LAYERS, "uv"])
 def test_each_layer_is_a_part_of_the_lock(layer, python):
     assert pins(layer, python).items() <= pins("lock", python).items()
 
@@ -60,7 +61,7 @@ def test_each_layer_pins_what_the_project_names_for_it(layer):
     locked, named = pins(layer, "3.11"), list(dependencies(layer))
     for requirement in named:
         assert locked[requirement.name] in requirement.specifier
-    assert locked.keys() == {x.name for x in named}
+    assert layer == "otter" or locked.keys() == {x.name for x in named}
 
 
 def test_what_makes_every_command_of_nbgrader_slow_is_left_out():
