@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes requirements/lock.txt, every package of every layer with the hashes of its files, for all
 # supported Pythons and systems at once, for each layer the pins of what pyproject.toml names for it,
-# and the lock of npm's packages. Needs uv and npm. `requirements/lock.sh --upgrade` takes the newest
+# and the locks of npm's packages. Needs uv and npm. `requirements/lock.sh --upgrade` takes the newest
 # Python packages; without it, pins that still fit are kept. All layers fit into one virtual
 # environment; `otter` has one of its own, and a lock.
 set -eu
@@ -36,3 +36,4 @@ one_line_each lock.txt
 one_line_each otter.txt
 grep '^uv==' lock.txt > uv.txt  # with which ./jaxprentice begins where there is none
 npm_lock ../site/runner
+npm_lock ../site/lighthouse

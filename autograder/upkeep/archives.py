@@ -18,7 +18,7 @@ LEFT_OUT = {
     "students": (
         *ONLY_HERE,
         *("autograder/classroom/", "autograder/hidden/", "autograder/upkeep/"),
-        *("course/instructor/", "site/runner/", "mkdocs.yml"),
+        *("course/instructor/", "site/lighthouse/", "site/runner/", "mkdocs.yml"),
     ),
 }
 

@@ -75,8 +75,9 @@ def test_versions_in_project_and_package_agree():
     assert PROJECT["project"]["version"] == places.VERSION
 
 
-def test_the_lock_of_npm_has_a_line_for_each_package_with_its_hash_and_no_address():
-    text = (places.ROOT / "site" / "runner" / "package-lock.json").read_text(encoding="utf-8")
+@pytest.mark.parametrize("package", ["runner", "lighthouse"])
+def test_a_lock_of_npm_has_a_line_for_each_package_with_its_hash_and_no_address(package):
+    text = (places.ROOT / "site" / package / "package-lock.json").read_text(encoding="utf-8")
     _, _, *rows, _ = text.splitlines()
     packages = json.loads(text)["packages"]
     assert len(rows) == len(packages) - 1 > 0

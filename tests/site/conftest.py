@@ -46,11 +46,6 @@ def address(built):
         server.shutdown()
 
 
-def advice(issue):
-    """What a browser advises against, such as what is deprecated; axe knows more of labels."""
-    return [] if issue["code"] == "GenericIssue" else [str(issue)]
-
-
 class Tabs(dict):
     """Pages in tabs of their own, by path, each with what went wrong; opened when asked for."""
 
@@ -74,9 +69,6 @@ class Tabs(dict):
         tab.on("pageerror", lambda error: wrong.append(str(error)))
         tab.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
         tab.on("request", lambda r: self.foreign(r.url) and wrong.append(f"foreign: {r.url}"))
-        devtools = self.context.new_cdp_session(tab)
-        devtools.on("Audits.issueAdded", lambda found: wrong.extend(advice(found["issue"])))
-        devtools.send("Audits.enable")
         return tab, wrong
 
     def go(self, tab, path):

@@ -120,7 +120,6 @@ class Visit:
             if (size, scheme) == ("phone", VIEWS["phone"]):
                 self.tab.evaluate(PASSED_BY)
                 self.note(size, scheme, self.axe(False, {"runOnly": NARROW}))
-        self.squeezed = self.tab.evaluate(SQUEEZED)
         self.clipped = self.tab.evaluate(CLIPPED)  # the last size is that of a desktop
         self.fetched = self.tab.evaluate(FETCHED_NOW)
         self.errors = list(wrong)
@@ -144,9 +143,6 @@ class Visit:
 # Beside a stage there is less room, and the program scrolls.
 CLIPPED = """() => [...document.querySelectorAll(".md-content :not(.stepper-code *) > pre > code")]
   .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.innerText)"""
-SQUEEZED = """() => [...document.images].filter((x) =>
-  Math.abs(x.width * x.naturalHeight - x.height * x.naturalWidth) > 0.02 * x.width * x.naturalHeight
-).map((x) => x.src)"""
 FETCHED_NOW = """() => performance.getEntriesByType("resource").map((entry) => entry.name)"""
 
 
@@ -177,10 +173,6 @@ def test_pages_fit_the_screen_and_follow_the_system_s_colours(visits):
 
 def test_code_fits_its_column_on_a_desktop(visits):
     assert findings(visits, "clipped") == {}
-
-
-def test_pictures_keep_their_shape(visits):
-    assert findings(visits, "squeezed") == {}
 
 
 def test_axe_finds_nothing_of_any_level(visits):
