@@ -70,7 +70,7 @@ def _letters(lines: list[str]) -> str:
         f'<circle class="{_NAMES[letter]}" cx="{x:g}" cy="{y:g}" r="{_RADII[letter]}"/>'
         for letter, x, y in marks
     )
-    return _svg("points", *size, "The points that the program prints.", points)
+    return _svg("points", *size, "The points that the program prints.", points + _orbit(marks))
 
 
 _NAMES = {"o": "seen", "*": "found", "@": "centre"}
@@ -82,6 +82,23 @@ def _cell(mark: Mark) -> str:
     letter, x, y = mark
     place = f'x="{x - _WIDE / 2:g}" y="{y - _HIGH / 2:g}" width="{_WIDE}" height="{_HIGH}"'
     return f'<rect {place} opacity="{_DENSE.index(letter) / (len(_DENSE) - 1):g}"/>'
+
+
+def _orbit(marks: list[Mark]) -> str:
+    """A planet that goes around the centre, if there is one: from point to point in equal times."""
+    centre = next(((x, y) for letter, x, y in marks if letter == "@"), None)
+    if centre is None:
+        return ""
+    places = [(x, y) for letter, x, y in marks if letter == "o"]
+    places.sort(key=lambda at: -math.atan2(at[1] - centre[1], at[0] - centre[0]))
+    xs, ys = (
+        ";".join(f"{value:g}" for value in axis) for axis in zip(*places, places[0], strict=True)
+    )
+    moves = "".join(
+        f'<animate attributeName="{name}" dur="8s" repeatCount="indefinite" values="{values}"/>'
+        for name, values in (("cx", xs), ("cy", ys))
+    )
+    return f'<circle class="planet" r="4">{moves}</circle>'
 
 
 # Columns of numbers -------------------------------------------------------------------------------

@@ -45,3 +45,9 @@ def test_equal_numbers_and_zero_are_drawn(losses):
     heights = {point.partition(",")[2] for point in points}
     assert len(heights) == len({*losses.split()})
     assert ("logarithmic" in found) == ("0.0" not in losses.split())
+
+
+def test_the_planet_goes_from_point_to_point_and_back():
+    values = re.search(r'"cx" [^>]*values="([^"]*)"', figure("  o\no @ o\n  o"))[1].split(";")
+    assert len(values) == 5
+    assert values[0] == values[-1]
