@@ -22,7 +22,7 @@ def pins(name, python):
     for line in text.splitlines():
         pin, *hashes = line.split(" --hash=sha256:")
         assert all(re.fullmatch("[0-9a-f]{64}", x) for x in hashes)
-        assert bool(hashes) == (name in ("lock", "uv"))
+        assert bool(hashes) == (name in ("lock", "otter", "uv"))
         requirement = Requirement(pin)
         if requirement.marker is None or requirement.marker.evaluate(
             {**marks, "sys_platform": "linux"}
