@@ -31,6 +31,36 @@ class Cost:
         return Cost(self.seconds + other.seconds, self.cpu + other.cpu if known else None)  # type: ignore[operator]
 
 
+HEAD = f"{'':32}{'clock s':>8}{'CPU s':>8}{'before':>8}  aim"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What something took beside its aim, and in the run before."""
+
+    name: str
+    seconds: float
+    cpu: float | None
+    aim: float = 0.0  # there is none
+    of_cpu: bool = False  # is the aim not by the clock?
+    before: float | None = None
+
+    @property
+    def counts(self) -> float:
+        """The seconds that the aim is for; by the clock where those of CPU cannot be told."""
+        return self.cpu if self.of_cpu and self.cpu is not None else self.seconds
+
+    @property
+    def line(self) -> str:
+        """A row of the table."""
+        cpu = "" if self.cpu is None else f"{self.cpu:.1f}"
+        unit = "CPU" if self.of_cpu else "clock"
+        reached = "reached" if self.counts <= self.aim else "not reached"
+        end = f"{self.aim:6g} {unit:5}  {reached}" if self.aim else ""
+        before = "" if self.before is None else f"{self.before:.1f}"
+        return f"{self.name:32}{self.seconds:8.1f}{cpu:>8}{before:>8}  {end}".rstrip()
+
+
 def of(
     command: Sequence[str],
     folder: Path,

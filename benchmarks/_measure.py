@@ -12,7 +12,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -136,9 +136,17 @@ def printed(rows: Iterable[Row], line: Callable[[Row], str]) -> list[Row]:
     return found
 
 
-def document(rows: Sequence[Figure], packages: Sequence[str]) -> dict[str, Any]:
-    """All figures, with what they depend on: the versions, and the kind of machine."""
-    return {
+def last_rows(report: Path) -> list[dict[str, Any]]:
+    """The rows of the run before, as `keep` wrote them; none if there was no such run."""
+    return json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
+
+
+def keep(
+    report: Path, rows: Sequence[dict[str, Any]], packages: Sequence[str], **more: Any
+) -> None:
+    """Write a run's rows, one a line, with its date, the versions and the kind of machine."""
+    about = {
+        "date": date.today().isoformat(),
         "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
         "machine": {
             "system": platform.system(),
@@ -146,20 +154,12 @@ def document(rows: Sequence[Figure], packages: Sequence[str]) -> dict[str, Any]:
             "processor": processor(),
             "cores": os.cpu_count(),
         },
-        "rows": [{**asdict(row), "reached": row.is_reached} for row in rows],
+        **more,
+        "rows": "ROWS",
     }
-
-
-def last_rows(report: Path) -> list[dict[str, Any]]:
-    """The rows of the run before, as `keep` wrote them; none if there was no such run."""
-    return json.loads(report.read_text(encoding="utf-8"))["rows"] if report.exists() else []
-
-
-def keep(report: Path, rows: Sequence[Any], packages: Sequence[str]) -> None:
-    """Write a run's rows, which are dataclasses, one a line, with its date and its machine."""
-    about = {"date": date.today().isoformat(), **document([], packages), "rows": "ROWS"}
-    lines = ",\n    ".join(json.dumps(asdict(row)) for row in rows)
+    lines = ",\n    ".join(map(json.dumps, rows))
     text = json.dumps(about, indent=2).replace('"ROWS"', f"[\n    {lines}\n  ]")
+    report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(f"{text}\n", encoding="utf-8")
     print(f"The figures are in {report}.")
 
@@ -172,8 +172,3 @@ def processor() -> str:
         return platform.processor()
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.processor()
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -239,16 +239,10 @@ def aim_line(aim: Aim) -> str:
     return f"{aim.name:44} {value:>9}  {bound:14} {verdict}".rstrip()
 
 
-def document(rows: Sequence[Row], found: Sequence[Aim], grown: memory.Growth) -> dict[str, Any]:
-    content = measure.document([], PACKAGES)
-    shown = [{k: v for k, v in asdict(row).items() if k != "scores"} for row in rows]
-    content["rows"] = [
-        {**shown, "per_minute": 60 / row.each, "cpu_each": row.cpu_each}
-        for shown, row in zip(shown, rows, strict=True)
-    ]
-    content["aims"] = [{**asdict(aim), "reached": aim.is_reached} for aim in found]
-    content["memory"] = {"submissions": grown.submissions, "megabytes": list(grown.megabytes)}
-    return content
+def shown(row: Row) -> dict[str, Any]:
+    """A row as the report has it, without the scores."""
+    about = {key: value for key, value in asdict(row).items() if key != "scores"}
+    return {**about, "per_minute": 60 / row.each, "cpu_each": row.cpu_each}
 
 
 def chosen(words: Sequence[str]) -> list[Lesson]:
@@ -273,8 +267,9 @@ def main(
     grown = memory.grown(lesson, make_class(lesson, sizes.memory))
     found.append(Aim(f"memory over {sizes.memory} submissions, growth", grown.ratio, most=1.05))
     print("\n".join(map(aim_line, found)))
-    measure.write_json(report, document(rows, found, grown))
-    print(f"The figures are in {report}.")
+    told = [{**asdict(aim), "reached": aim.is_reached} for aim in found]
+    memory_of = {"submissions": grown.submissions, "megabytes": grown.megabytes}
+    measure.keep(report, [*map(shown, rows)], PACKAGES, aims=told, memory=memory_of)
 
 
 if __name__ == "__main__":

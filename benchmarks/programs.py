@@ -5,13 +5,13 @@ it starts, and writes `build/bench/programs.json`. Both libraries run in one pro
 mode. `python -m benchmarks.programs gpt step` measures only rows whose names hold such a word.
 """
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks._measure import Operation
 from benchmarks.reference import ROOT, Row, first_call, lower, main
@@ -23,23 +23,11 @@ GALLERY = sorted((ROOT / "course" / "capstones" / "gallery").glob("*.py"))
 
 def load(file: Path, library: ModuleType) -> Any:
     """A program of the gallery as a module, whose `import jax` is an import of this library."""
-    names = [name for name in sys.modules if name == "jax" or name.startswith("jax.")]
-    kept = {name: sys.modules.pop(name) for name in names}
     ours = library.__name__
-    for name in [name for name in sys.modules if name == ours or name.startswith(f"{ours}.")]:
-        sys.modules["jax" + name.removeprefix(ours)] = sys.modules[name]
-    if library.__name__ == "jax":
-        sys.modules.update(kept)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        for name in [name for name in sys.modules if name == "jax" or name.startswith("jax.")]:
-            del sys.modules[name]
-        sys.modules.update(kept)
+    parts = [name for name in sys.modules if f"{name}.".startswith(f"{ours}.")]
+    module = ModuleType(file.stem)
+    with patch.dict(sys.modules, {f"jax{x.removeprefix(ours)}": sys.modules[x] for x in parts}):
+        exec(compile(file.read_text(encoding="utf-8"), file, "exec"), vars(module))
     return module
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -213,8 +213,8 @@ def main(
     chosen = [row for row in rows if not words or any(word in row.name for word in words)]
     print(measure.HEAD)
     figures = measure.printed(measured(chosen, sizes or Sizes(), Effort()), measure.table_line)
-    measure.write_json(report, measure.document(figures, PACKAGES))
-    print(f"The figures are in {report}.")
+    found = [{**asdict(row), "reached": row.is_reached} for row in figures]
+    measure.keep(report, found, PACKAGES)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ before, so that growth is seen. uv's cache is used, where there is one.
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import _cost as cost
@@ -71,48 +71,21 @@ STEPS = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
-    """What a step took, and in the run before."""
-
-    name: str
-    seconds: float
-    cpu: float | None
-    aim: float
-    of_cpu: bool
-    before: float | None
-
-    @property
-    def counts(self) -> float:
-        """The seconds that the aim is for; by the clock where those of CPU cannot be told."""
-        return self.cpu if self.of_cpu and self.cpu is not None else self.seconds
-
-    @property
-    def line(self) -> str:
-        """A row of the table."""
-        cpu = "" if self.cpu is None else f"{self.cpu:.1f}"
-        unit = "CPU" if self.of_cpu else "clock"
-        reached = "reached" if self.counts <= self.aim else "not reached"
-        end = f"{self.aim:6g} {unit:5}  {reached}" if self.aim else ""
-        before = "" if self.before is None else f"{self.before:.1f}"
-        return f"{self.name:32}{self.seconds:8.1f}{cpu:>8}{before:>8}  {end}".rstrip()
-
-
-def taken(step: Step, clone: Path, before: dict[str, float]) -> Row:
+def taken(step: Step, clone: Path, before: dict[str, float]) -> cost.Row:
     """Run a step in the clone."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JAXPRENTICE"))}
     command = ["/bin/sh", "-c", step.command]
     log = clone.parent / "log"
     found = cost.of(command, clone / step.folder, kept, log, grouped=step.grouped)
     last = before.get(step.name)
-    return Row(step.name, found.seconds, found.cpu, step.aim, step.of_cpu, last)
+    return cost.Row(step.name, found.seconds, found.cpu, step.aim, step.of_cpu, last)
 
 
 def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
     """Print the table and keep the figures, those before a step that fails as well."""
-    before = {row["name"]: Row(**row).counts for row in measure.last_rows(report)}
+    before = {row["name"]: cost.Row(**row).counts for row in measure.last_rows(report)}
     rows = []
-    print(f"{'':32}{'clock s':>8}{'CPU s':>8}{'before':>8}  aim")
+    print(cost.HEAD)
     with tempfile.TemporaryDirectory(prefix="jaxprentice-bench-") as name:
         Path(name).chmod(0o755)  # as where people clone: some tests run as another user
         clone = Path(name, "jaxprentice")
@@ -124,7 +97,7 @@ def main(steps: tuple[Step, ...] = STEPS, report: Path = REPORT) -> None:
                     rows.append(row)
                     print(row.line, flush=True)
         finally:
-            measure.keep(report, rows, PACKAGES)
+            measure.keep(report, [*map(asdict, rows)], PACKAGES)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """How long a student waits: from `check` to its answer.
 
 In a workspace on a warm disk, each lesson is checked as its skeleton is, and as the reference is.
-Wall time is what a student feels; processor time (of all processes) tells how much of it was ours
-on a machine that is busy. The aim: an answer within 1 s for lessons without XLA, 2 s with it.
+Time on the clock is what a student feels; processor time (of all processes) tells how much of it
+was ours on a machine that is busy. The aim: an answer within 1 s for lessons without XLA, 2 s with
+it.
 """
 
 import os
@@ -12,40 +13,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from autograder.lessons import assemble, manifest, places
 from autograder.lessons.manifest import Lesson
 from autograder.student import workspace
-from benchmarks._measure import printed, write_json
+from benchmarks._cost import HEAD, Row
+from benchmarks._measure import keep, printed
 
 ROUNDS = 5
 REPORT = places.ROOT / "build" / "bench" / "student.json"
 FIRST_WITH_XLA = 10  # the number of the `jit` lesson
 
 
-@dataclass(frozen=True)
-class Row:
-    """One command, measured: medians in seconds."""
-
-    name: str
-    wall: float
-    processor: float
-    aim: float
-
-    @property
-    def line(self) -> str:
-        """A line of the table."""
-        reached = "reached" if self.wall <= self.aim else "not reached"
-        return f"{self.name:<36}{self.wall:>8.2f}{self.processor:>11.2f}{self.aim:>6g}  {reached}"
-
-
-def measure(name: str, command: Sequence[str], folder: Path, aim: float, rounds: int) -> Row:
+def measured(name: str, command: Sequence[str], folder: Path, aim: float, rounds: int) -> Row:
     """Run a command several times; the first run, which warms the disk, does not count."""
     found = [seconds(command, folder) for _ in range(rounds + 1)][1:]
-    walls, processors = zip(*found, strict=True)
-    return Row(name, statistics.median(walls), statistics.median(processors), aim)
+    clock, cpu = map(statistics.median, zip(*found, strict=True))
+    return Row(name, clock, cpu, aim)
 
 
 def seconds(command: Sequence[str], folder: Path) -> tuple[float, float]:
@@ -70,22 +56,21 @@ def rows_of(lesson: Lesson, folder: Path, rounds: int) -> list[Row]:
     """A lesson, untouched and solved."""
     check = [sys.executable, "-P", "-m", "autograder", "check", lesson.id]
     aim = 2.0 if lesson.number >= FIRST_WITH_XLA else 1.0
-    untouched = measure(f"check {lesson.id}, untouched", check, folder, aim, rounds)
+    untouched = measured(f"check {lesson.id}, untouched", check, folder, aim, rounds)
     (folder / lesson.module).write_bytes((places.SOLUTIONS / lesson.module).read_bytes())
-    return [untouched, measure(f"check {lesson.id}, solved", check, folder, aim, rounds)]
+    return [untouched, measured(f"check {lesson.id}, solved", check, folder, aim, rounds)]
 
 
 def main(lessons: Sequence[str] = (), rounds: int = ROUNDS, report: Path = REPORT) -> None:
     """Measure the lessons, all if none is named; print a table and write it as JSON."""
     known = [x for x in manifest.load().values() if x.exercises and x.id in (lessons or [x.id])]
-    print(f"{'':<36}{'wall s':>8}{'processor':>11}{'aim':>6}")
+    print(HEAD)
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         make_workspace(folder)
         of_lessons = (row for x in known for row in rows_of(x, folder, rounds))
         rows = printed(of_lessons, lambda row: row.line)
-    about = {"cores": os.cpu_count(), "load": os.getloadavg(), "rows": [asdict(x) for x in rows]}
-    write_json(report, about)
+    keep(report, [*map(asdict, rows)], ("numpy", "jaxlib"))
 
 
 if __name__ == "__main__":

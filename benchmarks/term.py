@@ -11,7 +11,7 @@ a smaller class; what a command needs before it looks at the first submission we
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.lessons import manifest
@@ -101,7 +101,7 @@ def main(words: list[str], report: Path = REPORT) -> None:
     print("Extrapolated:")
     for row in rows:
         print(line(row.times(CLASS), before.get(row.command)))
-    measure.keep(report, rows, grading.PACKAGES)
+    measure.keep(report, [*map(asdict, rows)], grading.PACKAGES)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Describes the jaxprs of one program for its page: a process of its own, given a tree.
 
-    python describe_jaxprs.py TREE < program > description
+    python describe_jaxprs.py TREE PROGRAM NAME DESCRIPTION
 
 The program leaves a dict, `programs`, with a title for each jaxpr. The description is JSON: the
 `text` of each, and its parts with the names that the text has. If the tree has `minijax.jit`, every
@@ -9,18 +9,20 @@ equation also has its lines of StableHLO.
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 Described = dict[str, Any]
 
 
 def main() -> None:
-    """Run the program that stands on standard input, and write what its jaxprs are."""
-    sys.path.insert(0, sys.argv[1])
+    """Run the program, and write what its jaxprs are."""
+    tree, program, name, description = sys.argv[1:]
+    sys.path.insert(0, tree)
     names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(sys.stdin.read(), "<program>", "exec"), names)
+    exec(compile(Path(program).read_text(encoding="utf-8"), name, "exec"), names)
     found = [described(title, jaxpr) for title, jaxpr in names["programs"].items()]
-    json.dump(found, sys.stdout)
+    Path(description).write_text(json.dumps(found), encoding="utf-8")
 
 
 def described(title: str, closed: Any) -> Described:

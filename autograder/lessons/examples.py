@@ -6,61 +6,73 @@ The examples of a page run one after the other in a process of their own, on the
 import json
 import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.lessons import assemble, manifest, page, page_outputs, run_examples
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.page import Part
+from autograder.lessons.problem import Problem
 from autograder.lessons.run_examples import Output
-
-PATIENCE = 300  # seconds for all examples of a page
 
 
 @dataclass(frozen=True)
 class _Page:
-    """The examples of a lesson's page, the tree that they run on, and where outputs are kept."""
+    """The examples of a lesson's page, and the tree that they run on."""
 
+    lesson: Lesson
     examples: list[Part]
-    codes: list[str]
     tree: dict[str, str]
-    place: page_outputs.Place
+    kind: str = ""  # of the tree, in the name under which it is kept what they leave
+
+    @property
+    def place(self) -> page_outputs.Place:
+        """Where it is kept what they leave."""
+        runner = Path(run_examples.__file__).read_text(encoding="utf-8")
+        name = f"examples/{self.lesson.id}{self.kind}"
+        return page_outputs.place(self.lesson.id, name, self.codes, self.tree, runner)
+
+    @property
+    def codes(self) -> list[str]:
+        """The texts of the examples."""
+        return [page.code(example) for example in self.examples]
+
+    def run(self) -> list[list[Output]]:
+        """What each example leaves, run now."""
+        script, codes = run_examples.__file__, json.dumps(self.codes)
+        try:
+            found: list[list[Output]] = page_outputs.run("An example", self.tree, script, codes)
+        except Problem as error:
+            raise page.problem(self.lesson, 1, str(error)) from None
+        return found
 
 
 def _page(lesson: Lesson) -> _Page:
-    return _on(lesson, assemble.files_of(manifest.needed(lesson)), "")
-
-
-def _fresh_page(lesson: Lesson) -> _Page:
-    """The examples of a page, on the tree of one who has written nothing yet."""
-    skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
-    return _on(lesson, {**assemble.files_of(manifest.needed(lesson)), **skeleton}, ".skeleton")
-
-
-def _on(lesson: Lesson, tree: dict[str, str], kind: str) -> _Page:
     examples = [x for x in page.parts(page.read(lesson), lesson) if x.kind == "example"]
-    codes = [page.code(example) for example in examples]
-    runner = Path(run_examples.__file__).read_text(encoding="utf-8")
-    place = page_outputs.place(lesson.id, f"examples/{lesson.id}{kind}", codes, tree, runner)
-    return _Page(examples, codes, tree, place)
+    return _Page(lesson, examples, assemble.files_of(manifest.needed(lesson)))
+
+
+def _left(about: _Page) -> list[list[Output]]:
+    """What each example leaves: as it is kept, else run now."""
+    found: list[list[Output]] = about.place.left(about.run) if about.examples else []
+    return found
 
 
 def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, Any]:
     """What the examples of a page leave, for both who may run them."""
-    pages = (_page(lesson), _fresh_page(lesson)) if lesson.has_page else ()
-    return {about.place: _left(about, lesson) for about in pages if about.codes}
+    if not lesson.has_page or not (about := _page(lesson)).examples:
+        return {}
+    fresh = _fresh(about)
+    return {about.place: _left(about), fresh.place: _missing(about, fresh)}
 
 
 def outputs(lesson: Lesson) -> dict[int, list[Output]]:
     """What nbformat has below each example of the page, which is named by its line."""
     about = _page(lesson)
-    found = _left(about, lesson)
+    found = _left(about)
     for example, left in zip(about.examples, found, strict=True):
         _check(example, left, lesson)
     return {example.line: left for example, left in zip(about.examples, found, strict=True)}
@@ -71,24 +83,34 @@ def needs(lesson: Lesson) -> dict[int, str]:
 
     The exercise is "" if an example only misses what one above it should have defined.
     """
-    about, works = _fresh_page(lesson), outputs(lesson)
-    ids = {exercise.id for exercise in lesson.exercises}
-    errors = {
-        example.line: _error(left)
-        for example, left in zip(about.examples, _left(about, lesson), strict=True)
-    }
-    return {
-        line: error["evalue"] if error["evalue"] in ids else ""
-        for line, error in errors.items()
-        if error and not _error(works[line])
-    }
+    about = _page(lesson)
+    missing = _missing(about, _fresh(about))
+    return {about.examples[int(number)].line: name for number, name in missing.items()}
 
 
-def _left(about: _Page, lesson: Lesson) -> list[list[Output]]:
-    """What each example leaves: as it is kept, else run now."""
-    if not about.examples:
-        return []
-    found: list[list[Output]] = about.place.left(lambda: _run(about, lesson))
+def _fresh(about: _Page) -> _Page:
+    """The same examples, on the tree of one who has written nothing yet."""
+    lesson = about.lesson
+    skeleton = {lesson.module: assemble.read_handout(lesson.module)} if lesson.exercises else {}
+    return replace(about, tree={**about.tree, **skeleton}, kind=".skeleton")
+
+
+def _missing(about: _Page, fresh: _Page) -> dict[str, str]:
+    """By their number, as a text, the examples that only fail on the skeleton, and what they miss.
+
+    Of a page that is kept this is one line of a file.
+    """
+    ids = {exercise.id for exercise in about.lesson.exercises}
+
+    def compared() -> dict[str, str]:
+        pairs = zip(map(_error, fresh.run()), map(_error, _left(about)), strict=True)
+        return {
+            str(i): error["evalue"] if error["evalue"] in ids else ""
+            for i, (error, announced) in enumerate(pairs)
+            if error and not announced
+        }
+
+    found: dict[str, str] = fresh.place.left(compared) if fresh.examples else {}
     return found
 
 
@@ -101,29 +123,9 @@ def prepare(lessons: Sequence[Lesson]) -> None:
 
     Threads only wait for processes: Python 3.11 fails when two of them parse code at a time.
     """
-    pages = [(about, x) for x in lessons for about in (_page(x), _fresh_page(x))]
-    todo = [(about, x) for about, x in pages if about.codes and about.place.read() is None]
+    pages = [(about, _fresh(about)) for about in map(_page, lessons)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda job: _left(*job), todo))
-
-
-def _run(about: _Page, lesson: Lesson) -> list[list[Output]]:
-    environment = {key: value for key, value in os.environ.items() if key != "XLA_FLAGS"}
-    with tempfile.TemporaryDirectory(prefix="examples-") as folder:
-        assemble.write_files(Path(folder), about.tree)
-        try:
-            done = subprocess.run(
-                [sys.executable, "-I", "-B", run_examples.__file__, folder],
-                input=json.dumps(about.codes), env=environment, cwd=folder, timeout=PATIENCE,
-                capture_output=True, text=True, encoding="utf-8", check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise page.problem(lesson, 1, f"The examples take over {PATIENCE} seconds.") from None
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
-        raise page.problem(lesson, 1, f"An example ends Python ({last}). Change it.")
-    found: list[list[Output]] = json.loads(done.stdout)
-    return found
+        list(pool.map(lambda both: (_left(both[0]), _missing(*both)), pages))
 
 
 _RAISES = re.compile(r'\braises="(\w+)"')

@@ -7,10 +7,6 @@ in notebooks, there is the text.
 
 import functools
 import html
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +15,6 @@ from typing import Any
 from autograder.lessons import assemble, describe_jaxprs, layered, manifest, page_outputs, traced
 from autograder.lessons.describe_jaxprs import Described
 from autograder.lessons.manifest import Lesson
-from autograder.lessons.problem import Problem
-
-PATIENCE = 120  # seconds for one program
 
 
 @dataclass(frozen=True)
@@ -50,48 +43,23 @@ class Explored:
 def read(argument: str, lesson: Lesson) -> Explored:
     """The jaxprs that `{{ jaxpr "NAME" }}` asks for."""
     file = traced.program_file(argument, lesson, "jaxprs")
-    title, program = traced.split(file)
-    return Explored(title, program, _described(program, file.name, lesson))
-
-
-def _described(program: str, name: str, lesson: Lesson) -> list[Described]:
-    place = _place(program, name, lesson)
-    found: list[Described] = place.left(lambda: _run(program, name, lesson))
-    return found
-
-
-def _place(program: str, name: str, lesson: Lesson) -> page_outputs.Place:
-    tree = assemble.files_of(manifest.needed(lesson))
-    script = Path(describe_jaxprs.__file__).read_text(encoding="utf-8")
-    return page_outputs.place(lesson.id, f"jaxprs/{lesson.id}-{name}", program, tree, script)
+    return Explored(*traced.split(file), _output(file, lesson)[1])
 
 
 def all_outputs(lesson: Lesson) -> dict[page_outputs.Place, list[Described]]:
     """The jaxprs of all programs in the lesson's folder."""
-    found = {}
-    for file in sorted(lesson.folder.glob("jaxprs/*.py")):
-        _, program = traced.split(file)
-        place = _place(program, file.name, lesson)
-        found[place] = _described(program, file.name, lesson)
-    return found
+    return dict(_output(file, lesson) for file in sorted(lesson.folder.glob("jaxprs/*.py")))
 
 
-def _run(program: str, name: str, lesson: Lesson) -> list[Described]:
-    with tempfile.TemporaryDirectory(prefix="jaxprs-") as folder:
-        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-B", describe_jaxprs.__file__, folder],
-                input=program, cwd=folder, timeout=PATIENCE,
-                capture_output=True, text=True, encoding="utf-8", check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Problem(f"The program jaxprs/{name} takes over {PATIENCE} seconds.") from None
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["It ends Python"])[-1]
-        raise Problem(f"The program jaxprs/{name} fails. {last}.")
-    found: list[Described] = json.loads(done.stdout)
-    return found
+def _output(file: Path, lesson: Lesson) -> tuple[page_outputs.Place, list[Described]]:
+    """The jaxprs of a program, and where they are kept."""
+    _, program = traced.split(file)
+    tree, script = assemble.files_of(manifest.needed(lesson)), Path(describe_jaxprs.__file__)
+    maker = script.read_text(encoding="utf-8")
+    place = page_outputs.place(lesson.id, f"jaxprs/{lesson.id}-{file.name}", program, tree, maker)
+    what = f"The program jaxprs/{file.name}"
+    run = functools.partial(page_outputs.run, what, tree, str(script), program, file.name)
+    return place, place.left(run)
 
 
 # ------------------------------------------------------------------------------------------

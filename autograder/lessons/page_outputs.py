@@ -1,23 +1,27 @@
-"""What programs on pages left when they ran: in `course/outputs/`, where `sync` writes it.
+"""What programs on pages leave when they run: in `course/outputs/`, where `sync` writes it.
 
 Running them all takes half a minute, and a page is the same on every machine. What belongs to
-another program than that in the tree, such as a page that is being written, is kept in `build/`.
+another program than that in the tree, such as a page that is being written, runs in each process
+that asks for it.
 """
 
 import functools
 import json
 import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from autograder.lessons import places
+from autograder.lessons import assemble, places
+from autograder.lessons.problem import Problem
 
 FOLDER = "course/outputs"
+PATIENCE = 300  # seconds for all that one process runs
 
 
 @dataclass(frozen=True)
@@ -28,48 +32,17 @@ class Place:
     name: str  # such as "examples/jvp"
     mark: str
 
-    @property
-    def path(self) -> Path:
-        """The file in `build/`."""
-        return places.ROOT / "build" / f"{self.name}.json"
-
-    @property
-    def local_mark(self) -> str:
-        """The hash with Python and with the libraries that compute, which are this machine's."""
-        versions = [sys.version, *(metadata.version(name) for name in ("numpy", "jaxlib"))]
-        return sha256(json.dumps([self.mark, versions]).encode()).hexdigest()
-
-    def read(self) -> Any | None:
-        """What is kept, if it is of the same program; else None."""
-        given = _given(self.lesson).get(self.name)
+    def left(self, run: Callable[[], Any]) -> Any:
+        """What came with the course, if it is of the same program; else what `run` returns once."""
+        given = _given(places.ROOT / FOLDER / f"{self.lesson}.json").get(self.name)
         if given and given["of"] == self.mark:
             return given["left"]
-        try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            kept = {"of": ""}
-        return kept["left"] if kept["of"] == self.local_mark else _unwritten.get(self.local_mark)
-
-    def write(self, left: Any) -> None:
-        """Keep it; for this process only, if this copy of the course belongs to another user."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            new = self.path.with_suffix(f".{os.getpid()}")
-            new.write_text(json.dumps({"of": self.local_mark, "left": left}), encoding="utf-8")
-            new.replace(self.path)
-        except OSError:
-            _unwritten[self.local_mark] = left
-
-    def left(self, run: Callable[[], Any]) -> Any:
-        """What is kept; else what `run` returns, which is kept then."""
-        found = self.read()
-        if found is None:
-            found = run()
-            self.write(found)
-        return found
+        if self not in _known:
+            _known[self] = run()
+        return _known[self]
 
 
-_unwritten: dict[str, Any] = {}  # by mark
+_known: dict[Place, Any] = {}
 
 
 def place(lesson: str, name: str, *depends: Any) -> Place:
@@ -77,9 +50,8 @@ def place(lesson: str, name: str, *depends: Any) -> Place:
     return Place(lesson, name, sha256(json.dumps(depends).encode()).hexdigest()[:16])
 
 
-def _given(lesson: str) -> Mapping[str, Any]:
+def _given(path: Path) -> Mapping[str, Any]:
     """What came with the course, by name."""
-    path = places.ROOT / FOLDER / f"{lesson}.json"
     return _parsed(path, path.stat().st_mtime_ns) if path.exists() else {}
 
 
@@ -105,3 +77,31 @@ def text(found: Mapping[Place, Any]) -> str:
 
 def _line(left: Any) -> str:
     return json.dumps(left, separators=(",", ":"), ensure_ascii=False)
+
+
+def run(
+    what: str, files: assemble.Files, script: str, text: str, name: str = "", *options: str,
+    xla_flags: str = "",
+) -> Any:  # fmt: skip
+    """What a script makes of a text, as JSON, in a process of its own beside these files.
+
+    The command line is `script FOLDER TEXT NAME DOCUMENT [OPTIONS]`. Raises Problem, with `what` as
+    its subject, if there is no document in the end.
+    """
+    with tempfile.TemporaryDirectory(prefix="page-") as folder:
+        assemble.write_files(Path(folder), files)
+        source, document = Path(folder, "program.txt"), Path(folder, "document.json")
+        source.write_text(text, encoding="utf-8")
+        words = [script, folder, str(source), name, str(document), *options]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
+                env=os.environ | {"XLA_FLAGS": xla_flags}, timeout=PATIENCE,
+                capture_output=True, text=True, encoding="utf-8", check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Problem(f"{what} takes over {PATIENCE} seconds.") from None
+        if document.exists():
+            return json.loads(document.read_text(encoding="utf-8"))
+        last = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
+        raise Problem(f"{what} fails ({last.rstrip('.')}). Change it.")

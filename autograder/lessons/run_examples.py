@@ -1,6 +1,6 @@
 """Runs the worked examples of one page: a program of its own, given a tree and the examples' texts.
 
-    python run_examples.py TREE < texts > outputs        both are JSON
+    python run_examples.py TREE TEXTS NAME OUTPUTS        both are JSON
 
 All run in one namespace, like the cells of a notebook. Of each, the outputs are those that nbformat
 has for its cell: what it printed, the value of a last expression, the error that ended it.
@@ -11,16 +11,19 @@ import contextlib
 import io
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 Output = dict[str, Any]
 
 
 def main() -> None:
-    """Run what stands on standard input, and write what came of it."""
-    sys.path.insert(0, sys.argv[1])
+    """Run the texts, and write what came of them."""
+    tree, texts, _, outputs = sys.argv[1:]
+    sys.path.insert(0, tree)
     names: dict[str, Any] = {"__name__": "__main__"}
-    json.dump([run(code, names) for code in json.load(sys.stdin)], sys.stdout)
+    found = [run(code, names) for code in json.loads(Path(texts).read_text(encoding="utf-8"))]
+    Path(outputs).write_text(json.dumps(found), encoding="utf-8")
 
 
 def run(code: str, names: dict[str, Any]) -> list[Output]:

@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.lessons import places, stage
-from autograder.lessons.drawing import (
-    HEADS,
-    Moment,
-    Step,
-    ending,
-    is_leaf,
-    lines,
-    moments,
-    results,
-    within,
-)
+from autograder.lessons.drawing import Moment, Step, ending, lines, moments
 from autograder.lessons.problem import Problem
 
 # What a recording is shown with, of the site.
@@ -188,23 +178,6 @@ def size_of(count: int | None) -> str:
     return f"{number / 1e6:.3g}\xa0MB" if number >= 1e6 else f"{number / 1e3:.3g}\xa0kB"
 
 
-def tree(steps: Sequence[Step]) -> str:
-    """The steps as HTML that folds, without any script."""
-    rows = []
-    for step in steps:
-        leaf = step["kind"] == "operation" and is_leaf(step)
-        inside = [] if leaf else within(step)
-        if leaf:
-            head = next(lines([step]))
-        else:
-            head = HEADS[step["kind"]](step)[0]
-            head += f" -> {results(step)}" if "results" in step and step["kind"] != "box" else ""
-        text = f"<code>{html.escape(head)}</code>"
-        inner = f"<details open><summary>{text}</summary>{tree(inside)}</details>"
-        rows.append(f"<li>{inner if inside else text}</li>")
-    return f"<ul>{''.join(rows)}</ul>"
-
-
 def coded(text: str) -> str:
     """A text as HTML, with code where it has backticks; code of several lines is a block."""
     return re.sub(r"`([^`]*)`", lambda code: _code(code[1]), html.escape(text))
@@ -231,15 +204,14 @@ code, pre {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere; }}
 pre {{ background: #f4f6f7; overflow-x: auto; padding: .8em; }}
 .stepper summary {{ list-style: none; position: relative; }}
 .stepper summary::before {{ position: absolute; }}
-details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
 .md-typeset .stepper pre > code {{ background: none; display: block; }}
 </style>
 <body class="md-typeset">
 <h1>{title}</h1>
 <p>{end}</p>
 {stepper}
-<h2>The same, as a tree</h2>
-<div class="tree">{tree}</div>
+<h2>The same, as text</h2>
+<pre>{text}</pre>
 <script>
 {script}
 </script>
@@ -247,7 +219,7 @@ details ul, .tree {{ list-style: none; margin: 0; padding-left: 1.2em; }}
 
 
 def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
-    """A recording as a page that needs no other file: the program, the stepper and the tree."""
+    """A recording as a page that needs no other file: the program, the stepper and a text."""
     title = f"What {document['file']} does"
     return PAGE.format(
         title=html.escape(title),
@@ -260,7 +232,7 @@ def page(document: dict[str, Any], steps: Sequence[Step]) -> str:
             html.escape(document["program"]).splitlines(),
             sources(document),
         ),
-        tree=tree(steps),
+        text=html.escape("\n".join(lines(steps))),
     )
 
 

@@ -9,11 +9,7 @@ import ast
 import functools
 import itertools
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,8 +28,7 @@ from autograder.recording import SCRIPT
 
 # Facts of steps that nothing on a page draws yet.
 UNSEEN = ("appends",)
-PATIENCE = 120  # seconds for one program
-DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # for programs with `pmap`
+DEVICES = "--xla_force_host_platform_device_count=4"  # for programs with `pmap`
 
 
 @dataclass(frozen=True)
@@ -200,25 +195,10 @@ def _wishes(file: Path) -> Wishes:
 def _record(program: str, name: str, lesson: Lesson, wishes: Wishes) -> dict[str, Any]:
     """The recording's document (docs/recordings.md)."""
     options = json.dumps({"watch": wishes.watch, "memory": wishes.memory})
-    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
-        assemble.write_files(Path(folder), assemble.files_of(manifest.needed(lesson)))
-        return _recorded(Path(folder), program, name, options)
-
-
-def _recorded(folder: Path, program: str, name: str, options: str) -> dict[str, Any]:
-    text, document = folder / "program.txt", folder / "recording.json"
-    text.write_text(program, encoding="utf-8")
-    words = [str(x) for x in (SCRIPT, folder, text, name, document, options)]
-    try:
-        subprocess.run(
-            [sys.executable, "-P", "-B", *words], cwd=folder, stdin=subprocess.DEVNULL,
-            capture_output=True, timeout=PATIENCE, check=False, env=os.environ | DEVICES,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise Problem(f"The recording {name} takes over {PATIENCE} seconds.") from None
-    if not document.exists():
-        raise Problem(f"The program of the recording {name} ends Python. Change it.")
-    found: dict[str, Any] = json.loads(document.read_text(encoding="utf-8"))
+    what, tree = f"The recording {name}", assemble.files_of(manifest.needed(lesson))
+    found: dict[str, Any] = page_outputs.run(
+        what, tree, str(SCRIPT), program, name, options, xla_flags=DEVICES
+    )
     return found
 
 

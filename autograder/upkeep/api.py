@@ -15,7 +15,6 @@ import importlib
 import inspect
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -55,10 +54,7 @@ def pages(package: str = "minijax") -> dict[str, str]:
     """Markdown of each page by its name: that of the module `minijax.numpy` is `numpy.md`."""
     found = dict(public_modules(importlib.import_module(package), package))
     texts = {_file(name): _page(name, module) for name, module in found.items()}
-    every = "".join(
-        f"- [`{x}`]({_file(x)}): {_summary(x, found[x])[:-1]} ({_counts(found[x])}).\n"
-        for x in [*found][1:]
-    )
+    every = "".join(f"- [`{x}`]({_file(x)}): {_summary(x, found[x])}\n" for x in [*found][1:])
     every += "- [What functions return](returned.md): classes without a public name.\n"
     first = _file(package)
     texts[first] = texts[first].replace("\n## ", f"\n{_ABOUT}{every}\n## ", 1)
@@ -111,27 +107,10 @@ def _summary(path: str, module: ModuleType) -> str:
     return re.sub(r" \(`(?:mini)?jax\.[\w.]+`\)", "", sentence)
 
 
-def _counts(module: ModuleType) -> str:
-    values = [getattr(module, name) for name in public_names(module)]
-    kinds = Counter(_kind(x) for x in values if not inspect.ismodule(x))
-    shown = {kind: kinds[kind] for kind in _KINDS if kinds[kind]}
-    if inner := sum(inspect.ismodule(x) for x in values):
-        shown["Modules"] = inner
-    words = [f"{n} {(kind if n != 1 else _SINGULAR[kind]).lower()}" for kind, n in shown.items()]
-    return f"{', '.join(words[:-1])}{' and ' * (len(words) > 1)}{words[-1]}"
-
-
 # ------------------------------------------------------------------------------------------
 # A page
 
 _KINDS = ("Functions", "Classes", "Values", "Primitives")
-_SINGULAR = {
-    "Functions": "function",
-    "Classes": "class",
-    "Values": "value",
-    "Primitives": "primitive",
-    "Modules": "module",
-}
 
 
 def _page(path: str, module: ModuleType) -> str:

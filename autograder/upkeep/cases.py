@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from autograder.grading import answers
 from autograder.grading.answers import Answer
-from autograder.lessons import assemble, skeleton
+from autograder.lessons import assemble, manifest, skeleton
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.upkeep import changes, classes, expected, sample_class
 from autograder.upkeep.expected import Check
@@ -40,7 +40,7 @@ def make_cases(lesson: Lesson, only: Exercise | None = None) -> list[Case]:
         Case(lesson.id, "cheat", "stubs whose results claim to be right", lie, nothing),
     ]
     for exercise in lesson.exercises:
-        done = _with_those_before(lesson, exercise)
+        done = {exercise.id, *(needed.id for needed in manifest.needs(exercise))}
         if len(done) == len(lesson.exercises):
             continue  # it needs all others: this is the reference
         name = f"{exercise.id} alone"
@@ -141,12 +141,6 @@ def _state(lesson: Lesson, chosen: Collection[Answer]) -> str:
     tests = changes.sections(lesson)
     parts = ((repr(answer), tests.get(answer.exercise, "")) for answer in chosen)
     return changes.digest(*itertools.chain(*parts))
-
-
-def _with_those_before(lesson: Lesson, exercise: Exercise) -> set[str]:
-    """An exercise and those without which it cannot be tested."""
-    by_id = {e.id: e for e in lesson.exercises}
-    return {exercise.id}.union(*(_with_those_before(lesson, by_id[i]) for i in exercise.after))
 
 
 def _only(lesson: Lesson, reference: str, done: set[str]) -> str:

@@ -1,12 +1,9 @@
 """How the audit's made submissions must be graded: a check tells what is wrong with a result."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from autograder.grading import answers, judging, oracle, submission
 from autograder.grading.answers import Mistake, Wrong
-from autograder.grading.calls import Call
 from autograder.grading.result import Result, Verdict
-from autograder.grading.task import Task
 from autograder.lessons.manifest import Lesson
 
 Check = Callable[[Result], Iterator[str]]  # gives what is wrong
@@ -119,6 +116,13 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
+_NAMED = (
+    "Two tests must get values from it that differ from the reference's, the same ones each time, "
+    "and none of its tests may end it or fit another known mistake. A test stops at its first "
+    "difference, so add a test, or let one ask for less."
+)
+
+
 def named(mistake: Mistake, lesson: Lesson) -> Check:
     """A known mistake loses points, has its name, and costs the other exercises nothing."""
 
@@ -132,53 +136,8 @@ def named(mistake: Mistake, lesson: Lesson) -> Check:
         label = own["misconception"]
         if label is None or label["name"] != mistake.name:
             found = "not recognized" if label is None else f"taken for {label['name']!r}"
-            yield f"the mistake is {found}. {_why(mistake, lesson, result['isolation'])}"
+            yield f"the mistake is {found}. {_NAMED}"
         elsewhere = [e for e in result["exercises"] if e["id"] in others]
         yield from full(others)({**result, "exercises": elsewhere})
 
     return check
-
-
-def _why(mistake: Mistake, lesson: Lesson, level: str) -> str:
-    """Why a known mistake has no name, or one of a different mistake, and what to do."""
-    calls = _calls(mistake, lesson, level)
-    if ended := _ended(calls):
-        return (
-            f"Nothing is named after {ended}. Ask {mistake.exercise} there for less, or not at all."
-        )
-    differ = {call.test for call in calls if call.wrong_value}
-    if len(differ) < 2:
-        return (
-            "Two tests must get values that differ from the reference's. So far there is "
-            f"{''.join(differ) or 'none'}. A test stops at its first difference, so add a test."
-        )
-    same = [m.name for m in judging.like(lesson, mistake.exercise, calls, level)]
-    if others := sorted({*same} - {mistake.name}):
-        return f"{', '.join(others)} gives the same in all tests. Add one that tells them apart."
-    odd = next((c.test for c in calls if not _again(mistake, lesson, level, c)), "one of its tests")
-    return f"It does not give the same twice in {odd}. Let that ask for what does not change."
-
-
-def _calls(mistake: Mistake, lesson: Lesson, level: str) -> Sequence[Call]:
-    """All that a mistake's tests asked it."""
-    calls: list[Sequence[Call]] = [()]
-
-    def note(exercise: str, made: Sequence[Call]) -> bool:
-        calls[0] = made  # a list that grows
-        return False
-
-    source = answers.variant_source(mistake).encode()
-    task = Task.of(lesson, source, level)
-    submission.grade(task, shrink=False, only=mistake.exercise, enough=note)
-    return calls[0]
-
-
-def _ended(calls: Iterable[Call]) -> str:
-    """The tests that ended it, with what each came to."""
-    kinds = {c.test: c.found.kind for c in calls if c.found is not None}
-    ended = [f"{t} ({kind})" for t, kind in kinds.items() if kind in judging.NOT_A_MISTAKE]
-    return ", ".join(ended)
-
-
-def _again(mistake: Mistake, lesson: Lesson, level: str, call: Call) -> bool:
-    return judging.fits(oracle.variant(lesson, level, mistake), [call])

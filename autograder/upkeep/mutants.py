@@ -12,7 +12,6 @@ import ast
 import difflib
 import functools
 import hashlib
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -26,8 +25,7 @@ from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.manifest import Lesson
 from autograder.lessons.problem import Problem
-from autograder.sandbox import session
-from autograder.upkeep import changes, slips
+from autograder.upkeep import slips
 
 
 @dataclass(frozen=True)
@@ -122,17 +120,8 @@ class Outcome:
 def try_out(
     lesson: Lesson, mutants: list[Mutant], crew: pool.Crew, level: str | None = None
 ) -> Iterator[Outcome]:
-    """Grade mutants of a lesson; what was graded before, with the same suite, is remembered.
-
-    Outcomes come as they are known. An interrupted run goes on where it stopped.
-    """
-    memory = Memory(lesson)
-    for mutant in mutants:
-        if mutant.id in memory.known:
-            yield Outcome(mutant, **memory.known[mutant.id])
-    todo = [mutant for mutant in mutants if mutant.id not in memory.known]
-    for mutant, found in crew.each(functools.partial(_grade, lesson.id, level), todo):
-        memory.keep(mutant.id, found)
+    """Grade mutants of a lesson; outcomes come as they are known."""
+    for mutant, found in crew.each(functools.partial(_grade, lesson.id, level), mutants):
         yield Outcome(mutant, **found)
 
 
@@ -179,52 +168,3 @@ def _mistaken(lesson_id: str, exercise: str, label: str) -> str:
     mistakes = answers.mistakes(lesson_id)
     (found,) = [m for m in mistakes if (m.exercise, m.name) == (exercise, label)]
     return answers.variant_source(found)
-
-
-class Memory:
-    """Outcomes on the disk, one in a line; those of another suite or reference do not count."""
-
-    def __init__(self, lesson: Lesson) -> None:
-        folder = changes.folder()
-        self.path = folder / f"mutants-{lesson.id}-{_fingerprint(lesson)}.jsonl"
-        for old in folder.glob(f"mutants-{lesson.id}-*.jsonl"):
-            if old != self.path:
-                old.unlink()
-        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
-        self.known: dict[str, dict[str, Any]] = dict(map(json.loads, filter(_is_whole, lines)))
-
-    def keep(self, mutant: str, found: dict[str, Any]) -> None:
-        """Add an outcome."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([mutant, found]) + "\n")
-
-
-def _is_whole(line: str) -> bool:
-    """Was the line written to its end?"""
-    return line.endswith("]")
-
-
-def _fingerprint(lesson: Lesson) -> str:
-    """A hash of everything that an outcome depends on, but for the mutant itself.
-
-    That is code: a better docstring, or a later lesson, does not make what is known worthless.
-    """
-    grader = [
-        *(places.PACKAGE / "grading").glob("*.py"),
-        *places.WORKER.glob("*.py"),
-        Path(session.__file__),
-        Path(__file__),
-    ]
-    files = [places.suite(f"{lesson.id}.py"), places.answers(f"{lesson.id}.py"), *sorted(grader)]
-    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
-    code = "\0".join(map(_without_docstrings, [*texts, *assemble.tree(lesson).values()]))
-    return hashlib.sha256(code.encode()).hexdigest()[:12]
-
-
-def _without_docstrings(source: str) -> str:
-    """A module as Python understands it: without comments, docstrings and layout."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, skeleton.Documented):
-            node.body = skeleton.code(node)
-    return ast.dump(tree)

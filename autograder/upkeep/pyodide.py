@@ -23,7 +23,7 @@ PATIENCE = 300  # seconds for npm
 PYODIDE = (
     "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip",
 )  # fmt: skip
-AS_THEY_ARE = ("try.js", "change.js", "change-worker.js", "worker.js", "runner.css")
+AS_THEY_ARE = ("try.js", "change.js", "worker.js", "runner.css")
 LEFT_OUT = '"Try it here" is left out of the pages'
 
 

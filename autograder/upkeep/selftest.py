@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from autograder.lessons import manifest, notebook, places
+from autograder.lessons import places
 from autograder.student import doctor
 from autograder.upkeep import pythons
 
@@ -28,10 +28,6 @@ def run(arguments: Sequence[str]) -> int:
     if EVERY_PYTHON in arguments:
         return pythons.run([word for word in arguments if word != EVERY_PYTHON])
     command = [sys.executable, "-m", "pytest", "-r", "fEs", *flags(list(arguments))]
-    if ALL in arguments or "--choice" in command:
-        # What pages show is there, unless one was changed since `sync`: then it is run and kept
-        # before all processes need it at the same time.
-        notebook.texts(list(manifest.load().values()))
     environment = {**os.environ, "PYTHONPATH": ""}
     # Where an image sets it, each process and all that it starts would compile a thousand modules.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -41,10 +41,10 @@
     python = new Worker(new URL("runner/hero-worker.js", here), { type: "module" });
     note.textContent = "Python starts in this page. It is about 6 MB, once …";
     python.onmessage = ({ data }) => {
-      if (data.text !== input.value) return; // changed meanwhile
+      if (data.asked !== input.value) return; // changed meanwhile
       note.textContent = data.failed ? data.failed.replace(/^\w*Error: /, "") : "microjax computed this, in your browser.";
       input.setAttribute("aria-invalid", String(Boolean(data.failed)));
-      if (!data.failed) table = data.table;
+      if (!data.failed) table = JSON.parse(data.said);
       show();
     };
     python.onerror = () => {
@@ -56,7 +56,7 @@
   slider.addEventListener("input", show);
   input.addEventListener("input", () => {
     if (!python) start();
-    python.postMessage(input.value);
+    python.postMessage({ module: "hero", call: "table", asked: input.value });
   });
   hero.addEventListener("submit", (event) => event.preventDefault());
   show();

@@ -1,4 +1,5 @@
-/* Python for the first screen, in a worker: microjax, and what is shown of a function. */
+/* Python in a worker, with microjax in one file: for the first screen (hero.py), and for examples that
+   a reader changes (change.py). Asked what a function of such a module says, it is ready, then says it. */
 
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
@@ -6,15 +7,17 @@ async function start() {
   const packed = fetch(new URL("hero.zip", import.meta.url)).then((reply) => reply.arrayBuffer());
   const python = await loadPyodide({ stdout: () => {}, stderr: () => {} });
   python.unpackArchive(await packed, "zip");
-  return python.pyimport("hero");
+  return python;
 }
 
-const hero = start();
+const python = start();
 
-onmessage = async ({ data }) => {
+onmessage = async ({ data: { module, call, asked } }) => {
+  const found = (await python).pyimport(module);
+  postMessage({ ready: true });
   try {
-    postMessage({ text: data, table: JSON.parse((await hero).table(data)) });
+    postMessage({ asked, said: found[call](asked) });
   } catch (error) {
-    postMessage({ text: data, failed: String(error).trim().split("\n").at(-1) }); // of a traceback
+    postMessage({ asked, failed: String(error).trim().split("\n").at(-1) }); // of a traceback
   }
 };

@@ -28,7 +28,7 @@ export function open(place, button) {
 
 /* What the last of these programs prints, after the others. */
 function run(codes) {
-  worker ??= new Worker(new URL("change-worker.js", import.meta.url), { type: "module" });
+  worker ??= new Worker(new URL("hero-worker.js", import.meta.url), { type: "module" });
   return new Promise((resolve) => {
     let timer;
     const stop = (why) => {
@@ -42,6 +42,6 @@ function run(codes) {
       else resolve(data.said);
     };
     worker.onerror = () => stop("Python could not be loaded. Are you connected? Try again.");
-    worker.postMessage(codes);
+    worker.postMessage({ module: "change", call: "run", asked: JSON.stringify(codes) });
   });
 }

@@ -1,12 +1,16 @@
-"""An exercise's docstring is a contract: short, and without a word on how it is done."""
+"""Contracts are short and say no word on how; tests keep each sentence, and meet each mistake.
 
+And what a student reads about a failing hidden test is its property, a sentence that stands alone.
+"""
+
+import ast
 import re
 import statistics
 
 import pytest
 
-from autograder.lessons import manifest
-from autograder.upkeep import promises
+from autograder.lessons import manifest, places
+from autograder.upkeep import classes, promises
 
 LESSONS = [lesson for lesson in manifest.load().values() if lesson.exercises]
 EXERCISES = [exercise for lesson in LESSONS for exercise in lesson.exercises]
@@ -47,3 +51,37 @@ def test_a_toolbox_says_in_a_line_what_each_thing_is_for(exercise):
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_each_sentence_of_a_contract_has_a_test_that_names_it(lesson):
     assert promises.faults(lesson) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_each_class_of_mistakes_is_met_in_each_exercise_or_does_not_apply(lesson):
+    assert classes.faults(lesson) == []
+
+
+SEQUEL = (
+    "The same", "So", "Also", "And", "But", "Or", "Nor", "Neither", "Again", "Too", "Then",
+    "It", "Its", "They", "Their", "This", "These", "That", "Those", "Others", "Otherwise", "Such",
+    "Both together",
+)  # fmt: skip
+
+
+def properties(suite):
+    """The first line of each test's docstring, by the test's name."""
+    tests = [x for x in ast.parse(suite.read_text(encoding="utf-8")).body if named_test(x)]
+    return {x.name: (ast.get_docstring(x) or "").partition("\n")[0] for x in tests}
+
+
+def named_test(node):
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+
+
+def is_alone(text):
+    """Can a sentence be read without the one before?"""
+    begins = re.match(rf"({'|'.join(SEQUEL)})\b", text)
+    ends = re.search(r"\b(too|as well)\.$", text)
+    return not begins and not ends and len(text.split()) > 3 and text.endswith(".")
+
+
+@pytest.mark.parametrize("suite", sorted(places.SUITES.glob("*.py")), ids=lambda x: x.stem)
+def test_a_property_can_be_read_alone(suite):
+    assert [x for x in properties(suite).items() if not is_alone(x[1])] == []

@@ -1,9 +1,7 @@
 """Worked examples run once on the reference, and what they left is kept as long as it is true."""
 
 import dataclasses
-import os
 import re
-import shutil
 
 import pytest
 import small_course
@@ -66,9 +64,9 @@ def test_they_run_in_order_and_the_value_of_a_last_expression_is_shown(hello):
 
 
 def test_what_they_left_is_kept_until_page_or_reference_change(hello, tmp_path, monkeypatch):
-    runs = []
-    run = examples._run
-    monkeypatch.setattr(examples, "_run", lambda *args: runs.append(1) or run(*args))
+    runs, run = [], page_outputs.run
+    monkeypatch.setattr(page_outputs, "_known", {})
+    monkeypatch.setattr(page_outputs, "run", lambda *args: runs.append(1) or run(*args))
     first = examples.outputs(hello)
     assert (examples.outputs(hello), len(runs)) == (first, 1)
     reference = tmp_path / "solutions/toy/hello.py"
@@ -88,8 +86,8 @@ def test_what_came_with_the_course_is_taken_without_a_run_until_it_is_of_another
 
     small_course.write(monkeypatch, tmp_path)
     sync.sync(check=False)
-    shutil.rmtree(tmp_path / "build")
-    monkeypatch.setattr(examples, "_run", run)
+    monkeypatch.setattr(page_outputs, "_known", {})
+    monkeypatch.setattr(page_outputs, "run", run)
     hello = manifest.get("hello")
     assert "stream" in str(examples.outputs(hello))
     file = tmp_path / "course/outputs/hello.json"
@@ -116,23 +114,6 @@ def test_what_is_kept_is_what_the_programs_of_the_page_leave_now(lesson, monkeyp
 MEASURED = re.compile(r"\d+ times as fast")
 
 
-def test_a_copy_in_which_nothing_can_be_kept_runs_a_program_once(hello, tmp_path, monkeypatch):
-    runs, run = [], examples._run
-    monkeypatch.setattr(examples, "_run", lambda *args: runs.append(1) or run(*args))
-    (tmp_path / "build").write_text("no folder")
-    assert examples.outputs(hello) == examples.outputs(hello) != {}
-    assert len(runs) == 1
-
-
-def test_what_cannot_replace_an_older_file_is_known_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "ROOT", tmp_path)
-    page_outputs.place("hello", "examples/hello", "a program").write(["old"])
-    (tmp_path / f"build/examples/hello.{os.getpid()}").mkdir()  # so that nothing is written
-    changed = page_outputs.place("hello", "examples/hello", "another program")
-    assert changed.left(lambda: ["new"]) == changed.left(lambda: ["run again"]) == ["new"]
-    assert page_outputs.place("hello", "examples/hello", "a program").read() == ["old"]
-
-
 @pytest.mark.parametrize(
     ("raises", "code", "complaint"),
     [
@@ -153,7 +134,7 @@ def test_another_error_than_the_page_promises_is_told(hello, raises, code, compl
 def test_an_example_that_ends_python_is_told(hello):
     page = RAISING.replace("RAISES", "").replace("CODE", "import sys; sys.exit('gone')")
     (hello.folder / "lesson.md").write_text(page)
-    with pytest.raises(Problem, match=r"lesson.md, line 1: An example ends Python \(gone\)"):
+    with pytest.raises(Problem, match=r"lesson.md, line 1: An example fails \(gone\)"):
         examples.outputs(hello)
 
 
@@ -164,11 +145,11 @@ DIVIDED = [x for x in manifest.load().values() if x.exercises and END in page.re
 @pytest.mark.parametrize("lesson", DIVIDED, ids=lambda lesson: lesson.id)
 def test_what_ends_the_first_sitting_runs_on_its_exercises_alone(lesson):
     before = page.read(lesson).partition(END)[0]
-    about = examples._on(lesson, half_done(lesson, before), "")
+    about = examples._page(lesson)
     place = sum(example.line < before.count("\n") for example in about.examples)
-    about = dataclasses.replace(about, codes=about.codes[: place + 1])
-    wanted = [*examples.outputs(lesson).values()][place]
-    assert examples._run(about, lesson)[place] == wanted
+    wanted, tree = [*examples.outputs(lesson).values()][place], half_done(lesson, before)
+    half = dataclasses.replace(about, tree=tree, examples=about.examples[: place + 1])
+    assert half.run()[place] == wanted
 
 
 def half_done(lesson, before):

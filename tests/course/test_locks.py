@@ -20,7 +20,10 @@ def pins(name, python):
     found = {}
     text = (places.ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
-        requirement = Requirement(line.partition(" --hash")[0])
+        pin, *hashes = line.split(" --hash=sha256:")
+        assert all(re.fullmatch("[0-9a-f]{64}", x) for x in hashes)
+        assert bool(hashes) == (name in ("lock", "otter", "uv"))
+        requirement = Requirement(pin)
         if requirement.marker is None or requirement.marker.evaluate(
             {**marks, "sys_platform": "linux"}
         ):

@@ -107,19 +107,6 @@ def test_no_file_holds_the_marks_of_a_merge():
     assert found == []
 
 
-def test_lock_files_hold_pins_and_hashes_and_no_addresses():
-    for path in {*(places.ROOT / "requirements").glob("*.txt")} - {WITHOUT}:
-        locked = path.stem in ("lock", "otter", "uv")
-        for line in path.read_text(encoding="utf-8").splitlines():
-            pin, *hashes = line.split(" --hash=sha256:")
-            assert re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.]+( ; [\w'.<>=!() *]+)?", pin)
-            assert all(re.fullmatch("[0-9a-f]{64}", x) for x in hashes)
-            assert bool(hashes) == locked
-
-
-WITHOUT = places.ROOT / "requirements" / "without.txt"
-
-
 def text_of(path):
     return path.read_bytes().decode("utf-8", "replace")
 

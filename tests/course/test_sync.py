@@ -21,9 +21,7 @@ def root(monkeypatch, tmp_path):
 
 
 def all_files(root):
-    """All but what was run to be compared, which the next run finds in `build/`."""
-    files = [p for p in root.rglob("*") if p.is_file() and root / "build" not in p.parents]
-    return {str(p.relative_to(root)): p.read_bytes() for p in files}
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
 
 def test_a_check_names_the_files_and_writes_none(root):

@@ -289,24 +289,12 @@ FINDINGS = [
     ("course/lessons/01_tiny/checks.py", "[1.0, 2.0]) == 1.5", "[1.0, 2.0]) == 2.0", "refuses it"),
     ("answers/tiny.py", "np.add(x, 1.5)", "np.add(x, x)", "tiny.double should lose points"),
     ("answers/tiny.py", 'fails="test_double"', 'fails="test_mean"', "does not fail test_mean"),
-    ("answers/tiny.py", "np.asarray(x) ** 2", "3.0 * np.asarray(x)", "gives the same in all tests"),
-    (
-        "answers/tiny.py",
-        "return np.asarray(x) ** 2",
-        "__import__('os')._exit(1)",
-        "(crashed). Ask tiny.double there",
-    ),
-    (
-        "answers/tiny.py",
-        "return np.asarray(x) ** 2",
-        "return id(object())",
-        "does not give the same twice",
-    ),
-    (
-        "answers/tiny.py",
-        "return np.asarray(x) ** 2",
-        "return 2 * x + (x == 1.5)",
-        "Two tests must get",
+    *(  # equal to another mistake, ending, different each time, too seldom wrong
+        ("answers/tiny.py", "np.asarray(x) ** 2", wrong, "the mistake is not recognized. Two tests")
+        for wrong in (
+            *("3.0 * np.asarray(x)", "__import__('os')._exit(1)"),
+            *("id(object())", "2 * x + (x == 1.5)"),
+        )
     ),
 ]
 

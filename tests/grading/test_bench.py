@@ -179,7 +179,7 @@ def test_what_a_newcomer_waits_for_is_kept_with_its_date_and_shown_by_the_next_r
     monkeypatch, tmp_path, capsys
 ):
     def taken(step, clone, before):
-        return start.Row(step.name, 2.0, 1.0, step.aim, step.of_cpu, before.get(step.name))
+        return cost.Row(step.name, 2.0, 1.0, step.aim, step.of_cpu, before.get(step.name))
 
     monkeypatch.setattr(start, "taken", taken)
     by_clock, by_cpu = start.Step("slow", "x", 1.5), start.Step("quick", "y", 1.5, of_cpu=True)

@@ -104,16 +104,6 @@ def test_a_method_is_shown_without_self_and_a_property_without_a_call():
     assert "of this array.\n" in index
 
 
-def test_the_index_counts_what_a_module_has():
-    kinds = re.split(r"^## (.*)$", PAGES["lax.md"], flags=re.MULTILINE)[1:]
-    counted = [
-        f"{len(re.findall('^### |^- ', text, re.MULTILINE))} {kind.lower()}"
-        for kind, text in zip(kinds[::2], kinds[1::2], strict=True)
-    ]
-    (line,) = re.findall(r"\(lax\.md\): (.*)\n", PAGES["index.md"])
-    assert line.endswith(f" ({', '.join(counted[:-1])} and {counted[-1]}).")
-
-
 def test_a_page_begins_with_what_is_in_the_module():
     for name, text in PAGES.items():
         _, _, begin = text.partition("\n# ")

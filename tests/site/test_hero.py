@@ -2,6 +2,8 @@
 
 import pytest
 
+from autograder.lessons import manifest
+
 
 @pytest.fixture
 def home(browser, address):
@@ -22,11 +24,15 @@ def shown(tab):
 def test_it_has_all_five_answers_before_anything_is_touched(home):
     program = "v_1 ->\n  v_2 = add(v_1, 3.0)\n  v_3 = mul(v_1, v_2)\nv_3"
     assert shown(home) == ["10", "7", "[4, 10, 18]", program]
-    for part in (".hero-note", ".md-button--primary"):
-        box = home.locator(part).first.bounding_box()
-        assert box["y"] + box["height"] <= 768, part
+    for width, height in ((1366, 768), (1280, 800)):
+        home.set_viewport_size({"width": width, "height": height})
+        for part in (".hero", ".hero-note", ".home .md-button--primary"):
+            box = home.locator(part).first.bounding_box()
+            assert box["y"] + box["height"] <= height, part
     text = home.locator(".home").inner_text()
-    for answer in ("A course in", "For you", "hours", "trains a transformer", "Start with"):
+    hours = sum(x.minutes for x in manifest.load().values() if x.has_page) / 60
+    answers = "A course in", f"about {hours:.0f} hours", "trains a transformer", "Start with"
+    for answer in ("For you", *answers):
         assert answer in text
     assert home.wrong == []
 

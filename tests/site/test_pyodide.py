@@ -70,6 +70,13 @@ def try_it(browser, built, address):
         yield functools.cache(lambda name: Trial(context, address, manifest.get(name)))
 
 
+@pytest.fixture
+def trial(try_it):
+    """An exercise, opened on its page."""
+    return try_it("duals").open("duals.mul_rule")
+
+
+ENDLESS = "def mul_jvp(primals, tangents):\n    while True: pass"
 WRONG = """\
 def mul_jvp(primals, tangents):
     (x, y), (x_dot, y_dot) = primals, tangents
@@ -78,8 +85,7 @@ def mul_jvp(primals, tangents):
 
 
 @pytest.mark.slow
-def test_a_wrong_answer_is_explained_as_by_the_command(try_it):
-    trial = try_it("duals").open("duals.mul_rule")
+def test_a_wrong_answer_is_explained_as_by_the_command(trial):
     assert trial.check().startswith("Still to do")
     assert "Not right yet" in trial.write(WRONG).check()
     told = trial.explanation()
@@ -111,39 +117,22 @@ def test_an_example_is_changed_and_runs_after_those_above_it(try_it):
 
 
 @pytest.mark.slow
-def test_stop_ends_an_endless_loop(try_it):
-    trial = (
-        try_it("duals")
-        .open("duals.mul_rule")
-        .write("def mul_jvp(primals, tangents):\n    while True: pass")
-    )
-    trial.press("Check").press("Stop").panel.get_by_text("Stopped.").wait_for()
+def test_stop_ends_an_endless_loop(trial):
+    trial.write(ENDLESS).press("Check").press("Stop").panel.get_by_text("Stopped.").wait_for()
     assert "Not right yet" in trial.write(WRONG).check()
 
 
 @pytest.mark.full  # on a busy machine the button may stay out of reach
-def test_stop_ends_a_check_that_waits_for_python_to_start(try_it):
-    trial = (
-        try_it("duals")
-        .open("duals.mul_rule")
-        .press("Check")
-        .press("Stop")
-        .press("Check")
-        .press("Stop")
-    )
+def test_stop_ends_a_check_that_waits_for_python_to_start(trial):
+    trial.press("Check").press("Stop").press("Check").press("Stop")
     trial.panel.get_by_text("Stopped.").wait_for()
     assert "Not right yet" in trial.check()
     assert len([worker for worker in trial.tab.workers if "/runner/" in worker.url]) == 1
 
 
 @pytest.mark.full  # the page is patient for 13 seconds, and then starts Python again
-def test_what_does_not_end_is_explained_as_by_the_command(try_it):
-    trial = (
-        try_it("duals")
-        .open("duals.mul_rule")
-        .write("def mul_jvp(primals, tangents):\n    while True: pass")
-    )
-    assert "Not right yet" in trial.check()
+def test_what_does_not_end_is_explained_as_by_the_command(trial):
+    assert "Not right yet" in trial.write(ENDLESS).check()
     told = trial.explanation()
     assert told.startswith("This should hold: A product moves by what its two operands contribu")
     assert "but it does not end within 10 seconds. Is there an endless loop?" in told
@@ -151,8 +140,7 @@ def test_what_does_not_end_is_explained_as_by_the_command(try_it):
 
 
 @pytest.mark.slow
-def test_hints_are_shown_one_after_the_other(try_it):
-    trial = try_it("duals").open("duals.mul_rule")
+def test_hints_are_shown_one_after_the_other(trial):
     hints = trial.tab.locator(".try-exercise[data-exercise='duals.mul_rule'] ~ details")
     for shown in (1, 2, 3):
         trial.press("Show a hint")
@@ -161,12 +149,8 @@ def test_hints_are_shown_one_after_the_other(try_it):
         ]
 
 
-def test_tab_indents_in_the_editor_and_escape_lets_it_leave(try_it):
-    trial = (
-        try_it("duals")
-        .open("duals.mul_rule")
-        .write("def mul_jvp(primals, tangents):\n    return 1")
-    )
+def test_tab_indents_in_the_editor_and_escape_lets_it_leave(trial):
+    trial.write("def mul_jvp(primals, tangents):\n    return 1")
     editor = trial.panel.locator(".cm-content")
     assert "press Escape, then Tab" in editor.get_attribute("aria-label")
     trial.tab.keyboard.press("Tab")
@@ -178,8 +162,8 @@ def test_tab_indents_in_the_editor_and_escape_lets_it_leave(try_it):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1280])
-def test_what_opens_fits_the_screen_and_is_accessible(try_it, scheme, width):
-    tab = try_it("duals").open("duals.mul_rule").tab
+def test_what_opens_fits_the_screen_and_is_accessible(trial, scheme, width):
+    tab = trial.tab
     tab.add_style_tag(content="*, ::before, ::after { transition: none !important }")
     tab.set_viewport_size({"width": width, "height": 900})
     tab.emulate_media(color_scheme=scheme)
@@ -190,9 +174,8 @@ def test_what_opens_fits_the_screen_and_is_accessible(try_it, scheme, width):
 
 
 @pytest.mark.slow
-def test_work_survives_a_reload(try_it):
-    trial = try_it("duals").open("duals.mul_rule").write(WRONG)
-    source = trial.download()
+def test_work_survives_a_reload(trial):
+    source = trial.write(WRONG).download()
     trial.tab.reload()
     assert WRONG in source
     assert trial.open("duals.mul_rule").download() == source
