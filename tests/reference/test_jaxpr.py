@@ -45,51 +45,20 @@ def two_deep(lib, x):
 PROGRAMS = programs_of(
     globals(),
     """
-    # primitives as functions
-    neg: jaxpr(lambda x: lax.neg(x))(X)
-    unary: jaxpr(lambda x: lax.sin(lax.cos(x)))(X)
-    exp and log: jaxpr(lambda x: lax.exp(lax.log(x)))(F)
-    binary: jaxpr(lambda x, y: lax.add(lax.sub(x, y), y))(X, Y)
-    mul and div: jaxpr(lambda x, y: lax.div(lax.mul(x, y), y))(M, M)
-    comparisons: jaxpr(lambda x, y: (lax.gt(x, y), lax.lt(x, y)))(X, Y)
+    # primitives as functions, as no case of test_primitives.py has them
     scalar in lax: jaxpr(lambda x: lax.mul(x, 2.0))(X)
     scalar array in lax: jaxpr(lambda x: lax.mul(np.array(2.0), x))(X)
-    reduce_sum: jaxpr(lambda x: lax.reduce_sum(x, (0,)))(M)
-    reduce_sum of two axes: jaxpr(lambda x: lax.reduce_sum(x, (0, 1)))(M)
-    transpose: jaxpr(lambda x: lax.transpose(x, (1, 0)))(M)
-    broadcast: jaxpr(lambda x: lax.broadcast_in_dim(x, (2, 3), (1,)))(X)
     transpose to the same: jaxpr(lambda x: lax.transpose(x, (0, 1)))(M)
     broadcast to the same: jaxpr(lambda x: lax.broadcast_in_dim(x, (3,), (0,)))(X)
     broadcast of a constant to the same: jaxpr(lambda x: jnp.broadcast_to(X, (3,)) * x)(X)
     convert to the same: jaxpr(lambda x: lax.convert_element_type(x, float))(X)
     convert a literal: jaxpr(lambda x: (lax.convert_element_type(3, "float32"), np.array(3) * x))(F)
     broadcast of 0-d: jaxpr(lambda x: lax.broadcast_in_dim(x, (2, 3), ()))(S)
-    convert: jaxpr(lambda x: lax.convert_element_type(x, "int32"))(X)
     convert a weak one: jaxpr(lambda x: lax.convert_element_type(x, float))(S)
     convert to bool: jaxpr(lambda x: lax.convert_element_type(x, bool))(X)
-    dot_general: jaxpr(lambda x, y: lax.dot_general(x, y, (((1,), (1,)), ((), ()))))(M, M)
-    dot_general with a batch: jaxpr(lambda x, y: lax.dot_general(x, y,
-        (((1,), (1,)), ((0,), (0,)))))(M, M)
     dot_general with a type: jaxpr(lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ())),
         preferred_element_type="float64"))(F, F)
-    # further primitives
-    element-wise functions: jaxpr(lambda x: [getattr(lax, name)(x)
-        for name in (*("tanh", "sqrt", "rsqrt", "log1p", "expm1", "abs", "sign", "square"),
-        *("logistic", "floor", "ceil", "is_finite", "stop_gradient"))])(X)
-    functions of two: jaxpr(lambda x, y: [getattr(lax, name)(x, y)
-        for name in ("max", "min", "pow", "rem", "eq", "ne", "ge", "le")])(X, Y)
-    logic: jaxpr(lambda b, c: (lax.bitwise_and(b, c), lax.bitwise_or(b, c), lax.bitwise_not(b)))(B,
-        B)
-    integer_pow and clamp: jaxpr(lambda x: lax.clamp(0.0, lax.integer_pow(x, 3), 1.0))(X)
-    choices: jaxpr(lambda b, x, y: lax.select_n(b, x, y))(B, X, Y)
-    reductions: jaxpr(lambda x: [getattr(lax, name)(x, (0,))
-        for name in ("reduce_max", "reduce_min", "reduce_prod")])(M)
-    argmax, cumsum and sort: jaxpr(lambda x: (lax.argmax(x, 1, "int32"), lax.cumsum(x, 1, True),
-        lax.sort(x, dimension=0)))(M)
-    shapes: jaxpr(lambda x: (lax.reshape(x, (3, 2)), lax.rev(x, (1,)),
-        lax.squeeze(lax.expand_dims(x, (0,)), (0,)), lax.concatenate([x, x], 1),
-        lax.pad(x, 0.0, [(1, 1, 0), (0, 0, 1)]), lax.slice(x, (0, 1), (2, 3), (1, 2)),
-        lax.slice(x, (0, 1), (2, 3))))(M)
+    slice without strides: jaxpr(lambda x: lax.slice(x, (0, 1), (2, 3)))(M)
     indexing: jaxpr(lambda x, n: (lax.dynamic_slice(x, (n, 0), (1, 2)),
         lax.dynamic_update_slice(x, x, (0, n))))(M, np.int64(1))
     iota: jaxpr(lambda: (lax.iota("int32", 4), lax.broadcasted_iota(float, (2, 3), 1)))()
