@@ -14,7 +14,8 @@ from oracle import assert_all_same, assert_same
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
-FLOAT0 = np.zeros((), [("float0", "V")])
+N = np.arange(3)
+FLOAT0, ZEROS = np.zeros((), [("float0", "V")]), np.zeros(3, [("float0", "V")])
 
 
 def cubic(x, y):
@@ -25,7 +26,13 @@ def loss(lib):
     return lambda x: lib.jit(lib.vmap(cubic))(x, Y).sum()
 
 
-PROGRAMS = programs_of(
+def mixed(lib):
+    """A compiled function of a vector and of integers, with both among its results."""
+    return lib.jit(lambda x, n: {"a": x * n, "n": n + 1, "b": [x.sum()]})
+
+
+# What lesson stackless has, too.
+OF_BOTH_SYSTEMS = programs_of(
     globals(),
     """
     # the whole chain
@@ -37,32 +44,31 @@ PROGRAMS = programs_of(
     grad of grad: lib.grad(lib.grad(lib.jit(lambda x: x * x * x)))(3.0)
     vmap of grad of jit: lib.vmap(lib.grad(lib.jit(lambda x: x * x)))(X)
     linearize: lib.linearize(loss(lib), X)[1](Y)
+    closed over values: lib.grad(lambda x: lib.grad(lambda y: x * y * y)(x) * x)(3.0)
+    closed over by jit: lib.grad(lambda x: lib.jit(lambda y: lib.jit(lambda: x * y)())(x))(3.0)
+    infinity: lib.jvp(lambda x, y: x * y, (np.inf, 2.0), (1.0, 0.0))
+    no elements: lib.grad(lambda x: (x * x).sum())(np.zeros((0, 3)))
+    weak types: lib.jit(lambda x: (x * 2, 1 - x, x / 2, 2.5 * (x > x)))(np.float32([1, 2]))
+    quotients of integers: lib.jit(lambda x: x / 2)(np.arange(3))
     # the axes of vmap
     nothing mapped twice: lib.vmap(lambda x, y: x * y, (0, None))(X, 2.0)
     axis 1 in, axis 1 out: lib.vmap(lambda x: x * 2.0, 1, 1)(MATRIX)
     axis -1: lib.vmap(lambda x: x.sum(), -1)(MATRIX)
     one entry for a container: lib.vmap(lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0},
         ({"a": 0, "b": None}, 0), 0)({"a": X, "b": 3.0}, Y)
+    one for each result: lib.vmap(lambda x, y: (x * y, 1.0), (0, 1), (-1, 0))(X, np.outer(X, Y))
     two of them: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y)
-    arguments by name: lib.vmap(lambda x, y: x @ y["a"], 1)(MATRIX, y={"a": MATRIX.T})
     a size without mapped arguments: lib.vmap(lambda x: x * 2.0, in_axes=None, axis_size=3)(MATRIX)
     a result that is not mapped: lib.vmap(lambda x, y: (x * y, y + 1.0), (0, None), (0, None))(X, Y)
+    one of jit: lib.vmap(lib.jit(lambda x, y: (x * y, y)), (0, None), (0, None))(X, Y)
     # the arguments of reverse mode
     two argnums: lib.grad(lambda x, y: x * y, (0, 1))(3.0, 2.0)
     negative argnum: lib.grad(lambda x, y: x * y, -1)(3.0, 2.0)
-    keyword argument: lib.grad(lambda x, y: x * y)(3.0, y=2.0)
-    aux: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0)
-    value and aux: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0)
-    aux of vjp: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2]
-    aux of an inner grad moves: lib.grad(lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0),
-        has_aux=True)(x)[0][1])(3.0)
+    value and one argnum: lib.value_and_grad(lambda x, y: (x * y).sum(), 1)(X, Y)
     containers: lib.grad(lambda d: d["a"] * d["b"][0])({"a": 3.0, "b": [2.0]})
     integer input: lib.vjp(lambda x, y: x * y, 3, 2.0)[1](1.0)
     integer result: lib.vjp(lambda x, y: (x * y, x), 3, 2.0)[1]((1.0, FLOAT0))
     linearize with an integer: lib.linearize(lambda x, n: (x * n, n), 3.0, 2)[1](1.0, FLOAT0)
-    linear transpose: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y)
-    jacrev: lib.jacrev(lambda x: x * x)(X)
-    hessian: lib.hessian(lambda x: (x * x * x).sum())(X)
     # tangents of integers, in and out of compiled programs
     float0, result: lib.jit(lambda n: lib.jvp(lambda n: n * 2, (n,), (FLOAT0,)))(3)
     float0, argument: lib.jit(lambda n, t: lib.jvp(lambda n: n * 2, (n,), (t,)))(3, FLOAT0)
@@ -71,6 +77,24 @@ PROGRAMS = programs_of(
     float0, under vmap: lib.vmap(lambda x: lib.jit(lambda t: (x, t))(FLOAT0))(X)
     float0, cotangent: lib.jit(lambda n: lib.vjp(lambda n: n * 2.5, n)[1](1.0))(3)
     float0, of a vector: lib.jit(lambda x: lib.vjp(lambda n: n * 2.5, x)[1](X))(np.arange(3))
+    float0, jvp: lib.jvp(mixed(lib), (X, N), (Y, ZEROS))
+    float0, linearize: lib.linearize(mixed(lib), X, N)[1](Y, ZEROS)
+    float0, vjp: lib.vjp(mixed(lib), X, N)[1]({"a": Y, "n": ZEROS, "b": [2.0]})
+""",
+)
+PROGRAMS = OF_BOTH_SYSTEMS | programs_of(
+    globals(),
+    """
+    arguments by name: lib.vmap(lambda x, y: x @ y["a"], 1)(MATRIX, y={"a": MATRIX.T})
+    keyword argument: lib.grad(lambda x, y: x * y)(3.0, y=2.0)
+    aux: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0)
+    value and aux: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0)
+    aux of vjp: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2]
+    aux of an inner grad moves: lib.grad(lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0),
+        has_aux=True)(x)[0][1])(3.0)
+    linear transpose: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y)
+    jacrev: lib.jacrev(lambda x: x * x)(X)
+    hessian: lib.hessian(lambda x: (x * x * x).sum())(X)
     float0, integer weights: lib.jit(lib.grad(lambda p: p["n"] * p["x"],
         allow_int=True))({"n": 3, "x": 2.0})
 """,

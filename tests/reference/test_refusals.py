@@ -14,6 +14,7 @@ import minijax.numpy as mjnp
 import numpy as np
 import pytest
 from expressions import rows_of
+from microjax import contexts, stackless
 from minijax.core import trace_state
 from oracle import assert_same_error
 
@@ -71,7 +72,7 @@ VMAP = """
     lib.vmap(identity, axis_size=4)(X); lib.vmap(identity, out_axes=True)(X)
     lib.vmap(identity, out_axes=0.0)(X); lib.vmap(identity, out_axes=(X,))(X)
     lib.vmap(identity, out_axes=2)(X); lib.vmap(identity, out_axes=-2)(X)
-    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X); lib.vmap(identity, out_axes=None)(X)
+    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X)
 """
 
 JIT = """
@@ -93,30 +94,39 @@ JIT = """
     lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X)(X)
 """
 JVP = """
-    lib.jvp(jnp.sin, ("a",), ("b",)); lib.jvp(jnp.sin, (3.0,), (1,)); lib.jvp(jnp.sin, (3,), (1.0,))
-    lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)); lib.jvp(jnp.sin, (3.0,), [1.0])
     lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True)
-    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True); lib.jvp(jnp.sin, 3.0, 1.0)
-    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,)); lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True); lib.jvp(jnp.sin, (3.0,), [1.0])
+    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0); lib.make_jaxpr(lambda t: t, static_argnums=3)(X)
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
+"""
+
+# What lesson stackless refuses, too.
+BOTH_SYSTEMS = """
+    lib.jvp(lax.sin, ("a",), ("b",)); lib.jvp(lax.sin, (3.0,), (1,)); lib.jvp(lax.sin, (3,), (1.0,))
+    lib.jvp(lax.sin, (np.ones(3),), (np.ones(2),)); lib.jvp(lax.sin, 3.0, 1.0)
+    lib.jvp(lambda t: t, (1.0,), ((1.0,),)); lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,)); lib.grad(lambda t: np.sin(t))(1.0)
     lib.jvp(lambda t: t.__setitem__(0, 1.0), (np.ones(3),), (np.ones(3),))
     lib.jvp(lambda t: t if t > 0 else -t, (np.ones(3),), (np.ones(3),))
     [kept := [], lib.jvp(lambda t: kept.append(t) or t, (3.0,), (1.0,)), kept[0] * 2.0]
-"""
-
-REVERSE = """
+    [kept := [], lib.grad(lambda t: kept.append(t) or t)(1.0), kept[0] * 2]
+    [kept := [], lib.jit(lambda t: kept.append(t) or t)(1.0), kept[0] * 2]
+    [kept := [], lib.vmap(lambda t: kept.append(t) or t)(X), lib.jit(lambda t: t * kept[0])(2.0)]
+    [k := [], lib.vmap(lambda t: k.append(t) or t)(X), lib.make_jaxpr(lambda t: t * k[0])(2.0)]
     lib.grad(lambda t: t)(X); lib.grad(lambda t: (t, t))(1.0); lib.grad(lambda t: 1)(1.0)
     lib.grad(lambda t: t > 0)(1.0); lib.grad(lambda t: t)(1)
-    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0); lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0))
-    lib.vjp(lambda t: t, 1.0)[1](1); lib.vjp(lambda t: t, 1.0)[1](X)
-    lib.linearize(lambda t: t * t, 3.0)[1](1); lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
-    lib.jit(lambda t: t if t > 0 else -t)(1.0)
-"""
-
-MAKE_JAXPR = """
-    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
-    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
-    lib.make_jaxpr(lambda t: t, static_argnums=3)(X); lib.make_jaxpr(lambda t: t)("text")
-    lib.make_jaxpr(lambda t: "text")(X)
+    lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0)); lib.vjp(lambda t: t, 1.0)[1](1)
+    lib.vjp(lambda t: t, 1.0)[1](X); lib.linearize(lambda t: t * t, 3.0)[1](1)
+    lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
+    lib.jit(lambda t: t if t > 0 else -t)(1.0); lib.vmap(lambda t: t if t > 0 else -t)(X)
+    lib.jit(lambda n: [1, 2, 3][n])(1); lib.jit(float)(1.0); lib.jit(lambda t: np.sin(t))(1.0)
+    lib.jit(lambda t: t.__setitem__(0, 1.0))(X); lib.make_jaxpr(lambda t: t)("text")
+    lib.make_jaxpr(lambda t: "text")(X); lib.vmap(lambda t, u: t)(X, np.ones((2, 3)))
+    lib.vmap(lambda t: t, 0, None)(X); lax.add(np.ones(3), np.ones(4))
+    lax.mul(np.ones((2, 3)), np.ones(3)); lax.mul(np.float32(1), np.float64(1))
+    lax.sin(np.arange(3)); lax.sin("one"); lax.transpose(np.ones((2, 3)), (0, 0))
+    lax.dot_general(X, np.ones(4), (((0,), (0,)), ((), ())))
 """
 
 # Rules of one's own -------------------------------------------------------------------------------
@@ -238,7 +248,7 @@ def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
 
 
 CLOSED = CLOSING + CLOSING.replace("closing_over", "closing_over_vjp")
-STATEMENTS = rows_of(TREES + VMAP + JIT + JVP + REVERSE + MAKE_JAXPR + CLOSED + CUSTOM + ARRAYS)
+STATEMENTS = rows_of(TREES + VMAP + JIT + JVP + BOTH_SYSTEMS + CLOSED + CUSTOM + ARRAYS)
 
 
 NAMES = {
@@ -261,3 +271,10 @@ def run(text, lib, jnp):
 def test_minijax_refuses_it_as_jax_does(text):
     assert_same_error(lambda: run(text, minijax, mjnp), lambda: run(text, jax, jjnp))
     assert len(trace_state.stack) == 1
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("text", rows_of(BOTH_SYSTEMS))
+def test_stackless_refuses_it_as_jax_does(text):
+    assert_same_error(lambda: run(text, stackless, mjnp), lambda: run(text, jax, jjnp))
+    assert type(stackless.context.interpreter) is contexts.EvalInterpreter
