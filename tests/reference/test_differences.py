@@ -298,6 +298,8 @@ OFTEN = {
         checkpoint under grad, jit and vmap: (lib.grad(lib.checkpoint(f))(1.0),
             lib.jit(lib.checkpoint(f))(1.0), lib.vmap(lib.checkpoint(f))(X))
         jit: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0))
+        jit with static arguments: [g(x, n) for g in [lib.jit(f, static_argnums=1)]
+            for x, n in ((2.0, 3), (5.0, 3), (X, 3), (2.0, 4))]
         scan: lax.scan(lambda c, x: (f(c), x), 1.0, X)
     """,
         "f",
