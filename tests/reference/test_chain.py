@@ -8,7 +8,7 @@ import minijax
 import numpy as np
 import pytest
 from expressions import programs_of
-from oracle import assert_all_same, assert_same
+from oracle import TRANSFORMATIONS, assert_all_same, assert_same
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
@@ -106,41 +106,41 @@ def test_minijax_gives_what_jax_gives():
     assert_all_same(PROGRAMS)
 
 
-# Each uses some of the primitives of lessons 4 to 12, and gives one number.
-LOSSES = {
-    "unary": lambda jnp, x: jnp.sum(jnp.sin(x) * jnp.cos(x) - jnp.log(jnp.exp(-x))),
-    "binary": lambda jnp, x: jnp.sum((x + x * 2.0 - 3.0 * x) / (x * x + 1.0)),
-    "comparison": lambda jnp, x: jnp.sum(x * (x > 1.5) + x * x * (x < 1.5)),
-    "matmul": lambda jnp, x: jnp.sum(jnp.sin(MATRIX @ (x * x))),
-    "matrix times matrix": lambda jnp, x: jnp.sum((MATRIX * x) @ (MATRIX * x).T),
-    "matrix of another type": lambda jnp, x: jnp.sum(x.astype("float32") @ MATRIX.T),
-    "both operands": lambda jnp, x: jnp.dot(x, jnp.sin(x)) / jnp.sum(x),
-    "transpose": lambda jnp, x: jnp.sum((MATRIX * x).T @ MATRIX / 2.0),
-    "broadcast": lambda jnp, x: jnp.sum(jnp.broadcast_to(x, (2, 3)) * MATRIX),
-    "axis": lambda jnp, x: jnp.sum(jnp.exp(jnp.sum(MATRIX * x, axis=0) / 10)),
-}
-TRANSFORMATIONS = {
-    "jit": lambda lib, f: lib.jit(f)(X),
-    "grad": lambda lib, f: lib.grad(f)(X),
-    "jit of grad": lambda lib, f: lib.jit(lib.grad(f))(X),
-    "grad of jit": lambda lib, f: lib.grad(lib.jit(f))(X),
-    "vmap of grad": lambda lib, f: lib.vmap(lib.grad(f))(np.stack([X, Y, X + Y])),
-    "jit of vmap of grad": lambda lib, f: lib.jit(lib.vmap(lib.grad(f)))(np.stack([X, Y])),
-    "vmap of jit along axis 1": lambda lib, f: lib.vmap(lib.jit(f), 1)(np.stack([X, Y], 1)),
-    "forward over reverse": lambda lib, f: lib.jvp(lib.grad(f), (X,), (Y,)),
-    "reverse over forward": lambda lib, f: lib.grad(lambda x: lib.jvp(f, (x,), (Y,))[1])(X),
-    "jacfwd of grad": lambda lib, f: lib.jacfwd(lib.grad(f))(X),
-    "vjp": lambda lib, f: lib.vjp(lambda x: {"a": f(x), "b": x}, X)[1]({"a": 2.0, "b": Y}),
-}
+def losses(jnp, x):
+    """Numbers, of which each uses some of the primitives of lessons 4 to 12."""
+    return [
+        jnp.sum(jnp.sin(x) * jnp.cos(x) - jnp.log(jnp.exp(-x))),
+        jnp.sum((x + x * 2.0 - 3.0 * x) / (x * x + 1.0)),
+        jnp.sum(x * (x > 1.5) + x * x * (x < 1.5)),
+        jnp.sum(jnp.sin(MATRIX @ (x * x))),
+        jnp.sum((MATRIX * x) @ (MATRIX * x).T),
+        jnp.sum(x.astype("float32") @ MATRIX.T),
+        jnp.dot(x, jnp.sin(x)) / jnp.sum(x),
+        jnp.sum((MATRIX * x).T @ MATRIX / 2.0),
+        jnp.sum(jnp.broadcast_to(x, (2, 3)) * MATRIX),
+        jnp.sum(jnp.exp(jnp.sum(MATRIX * x, axis=0) / 10)),
+    ]
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
-def test_every_operation_under_this_transformation(transform):
+# Besides what `oracle` does to every function.
+MORE = programs_of(
+    globals(),
+    """
+    jacfwd of grad: lib.jacfwd(lib.grad(lambda x: f(x).sum()))(X)
+    vjp of a container: lib.vjp(lambda x: {"a": f(x).sum(), "b": x}, X)[1]({"a": 2.0, "b": X})
+""",
+    "f",
+)
+
+
+def test_every_operation_under_every_transformation():
     assert_all_same(
         {
-            name: lambda lib, of=of: transform(lib, lambda x: of(lib.numpy, x))
-            for name, of in LOSSES.items()
+            f"{name} of {number}": lambda lib, transform=transform, number=number: transform(
+                lib, lambda x: losses(lib.numpy, lib.numpy.asarray(x))[number] * x
+            )
+            for name, transform in (TRANSFORMATIONS | MORE).items()
+            for number in range(10)
         }
     )
 
