@@ -92,28 +92,20 @@ PROGRAMS = programs_of(
     broadcasting of a row: jaxpr(lambda x, y: x * y)(M, ROW)
     broadcasting of a scalar: jaxpr(lambda x, y: x * y)(M, S)
     no elements: jaxpr(lambda x, y: (x * y).sum())(EMPTY, X)
-    # control flow
+    # control flow, besides the programs of test_control_flow.py
     cond: jaxpr(lambda b, x: lax.cond(b, lambda x: x * 2.0, lambda x: jnp.sin(x) + 1.0,
         x))(np.bool_(True), X)
-    cond that captures: jaxpr(lambda n, x, y: lax.cond(n, lambda: (x * y, x),
-        lambda: (jnp.sin(y) * Y, x)))(3, X, X)
     cond of a number: jaxpr(lambda x: lax.cond(3.0, lambda: x, lambda: -x))(X)
     switch: jaxpr(lambda i, x: lax.switch(i, [lambda x: x * 2.0, lambda x: x, lambda x: x + 1.0],
         x))(np.uint8(1), X)
-    while_loop: jaxpr(lambda x, y: lax.while_loop(lambda c: c[0] < y.sum(),
-        lambda c: (c[0] + 1, c[1] * X * y, c[2]), (0, x, y)))(X, X)
-    fori_loop: jaxpr(lambda x: lax.fori_loop(0, 5, lambda i, c: c * i, x))(X)
     fori_loop with dynamic bounds: jaxpr(lambda n, x: lax.fori_loop(np.int32(0), n, lambda i, c: c
         * i, x))(4, X)
     scan: jaxpr(lambda x, y: lax.scan(lambda c, r: (c + r * y.sum(), {"a": c * r, "b": None}), 0.0,
         x, reverse=True))(X, X)
     scan that hands through: jaxpr(lambda x: lax.scan(lambda c, r: ((c[0] + 1, c[1], c[2] * c[1]),
         (r, c[0], r * 2)), (0, x, x), x))(X)
-    scan without rows: jaxpr(lambda x: lax.scan(lambda c, _: (c * x, X), x, None, 4, unroll=2))(X)
     scan of float32 from a number: jaxpr(lambda x: lax.scan(lambda c, r: (c + r, c), 0, x))(F)
     long body: jaxpr(lambda x: lax.scan(lambda c, r: (long_function(c) + r, c), x, M))(X)
-    cond in jit in scan: jaxpr(lambda x: lax.scan(lambda c, r: (lib.jit(lambda a: lax.cond(a > 0,
-        double, lambda a: a, a))(c), r), 2.0, x))(X)
     # minijax.numpy
     numpy functions: jaxpr(lambda x: jnp.sin(x) * jnp.cos(x) + jnp.exp(-x))(X)
     numpy functions of integers: jaxpr(lambda n: jnp.sin(n))(N)

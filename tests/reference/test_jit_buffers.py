@@ -157,18 +157,6 @@ def test_jit_with_and_without_donation_do_not_share_programs(jx):
 
 
 @BOTH
-def test_arguments_cannot_be_static_and_donated(jx):
-    with pytest.raises(ValueError, match="cannot intersect"):
-        jx.jit(lambda x: x, static_argnums=0, donate_argnums=0)
-
-
-@BOTH
-def test_donated_arguments_must_exist(jx):
-    with pytest.raises(ValueError, match=r"donate_argnums=\(3,\)"):
-        jx.jit(lambda x: x, donate_argnums=3)
-
-
-@BOTH
 def test_jit_with_options_alone_is_a_decorator(jx):
     @jx.jit(donate_argnums=0)
     def f(x):
