@@ -902,6 +902,23 @@ ROWS = {
         lax.integer_pow(x, i[0]); lax.integer_pow(i, np.int64(2))
         lib.nn.log_sigmoid(b); jnp.zeros_like(struct); jnp.ones_like(duck); jnp.full_like(struct, 2)
         lib.tree.map(jnp.zeros_like, lib.eval_shape(lambda t: {"a": t, "b": t > 1}, x))""",
+    "results in containers, equations, layouts": """
+        equations(lambda t: t + 1, 5)
+        equations(lambda v, k, t: (jnp.dot(v, t) + k + jnp.ones(3), jnp.sin(k)), m, x, n3)
+        [str(t) for t in lib.make_jaxpr(lambda *t: t)(3.0, 3, True, n3, m).in_avals]
+        lib.jvp(lambda t: 3.0 * t - jnp.sin(t) * 2.0, (3.0,), (1.0,))
+        [lib.jit(lambda t: t)({"a": n3, "b": (3.0, n3)})]; lib.jacfwd(lambda t: {"a": t * n3})(x)
+        lib.value_and_grad(lambda t: (t["a"] * x).sum() * t["b"])({"a": n3, "b": 0.5})
+        lib.value_and_grad(lambda t, v: (t * v).sum(), argnums=(0, 1))(x, 0.5)
+        lib.vjp(lambda t, v: jnp.sin(t) * v, 3.0, n3)[1](n3)
+        lib.vmap(lambda t: (t, {"a": 2 * t}, t > 0))(x)
+        lax.scan(lambda k, t: (k + t, k > 0), 0.0, x)
+        [(repr(t), str(t), f"{t}", repr(t.copy()), t.tolist()) for t in looks]
+        [(t.size, t.nbytes, t.itemsize, t.ndim, t.weak_type) for t in looks]
+        f"{lib.jit(jnp.sum)(x):.3f}{lib.jit(jnp.sum)(x):7.1e}"; lib.jit(jnp.sum)(x).item()
+        len(lib.jit(jnp.sin)(m)); [lib.jit(lambda t: t)(t) for t in strided]
+        [t(k, np.int32(2)) for t in [lib.jit(jnp.multiply, static_argnums=0)] for k in (1, 1.0, 1)]
+        lib.jit(jnp.sum)(swapped); lib.grad(jnp.sum)(swapped); lib.make_jaxpr(jnp.sum)(swapped)""",
     "containers with an array": """
         jnp.sin(box); jnp.negative(box); jnp.add(box, 1); jnp.sum(box); jnp.sort(box)
         jnp.cumsum(box); jnp.where(box, box, 2.0); jnp.stack([box, x]); jnp.matmul(box, box)
@@ -941,9 +958,28 @@ def box(lib):
     return of_lib(lib.numpy.arange(3.0))
 
 
+def equations(lib, f, *args):
+    """The equations of a program, one by one, and its text."""
+    jaxpr = lib.make_jaxpr(f)(*args).jaxpr
+    one_by_one = [(str(eqn), len(eqn.invars), len(eqn.outvars)) for eqn in jaxpr.eqns]
+    return [*one_by_one, [str(eqn.primitive) for eqn in jaxpr.eqns], str(jaxpr)]
+
+
 def is_freed(make):
     """Whether nothing holds the array that `make` returns once its user has dropped it."""
     return weakref.ref(make())() is None
+
+
+# Of many shapes and dtypes; and in other orders than NumPy's own.
+LOOKS = [
+    *(3.0, np.float32(1.5), 2, True, np.arange(3.0), np.arange(6, dtype=np.int32).reshape(2, 3)),
+    *(np.zeros((0, 3)), np.arange(2000.0), np.array([1e-10, 1.0]), np.array([True, False])),
+    *(np.ones((3, 30)), np.ones(21, np.float32), np.ones(20), np.ones((2, 2, 2))),
+]
+STRIDED = [
+    *(np.arange(6.0)[::-1], np.arange(6.0)[::2], np.arange(6.0).reshape(2, 3).T, np.array(2.0)),
+    *(np.broadcast_to(np.arange(3.0), (2, 3)), np.zeros((0, 3)), np.float32(1.5), 3),
+]
 
 
 def known(lib, jnp):
@@ -973,6 +1009,10 @@ def known(lib, jnp):
         "is_freed": is_freed,
         "over": lambda f: lib.vmap(lib.vmap(f, axis_name="j"), axis_name="i"),
         "program": lambda f, *args: str(lib.make_jaxpr(f)(*args)),
+        "equations": functools.partial(equations, lib),
+        "looks": [lib.jit(lambda t: t)(t) for t in LOOKS],
+        "strided": STRIDED,
+        "swapped": np.arange(3.0).astype(">f8"),
         "small": [arrays["h"], arrays["f"], arrays["u"], jnp.int8(3), 2, 0.5, np.float32(2)],
         "activations": [getattr(lib.nn, name) for name in ACTIVATIONS.split()],
         "duck": types.SimpleNamespace(shape=(3,), dtype=np.dtype("float32")),

@@ -3,18 +3,17 @@
 Each operation's values and derivatives are compared in `test_primitives` and `test_edges`.
 """
 
-import itertools
-
 import jax
 import minijax
 import numpy as np
 import pytest
 from expressions import programs_of
-from oracle import assert_all_same, assert_same
+from oracle import TRANSFORMATIONS, assert_all_same, assert_same
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, -5.0, 7.0])
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
-FLOAT0 = np.zeros((), [("float0", "V")])
+N = np.arange(3)
+FLOAT0, ZEROS = np.zeros((), [("float0", "V")]), np.zeros(3, [("float0", "V")])
 
 
 def cubic(x, y):
@@ -25,7 +24,13 @@ def loss(lib):
     return lambda x: lib.jit(lib.vmap(cubic))(x, Y).sum()
 
 
-PROGRAMS = programs_of(
+def mixed(lib):
+    """A compiled function of a vector and of integers, with both among its results."""
+    return lib.jit(lambda x, n: {"a": x * n, "n": n + 1, "b": [x.sum()]})
+
+
+# What lesson stackless has, too.
+OF_BOTH_SYSTEMS = programs_of(
     globals(),
     """
     # the whole chain
@@ -37,32 +42,31 @@ PROGRAMS = programs_of(
     grad of grad: lib.grad(lib.grad(lib.jit(lambda x: x * x * x)))(3.0)
     vmap of grad of jit: lib.vmap(lib.grad(lib.jit(lambda x: x * x)))(X)
     linearize: lib.linearize(loss(lib), X)[1](Y)
+    closed over values: lib.grad(lambda x: lib.grad(lambda y: x * y * y)(x) * x)(3.0)
+    closed over by jit: lib.grad(lambda x: lib.jit(lambda y: lib.jit(lambda: x * y)())(x))(3.0)
+    infinity: lib.jvp(lambda x, y: x * y, (np.inf, 2.0), (1.0, 0.0))
+    no elements: lib.grad(lambda x: (x * x).sum())(np.zeros((0, 3)))
+    weak types: lib.jit(lambda x: (x * 2, 1 - x, x / 2, 2.5 * (x > x)))(np.float32([1, 2]))
+    quotients of integers: lib.jit(lambda x: x / 2)(np.arange(3))
     # the axes of vmap
     nothing mapped twice: lib.vmap(lambda x, y: x * y, (0, None))(X, 2.0)
     axis 1 in, axis 1 out: lib.vmap(lambda x: x * 2.0, 1, 1)(MATRIX)
     axis -1: lib.vmap(lambda x: x.sum(), -1)(MATRIX)
     one entry for a container: lib.vmap(lambda d, x: {"out": d["a"] * d["b"] + x, "same": 1.0},
         ({"a": 0, "b": None}, 0), 0)({"a": X, "b": 3.0}, Y)
+    one for each result: lib.vmap(lambda x, y: (x * y, 1.0), (0, 1), (-1, 0))(X, np.outer(X, Y))
     two of them: lib.vmap(lib.vmap(lambda x, y: x + y, (0, None)), (None, 0))(X, Y)
-    arguments by name: lib.vmap(lambda x, y: x @ y["a"], 1)(MATRIX, y={"a": MATRIX.T})
     a size without mapped arguments: lib.vmap(lambda x: x * 2.0, in_axes=None, axis_size=3)(MATRIX)
     a result that is not mapped: lib.vmap(lambda x, y: (x * y, y + 1.0), (0, None), (0, None))(X, Y)
+    one of jit: lib.vmap(lib.jit(lambda x, y: (x * y, y)), (0, None), (0, None))(X, Y)
     # the arguments of reverse mode
     two argnums: lib.grad(lambda x, y: x * y, (0, 1))(3.0, 2.0)
     negative argnum: lib.grad(lambda x, y: x * y, -1)(3.0, 2.0)
-    keyword argument: lib.grad(lambda x, y: x * y)(3.0, y=2.0)
-    aux: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0)
-    value and aux: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0)
-    aux of vjp: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2]
-    aux of an inner grad moves: lib.grad(lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0),
-        has_aux=True)(x)[0][1])(3.0)
+    value and one argnum: lib.value_and_grad(lambda x, y: (x * y).sum(), 1)(X, Y)
     containers: lib.grad(lambda d: d["a"] * d["b"][0])({"a": 3.0, "b": [2.0]})
     integer input: lib.vjp(lambda x, y: x * y, 3, 2.0)[1](1.0)
     integer result: lib.vjp(lambda x, y: (x * y, x), 3, 2.0)[1]((1.0, FLOAT0))
     linearize with an integer: lib.linearize(lambda x, n: (x * n, n), 3.0, 2)[1](1.0, FLOAT0)
-    linear transpose: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y)
-    jacrev: lib.jacrev(lambda x: x * x)(X)
-    hessian: lib.hessian(lambda x: (x * x * x).sum())(X)
     # tangents of integers, in and out of compiled programs
     float0, result: lib.jit(lambda n: lib.jvp(lambda n: n * 2, (n,), (FLOAT0,)))(3)
     float0, argument: lib.jit(lambda n, t: lib.jvp(lambda n: n * 2, (n,), (t,)))(3, FLOAT0)
@@ -71,6 +75,27 @@ PROGRAMS = programs_of(
     float0, under vmap: lib.vmap(lambda x: lib.jit(lambda t: (x, t))(FLOAT0))(X)
     float0, cotangent: lib.jit(lambda n: lib.vjp(lambda n: n * 2.5, n)[1](1.0))(3)
     float0, of a vector: lib.jit(lambda x: lib.vjp(lambda n: n * 2.5, x)[1](X))(np.arange(3))
+    float0, jvp: lib.jvp(mixed(lib), (X, N), (Y, ZEROS))
+    float0, linearize: lib.linearize(mixed(lib), X, N)[1](Y, ZEROS)
+    float0, vjp: lib.vjp(mixed(lib), X, N)[1]({"a": Y, "n": ZEROS, "b": [2.0]})
+""",
+)
+PROGRAMS = OF_BOTH_SYSTEMS | programs_of(
+    globals(),
+    """
+    arguments by name: lib.vmap(lambda x, y: x @ y["a"], 1)(MATRIX, y={"a": MATRIX.T})
+    keyword argument: lib.grad(lambda x, y: x * y)(3.0, y=2.0)
+    static and traced arguments of jit: [f({"a": 2.0}, **more) for f in [lib.jit(lambda d, k=1.0,
+        way="up": d["a"] * k if way == "up" else k, static_argnames="way")]
+        for more in ({"k": 5.0}, {"way": "down"})]
+    aux: lib.grad(lambda x: (x * x, {"a": x}), has_aux=True)(3.0)
+    value and aux: lib.value_and_grad(lambda x: (x * x, x + 1.0), has_aux=True)(3.0)
+    aux of vjp: lib.vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)[2]
+    aux of an inner grad moves: lib.grad(lambda x: lib.value_and_grad(lambda y: (x * y, y * 2.0),
+        has_aux=True)(x)[0][1])(3.0)
+    linear transpose: lib.linear_transpose(lambda x: x * 2.0 + x, X)(Y)
+    jacrev: lib.jacrev(lambda x: x * x)(X)
+    hessian: lib.hessian(lambda x: (x * x * x).sum())(X)
     float0, integer weights: lib.jit(lib.grad(lambda p: p["n"] * p["x"],
         allow_int=True))({"n": 3, "x": 2.0})
 """,
@@ -81,41 +106,41 @@ def test_minijax_gives_what_jax_gives():
     assert_all_same(PROGRAMS)
 
 
-# Each uses some of the primitives of lessons 4 to 12, and gives one number.
-LOSSES = {
-    "unary": lambda jnp, x: jnp.sum(jnp.sin(x) * jnp.cos(x) - jnp.log(jnp.exp(-x))),
-    "binary": lambda jnp, x: jnp.sum((x + x * 2.0 - 3.0 * x) / (x * x + 1.0)),
-    "comparison": lambda jnp, x: jnp.sum(x * (x > 1.5) + x * x * (x < 1.5)),
-    "matmul": lambda jnp, x: jnp.sum(jnp.sin(MATRIX @ (x * x))),
-    "matrix times matrix": lambda jnp, x: jnp.sum((MATRIX * x) @ (MATRIX * x).T),
-    "matrix of another type": lambda jnp, x: jnp.sum(x.astype("float32") @ MATRIX.T),
-    "both operands": lambda jnp, x: jnp.dot(x, jnp.sin(x)) / jnp.sum(x),
-    "transpose": lambda jnp, x: jnp.sum((MATRIX * x).T @ MATRIX / 2.0),
-    "broadcast": lambda jnp, x: jnp.sum(jnp.broadcast_to(x, (2, 3)) * MATRIX),
-    "axis": lambda jnp, x: jnp.sum(jnp.exp(jnp.sum(MATRIX * x, axis=0) / 10)),
-}
-TRANSFORMATIONS = {
-    "jit": lambda lib, f: lib.jit(f)(X),
-    "grad": lambda lib, f: lib.grad(f)(X),
-    "jit of grad": lambda lib, f: lib.jit(lib.grad(f))(X),
-    "grad of jit": lambda lib, f: lib.grad(lib.jit(f))(X),
-    "vmap of grad": lambda lib, f: lib.vmap(lib.grad(f))(np.stack([X, Y, X + Y])),
-    "jit of vmap of grad": lambda lib, f: lib.jit(lib.vmap(lib.grad(f)))(np.stack([X, Y])),
-    "vmap of jit along axis 1": lambda lib, f: lib.vmap(lib.jit(f), 1)(np.stack([X, Y], 1)),
-    "forward over reverse": lambda lib, f: lib.jvp(lib.grad(f), (X,), (Y,)),
-    "reverse over forward": lambda lib, f: lib.grad(lambda x: lib.jvp(f, (x,), (Y,))[1])(X),
-    "jacfwd of grad": lambda lib, f: lib.jacfwd(lib.grad(f))(X),
-    "vjp": lambda lib, f: lib.vjp(lambda x: {"a": f(x), "b": x}, X)[1]({"a": 2.0, "b": Y}),
-}
+def losses(jnp, x):
+    """Numbers, of which each uses some of the primitives of lessons 4 to 12."""
+    return [
+        jnp.sum(jnp.sin(x) * jnp.cos(x) - jnp.log(jnp.exp(-x))),
+        jnp.sum((x + x * 2.0 - 3.0 * x) / (x * x + 1.0)),
+        jnp.sum(x * (x > 1.5) + x * x * (x < 1.5)),
+        jnp.sum(jnp.sin(MATRIX @ (x * x))),
+        jnp.sum((MATRIX * x) @ (MATRIX * x).T),
+        jnp.sum(x.astype("float32") @ MATRIX.T),
+        jnp.dot(x, jnp.sin(x)) / jnp.sum(x),
+        jnp.sum((MATRIX * x).T @ MATRIX / 2.0),
+        jnp.sum(jnp.broadcast_to(x, (2, 3)) * MATRIX),
+        jnp.sum(jnp.exp(jnp.sum(MATRIX * x, axis=0) / 10)),
+    ]
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
-def test_every_operation_under_this_transformation(transform):
+# Besides what `oracle` does to every function.
+MORE = programs_of(
+    globals(),
+    """
+    jacfwd of grad: lib.jacfwd(lib.grad(lambda x: f(x).sum()))(X)
+    vjp of a container: lib.vjp(lambda x: {"a": f(x).sum(), "b": x}, X)[1]({"a": 2.0, "b": X})
+""",
+    "f",
+)
+
+
+def test_every_operation_under_every_transformation():
     assert_all_same(
         {
-            name: lambda lib, of=of: transform(lib, lambda x: of(lib.numpy, x))
-            for name, of in LOSSES.items()
+            f"{name} of {number}": lambda lib, transform=transform, number=number: transform(
+                lib, lambda x: losses(lib.numpy, lib.numpy.asarray(x))[number] * x
+            )
+            for name, transform in (TRANSFORMATIONS | MORE).items()
+            for number in range(10)
         }
     )
 
@@ -127,49 +152,10 @@ def test_vmap_complains_about_sizes_that_differ():
         minijax.vmap(lambda x: x, axis_size=3)(np.ones(2))
 
 
-def test_jit_traces_once_for_each_type_and_each_static_value():
-    traced = []
-    f = minijax.jit(lambda x, n: (traced.append(n), x * n)[1], static_argnums=1)
-    outs = [f(2.0, 3), f(5.0, 3), f(X, 3), f(2.0, 4)]
-    assert traced == [3, 3, 4]
-    assert [np.asarray(out).tolist() for out in outs] == [6.0, 15.0, [3.0, 6.0, 12.0], 8.0]
-
-
-def test_jit_takes_static_and_traced_arguments_by_name():
-    f = minijax.jit(
-        lambda d, k=1.0, way="up": d["a"] * k if way == "up" else k, static_argnames="way"
-    )
-    assert [float(f({"a": 2.0}, k=5.0)), float(f({"a": 2.0}, way="down"))] == [10.0, 1.0]
-
-
 def test_the_compiled_program_can_be_read():
     text = minijax.jit(lambda x: x * 2.0).lower(X).as_text()
     assert "stablehlo.multiply" in text
     assert "tensor<3xf64>" in text
-
-
-# Promotion, and the edges of what rules can do ---------------------------------------------------
-
-SCALARS = {"int": 3, "float": 2.5, "bool": True}
-DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint32", "float32", "float64"]
-OPERANDS = [*SCALARS, *DTYPES]
-# Of two booleans jnp.multiply takes the logical and, which is for a later lesson.
-PAIRS = [p for p in itertools.product(OPERANDS, OPERANDS) if p != ("bool", "bool")]
-
-
-def operand(name):
-    return SCALARS[name] if name in SCALARS else np.ones((2,), name)
-
-
-def product(lib, x, y):
-    return lib.jvp(lambda t: t * lib.numpy.multiply(x, y), (2.0,), (1.0,))[0]
-
-
-@pytest.mark.filterwarnings("error")
-def test_operators_promote_as_in_jax():
-    assert_all_same(
-        {f"{x}, {y}": lambda lib, x=x, y=y: product(lib, operand(x), operand(y)) for x, y in PAIRS}
-    )
 
 
 # Step by step in JAX, too: one looks at a value.

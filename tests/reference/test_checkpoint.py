@@ -5,6 +5,7 @@ import jax.ad_checkpoint
 import minijax
 import numpy as np
 import pytest
+from expressions import programs_of
 from jax._src.ad_checkpoint import saved_residuals
 from minijax import xla
 from minijax.jaxpr import typecheck_jaxpr
@@ -65,52 +66,46 @@ def in_scan(lib, f):
 
 
 def in_cond(lib, f):
-    return lambda x, w: lib.lax.cond(x[0, 0] < 100, f, lambda x, w: x @ w, x, w)
+    return lambda x, w: lib.lax.cond(x.sum() < 100, f, lambda x, w: x @ w, x, w)
 
 
-# name -> what is done with the checkpointed function, of (library, f)
-USES = {
-    "value": lambda lib, f: f(X, W),
-    "jit": lambda lib, f: lib.jit(f)(X, W),
-    "jvp": lambda lib, f: lib.jvp(f, (X, W), (X + 1, W - 1)),
-    "grad": lambda lib, f: lib.grad(loss(lib, f), (0, 1))(X, W),
-    "grad of jit": lambda lib, f: lib.grad(loss(lib, lib.jit(f)), (0, 1))(X, W),
-    "jit of grad": lambda lib, f: lib.jit(lib.grad(loss(lib, f), (0, 1)))(X, W),
-    "grad of one": lambda lib, f: lib.grad(loss(lib, f), 1)(X, W),
-    "linearize": lambda lib, f: lib.linearize(f, X, W)[1](X, W),
-    "vjp": lambda lib, f: lib.vjp(f, X, W)[1](np.ones((4, 3))),
-    "vmap": lambda lib, f: batch(lib, f)(X, W),
-    "vmap of grad": lambda lib, f: batch(lib, lib.grad(loss(lib, f), (0, 1)))(X, W),
-    "grad of vmap": lambda lib, f: lib.grad(loss(lib, batch(lib, f)), (0, 1))(X, W),
-    "jit of vmap of grad": lambda lib, f: lib.jit(batch(lib, lib.grad(loss(lib, f))))(X, W),
-    "hessian": lambda lib, f: lib.hessian(loss(lib, f), 1)(X, W),
-    "forward over forward": lambda lib, f: lib.jacfwd(lib.jacfwd(loss(lib, f), 1), 1)(X, W),
-    "reverse over reverse": lambda lib, f: lib.jacrev(lib.jacrev(loss(lib, f), 1), 1)(X, W),
-    "under another one": lambda lib, f: lib.grad(loss(lib, lib.checkpoint(f)))(X, W),
-    "linear in one": lambda lib, f: lib.linear_transpose(
-        lib.checkpoint(lambda x: x @ lib.numpy.sin(W)), X
-    )(np.ones((4, 3))),
-    "captured tracer": lambda lib, f: lib.grad(
-        lambda w: lib.numpy.sum(lib.checkpoint(lambda x: f(x, w) * w[0])(X))
-    )(W),
-    "container": lambda lib, f: lib.grad(
-        lambda p: lib.checkpoint(lambda p: {"y": lib.numpy.sum(f(*p["xw"]))})(p)["y"]
-    )({"xw": (X, W)}),
-    **{
-        f"{name} of {where.__name__}": lambda lib, f, use=use, where=where: use(lib, where(lib, f))
-        for where in (in_scan, in_cond)
-        for name, use in {
-            "grad": lambda lib, f: lib.grad(loss(lib, f), (0, 1))(X, W),
-            "jit of grad": lambda lib, f: lib.jit(lib.grad(loss(lib, f), (0, 1)))(X, W),
-            "vmap of grad": lambda lib, f: lib.vmap(
-                lib.grad(loss(lib, f), (0, 1)), in_axes=(0, None)
-            )(np.stack([X, X + 1.0]), W),
-            "forward over reverse": lambda lib, f: lib.jvp(lib.grad(loss(lib, f)), (X, W), (X, W)),
-        }.items()
-    },
-    "integers beside": lambda lib, f: lib.vjp(
-        lib.checkpoint(lambda x, n: (x * n, n)), X, np.arange(3)
-    )[0],
+# What is done with the checkpointed function `f`.
+USES = programs_of(
+    globals(),
+    """
+    value: f(X, W)
+    jit: lib.jit(f)(X, W)
+    jvp: lib.jvp(f, (X, W), (X + 1, W - 1))
+    grad: lib.grad(loss(lib, f), (0, 1))(X, W)
+    grad of jit: lib.grad(loss(lib, lib.jit(f)), (0, 1))(X, W)
+    jit of grad: lib.jit(lib.grad(loss(lib, f), (0, 1)))(X, W)
+    grad of one: lib.grad(loss(lib, f), 1)(X, W)
+    linearize: lib.linearize(f, X, W)[1](X, W)
+    vjp: lib.vjp(f, X, W)[1](np.ones((4, 3)))
+    vmap: batch(lib, f)(X, W)
+    vmap of grad: batch(lib, lib.grad(loss(lib, f), (0, 1)))(X, W)
+    grad of vmap: lib.grad(loss(lib, batch(lib, f)), (0, 1))(X, W)
+    jit of vmap of grad: lib.jit(batch(lib, lib.grad(loss(lib, f))))(X, W)
+    hessian: lib.hessian(loss(lib, f), 1)(X, W)
+    forward over forward: lib.jacfwd(lib.jacfwd(loss(lib, f), 1), 1)(X, W)
+    forward over reverse: lib.jvp(lib.grad(loss(lib, f)), (X, W), (X, W))
+    reverse over reverse: lib.jacrev(lib.jacrev(loss(lib, f), 1), 1)(X, W)
+    under another one: lib.grad(loss(lib, lib.checkpoint(f)))(X, W)
+    linear in one: lib.linear_transpose(lib.checkpoint(lambda x: x @ jnp.sin(W)), X)(np.ones((4,
+        3)))
+    captured tracer: lib.grad(lambda w: jnp.sum(lib.checkpoint(lambda x: f(x, w) * w[0])(X)))(W)
+    container: lib.grad(lambda p: lib.checkpoint(lambda p: {"y":
+        jnp.sum(f(*p["xw"]))})(p)["y"])({"xw": (X, W)})
+    integers beside: lib.vjp(lib.checkpoint(lambda x, n: (x * n, n)), X, np.arange(3))[0]
+""",
+    "f",
+)
+USES |= {
+    f"{name} of {where.__name__}": lambda lib, f, use=USES[name], where=where: use(
+        lib, where(lib, f)
+    )
+    for where in (in_scan, in_cond)
+    for name in ("grad", "jit of grad", "vmap of grad", "forward over reverse")
 }
 
 
@@ -188,25 +183,22 @@ def first_is_read(f, a, b):
 
 
 # Choices and loops: a policy is asked about what is inside them, and what nobody reads is left out.
-INSIDE = {
-    "cond": lambda lib, f, x: lib.lax.cond(x > 0, f, lambda x: x, x),
-    "two results": lambda lib, f, x: lib.lax.cond(
-        x > 0, lambda x: (f(x), f(x)), lambda x: (x, x), x
-    ),
-    "one of two is read": lambda lib, f, x: first_is_read(
-        f, *lib.lax.cond(x > 0, lambda x: (x * 2.0, x * 3.0), lambda x: (x, x), x)
-    ),
-    "scan": lambda lib, f, x: lib.lax.scan(lambda c, _: (f(c), f(c)), x, None, length=3),
-    "scan in cond": lambda lib, f, x: lib.lax.cond(
-        x > 0, lambda x: lib.lax.fori_loop(0, 2, lambda i, c: f(c), x), lambda x: x, x
-    ),
-    "jit in scan": lambda lib, f, x: lib.lax.scan(
-        lambda c, _: (lib.jit(f)(c), None), x, None, length=2
-    )[0],
-    "cond in scan": lambda lib, f, x: lib.lax.scan(
-        lambda c, k: (lib.lax.cond(k > 0, f, lambda c: c, c), c), x, lib.numpy.arange(3)
-    ),
-}
+INSIDE = programs_of(
+    globals(),
+    """
+    cond: lax.cond(x > 0, f, lambda x: x, x)
+    two results: lax.cond(x > 0, lambda x: (f(x), f(x)), lambda x: (x, x), x)
+    one of two is read: first_is_read(f, *lax.cond(x > 0, lambda x: (x * 2.0, x * 3.0),
+        lambda x: (x, x), x))
+    scan: lax.scan(lambda c, _: (f(c), f(c)), x, None, length=3)
+    scan in cond: lax.cond(x > 0, lambda x: lax.fori_loop(0, 2, lambda i, c: f(c), x),
+        lambda x: x, x)
+    jit in scan: lax.scan(lambda c, _: (lib.jit(f)(c), None), x, None, length=2)[0]
+    cond in scan: lax.scan(lambda c, k: (lax.cond(k > 0, f, lambda c: c, c), c), x, jnp.arange(3))
+""",
+    "f",
+    "x",
+)
 KEEP = {
     "no policy": None,
     "cosines": lambda primitive, *avals, **params: str(primitive) == "cos",

@@ -54,24 +54,25 @@ def warned(f):
 
 
 CONTAINERS = {
-    f"{name} of {kind.__name__}": functools.partial(program, kind)
+    f"{name} of {kind.__name__}": lambda lib, program=program, kind=kind: program(lib, kind)
     for kind in (OrderedDict, defaultdict)
-    for name, program in {
-        "leaves": lambda kind, lib: lib.tree.leaves(two(kind)),
-        "structure": lambda kind, lib: str(lib.tree.structure(two(kind))),
-        "map": lambda kind, lib: lib.tree.map(lambda x: x + 1, two(kind)),
-        "the class": lambda kind, lib: type(lib.tree.map(lambda x: x, two(kind))).__name__,
-        "the order": lambda kind, lib: [*lib.tree.map(lambda x: x, two(kind))],
-        "grad": lambda kind, lib: lib.grad(lambda d: d["a"] * d["b"] * d["b"])(two(kind)),
-        "jit": lambda kind, lib: lib.jit(lambda d: {"d": d})(two(kind)),
-        "vmap": lambda kind, lib: lib.vmap(lambda d: d)(lib.tree.map(lambda x: x + X, two(kind))),
-        "in_axes": lambda kind, lib: lib.vmap(
-            lambda d: d["a"] + d["b"], ({**two(kind), "a": 0, "b": None},)
-        )({"a": X, "b": 2.0}),
-        "scan": lambda kind, lib: lib.lax.scan(
-            lambda c, x: (lib.tree.map(lambda v: v * x, c), x), two(kind), X
-        ),
-    }.items()
+    for name, program in programs_of(
+        globals(),
+        """
+        leaves: lib.tree.leaves(two(kind))
+        structure: str(lib.tree.structure(two(kind)))
+        map: lib.tree.map(lambda x: x + 1, two(kind))
+        the class: type(lib.tree.map(lambda x: x, two(kind))).__name__
+        the order: [*lib.tree.map(lambda x: x, two(kind))]
+        grad: lib.grad(lambda d: d["a"] * d["b"] * d["b"])(two(kind))
+        jit: lib.jit(lambda d: {"d": d})(two(kind))
+        vmap: lib.vmap(lambda d: d)(lib.tree.map(lambda x: x + X, two(kind)))
+        in_axes: lib.vmap(lambda d: d["a"] + d["b"], ({**two(kind), "a": 0, "b": None},))({"a": X,
+            "b": 2.0})
+        scan: lax.scan(lambda c, x: (lib.tree.map(lambda v: v * x, c), x), two(kind), X)
+    """,
+        "kind",
+    ).items()
 }
 
 
@@ -106,41 +107,54 @@ def repeated(lib, f, x):
     return lib.lax.scan(lambda carry, _: (f(carry), None), x, None, length=2)[0]
 
 
-CLOSURES = {
-    "scan under grad(vmap)": lambda lib, f: lib.grad(
-        lambda m: lib.vmap(lambda x: repeated(lib, f(lib, CONSTANT), x))(m).sum()
-    )(PAIRS),
-    "scan under vmap(grad)": lambda lib, f: lib.vmap(
-        lib.grad(lambda x: repeated(lib, f(lib, CONSTANT), x).sum())
-    )(PAIRS),
-    "jit under grad(vmap)": lambda lib, f: lib.grad(
-        lambda m: lib.vmap(lib.jit(lambda x: f(lib, CONSTANT)(x)))(m).sum()
-    )(PAIRS),
-    "cond under grad": lambda lib, f: lib.grad(
-        lambda x: lib.lax.cond(x[0] > 0, lambda x: f(lib, CONSTANT)(x), lambda x: x, x).sum()
-    )(CONSTANT),
-    "a tracer of vmap under grad": lambda lib, f: lib.grad(
-        lambda t: lib.vmap(lambda c, x: f(lib, c)(x))(X, t).sum()
-    )(X),
-    "a tracer of vmap": lambda lib, f: lib.vmap(lambda c, x: f(lib, c)(x))(X, X),
-    "a tracer of an outer vmap": lambda lib, f: lib.vmap(
-        lambda c: lib.vmap(lambda x: f(lib, c)(x))(X)
-    )(X),
-    "a tracer of jit": lambda lib, f: lib.jit(lambda c, x: lib.grad(f(lib, c))(x))(3.0, 2.0),
-}
-FORWARD_CLOSURES = {
-    "a tracer of vmap under jvp": lambda lib, f: lib.jvp(
-        lambda t: lib.vmap(lambda c, x: f(lib, c)(x))(X, t), (X,), (X + 1.0,)
-    ),
-    "vmap of jvp": lambda lib, f: lib.vmap(lambda c, x: lib.jvp(f(lib, c), (x,), (1.0,)))(X, X),
-}
+def examples(lib, rule, z):
+    """One value, with the examples of a `vmap` in the rule; and the same for two of them."""
+    one = lib.vmap(lambda x: rule(lib, x)(z))(X)
+    two = lib.vmap(lambda x: lib.vmap(lambda y: rule(lib, x * y)(z))(X))(X)
+    return one.sum() + two.sum()
+
+
+CLOSURES = programs_of(
+    globals(),
+    """
+    scan under grad(vmap): lib.grad(lambda m: lib.vmap(lambda x: repeated(lib, rule(lib, CONSTANT),
+        x))(m).sum())(PAIRS)
+    scan under vmap(grad): lib.vmap(lib.grad(lambda x: repeated(lib, rule(lib, CONSTANT),
+        x).sum()))(PAIRS)
+    jit under grad(vmap): lib.grad(lambda m: lib.vmap(lib.jit(lambda x: rule(lib,
+        CONSTANT)(x)))(m).sum())(PAIRS)
+    cond under grad: lib.grad(lambda x: lax.cond(x[0] > 0, lambda x: rule(lib, CONSTANT)(x),
+        lambda x: x, x).sum())(CONSTANT)
+    a tracer of vmap under grad: lib.grad(lambda t: lib.vmap(lambda c, x: rule(lib, c)(x))(X,
+        t).sum())(X)
+    a tracer of vmap: lib.vmap(lambda c, x: rule(lib, c)(x))(X, X)
+    a tracer of an outer vmap: lib.vmap(lambda c: lib.vmap(lambda x: rule(lib, c)(x))(X))(X)
+    a tracer of jit: lib.jit(lambda c, x: lib.grad(rule(lib, c))(x))(3.0, 2.0)
+    grad of examples: lib.grad(lambda z: examples(lib, rule, z))(2.0)
+    jit of grad of examples: lib.jit(lib.grad(lambda z: examples(lib, rule, z)))(2.0)
+    vmap of grad of examples: lib.vmap(lib.grad(lambda z: examples(lib, rule, z)))(X)
+    a value without an example: lib.vmap(lambda x: (rule(lib, 3.0)(2.0), x),
+        out_axes=(None, 0))(X)
+""",
+    "rule",
+)
+FORWARD_CLOSURES = programs_of(
+    globals(),
+    """
+    a tracer of vmap under jvp: lib.jvp(lambda t: lib.vmap(lambda c, x: rule(lib, c)(x))(X, t),
+        (X,), (X + 1.0,))
+    vmap of jvp: lib.vmap(lambda c, x: lib.jvp(rule(lib, c), (x,), (1.0,)))(X, X)
+    jvp of examples: lib.jvp(lambda z: examples(lib, rule, z), (2.0,), (3.0,))
+""",
+    "rule",
+)
 CUSTOM = {
-    f"{f.__name__}: {name}": functools.partial(program, f=f)
-    for functions, programs in [
+    f"{rule.__name__}: {name}": lambda lib, program=program, rule=rule: program(lib, rule)
+    for rules, programs in [
         ([scaled, scaled_vjp, scaled_slope, scaled_fwd], CLOSURES),
         ([scaled, scaled_slope], FORWARD_CLOSURES),
     ]
-    for f in functions
+    for rule in rules
     for name, program in programs.items()
 }
 
@@ -298,6 +312,8 @@ OFTEN = {
         checkpoint under grad, jit and vmap: (lib.grad(lib.checkpoint(f))(1.0),
             lib.jit(lib.checkpoint(f))(1.0), lib.vmap(lib.checkpoint(f))(X))
         jit: (lib.jit(f)(1.0), lib.jit(f)(X), lib.jit(f)(X + 1.0))
+        jit with static arguments: [g(x, n) for g in [lib.jit(f, static_argnums=1)]
+            for x, n in ((2.0, 3), (5.0, 3), (X, 3), (2.0, 4))]
         scan: lax.scan(lambda c, x: (f(c), x), 1.0, X)
     """,
         "f",
@@ -313,16 +329,14 @@ def square(x):
 # operation, and nothing is converted that JAX does not convert
 
 
-def changes(f, *xs):
-    """The program of the value of a function and its change."""
-    return lambda lib: str(
-        lib.make_jaxpr(lambda xs, ts: lib.jvp(functools.partial(f, lib.numpy), xs, ts))(xs, xs)
-    )
-
-
-def program_of(f, *args):
+def text(lib, f, *args):
     """A program as text. JAX adds cotangents with a primitive of its own, `add_any`."""
-    return lambda lib: str(lib.make_jaxpr(f(lib))(*args)).replace("add_any", "add")
+    return str(lib.make_jaxpr(f)(*args)).replace("add_any", "add")
+
+
+def changes(lib, f, *xs):
+    """The program of the value of a function and its change."""
+    return text(lib, lambda xs, ts: lib.jvp(f, xs, ts), xs, xs)
 
 
 def linear(lib):
@@ -330,93 +344,34 @@ def linear(lib):
     return lib.linearize(lambda x, y: lib.numpy.sin(x) - lib.numpy.exp(x + y), 1.0, 2.0)[1]
 
 
-PICTURES = {
-    "linearized": program_of(linear, 1.0, 0.0),
-    "linearized and transposed": program_of(
-        lambda lib: lib.linear_transpose(linear(lib), 1.0, 2.0), 1.0
-    ),
-    "linearized, one variable": program_of(lambda lib: lib.linearize(lib.numpy.sin, 3.0)[1], 1.0),
-    "pulled back": program_of(lambda lib: lib.vjp(lambda x, y: x * y + x, 3.0, 4.0)[1], 1.0),
-    "gradient": program_of(lambda lib: lib.grad(lambda x: lib.numpy.exp(x) * x), 2.0),
-    "powers": changes(lambda jnp, x: x**2 + x**3 + x**-1 + 2.0**x, 1.0),
-    "two variables": changes(lambda jnp, x, y: jnp.sin(x) - jnp.exp(x + y), 1.0, 2.0),
-    "a difference": changes(lambda jnp, x, y: x - y, 1.0, 2.0),
-    "a difference of products": changes(lambda jnp, x, y: x * 2.0 - y * 3.0, 1.0, 2.0),
-    "one minus": changes(lambda jnp, x: 1.0 - x, 1.0),
-    **{
-        name: changes(lambda jnp, x, name=name: getattr(jnp, name)(x), 1.0)
-        for name in ("sin", "cos", "exp", "log", "tanh", "log1p", "expm1", "sqrt", "square")
-    },
-    "names of primitives": lambda lib: [
-        getattr(lib.lax, name).name for name in [*dir(minijax.lax)] if name.endswith("_p")
-    ],
-    "arctanh": lambda lib: [
-        lib.numpy.arctanh(0.5),
-        lib.jit(lib.numpy.arctanh)(np.linspace(-0.9, 0.9, 5)),
-        lib.numpy.arctanh(np.float32(0.5)),
-        lib.numpy.arctanh(0),
-        lib.grad(lib.grad(lib.numpy.arctanh))(0.5),
-        lib.lax.atanh(0.25),
-        str(lib.make_jaxpr(lib.numpy.arctanh)(0.5)),
-        str(lib.make_jaxpr(lib.grad(lib.numpy.arctanh))(0.5)),
-    ],
-    "primitives": lambda lib: lib.make_jaxpr(lib.lax.exp)(1.0).eqns[0].primitive is lib.lax.exp_p,
-    "literals": lambda lib: lib.make_jaxpr(lambda x: x * CONSTANT)(2.0).literals,
-    "a loop over a checkpoint, pulled back": program_of(
-        lambda lib: lib.vjp(
-            lambda x: lib.lax.scan(
-                lib.checkpoint(lambda c, _: (lib.numpy.sin(c), None)), x, np.arange(3.0)
-            )[0],
-            4.0,
-        )[1],
-        1.0,
-    ),
-}
+PICTURES = programs_of(
+    globals(),
+    """
+    linearized: text(lib, linear(lib), 1.0, 0.0)
+    linearized and transposed: text(lib, lib.linear_transpose(linear(lib), 1.0, 2.0), 1.0)
+    linearized, one variable: text(lib, lib.linearize(jnp.sin, 3.0)[1], 1.0)
+    pulled back: text(lib, lib.vjp(lambda x, y: x * y + x, 3.0, 4.0)[1], 1.0)
+    gradient: text(lib, lib.grad(lambda x: jnp.exp(x) * x), 2.0)
+    powers: changes(lib, lambda x: x**2 + x**3 + x**-1 + 2.0**x, 1.0)
+    two variables: changes(lib, lambda x, y: jnp.sin(x) - jnp.exp(x + y), 1.0, 2.0)
+    a difference: changes(lib, lambda x, y: x - y, 1.0, 2.0)
+    a difference of products: changes(lib, lambda x, y: x * 2.0 - y * 3.0, 1.0, 2.0)
+    one minus: changes(lib, lambda x: 1.0 - x, 1.0)
+    functions of one variable: [changes(lib, getattr(jnp, name), 1.0) for name in ("sin", "cos",
+        "exp", "log", "tanh", "log1p", "expm1", "sqrt", "square")]
+    names of primitives: [getattr(lax, name).name for name in [*dir(minijax.lax)]
+        if name.endswith("_p")]
+    arctanh: [jnp.arctanh(0.5), lib.jit(jnp.arctanh)(np.linspace(-0.9, 0.9, 5)),
+        jnp.arctanh(np.float32(0.5)), jnp.arctanh(0), lib.grad(lib.grad(jnp.arctanh))(0.5),
+        lax.atanh(0.25), text(lib, jnp.arctanh, 0.5), text(lib, lib.grad(jnp.arctanh), 0.5)]
+    primitives: lib.make_jaxpr(lax.exp)(1.0).eqns[0].primitive is lax.exp_p
+    literals: lib.make_jaxpr(lambda x: x * CONSTANT)(2.0).literals
+    a loop over a checkpoint, pulled back: text(lib, lib.vjp(lambda x: lax.scan(lib.checkpoint(
+        lambda c, _: (jnp.sin(c), None)), x, np.arange(3.0))[0], 4.0)[1], 1.0)
+""",
+)
 
-
-def of_example(lib, x):
-    """A function with a rule for forward mode; both multiply by a value of an outer function."""
-    f = lib.custom_jvp(lambda y: x * y)
-    f.defjvp(lambda primals, tangents: (x * primals[0], 10.0 * x * tangents[0]))
-    return f
-
-
-def of_example_vjp(lib, x):
-    f = lib.custom_vjp(lambda y: x * y)
-    f.defvjp(lambda y: (x * y, (x, y)), lambda res, ct: (10.0 * res[0] * ct,))
-    return f
-
-
-def examples(lib, rule, z):
-    """One value, with the examples of a `vmap` in the rule; and the same for two of them."""
-    one = lib.vmap(lambda x: rule(lib, x)(z))(X)
-    two = lib.vmap(lambda x: lib.vmap(lambda y: rule(lib, x * y)(z))(X))(X)
-    return one.sum() + two.sum()
-
-
-VMAP_INSIDE = {
-    "jvp, its rule closes over a vmap's example": lambda lib: lib.jvp(
-        lambda z: lib.vmap(lambda x: of_example(lib, x)(z))(X), (2.0,), (3.0,)
-    ),
-    **{
-        f"{name} of {rule.__name__} in vmap": functools.partial(program, rule)
-        for rule in (of_example, of_example_vjp)
-        for name, program in {
-            "grad": lambda rule, lib: lib.grad(lambda z: examples(lib, rule, z))(2.0),
-            "jit of grad": lambda rule, lib: lib.jit(lib.grad(lambda z: examples(lib, rule, z)))(
-                2.0
-            ),
-            "vmap of grad": lambda rule, lib: lib.vmap(lib.grad(lambda z: examples(lib, rule, z)))(
-                X
-            ),
-            "a value without an example": lambda rule, lib: lib.vmap(
-                lambda x: (rule(lib, 3.0)(2.0), x), out_axes=(None, 0)
-            )(X),
-        }.items()
-    },
-}
-
-PROGRAMS = PICTURES | CONTAINERS | ROWS | OFTEN | CUSTOM | VMAP_INSIDE
+PROGRAMS = PICTURES | CONTAINERS | ROWS | OFTEN | CUSTOM
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

@@ -37,3 +37,13 @@ def test_no_module_imports_itself_by_a_detour(package):
     graph = {name: imported(path) for name, path in FILES.items() if name.split(".")[0] == package}
     assert sum(map(len, graph.values())) > len(graph)
     graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_no_module_imports_jax_not_even_inside_a_function():
+    texts = [path.read_text(encoding="utf-8") for path in FILES.values()]
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert "numpy" in named
+    assert [name for name in named if name.split(".")[0] == "jax"] == []
+    assert not any(word in text for text in texts for word in ("import_module(", "__import__("))

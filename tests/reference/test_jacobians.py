@@ -1,10 +1,8 @@
 """Jacobians and Hessians against JAX: any shapes, containers, argnums, aux."""
 
-import jax
-import minijax
 import numpy as np
 import pytest
-from oracle import assert_all_same, assert_same_error
+from oracle import assert_all_same
 
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
 VECTOR = np.array([0.5, -1.0, 2.0])
@@ -54,26 +52,15 @@ JACOBIANS = {
     "of jit": lambda jac, lib: jac(lib.jit(product), (0, 1))(MATRIX, VECTOR),
     "of itself": lambda jac, lib: jac(jac(lambda x: x * x * x))(MATRIX),
 }
-HESSIANS = {
+OTHERS = {
     "matrix": lambda lib: lib.hessian(lambda x: (x * x * x @ VECTOR).sum())(MATRIX),
     "containers": lambda lib: lib.hessian(lambda d: (d["b"][0] * d["b"][1]).sum() * d["a"])(TREE),
     "two arguments": lambda lib: lib.hessian(product, (0, 1))(2.0, 3.0),
     "not a scalar": lambda lib: lib.hessian(product, 1)(MATRIX, VECTOR),
     "aux": lambda lib: lib.hessian(lambda x: (product(x, x), x), has_aux=True)(VECTOR),
     "under jit": lambda lib: lib.jit(lib.hessian(lambda x: (x * x * x).sum()))(VECTOR),
-}
-ERRORS = {
-    "nothing to differentiate by": lambda jac: jac(lambda d: 1.0)({}),
-    "integer argument": lambda jac: jac(lambda x: x * 2.0)(3),
-    "integer leaf": lambda jac: jac(lambda d: d["a"] * 2.0)({"a": 1.0, "n": 3}),
-    "boolean result": lambda jac: jac(lambda x: (x, x > 0))(3.0),
-    "too few arguments": lambda jac: jac(product, 2)(1.0, 2.0),
-}
-
-
-INTEGERS = {
-    "result of jacfwd": lambda lib: lib.jacfwd(lambda x: (x.astype("int32"), x, 3))(MATRIX),
-    "argument of jacrev": lambda lib: lib.jacrev(lambda d: d["n"] * d["x"], allow_int=True)(
+    "an integer result": lambda lib: lib.jacfwd(lambda x: (x.astype("int32"), x, 3))(MATRIX),
+    "an integer argument": lambda lib: lib.jacrev(lambda d: d["n"] * d["x"], allow_int=True)(
         {"n": 3, "x": VECTOR}
     ),
 }
@@ -86,16 +73,5 @@ def test_jacobians_are_those_of_jax(mode):
     )
 
 
-def test_hessians_are_those_of_jax():
-    assert_all_same(HESSIANS)
-
-
-def test_integers_have_jacobians_of_zeros():
-    assert_all_same(INTEGERS)
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("mode", ["jacfwd", "jacrev"])
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_what_has_no_jacobian_is_an_error_as_in_jax(program, mode):
-    assert_same_error(lambda: program(getattr(minijax, mode)), lambda: program(getattr(jax, mode)))
+def test_hessians_and_jacobians_of_integers_are_those_of_jax():
+    assert_all_same(OTHERS)

@@ -11,7 +11,7 @@ import minijax
 import numpy as np
 import pytest
 from expressions import rows_of
-from oracle import assert_all_same, assert_same, assert_same_error
+from oracle import assert_all_same, assert_same
 
 X = np.random.default_rng(0).normal(size=(4, 4)) * 3
 I = np.array([1, -1, 0, 2])  # noqa: E741
@@ -260,15 +260,6 @@ def beginnings(lib):
     return [make(key, (2, 3, 4)) for make in makers[:-1]] + [makers[-1](key, (2, 3, 4, 5))]
 
 
-PROGRAMS = {f.__name__: f for f in (shapes, classes, paths, places, vectors, beginnings)}
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_the_result_is_that_of_jax(program):
-    assert_same(program(minijax), program(jax), single=1e-12)
-
-
 def mended(lib):
     """What JAX's own tests found: weights for several axes, unravelled dtypes, odd containers."""
     jnp, tree_util = lib.numpy, lib.tree_util
@@ -293,46 +284,10 @@ def mended(lib):
     ]
 
 
-PROGRAMS[mended.__name__] = mended
-
-ERRORS = {
-    "norm of three axes": lambda lib: lib.numpy.linalg.norm(X[None], 1),
-    "norm of no name": lambda lib: lib.numpy.linalg.norm(X, "no"),
-    "norm of a vector of no name": lambda lib: lib.numpy.linalg.norm(X[0], "fro"),
-    "fans of a vector": lambda lib: lib.nn.initializers.he_normal()(lib.random.key(0), (3,)),
-    "no such mode": lambda lib: lib.nn.initializers.variance_scaling(1.0, "fan", "normal")(
-        lib.random.key(0), (3, 3)
-    ),
-    "eval_shape of a text": lambda lib: lib.eval_shape(lambda x: x, "text"),
-    "eval_shape of a wrong product": lambda lib: lib.eval_shape(lambda x: x @ x, X[:3]),
-    "nothing to reduce": lambda lib: lib.tree.reduce(max, []),
-    "power of a vector": lambda lib: lib.numpy.linalg.matrix_power(X[0], 2),
-    "average without an axis": lambda lib: lib.numpy.average(X, weights=X[0]),
-    "average by other weights": lambda lib: lib.numpy.average(X, 0, X[0, :3]),
-    "average by axes in another order": lambda lib: lib.numpy.average(X[:2], (1, 0), X[:2, :3]),
-    "unravel of another dtype": lambda lib: lib.flatten_util.ravel_pytree((1, 2.0))[1](
-        np.ones(2, "float32")
-    ),
-    "fields of both kinds": lambda lib: field_kinds(lib, ["a", "b"], ["b"]),
-    "a field that is missing": lambda lib: field_kinds(lib, ["a"], []),
-    "a field that is not there": lambda lib: field_kinds(lib, ["a", "b"], ["c"]),
-    "fields of one kind only": lambda lib: field_kinds(lib, ["a", "b"], None),
-    "transpose of too few": lambda lib: lib.tree.transpose(
-        lib.tree.structure([0, 0]), lib.tree.structure((0, 0)), [1, 2, 3]
-    ),
-    "no such precision": lambda lib: lib.numpy.dot(X, X, precision="HIGHEST"),
-    "three precisions": lambda lib: lib.numpy.dot(X, X, precision=("high",) * 3),
-    "a number as precision": lambda lib: lib.lax.dot_general(X, X, (((0,), (0,)), ((), ())), 1),
-    "unravel of another length": lambda lib: lib.flatten_util.ravel_pytree([X])[1](X[0]),
-}
-
-
-def field_kinds(lib, data, meta):
-    cls = dataclasses.make_dataclass("Fields", ["a", "b"])
-    return lib.tree_util.register_dataclass(cls, data, meta)
+PROGRAMS = {f.__name__: f for f in (shapes, classes, paths, places, vectors, beginnings, mended)}
 
 
 @pytest.mark.every
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_errors_are_of_the_class_that_jax_raises(program):
-    assert_same_error(lambda: program(minijax), lambda: program(jax), or_wider=True)
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_result_is_that_of_jax(program):
+    assert_same(program(minijax), program(jax), single=1e-12)

@@ -10,7 +10,7 @@ import minijax
 import numpy as np
 import pmap_programs as programs
 import pytest
-from oracle import assert_all_same, assert_same, prints_as_promised
+from oracle import assert_all_same, assert_same, assert_same_error, prints_as_promised
 from run_on import environment, output
 
 
@@ -21,14 +21,11 @@ class Eight:
         command, pipe = [sys.executable, programs.__file__, name], subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment(8), stdin=pipe, stdout=pipe)
 
-    def run(self, table, key):
-        """What the program of this name gives; and whether JAX is imported there."""
-        self.process.stdin.write(f"{json.dumps([table, key])}\n".encode())
+    def __getitem__(self, key):
+        """What the program of this table and name gives."""
+        self.process.stdin.write(f"{json.dumps(key)}\n".encode())
         self.process.stdin.flush()
         return pickle.load(self.process.stdout)
-
-    def __getitem__(self, key):
-        return self.run(*key)[0]
 
 
 @pytest.fixture(scope="module")
@@ -61,32 +58,18 @@ def test_pmap_gives_what_it_gives_in_jax(found, key):
 
 
 @pytest.mark.parametrize("key", programs.ERRORS)
-def test_errors_are_those_of_jax(found, key):
-    kind, _ = programs.ERRORS[key]
-    for lib in ("jax", "minijax"):
-        result = found[lib]["errors", key]
-        assert programs.is_error(result), f"no error in {lib}"
-        assert kind.__name__ in result[0], result
+def test_errors_are_of_the_class_that_jax_raises(found, key):
+    ours, theirs = (found[lib]["errors", key] for lib in ("minijax", "jax"))
+    assert programs.is_error(ours), "no error in minijax"
+    assert programs.is_error(theirs), "no error in jax"
+    assert ours[0][0] in theirs[0]
+    assert ("NameError" in theirs[0]) == key.startswith("unbound")  # else a slip in the table
 
 
 def test_an_error_says_how_to_have_more_devices(found):
     _, text = found["minijax"]["errors", "too few devices"]
     assert "requires 9 logical devices, but only 8 XLA devices are available" in text
     assert "XLA_FLAGS=--xla_force_host_platform_device_count=9" in text
-
-
-def test_jax_is_not_imported(found):
-    assert found["jax"].run("pmap", "training")[1]
-    assert not found["minijax"].run("pmap", "training")[1]
-
-
-@pytest.mark.slow
-def test_training_on_eight_devices_is_training_on_one(found):
-    parallel, alone = (found["minijax"][table, "training"] for table in ("pmap", "alone"))
-    same(alone, found["jax"]["alone", "training"])
-    for together, single in zip(parallel, alone, strict=True):
-        assert together.shape == (8, *single.shape)
-        np.testing.assert_allclose(together, np.stack([single] * 8), rtol=1e-9)
 
 
 # With vmap ----------------------------------------------------------------------------------------
@@ -108,10 +91,9 @@ def test_collectives_over_a_batch_give_what_they_give_in_jax():
 
 @pytest.mark.parametrize("key", programs.REFUSED)
 def test_collectives_over_a_batch_refuse_what_they_refuse_in_jax(key):
-    kind, program = programs.REFUSED[key]
-    for lib in (jax, minijax):
-        with pytest.raises(kind):
-            program(programs.Library(lib, lib.vmap))
+    ours, theirs = (programs.Library(lib, lib.vmap) for lib in (minijax, jax))
+    program = programs.REFUSED[key]
+    assert_same_error(lambda: program(ours), lambda: program(theirs), or_wider=True)
 
 
 def test_ppermute_over_a_batch_takes_whole_permutations():

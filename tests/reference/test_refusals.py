@@ -2,22 +2,26 @@
 
 A program that runs here and not on JAX breaks the promise as much as a wrong number does.
 Each row is a statement: `lib` is jax or minijax, `jnp` and `lax` its modules; x, m, i, b and f are
-arrays of it, and X is one of NumPy's.
+arrays of it, r its `random`, and k a key; X and W are arrays of NumPy.
 """
 
-from collections import OrderedDict, defaultdict, namedtuple
+import dataclasses
+from collections import OrderedDict, defaultdict, namedtuple  # noqa: F401 (rows)
 
 import jax
+import jax.flatten_util
 import jax.numpy as jjnp
 import minijax
 import minijax.numpy as mjnp
 import numpy as np
 import pytest
 from expressions import rows_of
+from microjax import contexts, stackless
 from minijax.core import trace_state
 from oracle import assert_same_error
+from test_custom_rules import custom_product  # noqa: F401 (rows)
 
-X = np.arange(3.0)
+X, W = np.arange(3.0), np.ones((3, 3))
 Point = namedtuple("Point", "x y")
 
 
@@ -71,7 +75,7 @@ VMAP = """
     lib.vmap(identity, axis_size=4)(X); lib.vmap(identity, out_axes=True)(X)
     lib.vmap(identity, out_axes=0.0)(X); lib.vmap(identity, out_axes=(X,))(X)
     lib.vmap(identity, out_axes=2)(X); lib.vmap(identity, out_axes=-2)(X)
-    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X); lib.vmap(identity, out_axes=None)(X)
+    lib.vmap(lambda x: [x, x], out_axes=(0, 0))(X)
 """
 
 JIT = """
@@ -93,30 +97,39 @@ JIT = """
     lib.vmap(lambda x: lib.vjp(lambda y: y * y, x)[1])(X)(X)
 """
 JVP = """
-    lib.jvp(jnp.sin, ("a",), ("b",)); lib.jvp(jnp.sin, (3.0,), (1,)); lib.jvp(jnp.sin, (3,), (1.0,))
-    lib.jvp(jnp.sin, (np.ones(3),), (np.ones(2),)); lib.jvp(jnp.sin, (3.0,), [1.0])
     lib.jvp(jnp.sin, (3.0,), (1.0,), has_aux=True)
-    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True); lib.jvp(jnp.sin, 3.0, 1.0)
-    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,)); lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: (t, t, t), (3.0,), (1.0,), True); lib.jvp(jnp.sin, (3.0,), [1.0])
+    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0); lib.make_jaxpr(lambda t: t, static_argnums=3)(X)
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
+    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
+"""
+
+# What lesson stackless refuses, too.
+BOTH_SYSTEMS = """
+    lib.jvp(lax.sin, ("a",), ("b",)); lib.jvp(lax.sin, (3.0,), (1,)); lib.jvp(lax.sin, (3,), (1.0,))
+    lib.jvp(lax.sin, (np.ones(3),), (np.ones(2),)); lib.jvp(lax.sin, 3.0, 1.0)
+    lib.jvp(lambda t: t, (1.0,), ((1.0,),)); lib.jvp(lambda t: float(t), (3.0,), (1.0,))
+    lib.jvp(lambda t: np.sin(t), (3.0,), (1.0,)); lib.grad(lambda t: np.sin(t))(1.0)
     lib.jvp(lambda t: t.__setitem__(0, 1.0), (np.ones(3),), (np.ones(3),))
     lib.jvp(lambda t: t if t > 0 else -t, (np.ones(3),), (np.ones(3),))
     [kept := [], lib.jvp(lambda t: kept.append(t) or t, (3.0,), (1.0,)), kept[0] * 2.0]
-"""
-
-REVERSE = """
+    [kept := [], lib.grad(lambda t: kept.append(t) or t)(1.0), kept[0] * 2]
+    [kept := [], lib.jit(lambda t: kept.append(t) or t)(1.0), kept[0] * 2]
+    [kept := [], lib.vmap(lambda t: kept.append(t) or t)(X), lib.jit(lambda t: t * kept[0])(2.0)]
+    [k := [], lib.vmap(lambda t: k.append(t) or t)(X), lib.make_jaxpr(lambda t: t * k[0])(2.0)]
     lib.grad(lambda t: t)(X); lib.grad(lambda t: (t, t))(1.0); lib.grad(lambda t: 1)(1.0)
     lib.grad(lambda t: t > 0)(1.0); lib.grad(lambda t: t)(1)
-    lib.grad(lambda t, u: t * u, 2)(3.0, 2.0); lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0))
-    lib.vjp(lambda t: t, 1.0)[1](1); lib.vjp(lambda t: t, 1.0)[1](X)
-    lib.linearize(lambda t: t * t, 3.0)[1](1); lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
-    lib.jit(lambda t: t if t > 0 else -t)(1.0)
-"""
-
-MAKE_JAXPR = """
-    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, [2])
-    lib.make_jaxpr(lambda t, n: t, static_argnums=1)(X, ([],))
-    lib.make_jaxpr(lambda t: t, static_argnums=3)(X); lib.make_jaxpr(lambda t: t)("text")
-    lib.make_jaxpr(lambda t: "text")(X)
+    lib.vjp(lambda t: t, 1.0)[1]((1.0, 2.0)); lib.vjp(lambda t: t, 1.0)[1](1)
+    lib.vjp(lambda t: t, 1.0)[1](X); lib.linearize(lambda t: t * t, 3.0)[1](1)
+    lib.linearize(lambda t: t * t, 3.0)[1](1.0, 2.0)
+    lib.jit(lambda t: t if t > 0 else -t)(1.0); lib.vmap(lambda t: t if t > 0 else -t)(X)
+    lib.jit(lambda n: [1, 2, 3][n])(1); lib.jit(float)(1.0); lib.jit(lambda t: np.sin(t))(1.0)
+    lib.jit(lambda t: t.__setitem__(0, 1.0))(X); lib.make_jaxpr(lambda t: t)("text")
+    lib.make_jaxpr(lambda t: "text")(X); lib.vmap(lambda t, u: t)(X, np.ones((2, 3)))
+    lib.vmap(lambda t: t, 0, None)(X); lax.add(np.ones(3), np.ones(4))
+    lax.mul(np.ones((2, 3)), np.ones(3)); lax.mul(np.float32(1), np.float64(1))
+    lax.sin(np.arange(3)); lax.sin("one"); lax.transpose(np.ones((2, 3)), (0, 0))
+    lax.dot_general(X, np.ones(4), (((0,), (0,)), ((), ())))
 """
 
 # Rules of one's own -------------------------------------------------------------------------------
@@ -146,6 +159,18 @@ def bwd(lib, argument, cotangent):
     return lib.grad(f)(argument)
 
 
+def with_jvp(lib, rule):
+    f = lib.custom_jvp(lambda x: x * 2.0)
+    f.defjvp(rule)
+    return lib.grad(f)(1.0)
+
+
+def with_bwd(lib, bwd):
+    f = lib.custom_vjp(lambda x: x * 2.0)
+    f.defvjp(lambda x: (x, None), bwd)
+    return lib.grad(f)(1.0)
+
+
 def rules_of(lib, *rules):
     f = lib.custom_jvp(lambda x, y: x * y)
     f.defjvps(*rules)
@@ -168,12 +193,54 @@ CLOSING = """
     lib.grad(lib.jit(lambda z: lib.vmap(lambda c: closing_over(lib, c)(z))(X).sum()))(2.0)
 """
 CUSTOM = """
+    lib.grad(lib.custom_jvp(lambda t: t))(1.0); with_jvp(lib, lambda p, t: p[0])
+    with_jvp(lib, lambda p, t: (p[0], (t[0], t[0]))); with_jvp(lib, lambda p, t: (p[0], t[0] * X))
+    with_bwd(lib, lambda res, ct: ct); with_bwd(lib, lambda res, ct: (ct, ct))
+    with_bwd(lib, lambda res, ct: (ct * X,)); lib.jvp(custom_product(lib), (1.0, 2.0), (1.0, 1.0))
+    lib.jvp(lib.grad(custom_product(lib)), (3.0, 4.0), (1.0, 1.0))
+    lib.vmap(lambda t: lib.jvp(lib.jit(custom_product(lib)), (t, t), (t, t)))(X)
+    lib.jit(lambda t: lib.jvp(custom_product(lib), (t, 2.0), (1.0, 1.0)))(1.0)
     lib.grad(lambda c: nondiff(lib, c))(3.0); lib.jit(lambda c: nondiff(lib, c))(3.0)
     lib.vmap(lambda c: nondiff(lib, c))(X); lib.jit(lambda c: nondiff(lib, [c]))(3.0)
     bwd(lib, (1.0, (2.0, 3.0)), (1.0, (1.0,))); bwd(lib, (1.0, (2.0, 3.0)), (1.0, [1.0, 1.0]))
     bwd(lib, (1.0, 2.0), (1.0, (1.0,))); rules_of(lib, lambda t, out, x, y: t)
     rules_of(lib, None, None); beyond(lib)
 """
+
+# Packages, and Jacobians in both modes ------------------------------------------------------------
+
+PACKAGES = """
+    jnp.linalg.norm(W[None], 1); jnp.linalg.norm(W, "no"); jnp.linalg.norm(X, "fro")
+    jnp.linalg.matrix_power(X, 2); jnp.average(W, weights=X); jnp.average(W, 0, X[:2])
+    jnp.average(np.ones((2, 3, 4)), (1, 0), np.ones((2, 3))); lib.tree.reduce(max, [])
+    lib.nn.initializers.he_normal()(k, (3,)); lib.eval_shape(lambda t: t, "text")
+    lib.nn.initializers.variance_scaling(1.0, "fan", "normal")(k, (3, 3))
+    lib.eval_shape(lambda t: t @ t, W[:2]); fields(lib, ["a", "b"], ["b"]); fields(lib, ["a"], [])
+    fields(lib, ["a", "b"], ["c"]); fields(lib, ["a", "b"], None)
+    lib.tree.transpose(lib.tree.structure([0, 0]), lib.tree.structure((0, 0)), [1, 2, 3])
+    lib.flatten_util.ravel_pytree((1, 2.0))[1](np.ones(2, "float32"))
+    lib.flatten_util.ravel_pytree([W])[1](X); jnp.dot(W, W, precision="HIGHEST")
+    jnp.dot(W, W, precision=("high",) * 3); lax.dot_general(W, W, (((0,), (0,)), ((), ())), 1)
+    r.normal(r.split(k)); r.normal(3); r.normal("key"); r.normal(np.zeros(2)); r.key(1.5)
+    r.key(np.zeros(2, int)); r.uniform(k, dtype=int); r.bits(k, dtype=int)
+    r.randint(k, (), 0, 1, float)
+    r.normal(k, (2,), bool); r.fold_in(k, np.zeros(2, int)); r.permutation(k, 2.5)
+    r.uniform(k, (2,), minval=np.zeros(3)); r.bernoulli(k, 1); r.bernoulli(k, 0.5, mode="no")
+    r.choice(k, 3, (4,), replace=False); r.choice(k, 0, (1,)); r.choice(k, 3, (2,), p=np.ones(2))
+    r.categorical(k, np.zeros((2, 3)), shape=(3,)); r.split(r.split(k)); r.key(0, impl="none")
+    r.categorical(k, np.zeros(3), shape=(4,), replace=False); k + 1; float(k); np.sin(k)
+"""
+JACOBIANS = """
+    lib.jacfwd(lambda t: 1.0)({}); lib.jacfwd(lambda t: t * 2.0)(3)
+    lib.jacfwd(lambda t: t["a"] * 2.0)({"a": 1.0, "n": 3}); lib.jacfwd(lambda t: (t, t > 0))(3.0)
+    lib.jacfwd(product, 2)(1.0, 2.0)
+"""
+
+
+def fields(lib, data, meta):
+    cls = dataclasses.make_dataclass("Fields", ["a", "b"])
+    return lib.tree_util.register_dataclass(cls, data, meta)
+
 
 # Arrays themselves --------------------------------------------------------------------------------
 
@@ -238,22 +305,18 @@ def test_an_argument_that_jax_refuses_to_hash_is_refused(text):
 
 
 CLOSED = CLOSING + CLOSING.replace("closing_over", "closing_over_vjp")
-STATEMENTS = rows_of(TREES + VMAP + JIT + JVP + REVERSE + MAKE_JAXPR + CLOSED + CUSTOM + ARRAYS)
-
-
-NAMES = {
-    thing.__name__: thing
-    for thing in (
-        *(identity, product, mixed, numbers, Point, OrderedDict, defaultdict, registered),
-        *(closing_over, closing_over_vjp, nondiff, bwd, rules_of, beyond),
-    )
-}
+BOTH_MODES = JACOBIANS + JACOBIANS.replace("jacfwd", "jacrev")
+STATEMENTS = rows_of(
+    TREES + VMAP + JIT + JVP + BOTH_SYSTEMS + CLOSED + CUSTOM + PACKAGES + BOTH_MODES + ARRAYS
+)
 
 
 def run(text, lib, jnp):
-    arrays = {"x": jnp.array([1.0, 2.0, 3.0]), "m": jnp.ones((2, 3)), "i": jnp.array([1, 2, 0])}
-    arrays |= {"b": jnp.array([True, False, True]), "f": jnp.float32(1.5)}
-    exec(text, {**NAMES, "lib": lib, "jnp": jnp, "lax": lib.lax, "np": np, "X": X, **arrays})
+    names = {"x": jnp.array([1.0, 2.0, 3.0]), "m": jnp.ones((2, 3)), "i": jnp.array([1, 2, 0])}
+    names |= {"b": jnp.array([True, False, True]), "f": jnp.float32(1.5), "jnp": jnp}
+    if hasattr(lib, "random"):
+        names |= {"r": lib.random, "k": lib.random.key(42)}
+    exec(text, {**globals(), "lib": lib, "lax": lib.lax, **names})
 
 
 @pytest.mark.every
@@ -261,3 +324,10 @@ def run(text, lib, jnp):
 def test_minijax_refuses_it_as_jax_does(text):
     assert_same_error(lambda: run(text, minijax, mjnp), lambda: run(text, jax, jjnp))
     assert len(trace_state.stack) == 1
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("text", rows_of(BOTH_SYSTEMS))
+def test_stackless_refuses_it_as_jax_does(text):
+    assert_same_error(lambda: run(text, stackless, mjnp), lambda: run(text, jax, jjnp))
+    assert type(stackless.context.interpreter) is contexts.EvalInterpreter

@@ -1,19 +1,24 @@
-"""Lesson stackless: all primitives under all transformations against JAX, errors, contexts."""
+"""Lesson stackless: all primitives under all transformations against JAX, errors, contexts.
+
+Which errors are those of JAX is in `test_refusals`.
+"""
 
 import threading
 
 import jax
 import minijax
 import numpy as np
+import oracle
 import pytest
 from expressions import programs_of
-from microjax import contexts, stackless
+from microjax import stackless
 from microjax.stackless import lax
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import typecheck_jaxpr
-from oracle import assert_same, assert_same_error
+from oracle import TRANSFORMATIONS, assert_all_same, assert_same
+from test_chain import OF_BOTH_SYSTEMS
 
-X, Y = np.array([1.0, 2.0, 4.0]), np.array([3.0, 0.5, 1.5])
+X, Y = oracle.X, oracle.Y
 MATRIX = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 2.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4) / 10
 OUTER, DOT = (((), ()), ((), ())), (((0,), (0,)), ((), ()))
@@ -54,54 +59,6 @@ PROGRAMS = programs_of(
 )
 
 
-STACK = np.stack([X, Y])
-
-
-def weighted(f):
-    """A number in place of an array, to which every entry adds something of its own."""
-    return lambda x: (f(x) * np.array([1.0, -2.0, 0.5])).sum()
-
-
-def hessian(lib, f):
-    """Forward over reverse, one direction at a time."""
-    return lib.vmap(lambda v: lib.jvp(lib.grad(f), (X,), (v,))[1])(np.eye(3))
-
-
-TRANSFORMATIONS = programs_of(
-    globals(),
-    """
-    evaluation: f(X)
-    jit: lib.jit(f)(X)
-    jit of jit: lib.jit(lambda x: lib.jit(f)(x) * 2.0)(X)
-    jvp: lib.jvp(f, (X,), (Y,))
-    vmap: lib.vmap(f)(STACK)
-    vmap along axis 1: lib.vmap(f, 1, 1)(np.stack([X, Y], 1))
-    vmap of jit: lib.vmap(lib.jit(f))(STACK)
-    vmap of vmap: lib.vmap(lib.vmap(f), 1)(np.stack([[X, Y], [Y, X + Y]]))
-    vmap of jvp: lib.vmap(lambda x: lib.jvp(f, (x,), (Y,)))(STACK)
-    jvp of vmap: lib.jvp(lib.vmap(f), (STACK,), (np.stack([Y, X]),))
-    jvp of jit: lib.jvp(lib.jit(f), (X,), (Y,))
-    jit of jvp of jit: lib.jit(lambda x: lib.jvp(lib.jit(f), (x,), (Y,)))(X)
-    jvp of jvp: lib.jvp(lambda x: lib.jvp(f, (x,), (Y,)), (X,), (X,))
-    linearize: lib.linearize(f, X)[1](Y)
-    vjp: lib.vjp(f, X)[1](Y)
-    vjp of jit: lib.vjp(lib.jit(f), X)[1](Y)
-    grad: lib.grad(weighted(f))(X)
-    jit of grad: lib.jit(lib.grad(weighted(f)))(X)
-    grad of jit: lib.grad(lib.jit(weighted(f)))(X)
-    jit of vmap of grad: lib.jit(lib.vmap(lib.grad(weighted(f))))(STACK)
-    jit of vmap of grad of jit: lib.jit(lambda xs:
-        lib.vmap(lib.grad(lib.jit(weighted(f))))(xs))(STACK)
-    grad of vmap: lib.grad(lambda x: lib.vmap(f)(x).sum())(STACK)
-    grad of grad: lib.grad(lambda x: (lib.grad(weighted(f))(x) * Y).sum())(X)
-    grad of jvp: lib.grad(lambda x: weighted(lambda y: lib.jvp(f, (y,), (Y,))[1])(x))(X)
-    hessian: hessian(lib, weighted(f))
-    jit of hessian of jit: lib.jit(lambda: hessian(lib, lib.jit(weighted(f))))()
-""",
-    "f",
-)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("transform", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
 def test_every_primitive_under_this_transformation(transform):
@@ -116,40 +73,8 @@ def test_every_primitive_under_this_transformation(transform):
         assert_same(got, want[name], name)
 
 
-def results(lib):
-    """Programs with what the table above leaves out: integers, containers, several arguments."""
-    take = lib.lax.reduce_sum
-    f = lib.jit(lambda d, n: {"a": d["x"] * n, "n": n + 1, "b": [take(d["x"], (0,))]})
-    args = {"x": X}, np.arange(3)
-    float0 = np.zeros(3, jax.dtypes.float0)
-    return {
-        "integers do not move": lib.jvp(f, args, ({"x": Y}, float0)),
-        "a linearized function": lib.linearize(f, *args)[1]({"x": Y}, float0),
-        "cotangents": lib.vjp(f, *args)[1]({"a": Y, "n": float0, "b": [2.0]}),
-        "argnums": lib.grad(lambda x, y: (x * y).sum(), (0, 1))(X, Y),
-        "a value": lib.value_and_grad(lambda x, y: (x * y).sum(), 1)(X, Y),
-        "axes": lib.vmap(
-            lambda d, y: (d["a"] * d["b"] + y, 1.0), ({"a": 0, "b": None}, 1), (-1, 0)
-        )({"a": X, "b": Y}, np.outer(X, Y)),
-        "out_axes None": lib.vmap(lib.jit(lambda x, y: (x * y, y)), (0, None), (0, None))(X, Y),
-        "axis_size": lib.vmap(lambda x: x * 2.0, None, axis_size=2)(X),
-        "weak types": lib.jit(lambda x: (x * 2, 1 - x, x / 2, 2.5 * lib.lax.gt(x, x)))(
-            np.float32([1, 2])
-        ),
-        "int division": lib.jit(lambda x: x / 2)(np.arange(3)),
-        "closed over values": lib.grad(lambda x: lib.grad(lambda y: x * y * y)(x) * x)(3.0),
-        "closed over by jit": lib.grad(lambda x: lib.jit(lambda y: lib.jit(lambda: x * y)())(x))(
-            3.0
-        ),
-        "infinity": lib.jvp(lambda x, y: x * y, (np.inf, 2.0), (1.0, 0.0)),
-        "empty": lib.grad(lambda x: (x * x).sum())(np.zeros((0, 3))),
-    }
-
-
 def test_arguments_and_results_are_as_in_jax():
-    got, want = results(stackless), results(jax)
-    for name in want:
-        assert_same(got[name], want[name], name)
+    assert_all_same(OF_BOTH_SYSTEMS, lib=stackless)
 
 
 def test_perturbations_are_not_confused():
@@ -168,56 +93,7 @@ def test_if_works_where_the_value_is_known():
     assert [stackless.grad(f)(x) for x in (3.0, -3.0)] == [6.0, -1.0]
 
 
-# Errors, and the context after them ---------------------------------------------------------------
-
-kept = []
-
-
-def keeping(x):
-    kept.append(x)
-    return x
-
-
-ERRORS = programs_of(
-    globals(),
-    """
-    shapes: lax.add(np.ones(3), np.ones(4))
-    ranks: lax.mul(np.ones((2, 3)), np.ones(3))
-    dtypes: lax.mul(np.float32(1), np.float64(1))
-    kind: lax.sin(np.arange(3))
-    contraction: lax.dot_general(X, np.ones(4), DOT)
-    permutation: lax.transpose(MATRIX, (0, 0))
-    no array: lib.jvp(lambda x: x, ("one",), ("one",))
-    no array inside: lax.sin("one")
-    if under jit: lib.jit(lambda x: x if x > 0 else -x)(1.0)
-    if under vmap: lib.vmap(lambda x: x if x > 0 else -x)(X)
-    integer under jit: lib.jit(lambda n: [1, 2, 3][n])(1)
-    float() under jit: lib.jit(float)(1.0)
-    NumPy under jit: lib.jit(lambda x: np.sin(x))(1.0)
-    NumPy under grad: lib.grad(lambda x: np.sin(x))(1.0)
-    assignment: lib.jit(lambda x: x.__setitem__(0, 1.0))(X)
-    escaped from grad: [lib.grad(keeping)(1.0), kept.pop() * 2]
-    escaped from jit: [lib.jit(keeping)(1.0), kept.pop() * 2]
-    escaped into jit: [lib.vmap(keeping)(X), lib.jit(lambda x: x * kept.pop())(2.0)]
-    escaped into make_jaxpr: [lib.vmap(keeping)(X), lib.make_jaxpr(lambda x: x * kept.pop())(2.0)]
-    vector result: lib.grad(lambda x: x)(X)
-    integer input: lib.grad(lambda x: x)(1)
-    integer result: lib.grad(lambda x: 1)(1.0)
-    structure of the tangents: lib.jvp(lambda x: x, (1.0,), ((1.0,),))
-    dtype of the tangent: lib.jvp(lambda x: x, (1.0,), (1,))
-    structure of the cotangent: lib.vjp(lambda x: x, 1.0)[1]((1.0, 2.0))
-    sizes of the batches: lib.vmap(lambda x, y: x)(X, MATRIX)
-    batch with out_axes None: lib.vmap(lambda x: x, 0, None)(X)
-""",
-)
-
-
-@pytest.mark.every
-@pytest.mark.parametrize("program", ERRORS.values(), ids=ERRORS)
-def test_errors_are_of_the_class_that_jax_raises_and_leave_the_context_clean(program):
-    assert_same_error(lambda: program(stackless), lambda: program(jax))
-    assert type(stackless.context.interpreter) is contexts.EvalInterpreter
-    kept.clear()
+# Errors and contexts ----------------------------------------------------------------------------
 
 
 @pytest.mark.every

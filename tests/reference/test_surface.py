@@ -14,12 +14,8 @@ import numpy as np
 import pmap_programs
 import pytest
 import test_arrays
-import test_chain
 import test_checkpoint
-import test_control_flow
-import test_custom_rules
 import test_differences
-import test_jacobians
 import test_libraries
 import test_numpy
 import test_primitives
@@ -186,41 +182,22 @@ def test_expressions_give_what_they_give_in_jax(text):
 
 
 def tables():
-    """The programs of all tables that are compared with JAX, as functions of the library."""
-    c, j = test_chain, test_jacobians
-    n, p, r = test_numpy, test_primitives, test_custom_rules
+    """Programs of tables that are compared with JAX and name something, as functions of `lib`."""
+    n, p, t = test_numpy, test_primitives, test_libraries
     for text in expressions():
         yield lambda lib, text=text: value_of(text, lib)
-    yield from c.PROGRAMS.values()
-    yield from c.EDGES.values()
-    for f in c.LOSSES.values():
-        yield lambda lib, f=f: f(lib.numpy, c.X)
     for family in n.EXPRESSIONS:
         yield lambda lib, family=family: n.values_and_derivatives(lib, family)(n.X, n.I, n.J, n.B)
     for case in p.CASES:
         xs = case.make(case.shapes()[0], case.dtypes[0], 0)
         yield lambda lib, case=case, xs=xs: case.function(lib.lax, *xs)
-    for f in {**test_control_flow.BOTH_MODES, **test_control_flow.WHILE}.values():
-        yield lambda lib, f=f: f(lib, test_control_flow.X)
-    yield from j.HESSIANS.values()
-    yield from (r.custom_sin, r.custom_product)
     yield from test_differences.PROGRAMS.values()
     for f in pmap_programs.COLLECTIVES.values():
         yield lambda lib, f=f: f(pmap_programs.Library(lib, lib.vmap))
     yield from pmap_programs.ONE_DEVICE.values()
-    yield from libraries()
     for family in test_arrays.ROWS:
         yield lambda lib, family=family: test_arrays.answers(lib, family)
-    for f in j.JACOBIANS.values():
-        yield lambda lib, f=f: f(lib.jacfwd, lib)
-        yield lambda lib, f=f: f(lib.jacrev, lib)
-
-
-def libraries():
-    """The programs of the tables of `random` and of the packages."""
-    t = test_libraries
     yield from map(test_random.of_row, rows_of(test_random.ROWS))
-    yield test_random.everything
     for program in test_windows.PROGRAMS.values():
         yield lambda lib, program=program: test_windows.everything(lib, program)
     yield lambda lib: test_windows.sizes(lib.lax, "SAME")
