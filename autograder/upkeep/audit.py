@@ -352,5 +352,8 @@ def summary(report: Report, chosen: Sequence[Lesson], asked: Asked) -> str:
     if report.findings:
         lines += [f"{len(report.findings)} findings:", *(f"- {text}" for text in report.findings)]
     if report.vague:
-        lines += ["Messages that do not say what differs:", *(f"- {text}" for text in report.vague)]
+        lines.append(
+            "These messages do not say what differs. No grade is wrong, but students wonder:"
+        )
+        lines += [f"- {text}" for text in report.vague]
     return "\n".join(lines)

@@ -155,7 +155,7 @@ def test_a_good_suite_passes(monkeypatch, tmp_path):
     assert said(report).startswith(
         "Tried: 58 submissions to tiny.\nEvery suite that was tried gives"
     )
-    assert "Messages that do not say what differs:\n- tiny: " in said(report)
+    assert "students wonder:\n- tiny: " in said(report)
 
 
 def test_an_audit_of_one_exercise_tries_what_asks_for_it_and_names_it(monkeypatch, tmp_path):

@@ -89,7 +89,7 @@ FREE = {
         "The power or its base is subnormal, and some of the steps take it for zero.",
     ),
     "clamp": ("value vmap", lambda x: x == 0, ZEROS),
-    "nextafter": ("value vmap single", lambda x, y: (x == 0) & (y == 0), ZEROS),
+    "nextafter": ("value vmap", lambda x, y: (x == 0) & (y == 0), ZEROS),
     "reduce_sum": ("vmap", lambda x: x == 0, "NumPy adds the only element, -0.0, to 0.0."),
 }
 

@@ -8,6 +8,11 @@ nbgrader does not say where a download is from, so there all readers are asked a
 takes only names that no other system makes. If these could be anything, such as a student's id, the
 name of the folder around them must tell (`wrapper`). What goes into a table passes through
 `result_files.table`, after which no cell is a formula.
+
+Of the columns that a claim names, the first one that the roster has decides whom it means: name
+`lms_id` only if the system gives that number. A folder around all, whose name can be anything, is
+not looked into; `download` says that the folder inside it is to be given. `entry.files[name](most)`
+reads a file of an entry, and `Claim.time` takes the time that it says.
 """
 
 import functools
