@@ -234,11 +234,11 @@ def _breaking_off_well(lesson: Lesson, before: int, total: int) -> Iterator[list
     except suite.SuiteError as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise Problem(
-            f"The hidden suite of {lesson.id} is at fault, so nothing is run.graded ({why}). "
+            f"The hidden suite of {lesson.id} is at fault, so nothing is graded ({why}). "
             f"Repair it, and run `./jaxprentice audit {lesson.id}`."
         ) from None
     except (KeyboardInterrupt, OSError) as error:
-        done = f"{before + len(finished)} of {total} submissions are run.graded, and kept"
+        done = f"{before + len(finished)} of {total} submissions are graded, and kept"
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"Stopped: {done}. Run the same command again to go on.") from None
         reason = error.strerror or str(error)
