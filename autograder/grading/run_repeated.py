@@ -154,7 +154,7 @@ class Seen:
     def __init__(self, package: str, promised: str) -> None:
         self.package = package
         self.promised = promised  # the annotation of its result
-        self.touched: set[int] = set()  # places of operands that changed
+        self.touched: set[str] = set()  # operands that changed
         self.errors: set[str] = set()  # what became of errors
         self.kinds: set[str] = set()  # promised, and not returned
         self.states: set[str] = set()  # what of the active interpreters is not as before
@@ -172,13 +172,14 @@ class Seen:
         try:
             yield
         finally:
-            self.touched.update(i for i, x in enumerate(map(held, operands)) if x != before[i])
+            after = enumerate(map(held, operands))
+            self.touched.update(f"operand {i}" for i, x in after if x != before[i])
             self.states.update(name for at, name, was in active if getattr(at, name) != was)
             put_back(active)  # further calls would each work inside what this one has left
 
-    def facts(self) -> list[Any]:
-        """All of it as plain data."""
-        return [[*self.touched], [*self.errors], [*self.kinds], [*self.states]]
+    def facts(self) -> list[str]:
+        """All of it, in the words of `telling.OF_CALLS`."""
+        return [*self.touched, *self.errors, *self.kinds, *self.states]
 
 
 class Repeated:
@@ -301,7 +302,7 @@ def answers(mj: Any, module: str, target: str, promised: str, questions: list[An
             exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
             seen = repeated.seen = Seen(mj.__name__, promised)
             try:
-                found.append(("value", [plain(space[name](mj, *args)), *seen.facts()]))
+                found.append(("value", [plain(space[name](mj, *args)), seen.facts()]))
             except BaseException as error:
-                found.append(("raised", error_name(mj, error), str(error), None, *seen.facts()))
+                found.append(("raised", error_name(mj, error), str(error), None, seen.facts()))
     return found
