@@ -187,17 +187,6 @@ return found
         assert "secret" not in ask(tree, level, body)
 
 
-def test_threads_can_be_started(tree, level):
-    body = """
-import threading
-done = []
-threads = [threading.Thread(target=done.append, args=(i,)) for i in range(20)]
-[t.start() for t in threads], [t.join() for t in threads]
-return len(done)
-"""
-    assert ask(tree, level, body) == 20
-
-
 def test_too_much_memory_is_a_memory_error_and_the_worker_lives(tree, level):
     with Worker(tree, "thing/module.py", level) as worker:
         assert run(worker, "bytearray(2 << 30)")[:2] == ["raised", "MemoryError"]
@@ -254,16 +243,6 @@ def alive(marker):
     return any(found)
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
-def test_nothing_is_left_of_a_closed_worker(tree, level):
-    marker = str(tree).encode()
-    with Worker(tree, "thing/module.py", level) as worker:
-        assert alive(marker)
-        scratch = worker.scratch.name
-    assert dies(marker)
-    assert not Path(scratch).exists()
-
-
 KEY = 0x6A7870  # of a segment of shared memory that a worker asks for
 LEAVE = f"""
 import contextlib, ctypes, os, tempfile, threading, time
@@ -285,6 +264,7 @@ ENDINGS = ("return 1", "os._exit(0)", "os.abort()", "while True: pass")
 def leave(tree, level, mark, ending):
     """Start a worker that leaves what it can and ends in one of four ways, and close it."""
     with Worker(tree, "thing/module.py", level) as worker, contextlib.suppress(Died, TimedOut):
+        assert alive(str(tree).encode())
         run(worker, f"{LEAVE}{ending}", mark, seconds=0.2 if "while" in ending else 20)
 
 
@@ -700,7 +680,7 @@ def test_the_rungs_hold_for_an_ordinary_user_as_well():
     """Many of the tests above, run as somebody without rights."""
     flags = ["-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(places.ROOT), "-k", HOLD]
     said = run_as(NOBODY, "-m", "pytest", *flags, __file__)
-    assert int(re.search(r"(\d+) passed", said)[1]) > 36, said
+    assert int(re.search(r"(\d+) passed", said)[1]) > 34, said
     assert "failed" not in said
 
 
