@@ -1,11 +1,9 @@
 """Grading: the right points, classes and messages, whatever the submission is or tries."""
 
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
 
 import graded_course
 import jsonschema
@@ -13,16 +11,7 @@ import pytest
 from graded_course import MODULE, SUITE, changed, graded
 
 from autograder.classroom.run import folder as class_run
-from autograder.grading import (
-    agreement,
-    asking,
-    calls,
-    oracle,
-    pool,
-    result_files,
-    submission,
-    telling,
-)
+from autograder.grading import agreement, asking, calls, oracle, result_files, submission, telling
 from autograder.grading.suite import SuiteError
 from autograder.grading.task import Task
 from autograder.lessons import assemble, manifest, places
@@ -204,17 +193,16 @@ def test_errors_of_the_package_are_told_apart_by_their_class(lesson):
     assert "raises ValueError: nothing there. Another error" in exercise(result, "mean")["message"]
 
 
-def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson):
-    spoilt = "    if _broken or len(x) == 3:\n        return _broken.append(1)\n"
-    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
-    result = graded(lesson, source + b"\n\n_broken = []\n")
-    assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
+SPOILT = {
+    "a wrong answer": "    if _broken or len(x) == 3:\n        return _broken.append(1)\n",
+    "an exercise that is not there": "    if len(x) == 3:\n        _broken.append(1)\n"
+    '        raise NotImplementedError("tiny.mean")\n    if _broken: return 7.0\n',
+}
 
 
-def test_an_exercise_that_is_not_implemented_does_not_spoil_its_own_tests(lesson):
-    stub = '        raise NotImplementedError("tiny.mean")\n'
-    spoilt = f"    if len(x) == 3:\n        _broken.append(1)\n{stub}    if _broken: return 7.0\n"
-    source = changed("    if not len(x):\n", f"{spoilt}    if not len(x):\n")
+@pytest.mark.parametrize("first", SPOILT)
+def test_a_probe_that_goes_wrong_does_not_spoil_the_next(lesson, first):
+    source = changed("    if not len(x):\n", f"{SPOILT[first]}    if not len(x):\n")
     result = graded(lesson, source + b"\n\n_broken = []\n")
     assert [t["passed"] for t in exercise(result, "mean")["tests"]] == [False, True, True]
 
@@ -546,42 +534,6 @@ def test_a_missing_suite_is_loud(monkeypatch, tmp_path):
 def test_grading_leaves_nothing_beside_the_suite(lesson):
     graded(lesson, MODULE.encode())
     assert [path.name for path in places.SUITES.iterdir()] == ["tiny.py"]
-
-
-# Many submissions
-
-
-@pytest.fixture
-def small_pool(monkeypatch, tmp_path):
-    """Pools whose processes, which begin afresh, know the small course."""
-    options = {"initializer": graded_course.adopt, "initargs": (str(tmp_path),)}
-    context = multiprocessing.get_context("spawn")
-    monkeypatch.setattr(pool, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
-
-
-EVE = MODULE.encode() + b"# eve\n"
-
-
-def _dies_for_eve(task, programs, shrink):
-    if task.source == EVE:
-        os._exit(1)
-    return submission.grade(task, programs=programs, shrink=shrink)
-
-
-def test_many_submissions_each_have_one_result(lesson, small_pool):
-    sources = [MODULE.encode() + b"#" * i if i % 2 else None for i in range(6)]
-    found = list(pool.grade_many([Task.of(lesson, x) for x in sources], workers=2))
-    scores = [(task.source, verdict["score"]) for task, verdict in found]
-    assert sorted(scores, key=str) == sorted([(x, 6.0 * bool(x)) for x in sources], key=str)
-
-
-@pytest.mark.slow
-def test_a_pool_that_dies_costs_nobody_else_a_grade(lesson, small_pool, monkeypatch):
-    monkeypatch.setattr(pool, "_grade_one", _dies_for_eve)
-    tasks = [Task.of(lesson, x) for x in (MODULE.encode(), EVE, MODULE.encode() + b"# bo")]
-    found = dict(pool.grade_many(tasks, workers=2))
-    assert [found[task]["score"] for task in tasks] == [6, 0, 6]
-    assert "could not be graded" in found[tasks[1]]["remarks"][0]
 
 
 # Results on the disk
