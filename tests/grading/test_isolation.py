@@ -412,36 +412,25 @@ def test_open_files_are_limited_in_number(tree, level):
     assert 20 < ask(tree, level, OPEN, limits=Limits(open_files=60)) < 60
 
 
-NUMBERS = {
-    name: int(number)
-    for name, number in re.findall(
-        r"(\w+) (\d+)",
-        "socketpair 53, sendto 44, flock 73, getrusage 98, mincore 27, fadvise64 221,"
-        "readahead 187, preadv2 327, cachestat 451, memfd_create 319, setsid 112,"
-        "inotify_init1 294, statfs 137, process_madvise 440",
-    )
-}
 CALL = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 found = []
-for call in args[0]:
+for call in {}:
     ctypes.set_errno(0)
     libc.syscall(*map(ctypes.c_long, call))
     found.append(ctypes.get_errno())
 return found
 """
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
-def test_calls_are_allowed_by_list(tree, level):
-    found = ask(tree, level, CALL, [[number] + [0] * 6 for number in NUMBERS.values()])
-    expected = [errno.ENOSYS if number >= 424 else errno.EPERM for number in NUMBERS.values()]
-    assert dict(zip(NUMBERS, found, strict=True)) == dict(zip(NUMBERS, expected, strict=True))
-
-
 MMAP, MADVISE, FCNTL, PRCTL, IOCTL, CLONE = 9, 28, 72, 157, 16, 56
-ARGUMENTS = {
+NUMBERS = {
+    "socketpair": 53, "sendto": 44, "flock": 73, "getrusage": 98, "mincore": 27, "fadvise64": 221,
+    "readahead": 187, "preadv2": 327, "cachestat": 451, "memfd_create": 319, "setsid": 112,
+    "inotify_init1": 294, "statfs": 137, "process_madvise": 440,
+}  # fmt: skip
+CALLS = {
+    **{name: [number] + [0] * 6 for name, number in NUMBERS.items()},
+    # Calls that are allowed with other arguments.
     "a stack that grows": [MMAP, 0, 4096, 3, 0x122, -1, 0],
     "huge pages": [MMAP, 0, 4096, 3, 0x40022, -1, 0],
     "empties the cache": [MADVISE, 0, 0, 21],
@@ -456,9 +445,10 @@ ARGUMENTS = {
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
-def test_some_calls_are_allowed_with_some_arguments_only(tree, level):
-    found = ask(tree, level, CALL, list(ARGUMENTS.values()))
-    assert dict(zip(ARGUMENTS, found, strict=True)) == dict.fromkeys(ARGUMENTS, errno.EPERM)
+def test_calls_are_allowed_by_list_and_by_their_arguments(tree, level):
+    expected = [errno.ENOSYS if call[0] >= 424 else errno.EPERM for call in CALLS.values()]
+    found = ask(tree, level, CALL.format([*CALLS.values()]))
+    assert dict(zip(CALLS, found, strict=True)) == dict(zip(CALLS, expected, strict=True))
 
 
 @pytest.mark.parametrize("machine", confine._MACHINES)

@@ -8,7 +8,7 @@ import sys
 import graded_course
 import jsonschema
 import pytest
-from graded_course import MODULE, SUITE, changed, graded
+from graded_course import MODULE, SUITE, changed, exercise, graded
 
 from autograder.grading import agreement, asking, calls, oracle, result_files, submission, telling
 from autograder.grading.suite import SuiteError
@@ -30,11 +30,6 @@ def lesson(monkeypatch, tmp_path):
 
 def points(result):
     return {e["id"].partition(".")[2]: e["points"] for e in result["exercises"]}
-
-
-def exercise(result, name):
-    (found,) = [e for e in result["exercises"] if e["id"] == f"tiny.{name}"]
-    return found
 
 
 def stubbed(*names):
