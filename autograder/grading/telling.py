@@ -5,6 +5,7 @@ the lines of the student's file, and the sizes of what was asked for. Of a worke
 right definition of another exercise, nothing is said but the kind of the difference.
 """
 
+import functools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -97,6 +98,43 @@ REPEATED = (
 
 MOST_LINES = 2_000  # of a file: a line after these is not named
 WIDEST = 100  # characters of a line whose words may be repeated
+_CLASSES = (
+    *("NoneType", "bool", "int", "float", "complex", "str", "list", "tuple", "dict", "set"),
+    *("function", "method", "ndarray"),
+)
+_OPERATORS = (
+    *("+", "-", "*", "/", "//", "%", "@", "**", "** or pow()", "&", "|", "^", "<<", ">>"),
+    *("+=", "-=", "*=", "/=", "<", "<=", ">", ">="),
+)
+# What Python says of common slips. A WORD must be in the line that the error came through.
+_SLOTS: dict[str, Sequence[str]] = {
+    "CLASS": _CLASSES,
+    "OPERATOR": _OPERATORS,
+    "SEQUENCE": ["list", "tuple", "string", "list assignment"],
+    "DIGIT": "0123456789",
+    "DOES": [
+        *("is not callable", "is not iterable", "is not subscriptable", "is not an iterator"),
+        "does not support item assignment",
+    ],
+}
+_OF_PYTHON = (
+    "unsupported operand type(s) for {OPERATOR}: '{CLASS}' and '{CLASS}'",
+    "'{OPERATOR}' not supported between instances of '{CLASS}' and '{CLASS}'",
+    "bad operand type for unary -: '{CLASS}'",
+    "'{CLASS}' object {DOES}",
+    "cannot unpack non-iterable {CLASS} object",
+    "argument of type '{CLASS}' is not iterable",
+    "{SEQUENCE} index out of range",
+    "division by zero",
+    "float division by zero",
+    "too many values to unpack (expected {DIGIT})",
+    "not enough values to unpack (expected {DIGIT}, got {DIGIT})",
+    "name '{WORD}' is not defined",
+    "No module named '{WORD}'",
+    "'{CLASS}' object has no attribute '{WORD}'",
+    "output array is read-only",  # what NumPy says of operands, which are the caller's
+    "assignment destination is read-only",
+)
 
 
 def file_lines(source: bytes) -> list[str]:
@@ -114,8 +152,8 @@ def reduced(
     if got.kind != "raised" or got.message in stubs:
         return replace(got, line=None if got.message in stubs else _existing(got.line, lines))
     last, text = _existing(got.line, lines), got.message
-    place = "\n".join(line.strip()[:WIDEST] for line in lines[last - 1 : last + 1]) if last else ""
-    if not _is_string_of(text, place):
+    place = "\n".join(lines[last - 1 : last + 1]) if last else ""
+    if not may_be_repeated(text, place):
         text = around.said(text, place) if around else ""
     line = around.own(got.lines) if around else None
     return replace(got, line=_existing(line, lines) or last, message=text)
@@ -125,7 +163,25 @@ def _existing(line: int | None, lines: Sequence[str]) -> int | None:
     return line if line and 1 <= line <= min(len(lines), MOST_LINES) else None
 
 
-def _is_string_of(message: str, place: str) -> bool:
-    """Is an error's text a string at that place in the file?"""
+def may_be_repeated(message: str, place: str) -> bool:
+    """Is an error's text Python's own of a common slip, or a string at that place in the file?"""
+    place = "\n".join(line.strip()[:WIDEST] for line in place.split("\n"))
     plain = [a or b for a, b in re.findall(r'"([^"\\\n]*)"|\'([^\'\\\n]*)\'', place)]
-    return message in plain or message in map(repr, plain)
+    if message in plain or message in map(repr, plain):
+        return True
+    found = next(filter(None, (x.fullmatch(message) for x in _patterns())), None)
+    if found is None:
+        return False
+    word = found.groupdict().get("WORD")
+    return word is None or word in re.findall(r"\w+", place)
+
+
+@functools.cache
+def _patterns() -> list[re.Pattern[str]]:
+    def part(text: str, is_slot: bool) -> str:
+        if text == "WORD":
+            return r"(?P<WORD>\w+)"
+        return f"(?:{'|'.join(map(re.escape, _SLOTS[text]))})" if is_slot else re.escape(text)
+
+    split = [re.split(r"\{(\w+)\}", text) for text in _OF_PYTHON]
+    return [re.compile("".join(part(x, i % 2 == 1) for i, x in enumerate(x))) for x in split]

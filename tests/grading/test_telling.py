@@ -97,6 +97,37 @@ def test_no_number_or_word_of_an_answer_is_repeated(got, want):
     assert not said.program
 
 
+PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)\n    "in the next line"'
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("no such thing", True),
+        ("'no such thing'", True),  # as KeyError has it
+        ("in the next line", True),
+        ("no such", False),
+        ("something else", False),
+        ("output array is read-only", True),
+        ("unsupported operand type(s) for -: 'float' and 'NoneType'", True),
+        ("unsupported operand type(s) for abc: 'float' and 'NoneType'", False),
+        ("'list' object has no attribute 'sizes'", True),
+        ("'list' object has no attribute 'leak'", False),
+        ("'Leak' object has no attribute 'sizes'", False),
+        ("name 'other' is not defined", True),
+        ("name 'another' is not defined", False),
+        ("too many values to unpack (expected 2)", True),
+        ("too many values to unpack (expected 81649)", False),
+    ],
+)
+def test_a_text_is_repeated_if_python_says_it_or_its_line_has_it(message, shown):
+    assert telling.may_be_repeated(message, PLACE) is shown
+
+
+def test_of_a_long_line_only_the_beginning_counts():
+    assert not telling.may_be_repeated("leak", " " * 8 + "x = 1; " * 20 + '"leak"')
+
+
 @pytest.mark.parametrize("line", [0, 41, 987_654])
 def test_a_line_that_the_file_does_not_have_is_not_named(line):
     got = telling.reduced(Reply("raised", None, "ValueError", "", line), ["x"] * 40, ())
@@ -116,38 +147,6 @@ def around(monkeypatch, tmp_path):
     package_code._sentences.cache_clear()
     yield package_code.PackageCode(lesson, FILE)
     package_code._sentences.cache_clear()
-
-
-PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)', '"in the next line"'
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        *((text, text) for text in (
-            "no such thing", "'no such thing'", "in the next line", "output array is read-only",
-            "unsupported operand type(s) for -: 'float' and 'NoneType'",
-            "'list' object has no attribute 'sizes'", "name 'other' is not defined",
-            "too many values to unpack (expected 2)",
-        )),
-        ("no such", ""),
-        ("something else", ""),
-        ("unsupported operand type(s) for abc: 'float' and 'NoneType'",
-         "unsupported operand type(s) for ...: 'float' and 'NoneType'"),
-        ("'list' object has no attribute 'leak'", "'list' object has no attribute '...'"),
-        ("'Leak' object has no attribute 'sizes'", "'...' object has no attribute 'sizes'"),
-        ("name 'another' is not defined", "name '...' is not defined"),
-        ("too many values to unpack (expected 81649)", "too many values to unpack (expected ...)"),
-    ],
-)  # fmt: skip
-def test_a_text_is_repeated_if_python_says_it_or_its_line_has_it(around, message, said):
-    got = Reply("raised", None, "ValueError", message, 1)
-    assert telling.reduced(got, PLACE, (), around).message == said
-
-
-def test_of_a_long_line_only_the_beginning_counts():
-    got = Reply("raised", None, "ValueError", "leak", 1)
-    assert not telling.reduced(got, [" " * 8 + "x = 1; " * 20 + '"leak"'], ()).message
 
 
 @pytest.mark.parametrize(
