@@ -56,7 +56,7 @@ class Repeating:
                 whole = Reply("value", [("value", got.value)]) if got.kind == "value" else got
                 self.calls.keep(exercise, Call(*about, whole, want, *near, found))
                 shown = telling.by_kind(found, exercise) if self.lending.shown else found
-                apart = found.message in telling.OF_CALLS.values()
+                apart = found.message in telling.OF_CALLS
                 yield one.test, found if apart else telling.repeated(shown)
 
     def _wanted(self, exercise: str, one: Right) -> Reply | None:
@@ -83,7 +83,7 @@ def _steady(want: Reply, question: Question) -> Reply:
     """The answer without the parts of a record that are others, or new, if it is not asked once."""
     once = question.want.value
     match want.value:
-        case [dict(record), seen] if isinstance(once, dict):
+        case [dict(record), *seen] if isinstance(once, dict):
             parts = {
                 key: part
                 for key, part in record.items()
@@ -92,7 +92,7 @@ def _steady(want: Reply, question: Question) -> Reply:
                     Reply("value", part), Reply("value", once[key]), (), *question.tolerance
                 )
             }
-            return replace(want, value=[parts, seen])
+            return replace(want, value=[parts, *seen])
     return want
 
 
@@ -108,12 +108,12 @@ def compared(
     got: Reply, want: Reply, stubs: Collection[str], near: Tolerance
 ) -> Disagreement | None:
     """How an answer differs, or what else is seen of a call and not of the reference's."""
-    (answer, usual), (value, seen) = _parts(want), _parts(got)
-    for new, message in telling.OF_CALLS.items():
-        if new in seen - usual:
-            states = ("operand", "interpreter", "stack", "dynamic_trace", "frames")
-            kind = suite.WRONG_VALUE if new.startswith(states) else suite.WRONG_TYPE
-            return Disagreement(kind, message)
+    answer, *usual = _parts(want)
+    value, *seen = _parts(got)
+    for what, more, usually in zip(_SAID, seen, usual, strict=True):
+        for new, (kind, message) in what.items():
+            if new in more - usually:
+                return Disagreement(kind, message)
     if got.kind == "value":
         if isinstance(answer, dict) and isinstance(value, dict):
             value = {key: part for key, part in value.items() if key in answer}
@@ -121,9 +121,29 @@ def compared(
     return compare(got, Reply("value", answer), stubs, *near)
 
 
-def _parts(reply: Reply) -> tuple[Any, set[str]]:
-    """An answer, and what else is seen; a submission may have sent anything."""
+# What is said of a call that the reference does not do.
+_SAID: list[dict[Any, tuple[str, str]]] = [
+    dict.fromkeys(range(10), (suite.WRONG_VALUE, telling.CHANGED)),
+    {
+        "function: nothing": (suite.WRONG_TYPE, telling.SWALLOWED),
+        "function: another": (suite.WRONG_TYPE, telling.REPLACED),
+        "rule: nothing": (suite.WRONG_TYPE, telling.SWALLOWED_OF_RULE),
+        "rule: another": (suite.WRONG_TYPE, telling.REPLACED_OF_RULE),
+    },
+    {"list": (suite.WRONG_TYPE, telling.NO_LIST), "tuple": (suite.WRONG_TYPE, telling.NO_TUPLE)},
+    {
+        **dict.fromkeys(
+            ("interpreter", "stack", "dynamic_trace"), (suite.WRONG_VALUE, telling.LEFT)
+        ),
+        "frames": (suite.WRONG_VALUE, telling.LEFT_NAMES),
+    },
+]
+
+
+def _parts(reply: Reply) -> tuple[Any, ...]:
+    """An answer, and four sets of what else is seen; a submission may have sent anything."""
     match reply.value:
-        case [value, [*seen]]:
-            return value, {x for x in seen if type(x) is str}
-    return None, set()
+        case [value, [*touched], [*errors], [*kinds], [*states]]:
+            parts = (touched, errors, kinds, states)
+            return value, *({x for x in part if type(x) in (int, str, bool)} for part in parts)
+    return None, *[set()] * len(_SAID)

@@ -154,10 +154,10 @@ class Seen:
     def __init__(self, package: str, promised: str) -> None:
         self.package = package
         self.promised = promised  # the annotation of its result
-        # In the words of `telling.OF_CALLS`: operands that changed, what became of errors, and what
-        # of the active interpreters is not as before; apart, kinds promised, and not returned.
-        self.found: set[str] = set()
-        self.kinds: set[str] = set()
+        self.touched: set[int] = set()  # places of operands that changed
+        self.errors: set[str] = set()  # what became of errors
+        self.kinds: set[str] = set()  # promised, and not returned
+        self.states: set[str] = set()  # what of the active interpreters is not as before
         self.calls = 0  # so far
 
     def is_enough(self) -> bool:
@@ -172,14 +172,13 @@ class Seen:
         try:
             yield
         finally:
-            after = enumerate(map(held, operands))
-            self.found.update(f"operand {i}" for i, x in after if x != before[i])
-            self.found.update(name for at, name, was in active if getattr(at, name) != was)
+            self.touched.update(i for i, x in enumerate(map(held, operands)) if x != before[i])
+            self.states.update(name for at, name, was in active if getattr(at, name) != was)
             put_back(active)  # further calls would each work inside what this one has left
 
-    def facts(self) -> list[str]:
+    def facts(self) -> list[Any]:
         """All of it as plain data."""
-        return [*self.found, *self.kinds]
+        return [[*self.touched], [*self.errors], [*self.kinds], [*self.states]]
 
 
 class Repeated:
@@ -239,7 +238,7 @@ class Repeated:
             self.failing.called = False
             came = self.became(error, args, kw, what)
             if self.failing.called and came:
-                self.seen.found.add(f"{what}: {came}")
+                self.seen.errors.add(f"{what}: {came}")
 
     def became(self, error: BaseException, args: Sequence[Any], kw: Any, what: str) -> str:
         """What comes out of a call in which this error is raised: "" if it does itself."""
@@ -302,7 +301,7 @@ def answers(mj: Any, module: str, target: str, promised: str, questions: list[An
             exec(compile(source, "<probe>", "exec", dont_inherit=True), space)
             seen = repeated.seen = Seen(mj.__name__, promised)
             try:
-                found.append(("value", [plain(space[name](mj, *args)), seen.facts()]))
+                found.append(("value", [plain(space[name](mj, *args)), *seen.facts()]))
             except BaseException as error:
-                found.append(("raised", error_name(mj, error), str(error), None, seen.facts()))
+                found.append(("raised", error_name(mj, error), str(error), None, *seen.facts()))
     return found

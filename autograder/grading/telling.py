@@ -1,19 +1,23 @@
 """What may be said to a student of an answer: nothing that a submission could choose freely.
 
 A message is made from words that are listed here, and from facts that the grader knows by itself:
-the lines of the student's file, and the sizes of what was asked for. Of a worker that was shown a
-right definition of another exercise, nothing is said but the kind of the difference.
+the lines of the student's file, and the sizes of what was asked for. `bits` counts how much a
+submission could write in each kind of message. Of a worker that was shown a right definition of
+another exercise, nothing is said but the kind of the difference.
 """
 
+import builtins
 import functools
+import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from autograder.grading import suite
+from autograder.grading import package_code, random_programs, records, suite, values
 from autograder.grading.package_code import PackageCode
 from autograder.grading.suite import Disagreement
 from autograder.sandbox.session import Reply
+from autograder.worker import wire
 
 UNHANDLED = "What your code returns could not be graded. Show it to your instructor."
 
@@ -21,26 +25,28 @@ UNHANDLED = "What your code returns could not be graded. Show it to your instruc
 # Where right definitions were shown
 
 CHANGED = "Your code changes an argument, which belongs to the caller."
-_LEFT = (
+SWALLOWED = "Your code raises nothing if a function that it is given raises an error."
+REPLACED = "Your code raises a different error if a function that it is given raises one."
+SWALLOWED_OF_RULE = "Your code raises nothing if a rule that it applies raises an error."
+REPLACED_OF_RULE = "Your code raises a different error if a rule that it applies raises one."
+NO_LIST = "Your code returns something else where it should return a list."
+NO_TUPLE = "Your code returns something else where it should return a tuple."
+LEFT = (
     "After your code has returned, or raised an error of any class, even KeyboardInterrupt, "
     "the active interpreters are not those from before."
 )
-# What is said of a call, whatever a test is about, by what `run_repeated` has seen.
-OF_CALLS = {
-    **dict.fromkeys([f"operand {i}" for i in range(10)], CHANGED),
-    "function: nothing": "Your code raises nothing if a function that it is given raises an error.",
-    "function: another": "Your code raises a different error if a function that it is given "
-    "raises one.",
-    "rule: nothing": "Your code raises nothing if a rule that it applies raises an error.",
-    "rule: another": "Your code raises a different error if a rule that it applies raises one.",
-    "list": "Your code returns something else where it should return a list.",
-    "tuple": "Your code returns something else where it should return a tuple.",
-    "interpreter": _LEFT,
-    "stack": _LEFT,
-    "dynamic_trace": _LEFT,
-    "frames": "After your code has returned or raised, the names of axes are not those from "
-    "before.",
-}
+LEFT_NAMES = "After your code has returned or raised, the names of axes are not those from before."
+OF_CALLS = (
+    CHANGED,
+    SWALLOWED,
+    REPLACED,
+    SWALLOWED_OF_RULE,
+    REPLACED_OF_RULE,
+    NO_LIST,
+    NO_TUPLE,
+    LEFT,
+    LEFT_NAMES,
+)  # whatever a test is about
 ENDLESS = "Your code does not terminate, or takes far longer than it should."
 CRASHED = "The Python process died while your code was running."
 OUT_OF_MEMORY = "Your code needs more memory than there is."
@@ -69,7 +75,7 @@ def told(found: Disagreement, exercise: str, about: str) -> Disagreement:
         if found.message == exercise:
             message = "This is not implemented yet."
         return Disagreement(found.kind, message)
-    is_apart = not about or found.message in OF_CALLS.values()
+    is_apart = not about or found.message in OF_CALLS
     about = "" if is_apart else f"This does not hold yet: {about} "
     return Disagreement(found.kind, about + found.message, found.expected, found.program)
 
@@ -96,6 +102,7 @@ REPEATED = (
 # ------------------------------------------------------------------------------------------
 # Errors
 
+MOST_PARTS = 25  # of a probe's record, and operations in one of them
 MOST_LINES = 2_000  # of a file: a line after these is not named
 WIDEST = 100  # characters of a line whose words may be repeated
 _CLASSES = (
@@ -185,3 +192,61 @@ def _patterns() -> list[re.Pattern[str]]:
 
     split = [re.split(r"\{(\w+)\}", text) for text in _OF_PYTHON]
     return [re.compile("".join(part(x, i % 2 == 1) for i, x in enumerate(x))) for x in split]
+
+
+# ------------------------------------------------------------------------------------------
+# How much a submission can choose
+
+_WORDS = WIDEST  # in two lines, a word and a space each
+
+
+def bits(stubs: int, mistakes: int) -> list[tuple[str, float]]:
+    """By kind of message: the bits that a submission can choose in one.
+
+    `stubs` is the number of exercises so far, `mistakes` that of an exercise's known mistakes.
+    """
+    sizes = values.SMALL + values.MOST_AXES  # small ones, and those of the shape that is expected
+    shapes = sum(sizes**axes for axes in range(values.MOST_AXES + 1)) + 2
+    types = sum(isinstance(x, type) for x in vars(builtins).values()) + len(values.NOUNS)
+    operations, times = len(records.FAMILIAR) + MOST_PARTS, records.SMALL + 1
+    count = {
+        "kind of the difference, after right definitions were shown": len(KINDS) + 1,
+        "shape": shapes,
+        "dtype": len(wire.DTYPES),
+        "length of a list, tuple or dict": values.SMALL + 2,
+        "kind of value": types,
+        "part of what was seen": MOST_PARTS,
+        "operation that is bound too often or too seldom": (operations + 1) * (times + 1),
+        "number of calls, or another number": times + 1,
+        "error as a part of an answer": errors(),
+        "exercise that is not implemented": stubs,
+        "error without a line": errors() * (3 + _sentences(MOST_LINES * _WORDS)),
+        "error with its line and text": errors() * MOST_LINES * (1 + _texts() + _sentences(_WORDS)),
+        "place in a list or dict": (len(records.ORDINALS) + 2 + MOST_PARTS) ** 2 * 2,
+        "line in which a text differs": MOST_LINES,
+        "how numbers differ, or a small one": 5 + 4 * values.SMALL,
+        "known mistake": mistakes + 1,
+        "whether a right answer is right again, and if not, which sentence says so": 3
+        + len(OF_CALLS),
+        "smallest program": (random_programs.CANDIDATES + 1) ** random_programs.ROUNDS,
+    }
+    return [(kind, math.log2(number)) for kind, number in count.items()]
+
+
+def _sentences(places: int) -> int:
+    """How many sentences there are, with what may fill their gaps."""
+    fills = len(package_code.FILLS) + places + 1
+    return package_code.MOST * fills**package_code.FILLED
+
+
+def errors() -> int:
+    """How many names of errors may be shown."""
+    known = [x for x in vars(builtins).values() if isinstance(x, type)]
+    return 1 + sum(issubclass(x, BaseException) for x in known)
+
+
+def _texts() -> int:
+    """How many texts of errors there are beside one line, at most."""
+    sizes = {name: len(values) for name, values in _SLOTS.items()} | {"WORD": _WORDS}
+    slots = [re.findall(r"\{(\w+)\}", text) for text in _OF_PYTHON]
+    return _WORDS + sum(math.prod(sizes[name] for name in names) for names in slots)

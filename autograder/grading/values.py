@@ -226,14 +226,22 @@ def _close(got: np.ndarray, want: np.ndarray, near: Tolerance = (None, None)) ->
         return bool(np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True).all())
 
 
+# What a value is, if it is not said by the name of its built-in class.
+NOUNS = ("object that is not plain data", "None", "True or False", "array", "scalar", "string")
+
+
 def _noun(value: Any) -> str:
     """What a value is, in a word or two that the submission cannot choose."""
+    opaque, none, boolean, array, scalar, string = NOUNS
     if isinstance(value, Opaque):
-        return value.name if value.name != "object" else "object that is not plain data"
-    known = {type(None): "None", bool: "True or False", str: "string"}
-    if type(value) not in _SCALARS and _is_array(value):
-        return "array" if np.ndim(value) else "scalar"
-    return known.get(type(value), type(value).__name__)
+        return value.name if value.name != "object" else opaque
+    if value is None:
+        return none
+    if type(value) in _SCALARS:
+        return boolean if type(value) is bool else type(value).__name__
+    if _is_array(value):
+        return array if np.ndim(value) else scalar
+    return string if isinstance(value, str) else type(value).__name__
 
 
 def _article(noun: str) -> str:

@@ -24,7 +24,7 @@ from autograder.grading.task import Task
 from autograder.lessons import manifest
 from autograder.lessons.manifest import Exercise, Lesson
 from autograder.student import checks, screen
-from autograder.upkeep import attacks, changes, classes, expected, mutants, promises
+from autograder.upkeep import attacks, changes, classes, expected, mutants, promises, widths
 from autograder.upkeep.cases import Case, make_cases
 from autograder.upkeep.mutants import Mutant
 
@@ -318,7 +318,8 @@ def run(chosen: Sequence[Lesson], asked: Asked, hostile: bool = False) -> int:
     when there is little time, some of them on the best one.
     """
     report = audit(chosen, asked)
-    print(table(report), summary(report, chosen, asked), sep="\n\n")
+    parts = [table(report), summary(report, chosen, asked)]
+    print(*parts, *([] if asked.exercise else [widths.text()]), sep="\n\n")
     findings = attacks.examine(quick=asked.quick) if hostile else 0
     return 0 if report.passed and not findings else 1
 

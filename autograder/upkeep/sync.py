@@ -148,6 +148,7 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
     makers = {
         "lessons": lambda: _lesson_table(file.parent, known),
         "attacks": _attack_table,
+        "widths": _width_table,
         "routes": lambda: routes.route_table(file.parent, known),
         "schedules": lambda: routes.schedules(file.parent, known),
         "goals": lambda: routes.goal_lists(known),
@@ -165,6 +166,14 @@ def _renewed(text: str, file: Path, known: list[Lesson]) -> str:
         where = file.relative_to(places.ROOT)
         raise Problem(f"{where} asks for {sorted(names)}. Known are: {', '.join(makers)}.")
     return _TABLE.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
+
+
+def _width_table() -> str:
+    """How much of a message a submission can choose."""
+    from autograder.upkeep import widths
+
+    lines = [f"| {kind} | {bits:.0f} |" for kind, bits in widths.rows()]
+    return "\n".join(["| message | bits |", "|---|---|", *lines, ""])
 
 
 def _attack_table() -> str:

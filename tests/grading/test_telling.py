@@ -215,7 +215,20 @@ def test_it_is_asked_again_with_nothing_shown_for_a_fuller_message(monkeypatch, 
     assert message(result).startswith("Your code returns shape (3, 1) where (3,) is expected")
 
 
-# Errors in answers -------------------------------------------------------------------------------
+# How much is said ---------------------------------------------------------------------------------
+
+
+def test_the_bits_are_counted_from_the_vocabulary(monkeypatch):
+    before = dict(telling.bits(100, 5))
+    kinds = "kind of the difference, after right definitions were shown"
+    assert before[kinds] == 3.0
+    monkeypatch.setattr(comparison, "SMALL", 2 * comparison.SMALL)
+    monkeypatch.setattr(telling, "MOST_LINES", 2 * telling.MOST_LINES)
+    after = dict(telling.bits(100, 5))
+    assert after["shape"] > before["shape"] + 3
+    assert after["error with its line and text"] == pytest.approx(
+        before["error with its line and text"] + 1
+    )
 
 
 @pytest.mark.parametrize(
