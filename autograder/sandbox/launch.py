@@ -38,6 +38,7 @@ def launch(
         readable = ["/"]
     else:
         command = _python(str(places.WORKER / "worker.py"))
+        command = [*(_keeper() if level == "process" else []), *command]
         paths = {"tree": str(tree.resolve()), "site": str(visible.site()), "scratch": scratch}
         readable = [paths["tree"], *visible.readable(), str(visible.site())]
     # A file takes memory of the kernel, an empty one as well, and no limit counts it.
@@ -63,6 +64,11 @@ def launch(
 def _python(script: str) -> list[str]:
     # -I: no variables, no user folder; -S: no site-packages.
     return [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", script]
+
+
+def _keeper() -> list[str]:
+    """What ends all that a worker started, where there is no namespace to do it."""
+    return _python(str(Path(__file__).with_name("keeper.py"))) if sys.platform == "linux" else []
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -141,7 +141,8 @@ class Worker:
         while not self.closed.wait(_BETWEEN_COUNTS):
             with contextlib.suppress(OSError):  # it has just ended
                 if _threads_of(self.process.pid) > self.limits.threads:
-                    self.process.kill()
+                    keeper = self.level == "process"  # which sweeps
+                    (self.process.terminate if keeper else self.process.kill)()
 
     def spent(self) -> float:
         """The seconds of CPU that it has taken so far; by the clock where that cannot be told."""
@@ -164,6 +165,10 @@ class Worker:
         self.closed.set()
         if self.watcher.is_alive():
             self.watcher.join()
+        if self.level == "process" and hasattr(os, "killpg"):
+            self.process.terminate()  # the keeper sweeps
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=6)
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)

@@ -535,15 +535,22 @@ os.wait()
 """
 
 
-@pytest.mark.skipif(not cgroup.places(), reason="no control groups here")
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 @pytest.mark.parametrize("closes", [True, False], ids=["closes pipes", "holds pipes"])
-def test_a_daemon_ends_with_its_workers_group(tree, monkeypatch, closes):
+@pytest.mark.parametrize("means", ["keeper", "group"])
+def test_a_daemon_ends_with_its_worker(tree, monkeypatch, means, closes):
     need("process")
     monkeypatch.setitem(launch.LAYERS, "process", ())
+    if means == "keeper":
+        monkeypatch.setattr(cgroup, "places", dict)
+    elif cgroup.places():
+        monkeypatch.setattr(launch, "_keeper", list)
+    else:
+        pytest.skip("no control groups here")
     marker = str(tree).encode()
     with Worker(tree, "thing/module.py", "process") as worker:
         run(worker, DAEMON, "", closes)
-        worker.process.kill()
+        worker.process.kill() if means == "group" else None
         time.sleep(0.1)
         assert alive(marker)
     assert dies(marker)
