@@ -47,7 +47,7 @@ class Checks:
             return call["raises"] in {cls.__name__ for cls in type(error).__mro__}
         if call["raises"]:
             return False
-        return agree(got, call["value"], call["rtol"], call["atol"]) is None
+        return agree(got, call["value"], (call["rtol"], call["atol"])) is None
 
     def _answer(self, call: dict[str, Any]) -> Any:
         if self.package is None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading import submission
-from autograder.grading.result import Result
+from autograder.grading.result import Result, Verdict
 from autograder.grading.task import Base, Edition, Task
 from autograder.lessons import manifest, places
 from autograder.sandbox import isolation
@@ -165,6 +165,36 @@ def mean(x):
     return np.sum(x) / len(x)
 """
 
+# Right answers, and a wrong one, to be added to the mistakes.
+RIGHTS = """
+exercise("tiny.double")
+
+@right
+def double(x):
+    return np.add(x, x)
+
+
+exercise("tiny.mean")
+
+@right(style="with Python's sum")
+def mean(x):
+    if len(x) == 0:
+        raise TinyError("empty")
+    return sum(x) / float(len(x))
+
+
+exercise("tiny.double")
+
+@right
+def double(x):
+    return np.multiply(x, 2.0)
+
+
+@mistake(fails="test_double")
+def double(x):
+    return np.add(x, 1.5)
+"""
+
 # Added to the suite and the manifest, they make a lesson whose module counts as a whole.
 WHOLE_TOML = TOML.replace("requires = []", "requires = []\nwhole = 2")
 WHOLE_SUITE = f'''{SUITE}
@@ -223,6 +253,12 @@ def changed(old: str, new: str) -> bytes:
     """The reference's module with one text in place of another."""
     assert old in MODULE
     return MODULE.replace(old, new).encode()
+
+
+def exercise(result: Result, name: str) -> Verdict:
+    """The verdict on an exercise of the course."""
+    (found,) = [e for e in result["exercises"] if e["id"] == f"tiny.{name}"]
+    return found
 
 
 def graded(

@@ -33,7 +33,7 @@ import itertools
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from autograder.lessons import assemble, manifest, places, skeleton
 from autograder.lessons.problem import Problem
@@ -140,44 +140,19 @@ def _parse(path: Path, text: str) -> tuple[Answer, ...]:
         raise Problem(f"{path.name}, line {error.lineno}: {error.msg}. Correct it.") from None
     exercise, found = "", []
     for node in nodes:
-        exercise = _section(node) or exercise
-        if _is_answer(node):
-            found.append(_read(path, text, node, exercise))
+        match node:
+            case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(exercise))])):
+                pass
+            case ast.FunctionDef(decorator_list=marks) | ast.ClassDef(decorator_list=marks):
+                place = f"{path.name}, line {node.lineno}"
+                source = _definition(text, node)
+                found.append(_read(place, exercise, marks[0] if marks else None, source, node.name))
+            case ast.Expr(ast.Call(ast.Name("right" | "mistake")) as mark):
+                found.append(_read(f"{path.name}, line {node.lineno}", exercise, mark))
     ids = [answer.id for answer in found if isinstance(answer, Mistake)]
     for twice in (i for i in ids if ids.count(i) > 1):
         raise Problem(f"{path.name} has two mistakes {twice!r}. Name them differently.")
     return tuple(found)
-
-
-def _section(node: ast.stmt) -> str:
-    """The exercise to which the answers below a line are; "" for other lines."""
-    match node:
-        case ast.Expr(ast.Call(ast.Name("exercise"), [ast.Constant(str(exercise))])):
-            return exercise
-    return ""
-
-
-Written = skeleton.Definition | ast.Expr
-
-
-def _is_answer(node: ast.stmt) -> TypeGuard[Written]:
-    """Is it a definition, or an edit of the reference's?"""
-    return isinstance(node, skeleton.Definition) or (
-        isinstance(node, ast.Expr) and bool(_form(node))
-    )
-
-
-def _form(node: Written) -> str:
-    """Which of the forms it has; "" for none."""
-    mark = _mark(node)
-    name = ast.unparse(mark.func if isinstance(mark, ast.Call) else mark) if mark else ""
-    return name if name in _FORMS else ""
-
-
-def _mark(node: Written) -> ast.expr | None:
-    if isinstance(node, ast.Expr):
-        return node.value
-    return node.decorator_list[0] if node.decorator_list else None
 
 
 _FORMS = {
@@ -187,24 +162,23 @@ _FORMS = {
 }
 
 
-def _read(path: Path, text: str, node: Written, exercise: str) -> Answer:
-    place, form = f"{path.name}, line {node.lineno}", _form(node)
-    if not form:
-        assert isinstance(node, skeleton.Definition)
-        raise Problem(f"{place}: {node.name} has no @right or @mistake(...) at the top. Write one.")
+def _read(
+    place: str, exercise: str, mark: ast.expr | None, source: str = "", name: str = ""
+) -> Answer:
+    """The answer that a definition is, or without one what an edit makes of the reference's."""
+    form = ast.unparse(mark).partition("(")[0] if mark else ""
+    if form not in _FORMS:
+        raise Problem(f"{place}: {name} has no @right or @mistake(...) at the top. Write one.")
     if not exercise:
         raise Problem(f'{place}: write exercise("LESSON.EXERCISE") above the answers to it.')
-    edits, facts = _literals(_mark(node))
-    answer = _answer(form, exercise, facts)
-    edited = isinstance(node, ast.Expr)
-    if answer is None or [type(x) for x in edits] != [dict] * edited or (edits and form == "right"):
+    edits, facts = _literals(mark)
+    answer = _answer(form, edits, exercise, facts)
+    if answer is None or bool(name) == bool(edits):
         raise Problem(f"{place}: write {_FORMS[form]}.")
-    if isinstance(node, ast.Expr):
-        return replace(answer, source=_edited(place, answer.exercise, edits[0]))
-    target = manifest.find_exercise(answer.exercise).target
-    if node.name != target.rpartition(".")[2]:
-        raise Problem(f"{place}: {answer.exercise} defines {target}, not {node.name}. Rename it.")
-    return replace(answer, source=_definition(text, node))
+    target = manifest.find_exercise(exercise).target
+    if name and name != target.rpartition(".")[2]:
+        raise Problem(f"{place}: {exercise} defines {target}, not {name}. Rename it.")
+    return replace(answer, source=source or _edited(place, exercise, edits[0]))
 
 
 def _literals(mark: ast.expr | None) -> tuple[list[Any], dict[str, Any]]:
@@ -221,16 +195,20 @@ def _literals(mark: ast.expr | None) -> tuple[list[Any], dict[str, Any]]:
     return [*map(value, mark.args)], {k.arg or "": value(k.value) for k in mark.keywords}
 
 
-def _answer(form: str, exercise: str, facts: dict[str, Any]) -> Answer | None:
+def _answer(form: str, edits: list[Any], exercise: str, facts: dict[str, Any]) -> Answer | None:
     """The answer, its source to come; None if it is written in another way."""
-    match form, [*sorted(facts.items())]:
-        case "right", []:
+    match form, edits, [*sorted(facts.items())]:
+        case "right", [], []:
             return Right(exercise, "")
-        case "right", [("style", str(style))]:
+        case "right", [], [("style", str(style))]:
             return Right(exercise, "", style)
-        case "mistake", [("fails", str(test))]:
+        case "mistake", [] | [dict()], [("fails", str(test))]:
             return Wrong(exercise, "", test)
-        case "mistake", [("hints", [str(), str(), str()] as hints), ("name", str(name))]:
+        case (
+            "mistake",
+            [] | [dict()],
+            [("hints", [str(), str(), str()] as hints), ("name", str(name))],
+        ):
             return Mistake(exercise, "", name, tuple(hints))
     return None
 

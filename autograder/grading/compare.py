@@ -44,7 +44,7 @@ def _compare_value(
             f"where {'an error' if '.' in want.name else want.name} is expected."
         )
         return Disagreement(suite.WRONG_TYPE, message, f"Expected: {want.name}.")
-    found = values.agree(got.value, want.value, rtol, atol)
+    found = values.agree(got.value, want.value, (rtol, atol))
     if found is None:
         return None
     expected = found.expected.removesuffix(".")

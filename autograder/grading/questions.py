@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from autograder.grading.calls import Call
 from autograder.grading.suite import Disagreement
+from autograder.grading.values import Tolerance
 from autograder.sandbox.session import Probe, Reply
 
-Tolerance = tuple[float | None, float | None]  # relative, absolute
 Given = Mapping[str, str]  # right definitions by target
 
 

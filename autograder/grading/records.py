@@ -10,7 +10,7 @@ was". Parts are compared in their order: put first what explains the others.
 import builtins
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,9 +71,21 @@ def missing(got: dict[Any, Any], want: dict[Any, Any]) -> Disagreement | None:
 
 
 def _sentence(key: str, got: Any, want: Any, found: Disagreement) -> str:
-    for applies, say in _FORMS:
-        if applies(key, want) and (text := say(key, got, want, found)):
-            return text
+    if key.startswith(CALLS):
+        return _calls(key, got, want, found)
+    if key == OPERANDS:
+        return _operands(got, want)
+    if key == "operations" and (text := _operations(got, want)):
+        return text
+    if found.message.startswith("raises "):
+        where = "" if key in ("error", "the error", "value") else f": {key}"
+        return f"Your code {found.message}{where}{aside(found)}."
+    if key == "error":  # of errors that are not Python's own no name is told
+        return "Your code raises a different error than expected, or none."
+    if key == "value":
+        return f"Your code returns {found.message}{aside(found)}."
+    if _is_claim(want) and (text := _claims(key, got, want, found)):
+        return text
     if _is_count(got) and _is_count(want):
         came = str(got) if got < SMALL else "more" if got > want else "less"
         return f"This is wrong: {key} ({came}, where {want} is expected)."
@@ -96,22 +108,6 @@ def _detail(got: Any, want: Any, found: Disagreement) -> str:
             return f"{came}{found.expected.removeprefix('expected ')} is expected"
         return how if not how or "expected" in how or "line" in how else f"got {how}"
     return "" if "string" in difference else difference.replace(" where", ", where")
-
-
-def _raises(key: str, got: Any, want: Any, found: Disagreement) -> str:
-    if not found.message.startswith("raises "):
-        return ""
-    where = "" if key in ("error", "the error", "value") else f": {key}"
-    return f"Your code {found.message}{where}{aside(found)}."
-
-
-def _another_error(key: str, got: Any, want: Any, found: Disagreement) -> str:
-    """Of errors that are not Python's own no name is told."""
-    return "Your code raises a different error than expected, or none."
-
-
-def _returns(key: str, got: Any, want: Any, found: Disagreement) -> str:
-    return f"Your code returns {found.message}{aside(found)}."
 
 
 def _claims(key: str, got: Any, want: Any, found: Disagreement) -> str:
@@ -153,7 +149,7 @@ def _number(calls: Any) -> int:
     return calls if _is_count(calls) else 0
 
 
-def _operations(key: str, got: Any, want: Any, found: Disagreement) -> str:
+def _operations(got: Any, want: Any) -> str:
     """Which operation is bound too often or not often enough, or their number."""
     if _is_count(got) and _is_count(want):
         return f"Your code binds {_numbered(got, 'operation')}, where {want} are expected."
@@ -174,7 +170,7 @@ def _are_names(value: Any) -> bool:
     return all(type(x) is str for x in texts) and all(type(n) is int for n in numbers)
 
 
-def _operands(key: str, got: Any, want: Any, found: Disagreement) -> str:
+def _operands(got: Any, want: Any) -> str:
     """Which operand is changed: those of the reference are as they were."""
     if type(got) is not type(want) or type(want) not in (list, tuple) or len(got) != len(want):
         return "Your code changes its operands."
@@ -185,18 +181,6 @@ def _operands(key: str, got: Any, want: Any, found: Disagreement) -> str:
 
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-
-_Say = Callable[[str, Any, Any, Disagreement], str]
-
-_FORMS: tuple[tuple[Callable[[str, Any], bool], _Say], ...] = (
-    (lambda key, want: key.startswith(CALLS), _calls),
-    (lambda key, want: key == "operations", _operations),
-    (lambda key, want: key == OPERANDS, _operands),
-    (lambda key, want: True, _raises),
-    (lambda key, want: key == "error", _another_error),
-    (lambda key, want: key == "value", _returns),
-    (lambda key, want: _is_claim(want), _claims),
-)
 
 
 def _is_claim(want: Any) -> bool:

@@ -30,10 +30,7 @@ MADE = ".made-by-jaxprentice"  # marks folders that are made anew from results
 
 def write(result: Result, folder: Path) -> Path:
     """Write a result to `folder/<student>.json`: whole or not at all."""
-    student = result["student"]
-    if not is_file_name(student):
-        raise Problem(f"{student!r} cannot name a file. Rename the submission's folder.")
-    path = folder / f"{student}.json"
+    path = folder / f"{file_name(result['student'])}.json"
     text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if not (path.is_file() and path.read_bytes() == text.encode()):
         write_text(path, text)
@@ -49,7 +46,7 @@ def is_file_name(name: str) -> bool:
 def file_name(student: str) -> str:
     """The name of a student's file, without its ending: the student's own."""
     if not is_file_name(student):
-        raise Problem(f"{student!r} cannot name a file. Rename it in the results.")
+        raise Problem(f"{student!r} cannot name a file. Give the student a different name.")
     return student
 
 

@@ -26,9 +26,10 @@ _SCALARS = (bool, int, float, complex)
 _CONTAINERS: dict[type, str] = {list: "list", tuple: "tuple", dict: "dict"}
 
 
-def agree(
-    got: Any, want: Any, rtol: float | None = None, atol: float | None = None
-) -> Disagreement | None:
+Tolerance = tuple[float | None, float | None]  # relative, absolute; None for the usual one
+
+
+def agree(got: Any, want: Any, near: Tolerance = (None, None)) -> Disagreement | None:
     """Compare plain data: None where they agree, else the first difference that matters.
 
     Structures must be the same; arrays agree in dtype, shape and, within tolerance, values. NaN
@@ -37,9 +38,9 @@ def agree(
     if records.is_error(got) or records.is_error(want):
         return None if type(got) is type(want) and got == want else _wrong_error(got, want)
     if type(want) in _CONTAINERS or type(got) in _CONTAINERS:
-        return _agree_containers(got, want, rtol, atol)
+        return _agree_containers(got, want, near)
     if _is_array(want):
-        return _agree_arrays(got, want, rtol, atol)
+        return _agree_arrays(got, want, near)
     if type(got) is type(want) and not isinstance(want, Opaque) and got == want:
         return None
     if type(got) is type(want) and not isinstance(want, Opaque):
@@ -81,17 +82,15 @@ def _wrong_type(got: Any, want: Any) -> Disagreement:
     return Disagreement(WRONG_TYPE, message, f"expected {described(want)}")
 
 
-def _agree_containers(
-    got: Any, want: Any, rtol: float | None, atol: float | None
-) -> Disagreement | None:
+def _agree_containers(got: Any, want: Any, near: Tolerance) -> Disagreement | None:
     if type(got) is not type(want):
         return _wrong_type(got, want)
     if len(got) != len(want) and not (type(want) is dict and records.is_record(want)):
         message = f"{_length_of(got, len(want))} where one of {len(want)} is expected"
         return Disagreement(WRONG_TYPE, message, f"expected {len(want)}")
     if isinstance(want, dict):
-        return _agree_dicts(got, want, rtol, atol)
-    differ = [agree(g, w, rtol, atol) for g, w in zip(got, want, strict=True)]
+        return _agree_dicts(got, want, near)
+    differ = [agree(g, w, near) for g, w in zip(got, want, strict=True)]
     found = _worst([found for found in differ if found is not None])
     return found and _in_its_place(found, differ)
 
@@ -115,11 +114,9 @@ def _in_its_place(found: Disagreement, differ: list[Disagreement | None]) -> Dis
     return found
 
 
-def _agree_dicts(
-    got: dict[Any, Any], want: dict[Any, Any], rtol: float | None, atol: float | None
-) -> Disagreement | None:
+def _agree_dicts(got: dict[Any, Any], want: dict[Any, Any], near: Tolerance) -> Disagreement | None:
     both = [key for key in want if key in got]
-    differ = {key: agree(got[key], want[key], rtol, atol) for key in both}
+    differ = {key: agree(got[key], want[key], near) for key in both}
     found = {key: x for key, x in differ.items() if x is not None}
     if records.is_record(want):
         told = (records.told(key, got[key], want[key], x) for key, x in found.items())
@@ -152,13 +149,11 @@ def _is_array(value: Any) -> bool:
     return type(value) in _SCALARS or isinstance(value, (np.ndarray, np.generic))
 
 
-def _agree_arrays(
-    got: Any, want: Any, rtol: float | None, atol: float | None
-) -> Disagreement | None:
+def _agree_arrays(got: Any, want: Any, near: Tolerance) -> Disagreement | None:
     if not _is_array(got):
         return _wrong_type(got, want)
     if type(got) in _SCALARS and type(want) in _SCALARS:
-        return _agree_scalars(got, want, rtol, atol)
+        return _agree_scalars(got, want, near)
     got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape:
         message = f"{_shape_of(got, want)} where {want.shape} is expected"
@@ -167,7 +162,7 @@ def _agree_arrays(
         names = ["float0" if x.dtype == FLOAT0 else x.dtype.name for x in (got, want)]
         message = f"dtype {names[0]} where {names[1]} is expected"
         return Disagreement(WRONG_SHAPE, message, f"expected {names[1]}")
-    if want.dtype == FLOAT0 or _close(got, want, rtol, atol):
+    if want.dtype == FLOAT0 or _close(got, want, near):
         return None
     message = "an array with wrong values" if want.ndim else "a wrong value"
     return Disagreement(WRONG_VALUE, message + _how(got, want), f"expected {_short(want)}")
@@ -182,13 +177,11 @@ def _shape_of(got: np.ndarray, want: np.ndarray) -> str:
     return "an array with another number of axes"
 
 
-def _agree_scalars(
-    got: Any, want: Any, rtol: float | None, atol: float | None
-) -> Disagreement | None:
+def _agree_scalars(got: Any, want: Any, near: Tolerance) -> Disagreement | None:
     """Compare Python's numbers, which have neither shape nor dtype: type first, then value."""
     if type(got) is not type(want):
         return _wrong_type(got, want)
-    if _close(np.asarray(got), np.asarray(want), rtol, atol):
+    if _close(np.asarray(got), np.asarray(want), near):
         return None
     message = f"{got} where {want} is expected"
     if type(want) is not bool:
@@ -201,9 +194,7 @@ def _how(got: np.ndarray, want: np.ndarray) -> str:
     if got.dtype.kind not in "ifc":
         return ""
     with np.errstate(all="ignore"):
-        related = next(
-            (words for words, x in _related(got, want) if _close(x, want, None, None)), ""
-        )
+        related = next((words for words, x in _related(got, want) if _close(x, want)), "")
     if related:
         return f", {related}"
     if np.isnan(got).any() and not np.isnan(want).any():
@@ -223,11 +214,12 @@ def _related(got: np.ndarray, want: np.ndarray) -> Iterator[tuple[str, np.ndarra
         yield "those that are expected, in a different order", flat.reshape(want.shape)
 
 
-def _close(got: np.ndarray, want: np.ndarray, rtol: float | None, atol: float | None) -> bool:
+def _close(got: np.ndarray, want: np.ndarray, near: Tolerance = (None, None)) -> bool:
     if want.dtype.kind != "O" and got.tobytes() == want.tobytes():  # mostly so, and soon told
         return True
     if want.dtype.kind not in "fc":  # booleans and integers, even those beyond 64 bits
         return bool(np.array_equal(got, want))
+    rtol, atol = near
     rtol = RTOL.get(want.dtype.name, RTOL_OTHERS) if rtol is None else rtol
     atol = rtol / 1000 if atol is None else atol
     with np.errstate(all="ignore"):

@@ -107,7 +107,9 @@ def places() -> dict[tuple[str, ...], Path]:
     wanted = set(_FILES)
     for controllers, top, own in trees():
         new = not controllers
-        for folder in _upwards(top, own) if new else [top / own]:
+        # Below a group that holds processes limits cannot be set: there the ones above are tried.
+        above = [x for x in (top / own).parents if x.is_relative_to(top)] if new else []
+        for folder in [top / own, *above]:
             usable = tuple(sorted(wanted & (_enabled(folder) if new else set(controllers))))
             if (usable or new) and _works(folder, usable):
                 found[usable] = folder
@@ -139,16 +141,6 @@ def trees() -> Iterator[tuple[set[str], Path, str]]:
             if old or (kind == "cgroup2" and not controllers):
                 yield controllers, Path(top), place.lstrip("/")
                 break
-
-
-def _upwards(top: Path, own: str) -> Iterator[Path]:
-    """Our own group and those above it: below a group that holds processes limits cannot be set."""
-    folder = top / own
-    while True:
-        yield folder
-        if folder == top:
-            return
-        folder = folder.parent
 
 
 def _enabled(folder: Path) -> set[str]:

@@ -2,7 +2,7 @@
 
 import graded_course
 import pytest
-from graded_course import MODULE, SUITE, changed, graded
+from graded_course import MODULE, SUITE, changed, exercise, graded
 
 from autograder.grading.run_repeated import Failing, Repeated, Seen
 
@@ -12,11 +12,6 @@ pytestmark = pytest.mark.isolated
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
     return graded_course.write(monkeypatch, tmp_path)
-
-
-def exercise(result, name):
-    (found,) = [e for e in result["exercises"] if e["id"] == f"tiny.{name}"]
-    return found
 
 
 def test_a_right_answer_is_asked_again_and_keeps_its_points(lesson):
@@ -105,7 +100,7 @@ def test_interpreters_and_names_of_axes_that_a_call_leaves_are_seen_and_put_back
         seen = Seen("minijax", "Any")
         with seen.call([]):
             leave()
-        assert seen.states == {place}
+        assert seen.found == {place}
         assert (axis_env.frames, trace_state.stack) == before
 
 

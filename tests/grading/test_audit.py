@@ -7,7 +7,7 @@ import shlex
 import graded_course
 import pytest
 from command_lines import EXAMPLES
-from graded_course import MISTAKES, MODULE, WHOLE_SUITE, WHOLE_TOML
+from graded_course import MISTAKES, MODULE, RIGHTS, WHOLE_SUITE, WHOLE_TOML
 
 from autograder import cli
 from autograder.grading import pool
@@ -21,35 +21,6 @@ EQUIVALENT = """
 id = "tiny.double/d78ed16b"
 diff = "2.0 * x in place of 2.0 * np.asarray(x)"
 why = "The suite doubles numbers only."
-"""
-
-RIGHT = """
-exercise("tiny.double")
-
-@right
-def double(x):
-    return np.add(x, x)
-
-
-exercise("tiny.mean")
-
-@right
-def mean(x):
-    if len(x) == 0:
-        raise TinyError("empty")
-    return sum(x) / float(len(x))
-
-
-exercise("tiny.double")
-
-@right
-def double(x):
-    return np.multiply(x, 2.0)
-
-
-@mistake(fails="test_double")
-def double(x):
-    return np.add(x, 1.5)
 """
 
 CHECKS = """
@@ -89,7 +60,7 @@ MARKED = {
 GOOD = {
     "course/lessons/01_tiny/lesson.toml": WHOLE_TOML.replace('["tiny.double", "tiny.mean"]', "[]"),
     "solutions/tiny/numbers.py": MODULE.replace("double(x) - mean(x)", "np.max(x) - np.min(x)"),
-    "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0] + RIGHT,
+    "answers/tiny.py": MISTAKES.rpartition("\n@mistake")[0] + RIGHTS,
     "course/lessons/01_tiny/checks.py": CHECKS,
     "suites/tiny.py": functools.reduce(
         lambda text, test: text.replace(test, f"{MARKED[test]}\n{test}"), MARKED, WHOLE_SUITE

@@ -76,48 +76,33 @@ def test_for_what_never_ends_no_smaller_program_is_looked_for(monkeypatch):
 
 def of_mul_rule(monkeypatch, source):
     """The result of a module's mul_rule, and whether it was asked about smaller programs."""
-    asked = []
-    call = Session.call
+    result, asked = examined(monkeypatch, source, "jvp.mul_rule")
+    return result, any(args[4] for probe, args in asked if probe == generated.OUTCOMES)
 
-    def counted(self, probe, *args, **options):
-        asked.extend([args[4]] if probe == generated.OUTCOMES and self.budget < 1e9 else [])
-        return call(self, probe, *args, **options)
 
-    monkeypatch.setattr(Session, "call", counted)
-    result = graded(manifest.get("jvp"), source.encode(), only="jvp.mul_rule")
-    return result, any(asked)
+def examined(monkeypatch, source, only, **options):
+    """The result of a module for jvp, and the probes that it was asked, with their arguments."""
+    asked, call = [], Session.call
+
+    def watched(self, probe, *args, **how):
+        if self.budget < 1e9:  # the submission's
+            asked.append((probe, args))
+        return call(self, probe, *args, **how)
+
+    monkeypatch.setattr(Session, "call", watched)
+    return graded(manifest.get("jvp"), source.encode(), only=only, **options), asked
 
 
 # Right answers of other exercises ----------------------------------------------------------------
 
 
-def siblings_shown(monkeypatch, source):
-    """The targets whose right definitions reach a worker with this module for jvp."""
-    shown = set()
-    call = Session.call
-
-    def watched(self, probe, *args, **options):
-        if self.budget < 1e9:  # the submission's
-            shown.update(x for arg in args if isinstance(arg, dict) for x in arg)
-        return call(self, probe, *args, **options)
-
-    monkeypatch.setattr(Session, "call", watched)
-    graded(manifest.get("jvp"), source.encode(), only="jvp.flat", shrink=False)
-    return shown & {exercise.target for exercise in manifest.get("jvp").exercises}
-
-
-def without_product():
-    """The solution of jvp, where one exercise is not done."""
-    lesson = manifest.get("jvp")
-    text = assemble.read_solution(lesson.module)
-    return text.replace(
-        "z = primitive.bind(x, y, **params)\n", 'raise NotImplementedError("jvp.mul_rule")\n'
-    )
-
-
 def test_right_siblings_are_shown_whatever_a_module_looks_like(monkeypatch):
-    source = f"import ctypes, sys\nframe = sys._getframe()\n{without_product()}"
-    assert "bilinear_jvp" in siblings_shown(monkeypatch, source)
+    done = "z = primitive.bind(x, y, **params)\n"
+    undone = 'raise NotImplementedError("jvp.mul_rule")\n'
+    source = assemble.read_solution("minijax/jvp.py").replace(done, undone)
+    source = f"import ctypes, sys\nframe = sys._getframe()\n{source}"
+    _, asked = examined(monkeypatch, source, "jvp.flat", shrink=False)
+    assert any("bilinear_jvp" in x for _, args in asked for x in args if isinstance(x, dict))
 
 
 # Points for nothing ------------------------------------------------------------------------------

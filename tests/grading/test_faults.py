@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import errno
+import multiprocessing
 import os
 import random
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import graded_course
@@ -21,7 +23,8 @@ from graded_course import MODULE, changed, graded
 
 from autograder.classroom.intake import files as intake
 from autograder.classroom.run import folder as class_run
-from autograder.grading import pool, result_files
+from autograder.grading import pool, result_files, submission
+from autograder.grading.task import Task
 from autograder.lessons.places import ROOT
 from autograder.lessons.problem import Problem
 from autograder.sandbox import isolation, launch
@@ -45,7 +48,11 @@ SLOW = changed("import numpy as np\n", "import time\n\nimport numpy as np\n\ntim
 
 @pytest.fixture
 def lesson(monkeypatch, tmp_path):
-    return graded_course.write(monkeypatch, tmp_path / f"copy-{tmp_path.name}")
+    return graded_course.write(monkeypatch, course_of(tmp_path))
+
+
+def course_of(tmp_path):
+    return tmp_path / f"copy-{tmp_path.name}"
 
 
 def hand_in(folder, student, source):
@@ -128,7 +135,7 @@ class Command:
 
     @staticmethod
     def line(tmp_path, work, out, *more):
-        copy = str(tmp_path / f"copy-{tmp_path.name}")
+        copy = str(course_of(tmp_path))
         script = tmp_path / "run.py"
         script.write_text(RUN.format(root=str(ROOT), copy=copy))
         options = ["--lesson", "tiny", "--out", str(out), "--jobs", "2", *more]
@@ -275,22 +282,48 @@ def command_line(number):
         return b""
 
 
-def _dies(task, programs, shrink):
-    os._exit(1)
+@pytest.fixture
+def pool_of_the_course(monkeypatch, tmp_path):
+    """Pools whose processes, which begin afresh, know the small course."""
+    options = {"initializer": graded_course.adopt, "initargs": (str(course_of(tmp_path)),)}
+    context = multiprocessing.get_context("spawn")
+    monkeypatch.setattr(pool, "_pool", lambda n: ProcessPoolExecutor(n, context, **options))
+
+
+@pytest.mark.usefixtures("pool_of_the_course")
+def test_many_submissions_each_have_one_result(lesson):
+    sources = [RIGHT + b"#" * i if i % 2 else None for i in range(6)]
+    found = list(pool.grade_many([Task.of(lesson, x) for x in sources], workers=2))
+    scores = [(task.source, verdict["score"]) for task, verdict in found]
+    assert sorted(scores, key=str) == sorted([(x, 6.0 * bool(x)) for x in sources], key=str)
+
+
+BO = RIGHT + b"# bo\n"
+
+
+def _dies_for_bo(task, programs, shrink):
+    if task.source == BO:
+        os._exit(1)
+    return submission.grade(task, programs=programs, shrink=shrink)
 
 
 @pytest.mark.slow
-def test_what_could_not_be_graded_is_graded_by_the_next_run(lesson, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("pool_of_the_course")
+def test_what_a_pool_dies_of_costs_nobody_else_a_grade_and_the_next_run_grades_it(
+    lesson, tmp_path, monkeypatch
+):
     work, out = tmp_path / "handed-in", tmp_path / "out"
-    hand_in(work, "ada", RIGHT)
-    hand_in(work, "bo", RIGHT + b"# bo\n")
+    for student, source in {"ada": RIGHT, "bo": BO, "zoe": RIGHT + b"# zoe\n"}.items():
+        hand_in(work, student, source)
     with monkeypatch.context() as patch:
-        patch.setattr(pool, "_grade_one", _dies)
+        patch.setattr(pool, "_grade_one", _dies_for_bo)
         class_run.grade_folder(work, lesson, out, jobs=2, level=None)
-    assert scores(out) == {"ada": 0, "bo": 0}
-    assert "The grader died" in result_files.read(out / "bo.json")["review"][0]
+    assert scores(out) == {"ada": 6, "bo": 0, "zoe": 6}
+    bo = result_files.read(out / "bo.json")
+    assert "could not be graded" in bo["remarks"][0]
+    assert "The grader died" in bo["review"][0]
     class_run.grade_folder(work, lesson, out, jobs=1, level=None)
-    assert scores(out) == {"ada": 6, "bo": 6}
+    assert scores(out) == {"ada": 6, "bo": 6, "zoe": 6}
 
 
 @pytest.mark.slow

@@ -73,6 +73,19 @@ def ask(tree, level, body, *args, limits=None):
         return run(worker, body, *args)
 
 
+IMPORTS = "import fcntl, mmap, os, resource, signal, socket, subprocess, sys"
+
+
+def attempts(acts):
+    """The body of a probe that tells which of these statements are not refused."""
+    lines = [IMPORTS, "done = []"]
+    for name, act in acts.items():
+        lines += ["try:", f"    {act}", f"    done.append({name!r})"]
+        lines += ["except (OSError, ValueError, ImportError) as error:"]
+        lines += [f"    done += [{name!r}] * isinstance(error, ConnectionRefusedError)"]
+    return "\n".join([*lines, "return done"])
+
+
 def test_a_worker_imports_the_tree_and_answers(tree, level):
     with Worker(tree, "thing/module.py", level) as worker:
         assert worker.ask(["import"], 20) == ["value", None]
@@ -96,47 +109,59 @@ return sys.stdin.read()
     assert ask(tree, level, body) == ""
 
 
-def test_the_repository_cannot_be_read(tree, strict):
-    body = """
-import os
-found = []
-for path in args[0]:
-    try:
-        found.append(os.listdir(path) if os.path.isdir(path) else open(path).read())
-    except OSError:
-        pass
-return found
-"""
-    secrets = [places.SUITES, places.SOLUTIONS, places.ROOT, Path(__file__), Path("/etc/passwd")]
-    assert ask(tree, strict, body, [str(path) for path in secrets]) == []
+SOCKET = "s = socket.socket(socket.AF_INET, socket.SOCK_{}); s.settimeout(2); s.connect({}); "
+OUTSIDE = {
+    **{f"reads file {i}": f"open(args[2][{i}]).read()" for i in range(2)},
+    **{f"lists folder {i}": f"os.listdir(args[3][{i}])" for i in range(3)},
+    "changes the tree": "open(thing.__file__, 'a')",
+    "adds to the tree": "open(os.path.join(os.path.dirname(thing.__file__), 'new.py'), 'a')",
+    "writes a file": "open('/tmp/f', 'wb', buffering=0).write(b'x' * 65536)",
+    "finds the grader": "os.kill(args[0], 0)",
+    "reads its variables": "open(f'/proc/{args[0]}/environ').read()",
+    "finds its parent": "os.kill(os.getppid(), 0)",
+    **{
+        f"sends a {kind} to {address[0]}": SOCKET.format(kind, address) + "s.send(b'x')"
+        for kind in ("STREAM", "DGRAM")
+        for address in (("127.0.0.1", 9), ("192.0.2.1", 80))
+    },
+    "starts a process": "os.fork() or os._exit(0)",
+    "runs Python": "subprocess.run([sys.executable, '-c', ''])",
+    "runs a program": "os.posix_spawn('/bin/true', ['true'], {})",
+    "takes shared memory": "mmap.mmap(-1, 1 << 20)",
+    "takes memory of a device": "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 20)",
+    "limits": "resource.prlimit(args[0], resource.RLIMIT_NOFILE)",
+    "cores": "os.sched_setaffinity(args[0], {0})",
+    "priority": "os.setpriority(os.PRIO_PROCESS, args[0], 5)",
+    "owner": "fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, args[0])",
+    "signal": "fcntl.fcntl(os.pipe()[0], 10, signal.SIGKILL)",
+    "rights": "os.chmod(args[1], 0o777)",
+    "times": "os.utime(args[1])",
+    "attributes": "os.setxattr(args[1], 'user.x', b'x')",
+    "own limits": "resource.prlimit(0, resource.RLIMIT_NOFILE)",
+    "own descriptors": "fcntl.fcntl(os.pipe()[0], fcntl.F_GETFD)",
+}
 
 
-def test_the_tree_cannot_be_written(tree, strict):
-    body = """
-import os
-for path in (thing.__file__, os.path.join(os.path.dirname(thing.__file__), "new.py")):
-    try:
-        open(path, "a").close()
-        return "written"
-    except OSError:
-        pass
-"""
-    assert ask(tree, strict, body) is None
+def test_what_reaches_outside_the_worker_is_refused(tree, strict, tmp_path):
+    """No files, no network, no other processes, no memory that no limit counts."""
+    (tmp_path / "file").write_text("")
+    files, folders = [__file__, "/etc/passwd"], [places.SUITES, places.SOLUTIONS, places.ROOT]
+    arguments = os.getpid(), str(tmp_path / "file"), files, [*map(str, folders)]
+    found = ask(tree, strict, attempts(OUTSIDE), *arguments)
+    assert found == ["own limits", "own descriptors"]
 
 
-def test_other_processes_cannot_be_seen_or_signalled(tree, strict):
-    body = """
-import os
-reached = []
-for act in (lambda: os.kill(args[0], 0), lambda: open(f"/proc/{args[0]}/environ").read(),
-            lambda: os.kill(os.getppid(), 0)):
-    try:
-        reached.append(str(act()))
-    except OSError:
-        pass
-return reached
-"""
-    assert ask(tree, strict, body, os.getpid()) == []
+def test_limits_cannot_be_raised(tree, level):
+    values = ("resource.RLIM_INFINITY", "4 << 30")
+    acts = {x: f"resource.setrlimit(resource.RLIMIT_DATA, ({x}, {x}))" for x in values}
+    assert ask(tree, level, attempts(acts)) == []
+
+
+def test_nothing_but_the_dependencies_can_be_imported(tree, level):
+    foreign = ["jax", "pytest", "autograder", "nbgrader", "IPython", "minijax", "pip"]
+    own = ["numpy", "jaxlib", "json"]
+    acts = {name: f"import {name}" for name in [*foreign, *own]}
+    assert ask(tree, level, attempts(acts)) == own
 
 
 def test_the_graders_environment_does_not_reach_the_worker(tree, level, monkeypatch):
@@ -162,102 +187,11 @@ return found
         assert "secret" not in ask(tree, level, body)
 
 
-@pytest.mark.parametrize("address", [("127.0.0.1", 9), ("192.0.2.1", 80)])
-@pytest.mark.parametrize("kind", ["STREAM", "DGRAM"])
-def test_there_is_no_network(tree, strict, address, kind):
-    body = """
-import socket
-try:
-    s = socket.socket(socket.AF_INET, getattr(socket, "SOCK_" + args[0]))
-    s.settimeout(2)
-    s.connect(tuple(args[1]))
-    s.send(b"x")
-    return "sent"
-except OSError as error:
-    return isinstance(error, (PermissionError, OSError)) and "refused" not in str(error).lower()
-"""
-    assert ask(tree, strict, body, kind, address) is True
-
-
-def test_no_process_can_be_started(tree, strict):
-    body = """
-import os, subprocess, sys
-refused = []
-for start in (os.fork, lambda: subprocess.run([sys.executable, "-c", ""]),
-              lambda: os.posix_spawn("/bin/true", ["true"], {})):
-    try:
-        start()
-    except OSError:
-        refused.append(True)
-return refused
-"""
-    assert ask(tree, strict, body) == [True] * 3
-
-
-def test_threads_can_be_started(tree, level):
-    body = """
-import threading
-done = []
-threads = [threading.Thread(target=done.append, args=(i,)) for i in range(20)]
-[t.start() for t in threads], [t.join() for t in threads]
-return len(done)
-"""
-    assert ask(tree, level, body) == 20
-
-
 def test_too_much_memory_is_a_memory_error_and_the_worker_lives(tree, level):
     with Worker(tree, "thing/module.py", level) as worker:
         assert run(worker, "bytearray(2 << 30)")[:2] == ["raised", "MemoryError"]
         assert run(worker, "np.ones((1 << 28,))")[:2] == ["raised", "MemoryError"]
         assert run(worker, "return 1") == 1
-
-
-WRITE = """
-import os, signal, tempfile
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-written = []
-for i in range(100):
-    try:
-        with open(os.path.join("/tmp", f"f{i}"), "wb", buffering=0) as f:
-            for _ in range(100):
-                written.append(f.write(b"x" * 65536))
-    except OSError:
-        pass
-return sum(written)
-"""
-
-
-def test_a_worker_writes_nothing(tree, strict):
-    assert ask(tree, strict, WRITE) == 0
-
-
-def test_limits_cannot_be_raised(tree, level):
-    body = """
-import resource
-for value in (resource.RLIM_INFINITY, 4 << 30):
-    try:
-        resource.setrlimit(resource.RLIMIT_DATA, (value, value))
-        return "raised"
-    except (OSError, ValueError):
-        pass
-"""
-    assert ask(tree, level, body) is None
-
-
-def test_nothing_but_the_dependencies_can_be_imported(tree, level):
-    body = """
-found = []
-for name in args[0]:
-    try:
-        __import__(name)
-        found.append(name)
-    except ImportError:
-        pass
-return found
-"""
-    foreign = ["jax", "pytest", "autograder", "nbgrader", "IPython", "minijax", "pip"]
-    assert ask(tree, level, body, foreign) == []
-    assert ask(tree, level, body, ["numpy", "jaxlib", "json"]) == ["numpy", "jaxlib", "json"]
 
 
 XLA = '''
@@ -309,16 +243,6 @@ def alive(marker):
     return any(found)
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc, which only Linux has")
-def test_nothing_is_left_of_a_closed_worker(tree, level):
-    marker = str(tree).encode()
-    with Worker(tree, "thing/module.py", level) as worker:
-        assert alive(marker)
-        scratch = worker.scratch.name
-    assert dies(marker)
-    assert not Path(scratch).exists()
-
-
 KEY = 0x6A7870  # of a segment of shared memory that a worker asks for
 LEAVE = f"""
 import contextlib, ctypes, os, tempfile, threading, time
@@ -340,6 +264,7 @@ ENDINGS = ("return 1", "os._exit(0)", "os.abort()", "while True: pass")
 def leave(tree, level, mark, ending):
     """Start a worker that leaves what it can and ends in one of four ways, and close it."""
     with Worker(tree, "thing/module.py", level) as worker, contextlib.suppress(Died, TimedOut):
+        assert alive(str(tree).encode())
         run(worker, f"{LEAVE}{ending}", mark, seconds=0.2 if "while" in ending else 20)
 
 
@@ -418,21 +343,22 @@ def ended(worker, cpu, body):
     return worker.exit_status()
 
 
-def test_a_probe_may_take_only_so_much_cpu(tree, level):
-    take = "import time; end = time.process_time() + 0.7\nwhile time.process_time() < end: pass"
-    with Worker(tree, "thing/module.py", level) as worker:
-        assert ended(worker, 0.4, take) == -signal.SIGPROF
+TAKE = "import time; end = time.process_time() + 0.7\nwhile time.process_time() < end: pass"
+STOP = "import signal; signal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: pass"
 
 
-def test_a_probe_that_stops_its_timer_meets_the_next_limit(tree, level):
-    body = "import signal; signal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: pass"
-    with Worker(tree, "thing/module.py", level) as worker:
-        assert ended(worker, 0.3, body) == -signal.SIGXCPU
-
-
-def test_what_lifts_the_probes_limit_meets_the_submissions(tree, level):
-    with Worker(tree, "thing/module.py", level, Limits(cpu_seconds=2)) as worker:
-        assert ended(worker, 1, BURN) == -signal.SIGKILL
+@pytest.mark.parametrize(
+    ("body", "cpu", "most", "number"),
+    [
+        (TAKE, 0.4, 120, signal.SIGPROF),
+        (STOP, 0.3, 120, signal.SIGXCPU),
+        (BURN, 1, 2, signal.SIGKILL),
+    ],
+    ids=["a probe's limit", "stops its timer", "lifts its limit"],
+)
+def test_a_probe_may_take_only_so_much_cpu(tree, level, body, cpu, most, number):
+    with Worker(tree, "thing/module.py", level, Limits(cpu_seconds=most)) as worker:
+        assert ended(worker, cpu, body) == -number
 
 
 THREADS = """
@@ -486,53 +412,25 @@ def test_open_files_are_limited_in_number(tree, level):
     assert 20 < ask(tree, level, OPEN, limits=Limits(open_files=60)) < 60
 
 
-@pytest.mark.parametrize("make", ["mmap.mmap(-1, 1 << 20)", "mmap.mmap(zero, 1 << 20)"])
-def test_memory_that_the_limit_does_not_count_is_refused(tree, strict, make):
-    body = f"""
-import mmap, os
-try:
-    zero = os.open("/dev/zero", os.O_RDWR)
-except OSError:
-    zero = -1
-try:
-    {make}
-    return "made"
-except OSError:
-    return "refused"
-"""
-    assert ask(tree, strict, body) == "refused"
-
-
-NUMBERS = {
-    name: int(number)
-    for name, number in re.findall(
-        r"(\w+) (\d+)",
-        "socketpair 53, sendto 44, flock 73, getrusage 98, mincore 27, fadvise64 221,"
-        "readahead 187, preadv2 327, cachestat 451, memfd_create 319, setsid 112,"
-        "inotify_init1 294, statfs 137, process_madvise 440",
-    )
-}
 CALL = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 found = []
-for call in args[0]:
+for call in {}:
     ctypes.set_errno(0)
     libc.syscall(*map(ctypes.c_long, call))
     found.append(ctypes.get_errno())
 return found
 """
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
-def test_calls_are_allowed_by_list(tree, level):
-    found = ask(tree, level, CALL, [[number] + [0] * 6 for number in NUMBERS.values()])
-    expected = [errno.ENOSYS if number >= 424 else errno.EPERM for number in NUMBERS.values()]
-    assert dict(zip(NUMBERS, found, strict=True)) == dict(zip(NUMBERS, expected, strict=True))
-
-
 MMAP, MADVISE, FCNTL, PRCTL, IOCTL, CLONE = 9, 28, 72, 157, 16, 56
-ARGUMENTS = {
+NUMBERS = {
+    "socketpair": 53, "sendto": 44, "flock": 73, "getrusage": 98, "mincore": 27, "fadvise64": 221,
+    "readahead": 187, "preadv2": 327, "cachestat": 451, "memfd_create": 319, "setsid": 112,
+    "inotify_init1": 294, "statfs": 137, "process_madvise": 440,
+}  # fmt: skip
+CALLS = {
+    **{name: [number] + [0] * 6 for name, number in NUMBERS.items()},
+    # Calls that are allowed with other arguments.
     "a stack that grows": [MMAP, 0, 4096, 3, 0x122, -1, 0],
     "huge pages": [MMAP, 0, 4096, 3, 0x40022, -1, 0],
     "empties the cache": [MADVISE, 0, 0, 21],
@@ -547,9 +445,10 @@ ARGUMENTS = {
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64")
-def test_some_calls_are_allowed_with_some_arguments_only(tree, level):
-    found = ask(tree, level, CALL, list(ARGUMENTS.values()))
-    assert dict(zip(ARGUMENTS, found, strict=True)) == dict.fromkeys(ARGUMENTS, errno.EPERM)
+def test_calls_are_allowed_by_list_and_by_their_arguments(tree, level):
+    expected = [errno.ENOSYS if call[0] >= 424 else errno.EPERM for call in CALLS.values()]
+    found = ask(tree, level, CALL.format([*CALLS.values()]))
+    assert dict(zip(CALLS, found, strict=True)) == dict(zip(CALLS, expected, strict=True))
 
 
 @pytest.mark.parametrize("machine", confine._MACHINES)
@@ -593,39 +492,6 @@ return len(held) << 26
 """
     limits = Limits()
     assert ask(tree, level, body, limits=limits) < limits.address_space < 100 << 26
-
-
-REACH = """
-import fcntl, os, resource, signal
-reading, writing = os.pipe()
-acts = {
-    "limits": lambda: resource.prlimit(args[0], resource.RLIMIT_NOFILE),
-    "cores": lambda: os.sched_setaffinity(args[0], {0}),
-    "priority": lambda: os.setpriority(os.PRIO_PROCESS, args[0], 5),
-    "owner": lambda: fcntl.fcntl(reading, fcntl.F_SETOWN, args[0]),
-    "signal": lambda: fcntl.fcntl(reading, 10, signal.SIGKILL),
-    "rights": lambda: os.chmod(args[1], 0o777),
-    "times": lambda: os.utime(args[1]),
-    "attributes": lambda: os.setxattr(args[1], "user.x", b"x"),
-    "own limits": lambda: resource.prlimit(0, resource.RLIMIT_NOFILE),
-    "own descriptors": lambda: fcntl.fcntl(reading, fcntl.F_GETFD),
-}
-done = []
-for name, act in acts.items():
-    try:
-        act()
-        done.append(name)
-    except OSError:
-        pass
-return done
-"""
-
-
-def test_nothing_of_the_grader_can_be_changed_in_other_ways(tree, strict, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    found = ask(tree, strict, REACH, os.getpid(), str(file))
-    assert found == ["own limits", "own descriptors"]
 
 
 FORGED = {
@@ -755,39 +621,37 @@ def test_the_sandbox_alone_hides_and_protects(tree):
     assert set(packages) == {path.name for path in visible.packages()}
 
 
-def confined(layer, body):
-    code = f"import sys; sys.path.insert(0, {str(places.WORKER)!r}); import confine, os, socket"
-    return script(sys.executable, "-I", "-c", f"{code}\n{layer}\n{body}")
+def confined(layer):
+    """What of TRY is not refused where only this is done before."""
+    code = f"{IMPORTS}\nsys.path.insert(0, {str(places.WORKER)!r}); import confine\n{layer}\n"
+    body = attempts(TRY).replace("return done", "print(*done)")
+    return set(script(sys.executable, "-I", "-c", code + body))
 
 
-TRY = """
-for name, act in {
-    "read": lambda: open("/etc/hostname").close(), "write": lambda: open("/tmp/x", "w").close(),
-    "null": lambda: open("/dev/null", "w").close(), "fork": lambda: os.fork() or os._exit(0),
-    "socket": lambda: socket.socket().close(), "signal": lambda: os.kill(os.getppid(), 0),
-    "run": lambda: os.posix_spawn("/bin/true", ["true"], {}),
-    "own": lambda: os.kill(os.getpid(), 0),
-}.items():
-    try:
-        act()
-        print(name)
-    except OSError:
-        pass
-"""
+TRY = {
+    "read": "open('/etc/hostname').close()",
+    "write": "open('/tmp/x', 'w').close()",
+    "null": "open('/dev/null', 'w').close()",
+    "fork": "os.fork() or os._exit(0)",
+    "socket": "socket.socket().close()",
+    "signal": "os.kill(os.getppid(), 0)",
+    "run": "os.posix_spawn('/bin/true', ['true'], {})",
+    "own": "os.kill(os.getpid(), 0)",
+}
 
 
 def test_landlock_alone_closes_the_files():
     need("landlock")
     rule = "confine.give_up_privileges(); confine.restrict_files(['/usr'], ['/dev/null'])"
-    found = confined(rule, TRY)
-    assert not {"read", "write"} & set(found)
-    assert {"null", "fork", "socket", "own"} <= set(found)
+    found = confined(rule)
+    assert not {"read", "write"} & found
+    assert {"null", "fork", "socket", "own"} <= found
 
 
 def test_seccomp_alone_refuses_processes_sockets_and_signals():
     need("landlock")
-    found = confined("confine.give_up_privileges(); confine.refuse_calls()", TRY)
-    assert set(found) - {"write"} == {"read", "null", "own"}
+    found = confined("confine.give_up_privileges(); confine.refuse_calls()")
+    assert found - {"write"} == {"read", "null", "own"}
 
 
 # The ladder
@@ -813,7 +677,7 @@ def test_the_rungs_hold_for_an_ordinary_user_as_well():
     """Many of the tests above, run as somebody without rights."""
     flags = ["-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(places.ROOT), "-k", HOLD]
     said = run_as(NOBODY, "-m", "pytest", *flags, __file__)
-    assert int(re.search(r"(\d+) passed", said)[1]) > 40, said
+    assert int(re.search(r"(\d+) passed", said)[1]) > 34, said
     assert "failed" not in said
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import graded_course
 import pytest
-from graded_course import MODULE, SUITE, changed
+from graded_course import MODULE, RIGHTS, SUITE, changed
 
 from autograder.grading import in_worker
 from autograder.grading.suite import SuiteError, probe
@@ -99,20 +99,6 @@ def test_a_helper_that_lacks_a_name_is_refused():
 
 # Right siblings -----------------------------------------------------------------------------------
 
-RIGHT = """
-exercise("tiny.double")
-
-@right
-def double(x):
-    return x + x
-
-
-exercise("tiny.mean")
-
-@right
-def mean(x):
-    return sum(x) / len(x)
-"""
 SPREAD = """
 from autograder.grading.in_worker import in_place
 from autograder.grading.suite import exercise, probe, siblings
@@ -137,7 +123,7 @@ def graded(monkeypatch, tmp_path, source, brought=BOTH):
     end = SUITE.index("exercise(", begin)
     suite = SUITE[:begin] + SUITE[end:].replace("spread_of, ", f"spread_of, {brought}, ")
     suite = suite.replace("from autograder.grading.suite import exercise, probe\n", SPREAD)
-    changes = {"suites/tiny.py": suite, "answers/tiny.py": RIGHT}
+    changes = {"suites/tiny.py": suite, "answers/tiny.py": RIGHTS}
     lesson = graded_course.write(monkeypatch, tmp_path, changes)
     return graded_course.graded(lesson, source)
 

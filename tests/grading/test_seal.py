@@ -9,6 +9,7 @@ from pathlib import Path
 import graded_course
 import pytest
 from graded_course import MODULE, SUITE, graded
+from test_isolation import CALL
 
 from autograder.grading import under_pytest
 from autograder.grading.suite import SuiteError
@@ -85,16 +86,7 @@ def test_a_sealed_worker_has_no_files_from_its_first_line_on(asked, level):
 
 def errors_of(asked, level, call, *arguments):
     """The errors with which a system call with each of these arguments ends."""
-    body = f"""
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-found = []
-for given in {arguments}:
-    ctypes.set_errno(0)
-    libc.syscall(*map(ctypes.c_long, ({call}, *given)))
-    found.append(ctypes.get_errno())
-return found
-"""
+    body = CALL.format([[call, *given] for given in arguments])
     reply, _ = asked(level, body, {"__init__.py": "", "module.py": ""}, imports=["ctypes"])
     return reply.value
 

@@ -70,22 +70,6 @@ replies = st.builds(Reply, st.just("value"), values) | st.builds(
 WANTED = [1.0, np.zeros((2, 3)), [1, (2, 3)], {"a": 1.0, "b": np.float32(1)}, None, "x"]
 
 
-@given(replies, st.sampled_from(WANTED))
-def test_of_a_worker_that_knows_answers_one_of_eight_sentences_is_said(got, want):
-    reduced = telling.reduced(got, ["x = 1"] * 40, {"tiny.mean"})
-    found = compare.compare(reduced, Reply("value", want), {"tiny.mean", "tiny.double"})
-    if found is None:
-        return
-    said = telling.told(telling.by_kind(found, "tiny.double"), "tiny.double", "It holds.")
-    short = said.message.removeprefix("This does not hold yet: It holds. ")
-    assert short in {
-        *telling.KINDS.values(),
-        "This needs another exercise, which is not implemented yet.",
-    }
-    assert not said.expected
-    assert not said.program
-
-
 LONG = [0] * MARK
 
 
@@ -96,14 +80,21 @@ def test_the_length_of_what_is_long_is_not_told(got, want):
 
 @given(replies, st.sampled_from(WANTED))
 def test_no_number_or_word_of_an_answer_is_repeated(got, want):
+    """Of a worker that knows answers, one of eight sentences is said."""
     reduced = telling.reduced(got, ["x = 1"] * 40, {"tiny.mean"})
-    found = compare.compare(reduced, Reply("value", want), {"tiny.mean"})
+    found = compare.compare(reduced, Reply("value", want), {"tiny.mean", "tiny.double"})
     if found is None:
         return
     numbers = {int(n) for n in "".join(c if c.isdigit() else " " for c in found.message).split()}
     assert numbers <= {*range(41), 64, 32}  # sizes, lines, widths of dtypes
     assert "xx" not in found.message
     assert len(found.message) < 200
+    said = telling.told(telling.by_kind(found, "tiny.double"), "tiny.double", "It holds.")
+    short = said.message.removeprefix("This does not hold yet: It holds. ")
+    needs = "This needs another exercise, which is not implemented yet."
+    assert short in {*telling.KINDS.values(), needs}
+    assert not said.expected
+    assert not said.program
 
 
 PLACE = 'raise ValueError("no such thing", other) or [1, 2].sizes(x - None)\n    "in the next line"'
