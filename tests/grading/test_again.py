@@ -100,7 +100,7 @@ def test_interpreters_and_names_of_axes_that_a_call_leaves_are_seen_and_put_back
         seen = Seen("minijax", "Any")
         with seen.call([]):
             leave()
-        assert seen.found == {place}
+        assert seen.states == {place}
         assert (axis_env.frames, trace_state.stack) == before
 
 

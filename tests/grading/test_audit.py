@@ -148,7 +148,7 @@ def test_a_quick_audit_says_what_it_left_out_and_praises_only_what_it_tried(monk
     assert counts(report, "constant answer", "right answer", "mutant") == [
         *[(0, 0, 14), (1, 1, 1), (2, 2, 25)]
     ]
-    assert said(report, quick=True).partition("\nMessages that")[0] == (
+    assert said(report, quick=True).partition("\nThese messages")[0] == (
         "Tried: 7 submissions to tiny.\nAll of these get the grades that they should.\n"
         "Left out: 52 submissions. Without --quick they are tried, too.\n"
         "No whole audit is kept of tiny: nothing there counts as changed."
