@@ -141,7 +141,7 @@ def test_what_does_not_move():
         assert derivative(lambda x, f=f: derivative(lambda y: add(y, f(x)), x), 1.0) == 0.0
 
 
-def test_random_programs():
+def test_partial_derivatives_of_random_programs():
     """Partial derivatives of random programs are the same in either order."""
     for seed in range(30):
         f = random_program(seed, inputs=4, length=5)

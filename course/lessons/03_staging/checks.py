@@ -9,7 +9,7 @@ from weakref import WeakSet
 import pytest
 from checking import exercise
 
-from microjax.duals import derivative, jvp
+from microjax.duals import jvp
 from microjax.interpreters import (
     Interpreter,
     Op,
@@ -19,7 +19,7 @@ from microjax.interpreters import (
     mul,
     set_interpreter,
 )
-from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr, staged
+from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr
 
 
 class Text(Interpreter):

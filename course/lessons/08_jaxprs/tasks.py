@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from checking import exercise, yours
 from random_programs import LAX, for_programs, numbers
 

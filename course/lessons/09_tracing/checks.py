@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 from checking import exercise
 
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    abstract_eval_rules,
-    lt_p,
-    mul_p,
-    neg_p,
-    new_main,
-    reduce_sum_p,
-    sin_p,
-    trace_state,
-)
+from minijax.core import ShapedArray, mul_p, neg_p, new_main, sin_p, trace_state
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import Literal, Var
 from minijax.jvp import jvp

@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 import minijax.numpy as jnp
 import numpy as np
-import pytest
 from checking import exercise
 from random_programs import FIRST_CIRCLE, for_programs, numbers, results_of, slope
 
@@ -22,7 +21,7 @@ from minijax.core import Primitive, ShapedArray, get_aval, hlo_lowerings, not_ma
 from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr, raise_to_shaped
 from minijax.jit import batched_jaxpr, jit_impl, jvp_jaxpr, lower_body
 from minijax.lax import sin
-from minijax.lowering import Emitter, tensor_type
+from minijax.lowering import Emitter
 from minijax.placement import array_of
 from minijax.tracing import trace_to_jaxpr
 

@@ -13,15 +13,7 @@ from checking import exercise
 
 import minijax.numpy as jnp
 from minijax import make_jaxpr
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    abstract_eval_rules,
-    get_aval,
-    impl_rules,
-    new_main,
-    sin_p,
-)
+from minijax.core import Primitive, ShapedArray, abstract_eval_rules, impl_rules, new_main, sin_p
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, typecheck_jaxpr
 from minijax.jit import jit_p

@@ -13,7 +13,6 @@ from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import transpose
-from minijax.array import ArrayImpl
 from minijax.core import (
     Primitive,
     ShapedArray,
@@ -26,7 +25,7 @@ from minijax.core import (
     transpose_rules,
 )
 from minijax.dtypes import float0
-from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+from minijax.jaxpr import Jaxpr, JaxprEqn, Var, eval_jaxpr
 from minijax.jit import jvp_jaxpr
 from minijax.linearize import linearize_tree
 from minijax.tracing import make_jaxpr

@@ -13,7 +13,6 @@ from checking import exercise
 from random_programs import FIRST_CIRCLE, for_programs, numbers, results_of, slope
 
 import minijax
-from minijax import control_flow
 from minijax.control_flow import (
     Scan,
     SplitScan,

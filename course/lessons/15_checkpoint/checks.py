@@ -7,7 +7,6 @@ before it. Nothing here is compiled.
 import importlib
 
 import numpy as np
-import pytest
 from checking import exercise
 
 import minijax.numpy as jnp

@@ -7,7 +7,6 @@ import contextlib
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from checking import exercise
 from random_programs import for_programs, numbers, results_of, slope
 
