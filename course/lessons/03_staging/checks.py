@@ -1,8 +1,4 @@
-"""Checks of the `staging` lesson, for you to read and to run: `./jaxprentice check staging`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
-"""
+"""Checks of the `staging` lesson, for you to read and to run: `./jaxprentice check staging`."""
 
 from weakref import WeakSet
 

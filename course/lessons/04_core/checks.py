@@ -62,13 +62,6 @@ class Box(Tracer):
         self.how = how
 
 
-@pytest.fixture(autouse=True)
-def clean_stack():
-    """Every check starts with evaluation alone on the stack."""
-    del trace_state.stack[1:]
-    trace_state.dynamic_trace = None
-
-
 def push(*trace_types):
     """Put interpreters on the stack by hand, and return the whole stack."""
     for trace_type in trace_types:

@@ -1,7 +1,4 @@
-"""Checks of the `pytrees` lesson, for you to read and to run: `./jaxprentice check pytrees`.
-
-Each exercise has a few. An exercise that uses others, by calling them, waits until those are done.
-"""
+"""Checks of the `pytrees` lesson, for you to read and to run: `./jaxprentice check pytrees`."""
 
 from typing import Any, NamedTuple
 

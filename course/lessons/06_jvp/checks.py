@@ -1,23 +1,17 @@
-"""Checks of the `jvp` lesson, for you to read and to run: `./jaxprentice check jvp`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
-"""
+"""Checks of the `jvp` lesson, for you to read and to run: `./jaxprentice check jvp`."""
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, noted
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, slope
 
 import minijax.numpy as jnp
 from minijax.core import (
     Primitive,
-    Trace,
     Tracer,
     add_p,
     dot_general_p,
-    get_aval,
     impl_rules,
     jvp_rules,
     mul_p,
@@ -30,32 +24,6 @@ from minijax.errors import UnexpectedTracerError
 from minijax.jvp import JVPTrace, JVPTracer, bilinear_jvp, jvp, jvp_flat, sum_jvp
 
 FLOAT0 = np.dtype([("float0", np.void, 0)])  # the dtype of the tangents of integers
-
-
-class Toy(Trace):
-    """An interpreter that evaluates, and notes the names of the operations that it is given."""
-
-    def pure(self, val):
-        """Box a constant."""
-        return Box(self, val)
-
-    def process_primitive(self, primitive, tracers, params):
-        """Evaluate one level down, and box the result."""
-        self.main.global_data.append(primitive.name)
-        return Box(self, primitive.bind(*[t.val for t in tracers], **params))
-
-
-class Box(Tracer):
-    """What a `Toy` boxes values in."""
-
-    def __init__(self, trace, val):
-        self._trace = trace
-        self.val = val
-
-    @property
-    def aval(self):
-        """The abstract value of the value inside."""
-        return get_aval(self.val)
 
 
 exercise("jvp.process_primitive")
@@ -107,12 +75,12 @@ def test_nothing_moves(trace):
 
 def test_nothing_moves_below():
     """If no operand moves, interpreters further down take the operation."""
-    with new_main(Toy, []) as below, new_main(JVPTrace) as main:
+    with noted() as (boxed, names), new_main(JVPTrace) as main:
         trace = JVPTrace(main)
-        box = JVPTracer(trace, Box(Toy(below), 3.0), None)
+        box = JVPTracer(trace, boxed(3.0), None)
         out = trace.process_primitive(sin_p, [box], {})
-        assert below.global_data == ["sin"]
-        assert isinstance(out.primal, Box)
+        assert names == ["sin"]
+        assert isinstance(out.primal, Tracer)
 
 
 def test_no_rule(trace):
@@ -171,13 +139,10 @@ def test_value_of_a_product():
 
 def test_product_of_tracers():
     """Operands may be tracers, and for a constant one no term is computed."""
-    with new_main(Toy, []) as main:
-        trace = Toy(main)
-        value, tangent = bilinear_jvp(
-            mul_p, [Box(trace, 3.0), Box(trace, 5.0)], [Box(trace, 0.5), None]
-        )
+    with noted() as (boxed, names):
+        value, tangent = bilinear_jvp(mul_p, [boxed(3.0), boxed(5.0)], [boxed(0.5), None])
         assert (value.val, tangent.val) == (15.0, 2.5)
-        assert main.global_data == ["mul", "mul"]
+        assert names == ["mul", "mul"]
 
 
 def test_product_of_matrices():
@@ -221,21 +186,21 @@ def test_sum_shapes():
 
 def test_sum_of_tracers():
     """Operands and tangents may be tracers, which NumPy's functions would reject."""
-    with new_main(Toy, []) as main:
-        x, x_dot, y_dot = (Box(Toy(main), x) for x in (3.0, 0.5, 10.0))
+    with noted() as (boxed, _):
+        x, x_dot, y_dot = map(boxed, (3.0, 0.5, 10.0))
         value, tangent = sum_jvp(sub_p, [x, 4.0], [x_dot, y_dot])
         assert (value.val, tangent.val) == (-1.0, -9.5)
 
 
 def test_sum_with_a_constant():
     """For a constant operand, nothing is added or subtracted except its value."""
-    with new_main(Toy, []) as main:
-        x, t = (Box(Toy(main), x) for x in (3.0, 0.5))
+    with noted() as (boxed, names):
+        x, t = boxed(3.0), boxed(0.5)
         for primitive, tangents in ((add_p, [t, None]), (add_p, [None, t]), (sub_p, [t, None])):
-            main.global_data.clear()
+            names.clear()
             _, tangent = sum_jvp(primitive, [x, 4.0], tangents)
             assert tangent.val == 0.5
-            sums = [name for name in main.global_data if name in ("add", "sub")]
+            sums = [name for name in names if name in ("add", "sub")]
             assert sums == [primitive.name]
 
 

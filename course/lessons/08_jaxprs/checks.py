@@ -1,19 +1,17 @@
 """Checks of the `jaxprs` lesson, for you to read and to run: `./jaxprentice check jaxprs`.
 
-Programs are made by hand here. Each exercise has a few checks, and needs no other exercise than its
-own and those that the page names before it.
+Programs are made by hand here.
 """
 
 import itertools
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, typed, variables
 from random_programs import LAX, for_programs, numbers
 
 from minijax.core import (
     Primitive,
-    ShapedArray,
     abstract_eval_rules,
     counted,
     impl_rules,
@@ -23,16 +21,6 @@ from minijax.core import (
     transpose_p,
 )
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, TypeChecker, Var, dot_general_type, eval_jaxpr
-
-
-def typed(shape, dtype="float64", weak_type=False):
-    """An abstract value."""
-    return ShapedArray(shape, np.dtype(dtype), weak_type)
-
-
-def variables(count, shape=(), dtype="float64"):
-    """As many variables, all with the same type."""
-    return [Var(typed(shape, dtype)) for _ in range(count)]
 
 
 def same(name):
@@ -55,7 +43,7 @@ def test_equations_in_order():
 
 def test_literals_and_params():
     """A literal stands for itself, and params reach the primitive."""
-    a, b, c = variables(3, (1, 2))
+    a, b, c = variables(3, 1, 2)
     ten = Literal(10.0, typed(()))
     eqns = [
         JaxprEqn([ten, a], [b], sub_p, {}),
@@ -230,7 +218,7 @@ def check_equation(eqn, *bound):
 
 def test_results_are_bound():
     """An equation that is right binds its result, and the weak type does not matter."""
-    a, b = variables(2, (3,))
+    a, b = variables(2, 3)
     assert check_equation(JaxprEqn([a], [b], neg_p, {}), a) == {a, b}
     weak = Var(typed((), weak_type=True))
     (c,) = variables(1)
@@ -239,7 +227,7 @@ def test_results_are_bound():
 
 def test_types_of_results():
     """Shape and dtype must agree with the variable; the error says in which equation."""
-    (a,), (b,), (c,) = variables(1, (3,)), variables(1), variables(1, (3,), "float32")
+    (a,), (b,), (c,) = variables(1, 3), variables(1), variables(1, 3, dtype="float32")
     for wrong in (b, c):
         with pytest.raises(TypeError, match="In equation 1"):
             check_equation(JaxprEqn([a], [wrong], neg_p, {}), a)
