@@ -80,6 +80,16 @@ def noted() -> Iterator[tuple[Callable[[Any], Any], list[str]]]:
         yield Noting(main).pure, main.global_data
 
 
+def operation(name: str = "toy", *, several: bool = False, **rules: Callable[..., Any]) -> Any:
+    """A new primitive, with one result or several, and its rules: of `impl`, `jvp` and the like."""
+    from minijax import core
+
+    primitive = core.Primitive(name, multiple_results=several)
+    for kind, rule in rules.items():
+        getattr(core, f"{kind}_rules")[primitive] = rule
+    return primitive
+
+
 def typed(shape: tuple[int, ...] = (), dtype: Any = "float64", weak_type: bool = False) -> Any:
     """The type of an array: its abstract value."""
     import numpy as np

@@ -2,24 +2,12 @@
 
 import numpy as np
 import pytest
-from checking import exercise, noted
+from checking import exercise, noted, operation
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, slope
 
 import minijax.numpy as jnp
-from minijax.core import (
-    Primitive,
-    Tracer,
-    add_p,
-    dot_general_p,
-    impl_rules,
-    jvp_rules,
-    mul_p,
-    new_main,
-    sin_p,
-    sub_p,
-    trace_state,
-)
+from minijax.core import Tracer, add_p, dot_general_p, mul_p, new_main, sin_p, sub_p, trace_state
 from minijax.errors import UnexpectedTracerError
 from minijax.jvp import JVPTrace, JVPTracer, bilinear_jvp, jvp, jvp_flat, sum_jvp
 
@@ -45,9 +33,7 @@ def test_primitive_with_a_rule(trace):
 
 def test_tangent_of_zeros(trace):
     """Only None says that nothing moves: for a tangent whose numbers are 0 the rule is called."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x: x
-    jvp_rules[toy] = lambda primals, tangents: (primals[0], "what the rule gives")
+    toy = operation(impl=lambda x: x, jvp=lambda xs, ts: (xs[0], "what the rule gives"))
     for x_dot in (0.0, np.zeros(2)):
         out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
         assert out.tangent == "what the rule gives"
@@ -55,9 +41,10 @@ def test_tangent_of_zeros(trace):
 
 def test_rule_gets_everything(trace):
     """The rule gets values, tangents and params, even if only one of the operands moves."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x, y, z, *, scale: scale * x
-    jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
+    toy = operation(
+        impl=lambda x, y, z, *, scale: scale * x,
+        jvp=lambda xs, ts, *, scale: (7.5, [*xs, *ts, scale]),
+    )
     boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
     out = trace.process_primitive(toy, boxes, {"scale": 7})
     assert out.primal == 7.5
@@ -66,8 +53,7 @@ def test_rule_gets_everything(trace):
 
 def test_nothing_moves(trace):
     """If no operand moves, no rule is needed, and the result is a constant."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x, *, scale: scale * x
+    toy = operation(impl=lambda x, *, scale: scale * x)
     out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
     assert isinstance(out, JVPTracer)
     assert (out.primal, out.tangent) == (6.0, None)
@@ -85,17 +71,16 @@ def test_nothing_moves_below():
 
 def test_no_rule(trace):
     """If an operand moves and there is no rule, the error names the primitive."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x: x
+    toy = operation("toy", impl=lambda x: x)
     with pytest.raises(NotImplementedError, match="toy"):
         trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
 
 
 def test_several_results(trace):
     """A primitive with several results returns a list of boxes, moving or not."""
-    toy = Primitive("toy", multiple_results=True)
-    impl_rules[toy] = lambda x: [x, -x]
-    jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
+    toy = operation(
+        several=True, impl=lambda x: [x, -x], jvp=lambda xs, ts: ([1.0, 2.0], [10.0, None])
+    )
     outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
     assert type(outs).__name__ == "list"
     assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]

@@ -8,12 +8,12 @@ import importlib
 
 import numpy as np
 import pytest
-from checking import exercise, names, run, typed
+from checking import exercise, names, operation, run, typed
 from random_programs import SMOOTH, for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import make_jaxpr
-from minijax.core import Primitive, abstract_eval_rules, impl_rules, new_main, sin_p
+from minijax.core import impl_rules, new_main, sin_p
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, typecheck_jaxpr
 from minijax.jit import jit_p
@@ -49,9 +49,7 @@ exercise("linearize.stage_out")
 def test_a_result_is_a_type_and_a_variable(trace):
     """One result is a list with one box, unknown, whose type follows from the operands' types."""
     vector, number = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
-    mul_p = Primitive("mul")
-    abstract_eval_rules[mul_p] = lambda x, y: x
-    outs = trace.stage_out(mul_p, [vector, number], {})
+    outs = trace.stage_out(operation(abstract_eval=lambda x, y: x), [vector, number], {})
     assert type(outs) is list
     (out,) = outs
     assert type(out) is PartialEvalTracer
@@ -62,8 +60,7 @@ def test_a_result_is_a_type_and_a_variable(trace):
 def test_a_recipe_has_all_of_an_equation(trace):
     """A recipe has the primitive, all operands, the params and the variables of the results."""
     x, y = trace.new_arg(unknown(VECTOR)), trace.pure(2.0)
-    primitive = Primitive("toy")
-    abstract_eval_rules[primitive] = lambda x, y, *, by: x
+    primitive = operation(abstract_eval=lambda x, y, *, by: x)
     (out,) = trace.stage_out(primitive, [y, x], {"by": 3.0})
     recipe = out.recipe
     assert [t is x for t, x in zip(recipe.tracers_in, [y, x], strict=True)] == [True, True]
@@ -73,8 +70,7 @@ def test_a_recipe_has_all_of_an_equation(trace):
 
 def test_several_results_have_one_recipe(trace):
     """Several results have one recipe, and a variable each."""
-    primitive = Primitive("toy", multiple_results=True)
-    abstract_eval_rules[primitive] = lambda x: [x, VECTOR, x]
+    primitive = operation(several=True, abstract_eval=lambda x: [x, VECTOR, x])
     outs = trace.stage_out(primitive, [trace.new_arg(unknown(FLOAT))], {})
     assert [out.aval for out in outs] == [FLOAT, VECTOR, FLOAT]
     assert len({id(out.recipe) for out in outs}) == 1

@@ -7,21 +7,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from checking import exercise, names, run, typed, variables
+from checking import exercise, names, operation, run, typed, variables
 from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import transpose
-from minijax.core import (
-    Primitive,
-    UndefPrimal,
-    abstract_eval_rules,
-    neg_p,
-    sin_p,
-    sub_p,
-    transpose_p,
-    transpose_rules,
-)
+from minijax.core import UndefPrimal, neg_p, sin_p, sub_p, transpose_p
 from minijax.dtypes import float0
 from minijax.jaxpr import Jaxpr, JaxprEqn
 from minijax.jit import jvp_jaxpr
@@ -184,10 +175,10 @@ def test_used_twice():
 
 def test_rule_is_called_once():
     """However often a result is used, the rule of its equation is called once."""
-    twice = Primitive("twice")
-    abstract_eval_rules[twice] = lambda x: x
     seen = []
-    transpose_rules[twice] = lambda ct, x: [seen.append(float(ct)) or ct * 2.0]
+    twice = operation(
+        abstract_eval=lambda x: x, transpose=lambda ct, x: [seen.append(float(ct)) or ct * 2.0]
+    )
     a, b, c = variables(3)
     eqns = [JaxprEqn([a], [b], twice, {}), JaxprEqn([b], [c], neg_p, {})]
     (out,) = backward_pass(Jaxpr([], [a], [c, b], eqns), [], [linear()], [3.0, 5.0])
@@ -221,9 +212,9 @@ def test_known_results():
 
 def test_a_list_of_one():
     """A primitive with multiple_results has its cotangents in a list, even with one result."""
-    toy = Primitive("toy", multiple_results=True)
-    abstract_eval_rules[toy] = lambda x: [x]
-    transpose_rules[toy] = lambda cts, x: [sum(cts) * 10.0]
+    toy = operation(
+        several=True, abstract_eval=lambda x: [x], transpose=lambda cts, x: [sum(cts) * 10.0]
+    )
     a, b = variables(2)
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], toy, {})])
     assert backward_pass(jaxpr, [], [linear()], [np.array(3.0)]) == [30.0]
@@ -231,15 +222,13 @@ def test_a_list_of_one():
 
 def test_what_the_rule_gets():
     """A rule for several results gets a list of cotangents; without any, no rule is called."""
-    toy = Primitive("toy", multiple_results=True)
-    abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
     calls = []
 
     def toy_transpose(cts, x, y, *, k):
         calls.append((cts, type(x).__name__, y, k))
         return [None if cts[1] is None else cts[1] * k, None]
 
-    transpose_rules[toy] = toy_transpose
+    toy = operation(several=True, abstract_eval=lambda x, y, *, k: [x, x], transpose=toy_transpose)
     a, b, c, d, e, f = variables(6)
     dead = JaxprEqn([a], [f], sin_p, {})  # sin has no transpose rule
     known = JaxprEqn([b], [e], neg_p, {})
