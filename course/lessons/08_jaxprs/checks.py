@@ -162,13 +162,6 @@ def test_products_of_two_dtypes():
 exercise("jaxprs.check_equation")
 
 
-def checker(*bound):
-    """A type checker that takes these variables as bound."""
-    out = TypeChecker(Jaxpr([], list(bound), [], []))
-    out.bound = set(bound)
-    return out
-
-
 class Lenient(TypeChecker):
     """Right siblings for checks of `check_equation`, without literals."""
 
