@@ -167,9 +167,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def evaluate_again() -> None:
-    """Forget the interpreter of Part I that a failed test has left current, as a thread would."""
+    """Forget the interpreters that a failed test has left current, as a new thread would."""
     if context := getattr(sys.modules.get("microjax.interpreters"), "context", None):
         vars(context).clear()
+    if state := getattr(sys.modules.get("minijax.core"), "trace_state", None):
+        del state.stack[1:]
+        state.dynamic_trace = None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,8 +8,6 @@ from math import prod
 
 from microjax.interpreters import Interpreter, current_interpreter, set_interpreter
 
-DIE = {float(face): Fraction(1, 6) for face in range(1, 7)}
-
 
 @dataclass(frozen=True)
 class Chance:

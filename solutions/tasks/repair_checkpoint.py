@@ -1,5 +1,3 @@
-"""What changes in `repair_checkpoint.py`."""
-
 from minijax import make_jaxpr
 from minijax.jaxpr import jaxpr_as_fun
 

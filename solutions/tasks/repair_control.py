@@ -1,6 +1,3 @@
-"""What changes in `repair_control.py`."""
-
-
 def drain(k, height, steps):
     """The height at the end, and how much water has left the tank."""
 

@@ -1,5 +1,3 @@
-"""What changes in `repair_core.py`."""
-
 from minijax.core import full_raise
 
 

@@ -1,6 +1,3 @@
-"""What changes in `repair_custom.py`."""
-
-
 def demanded(env, jaxpr, consts, args):
     """The results of a program; `env` remembers what has been computed in this call of it."""
     write(env, [*jaxpr.constvars, *jaxpr.invars], [*consts, *args])

@@ -1,6 +1,3 @@
-"""What changes in `repair_duals.py`."""
-
-
 def with_slope(f, slope):
     """`f`, for floats and dual numbers."""
 

@@ -1,6 +1,3 @@
-"""What changes in `repair_grad.py`."""
-
-
 def gradient(f, *xs):
     """The gradients of the sum of `f(*xs)` with respect to all of `xs`."""
     tape = []

@@ -1,6 +1,3 @@
-"""What changes in `repair_interpreters.py`."""
-
-
 def measured(programs, x):
     """The programs in turn, each with its value at `x` and the number of its operations."""
     for program in programs:

@@ -1,6 +1,3 @@
-"""What changes in `repair_jaxprs.py`."""
-
-
 def inline(jaxpr):
     """The program without calls. The programs that it calls have no constants."""
     new = {}  # what replaces a variable

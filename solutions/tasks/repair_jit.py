@@ -1,6 +1,3 @@
-"""What changes in `repair_jit.py`."""
-
-
 def shared(f):
     """`f`, compiled; by an executable that all functions with this program share."""
 

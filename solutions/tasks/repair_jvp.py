@@ -1,5 +1,3 @@
-"""What changes in `repair_jvp.py`."""
-
 from minijax.core import Tracer
 
 

@@ -1,5 +1,3 @@
-"""What changes in `repair_linearize.py`."""
-
 from minijax.jaxpr import Literal
 
 

@@ -1,6 +1,3 @@
-"""What changes in `repair_pytrees.py`."""
-
-
 def part(params, pairs, index):
     """One of the two trees in a tree of pairs, which are where the parameters were."""
     return tree_map(lambda _, pair: pair[index], params, pairs)

@@ -1,6 +1,3 @@
-"""What changes in `repair_random.py`."""
-
-
 def walk(key, log_density, steps):
     """The places of a walk of so many steps, which begins at 0."""
 

@@ -1,5 +1,3 @@
-"""What changes in `repair_stackless.py`."""
-
 from microjax.stackless import Interpreter
 
 

@@ -1,6 +1,3 @@
-"""What changes in `repair_staging.py`."""
-
-
 class Table:
     def write(self, atom, value):
         """Keep the value of an atom."""

@@ -1,6 +1,3 @@
-"""What changes in `repair_tracing.py`."""
-
-
 def logged(f, *args):
     """The result of `f`, and the names of its operations."""
     with new_main(LogTrace, []) as main:

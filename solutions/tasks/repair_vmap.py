@@ -1,5 +1,3 @@
-"""What changes in `repair_vmap.py`."""
-
 from minijax.core import get_aval
 from minijax.vmap import remove_axis
 

@@ -1,6 +1,3 @@
-"""What changes in `repair_newlesson.py`."""
-
-
 def tripled(x):
     """Three times `x`."""
     return first(x) + x  # FILL IN: the same definition without the slip

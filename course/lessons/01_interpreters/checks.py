@@ -1,7 +1,8 @@
 """Checks of the `interpreters` lesson, for you to read and run: `./jaxprentice check interpreters`.
 
 Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
+before it, so you can do them in any order that pleases you. So it is in all lessons, unless their
+checks say something else.
 """
 
 import pytest

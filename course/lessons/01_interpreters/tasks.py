@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from checking import exercise, yours
+from checking import exercise, random_program, yours
 
 from microjax.interpreters import (
     EvalInterpreter,
@@ -20,21 +20,6 @@ from microjax.interpreters import (
 DIE = {float(face): Fraction(1, 6) for face in range(1, 7)}
 COIN = {-1.0: Fraction(1, 3), 1.0: Fraction(2, 3)}
 EVEN = {0.0: Fraction(1, 2), 0.5: Fraction(1, 4), 2.0: Fraction(1, 4)}
-
-
-def random_program(seed, length=6):
-    """A program of sums and products, in which values are used several times and constants occur."""
-    chance = random.Random(seed)
-    steps = [(chance.choice([add, mul]), chance.random(), chance.random()) for _ in range(length)]
-    constants = [chance.choice([-1.0, 0.5, 2.0]) for _ in range(2)]
-
-    def program(*inputs):
-        values = [*constants, *inputs]
-        for op, i, j in steps:
-            values.append(op(values[int(i * len(values))], values[int(j * len(values))]))
-        return values[-1]
-
-    return program
 
 
 def one_by_one(f, *dice):
@@ -70,7 +55,8 @@ def test_one_throw_used_twice():
 def test_random_programs():
     """The odds are those that a run for each outcome finds, and add up to 1."""
     for seed in range(60):
-        f, dice = random_program(seed), random.Random(seed).sample([DIE, COIN, EVEN, COIN], 3)
+        f = random_program(seed, 3, 6)
+        dice = random.Random(seed).sample([DIE, COIN, EVEN, COIN], 3)
         assert odds(f, *dice) == one_by_one(f, *dice)
         assert sum(odds(f, *dice).values()) == 1
 

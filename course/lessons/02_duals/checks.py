@@ -1,8 +1,4 @@
-"""Checks of the `duals` lesson, for you to read and to run: `./jaxprentice check duals`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it.
-"""
+"""Checks of the `duals` lesson, for you to read and to run: `./jaxprentice check duals`."""
 
 import pytest
 from checking import exercise

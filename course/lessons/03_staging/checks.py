@@ -1,15 +1,11 @@
-"""Checks of the `staging` lesson, for you to read and to run: `./jaxprentice check staging`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
-"""
+"""Checks of the `staging` lesson, for you to read and to run: `./jaxprentice check staging`."""
 
 from weakref import WeakSet
 
 import pytest
 from checking import exercise
 
-from microjax.duals import derivative, jvp
+from microjax.duals import jvp
 from microjax.interpreters import (
     Interpreter,
     Op,
@@ -19,7 +15,7 @@ from microjax.interpreters import (
     mul,
     set_interpreter,
 )
-from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr, staged
+from microjax.staging import Equation, Jaxpr, Var, build_jaxpr, dce_jaxpr, eval_jaxpr
 
 
 class Text(Interpreter):

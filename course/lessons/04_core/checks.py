@@ -9,7 +9,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, operation
 from random_programs import for_programs, numbers
 
 from minijax.array import ArrayImpl
@@ -17,7 +17,6 @@ from minijax.core import (
     ConcreteArray,
     EvalTrace,
     MainTrace,
-    Primitive,
     ShapedArray,
     Trace,
     Tracer,
@@ -27,7 +26,6 @@ from minijax.core import (
     find_top_trace,
     full_raise,
     get_aval,
-    impl_rules,
     mul_p,
     reduce_sum_p,
     sin_p,
@@ -60,13 +58,6 @@ class Box(Tracer):
         self._trace = trace
         self.val = val
         self.how = how
-
-
-@pytest.fixture(autouse=True)
-def clean_stack():
-    """Every check starts with evaluation alone on the stack."""
-    del trace_state.stack[1:]
-    trace_state.dynamic_trace = None
 
 
 def push(*trace_types):
@@ -326,8 +317,7 @@ def test_counted_leaves_the_boxes_of_others():
 
 def test_counted_several_results():
     """An operation with several results counts once, and each of them can be used further."""
-    halves = Primitive("halves", multiple_results=True)
-    impl_rules[halves] = lambda x: [np.floor(x / 2), np.ceil(x / 2)]
+    halves = operation("halves", several=True, impl=lambda x: [np.floor(x / 2), np.ceil(x / 2)])
 
     def product(x):
         low, high = halves.bind(x)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from checking import exercise, yours
+from checking import exercise, operation, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers
 
 import minijax.numpy as jnp
 from minijax import lax
-from minijax.core import Primitive, counted, impl_rules, trace_state
+from minijax.core import counted, trace_state
 
 SMOOTH = ("add", "sub", "mul", "neg", "sin", "cos", "exp", "transpose", "reduce_sum", "dot_general")
 OPERATIONS = (*SMOOTH, "div", "log", "gt", "lt", "convert_element_type")
@@ -60,8 +60,7 @@ def test_name_of_the_operation():
 
 def test_several_results():
     """A primitive with several results is watched like any other."""
-    roots = Primitive("roots", multiple_results=True)
-    impl_rules[roots] = lambda x: [np.sqrt(x), -np.sqrt(x)]
+    roots = operation("roots", several=True, impl=lambda x: [np.sqrt(x), -np.sqrt(x)])
     assert_allclose(np.asarray(find_nans(lambda x: roots.bind(x)[1] * 2.0)(9.0)), -6.0)
     assert "roots" in born(find_nans, lambda x: roots.bind(x)[0], -9.0)
 

@@ -1,9 +1,5 @@
-"""Checks of the `pytrees` lesson, for you to read and to run: `./jaxprentice check pytrees`.
+"""Checks of the `pytrees` lesson, for you to read and to run: `./jaxprentice check pytrees`."""
 
-Each exercise has a few. An exercise that uses others, by calling them, waits until those are done.
-"""
-
-from collections import namedtuple
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,14 +10,10 @@ from random_trees import make
 from minijax.tree import (
     NodeType,
     PyTreeDef,
-    dict_to_children,
     flatten_fun,
     flatten_up_to,
     leaf,
-    namedtuple_type,
-    node_type,
     node_types,
-    register_pytree_node,
     tree_flatten,
     tree_map,
     tree_unflatten,

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
 from checking import exercise, yours
 from random_programs import for_programs
 from random_trees import make

@@ -1,61 +1,17 @@
-"""Checks of the `jvp` lesson, for you to read and to run: `./jaxprentice check jvp`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order that pleases you.
-"""
+"""Checks of the `jvp` lesson, for you to read and to run: `./jaxprentice check jvp`."""
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, noted, operation
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, slope
 
 import minijax.numpy as jnp
-from minijax.core import (
-    Primitive,
-    Trace,
-    Tracer,
-    add_p,
-    dot_general_p,
-    get_aval,
-    impl_rules,
-    jvp_rules,
-    mul_p,
-    new_main,
-    sin_p,
-    sub_p,
-    trace_state,
-)
+from minijax.core import Tracer, add_p, dot_general_p, mul_p, new_main, sin_p, sub_p, trace_state
 from minijax.errors import UnexpectedTracerError
 from minijax.jvp import JVPTrace, JVPTracer, bilinear_jvp, jvp, jvp_flat, sum_jvp
 
 FLOAT0 = np.dtype([("float0", np.void, 0)])  # the dtype of the tangents of integers
-
-
-class Toy(Trace):
-    """An interpreter that evaluates, and notes the names of the operations that it is given."""
-
-    def pure(self, val):
-        """Box a constant."""
-        return Box(self, val)
-
-    def process_primitive(self, primitive, tracers, params):
-        """Evaluate one level down, and box the result."""
-        self.main.global_data.append(primitive.name)
-        return Box(self, primitive.bind(*[t.val for t in tracers], **params))
-
-
-class Box(Tracer):
-    """What a `Toy` boxes values in."""
-
-    def __init__(self, trace, val):
-        self._trace = trace
-        self.val = val
-
-    @property
-    def aval(self):
-        """The abstract value of the value inside."""
-        return get_aval(self.val)
 
 
 exercise("jvp.process_primitive")
@@ -77,9 +33,7 @@ def test_primitive_with_a_rule(trace):
 
 def test_tangent_of_zeros(trace):
     """Only None says that nothing moves: for a tangent whose numbers are 0 the rule is called."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x: x
-    jvp_rules[toy] = lambda primals, tangents: (primals[0], "what the rule gives")
+    toy = operation(impl=lambda x: x, jvp=lambda xs, ts: (xs[0], "what the rule gives"))
     for x_dot in (0.0, np.zeros(2)):
         out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, x_dot)], {})
         assert out.tangent == "what the rule gives"
@@ -87,9 +41,10 @@ def test_tangent_of_zeros(trace):
 
 def test_rule_gets_everything(trace):
     """The rule gets values, tangents and params, even if only one of the operands moves."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x, y, z, *, scale: scale * x
-    jvp_rules[toy] = lambda primals, tangents, *, scale: (7.5, [*primals, *tangents, scale])
+    toy = operation(
+        impl=lambda x, y, z, *, scale: scale * x,
+        jvp=lambda xs, ts, *, scale: (7.5, [*xs, *ts, scale]),
+    )
     boxes = [JVPTracer(trace, *pair) for pair in ((3.0, None), (4.0, 10.0), (5.0, None))]
     out = trace.process_primitive(toy, boxes, {"scale": 7})
     assert out.primal == 7.5
@@ -98,8 +53,7 @@ def test_rule_gets_everything(trace):
 
 def test_nothing_moves(trace):
     """If no operand moves, no rule is needed, and the result is a constant."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x, *, scale: scale * x
+    toy = operation(impl=lambda x, *, scale: scale * x)
     out = trace.process_primitive(toy, [JVPTracer(trace, 3.0, None)], {"scale": 2})
     assert isinstance(out, JVPTracer)
     assert (out.primal, out.tangent) == (6.0, None)
@@ -107,27 +61,26 @@ def test_nothing_moves(trace):
 
 def test_nothing_moves_below():
     """If no operand moves, interpreters further down take the operation."""
-    with new_main(Toy, []) as below, new_main(JVPTrace) as main:
+    with noted() as (boxed, names), new_main(JVPTrace) as main:
         trace = JVPTrace(main)
-        box = JVPTracer(trace, Box(Toy(below), 3.0), None)
+        box = JVPTracer(trace, boxed(3.0), None)
         out = trace.process_primitive(sin_p, [box], {})
-        assert below.global_data == ["sin"]
-        assert isinstance(out.primal, Box)
+        assert names == ["sin"]
+        assert isinstance(out.primal, Tracer)
 
 
 def test_no_rule(trace):
     """If an operand moves and there is no rule, the error names the primitive."""
-    toy = Primitive("toy")
-    impl_rules[toy] = lambda x: x
+    toy = operation("toy", impl=lambda x: x)
     with pytest.raises(NotImplementedError, match="toy"):
         trace.process_primitive(toy, [JVPTracer(trace, 3.0, 1.0)], {})
 
 
 def test_several_results(trace):
     """A primitive with several results returns a list of boxes, moving or not."""
-    toy = Primitive("toy", multiple_results=True)
-    impl_rules[toy] = lambda x: [x, -x]
-    jvp_rules[toy] = lambda primals, tangents: ([1.0, 2.0], [10.0, None])
+    toy = operation(
+        several=True, impl=lambda x: [x, -x], jvp=lambda xs, ts: ([1.0, 2.0], [10.0, None])
+    )
     outs = trace.process_primitive(toy, [JVPTracer(trace, 3.0, 5.0)], {})
     assert type(outs).__name__ == "list"
     assert [(out.primal, out.tangent) for out in outs] == [(1.0, 10.0), (2.0, None)]
@@ -171,13 +124,10 @@ def test_value_of_a_product():
 
 def test_product_of_tracers():
     """Operands may be tracers, and for a constant one no term is computed."""
-    with new_main(Toy, []) as main:
-        trace = Toy(main)
-        value, tangent = bilinear_jvp(
-            mul_p, [Box(trace, 3.0), Box(trace, 5.0)], [Box(trace, 0.5), None]
-        )
+    with noted() as (boxed, names):
+        value, tangent = bilinear_jvp(mul_p, [boxed(3.0), boxed(5.0)], [boxed(0.5), None])
         assert (value.val, tangent.val) == (15.0, 2.5)
-        assert main.global_data == ["mul", "mul"]
+        assert names == ["mul", "mul"]
 
 
 def test_product_of_matrices():
@@ -221,21 +171,21 @@ def test_sum_shapes():
 
 def test_sum_of_tracers():
     """Operands and tangents may be tracers, which NumPy's functions would reject."""
-    with new_main(Toy, []) as main:
-        x, x_dot, y_dot = (Box(Toy(main), x) for x in (3.0, 0.5, 10.0))
+    with noted() as (boxed, _):
+        x, x_dot, y_dot = map(boxed, (3.0, 0.5, 10.0))
         value, tangent = sum_jvp(sub_p, [x, 4.0], [x_dot, y_dot])
         assert (value.val, tangent.val) == (-1.0, -9.5)
 
 
 def test_sum_with_a_constant():
     """For a constant operand, nothing is added or subtracted except its value."""
-    with new_main(Toy, []) as main:
-        x, t = (Box(Toy(main), x) for x in (3.0, 0.5))
+    with noted() as (boxed, names):
+        x, t = boxed(3.0), boxed(0.5)
         for primitive, tangents in ((add_p, [t, None]), (add_p, [None, t]), (sub_p, [t, None])):
-            main.global_data.clear()
+            names.clear()
             _, tangent = sum_jvp(primitive, [x, 4.0], tangents)
             assert tangent.val == 0.5
-            sums = [name for name in main.global_data if name in ("add", "sub")]
+            sums = [name for name in names if name in ("add", "sub")]
             assert sums == [primitive.name]
 
 

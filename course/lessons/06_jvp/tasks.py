@@ -1,7 +1,6 @@
 """Checks of what lies beyond the exercises: `./jaxprentice check jvp.open` and `jvp.repair`."""
 
 import numpy as np
-import pytest
 from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of, slope

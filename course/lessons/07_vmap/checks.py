@@ -1,18 +1,14 @@
-"""Checks of the `vmap` lesson, for you to read and to run: `./jaxprentice check vmap`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it, so you can do them in any order you like.
-"""
+"""Checks of the `vmap` lesson, for you to read and to run: `./jaxprentice check vmap`."""
 
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, noted
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import lax
-from minijax.core import Trace, Tracer, dot_general_p, get_aval, impl_rules, new_main, not_mapped
+from minijax.core import dot_general_p, impl_rules, not_mapped
 from minijax.vmap import (
     align_operand,
     dot_general_batch,
@@ -23,32 +19,6 @@ from minijax.vmap import (
 
 GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CUBE = np.arange(24.0).reshape(2, 3, 4)
-
-
-class Toy(Trace):
-    """An interpreter that evaluates, and notes the names of the operations that it is given."""
-
-    def pure(self, val):
-        """Box a constant."""
-        return Box(self, val)
-
-    def process_primitive(self, primitive, tracers, params):
-        """Evaluate one level down, and box the result."""
-        self.main.global_data.append(primitive.name)
-        return Box(self, primitive.bind(*[t.val for t in tracers], **params))
-
-
-class Box(Tracer):
-    """What a `Toy` boxes values in."""
-
-    def __init__(self, trace, val):
-        self._trace = trace
-        self.val = val
-
-    @property
-    def aval(self):
-        """The abstract value of the value inside."""
-        return get_aval(self.val)
 
 
 exercise("vmap.move_batch_axis")
@@ -72,18 +42,18 @@ def test_value_is_repeated():
 
 def test_tracer_is_moved():
     """The value may be a tracer, and one operation does it."""
-    with new_main(Toy, []) as main:
-        box = Box(Toy(main), GRID)
+    with noted() as (boxed, names):
+        box = boxed(GRID)
         assert move_batch_axis(3, 1, 0, box).shape == (3, 2)
         assert move_batch_axis(9, not_mapped, 0, box).shape == (9, 2, 3)
-        assert main.global_data == ["transpose", "broadcast_in_dim"]
+        assert names == ["transpose", "broadcast_in_dim"]
 
 
 def test_nothing_moves():
     """Nothing is bound if the batch axis is in its place already."""
-    with new_main(Toy, []) as main:
-        assert move_batch_axis(3, 1, 1, Box(Toy(main), GRID)).shape == (2, 3)
-        assert main.global_data == []
+    with noted() as (boxed, names):
+        assert move_batch_axis(3, 1, 1, boxed(GRID)).shape == (2, 3)
+        assert names == []
 
 
 exercise("vmap.align_operand")
@@ -113,9 +83,9 @@ def test_numbers_times_vectors():
 
 def test_nothing_is_missing():
     """An operand that is in this form already costs no operation."""
-    with new_main(Toy, []) as main:
-        assert align_operand(2, 0, Box(Toy(main), GRID), 1).shape == (2, 3)
-        assert main.global_data == []
+    with noted() as (boxed, names):
+        assert align_operand(2, 0, boxed(GRID), 1).shape == (2, 3)
+        assert names == []
 
 
 exercise("vmap.reduce_sum_rule")
@@ -139,9 +109,9 @@ def test_sums_of_examples(axes, dim, examples, want):
 
 def test_one_sum():
     """One sum is bound, for all examples together."""
-    with new_main(Toy, []) as main:
-        reduce_sum_batch(3, [Box(Toy(main), CUBE)], [1], axes=(1, 0))
-        assert main.global_data == ["reduce_sum"]
+    with noted() as (boxed, names):
+        reduce_sum_batch(3, [boxed(CUBE)], [1], axes=(1, 0))
+        assert names == ["reduce_sum"]
 
 
 exercise("vmap.dot_general_rule")
@@ -200,11 +170,11 @@ def test_nested_as_they_came_in():
 
 def test_one_product():
     """One product is bound, on the operands unchanged."""
-    with new_main(Toy, []) as main:
-        boxes = [Box(Toy(main), CUBE), Box(Toy(main), np.ones((3, 4)))]
+    with noted() as (boxed, names):
+        boxes = [boxed(CUBE), boxed(np.ones((3, 4)))]
         dot_general_batch(3, boxes, [1, 0], **DOT)
         dot_general_batch(3, [boxes[0], np.ones(4)], [1, not_mapped], **DOT)
-        assert main.global_data == ["dot_general", "dot_general"]
+        assert names == ["dot_general", "dot_general"]
 
 
 exercise("vmap.jacobian")

@@ -1,45 +1,17 @@
 """Checks of the `jaxprs` lesson, for you to read and to run: `./jaxprentice check jaxprs`.
 
-Programs are made by hand here. Each exercise has a few checks, and needs no other exercise than its
-own and those that the page names before it.
+Programs are made by hand here.
 """
 
 import itertools
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, operation, typed, variables
 from random_programs import LAX, for_programs, numbers
 
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    abstract_eval_rules,
-    counted,
-    impl_rules,
-    mul_p,
-    neg_p,
-    sub_p,
-    transpose_p,
-)
+from minijax.core import counted, mul_p, neg_p, sub_p, transpose_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, TypeChecker, Var, dot_general_type, eval_jaxpr
-
-
-def typed(shape, dtype="float64", weak_type=False):
-    """An abstract value."""
-    return ShapedArray(shape, np.dtype(dtype), weak_type)
-
-
-def variables(count, shape=(), dtype="float64"):
-    """As many variables, all with the same type."""
-    return [Var(typed(shape, dtype)) for _ in range(count)]
-
-
-def same(name):
-    """A primitive that returns its operand."""
-    primitive = Primitive(name)
-    impl_rules[primitive] = lambda x: x
-    return primitive
 
 
 exercise("jaxprs.eval_jaxpr")
@@ -55,7 +27,7 @@ def test_equations_in_order():
 
 def test_literals_and_params():
     """A literal stands for itself, and params reach the primitive."""
-    a, b, c = variables(3, (1, 2))
+    a, b, c = variables(3, 1, 2)
     ten = Literal(10.0, typed(()))
     eqns = [
         JaxprEqn([ten, a], [b], sub_p, {}),
@@ -68,8 +40,7 @@ def test_literals_and_params():
 
 def test_several_results():
     """A primitive may return several results."""
-    swap_p = Primitive("swap", multiple_results=True)
-    impl_rules[swap_p] = lambda x, y: [y, x]
+    swap_p = operation("swap", several=True, impl=lambda x, y: [y, x])
     a, b, c, d = variables(4)
     jaxpr = Jaxpr([], [a, b], [c, d], [JaxprEqn([a, b], [c, d], swap_p, {})])
     assert eval_jaxpr(jaxpr, [], 1.0, 2.0) == [2.0, 1.0]
@@ -78,7 +49,7 @@ def test_several_results():
 def test_operations_are_bound():
     """An interpreter above sees each equation."""
     a, b, c = variables(3)
-    first_p, second_p = same("first"), same("second")
+    first_p, second_p = (operation(x, impl=lambda x: x) for x in ("first", "second"))
     eqns = [JaxprEqn([a], [b], first_p, {}), JaxprEqn([b], [c], second_p, {})]
     assert counted(lambda x: eval_jaxpr(Jaxpr([], [a], [c], eqns), [], x)[0])(3.0) == (3.0, 2)
 
@@ -86,10 +57,9 @@ def test_operations_are_bound():
 def test_each_run_has_its_own_values():
     """A program whose second equation runs the program again, once, with another value."""
     a, b, c = variables(3)
-    again_p = Primitive("again")
+    again_p = operation(impl=lambda x: eval_jaxpr(jaxpr, [], 1.0)[0] if x > 1.0 else np.array(0.0))
     eqns = [JaxprEqn([a], [b], again_p, {}), JaxprEqn([a, b], [c], sub_p, {})]
     jaxpr = Jaxpr([], [a], [c], eqns)
-    impl_rules[again_p] = lambda x: eval_jaxpr(jaxpr, [], 1.0)[0] if x > 1.0 else np.array(0.0)
     assert float(eval_jaxpr(jaxpr, [], 5.0)[0]) == 4.0
 
 
@@ -192,13 +162,6 @@ def test_products_of_two_dtypes():
 exercise("jaxprs.check_equation")
 
 
-def checker(*bound):
-    """A type checker that takes these variables as bound."""
-    out = TypeChecker(Jaxpr([], list(bound), [], []))
-    out.bound = set(bound)
-    return out
-
-
 class Lenient(TypeChecker):
     """Right siblings for checks of `check_equation`, without literals."""
 
@@ -230,7 +193,7 @@ def check_equation(eqn, *bound):
 
 def test_results_are_bound():
     """An equation that is right binds its result, and the weak type does not matter."""
-    a, b = variables(2, (3,))
+    a, b = variables(2, 3)
     assert check_equation(JaxprEqn([a], [b], neg_p, {}), a) == {a, b}
     weak = Var(typed((), weak_type=True))
     (c,) = variables(1)
@@ -239,7 +202,7 @@ def test_results_are_bound():
 
 def test_types_of_results():
     """Shape and dtype must agree with the variable; the error says in which equation."""
-    (a,), (b,), (c,) = variables(1, (3,)), variables(1), variables(1, (3,), "float32")
+    (a,), (b,), (c,) = variables(1, 3), variables(1), variables(1, 3, dtype="float32")
     for wrong in (b, c):
         with pytest.raises(TypeError, match="In equation 1"):
             check_equation(JaxprEqn([a], [wrong], neg_p, {}), a)
@@ -247,8 +210,7 @@ def test_types_of_results():
 
 def test_number_of_results():
     """One variable for each result; the error says in which equation."""
-    pair_p = Primitive("pair", multiple_results=True)
-    abstract_eval_rules[pair_p] = lambda x: [x, x]
+    pair_p = operation("pair", several=True, abstract_eval=lambda x: [x, x])
     a, b, c, d = variables(4)
     assert check_equation(JaxprEqn([a], [b, c], pair_p, {}), a) == {a, b, c}
     for results in ([b], [b, c, d]):
@@ -266,8 +228,7 @@ def test_results_must_be_new():
 def test_programs_inside_are_checked():
     """`check_inner` is asked about the programs among the parameters."""
     a, b = variables(2)
-    call_p = Primitive("call")
-    abstract_eval_rules[call_p] = lambda x, jaxpr: x
+    call_p = operation("call", abstract_eval=lambda x, jaxpr: x)
     inner = Jaxpr([], [], [], [])
     with pytest.raises(TypeError, match="a program inside"):
         check_equation(JaxprEqn([a], [b], call_p, {"jaxpr": inner}), a)
@@ -285,8 +246,7 @@ def test_each_operand_is_checked():
 def test_wrong_equation_binds_nothing():
     """The type of each result is compared, not only the first; after an error, none is bound."""
     a, b, c = *variables(2), Var(typed((3,)))
-    two_p = Primitive("two", multiple_results=True)
-    abstract_eval_rules[two_p] = lambda x: [x, x]
+    two_p = operation("two", several=True, abstract_eval=lambda x: [x, x])
     check = Lenient(Jaxpr([], [a], [], [JaxprEqn([a], [b, c], two_p, {})]))
     check.bound = {a}
     eqn = next(check.equations())

@@ -2,21 +2,13 @@
 
 import itertools
 
-import numpy as np
-import pytest
-from checking import exercise, yours
+from checking import exercise, typed, variables, yours
 from random_programs import LAX, for_programs, numbers
 
-from minijax.core import ShapedArray, add_p, mul_p, neg_p, sin_p, sub_p
+from minijax.core import add_p, mul_p, neg_p, sin_p, sub_p
 from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr, read, typecheck_jaxpr
 
-NUMBER = ShapedArray((), np.dtype("float64"))
-TEN = Literal(10.0, NUMBER)
-
-
-def variables(count):
-    """As many variables, all for numbers."""
-    return [Var(NUMBER) for _ in range(count)]
+TEN = Literal(10.0, typed())
 
 
 def line(primitive, *atoms, **params):

@@ -6,29 +6,13 @@ if a function calls another that you write, the check puts a right one there.
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, names, typed
 
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    abstract_eval_rules,
-    lt_p,
-    mul_p,
-    neg_p,
-    new_main,
-    reduce_sum_p,
-    sin_p,
-    trace_state,
-)
+from minijax.core import mul_p, neg_p, new_main, sin_p, trace_state
 from minijax.errors import UnexpectedTracerError
 from minijax.jaxpr import Literal, Var
 from minijax.jvp import jvp
 from minijax.tracing import JaxprBuilder, JaxprTrace, JaxprTracer, make_jaxpr, trace_with
-
-
-def typed(shape, dtype="float64", weak_type=False):
-    """An abstract value."""
-    return ShapedArray(shape, np.dtype(dtype), weak_type)
 
 
 @pytest.fixture
@@ -36,13 +20,6 @@ def trace():
     """A JaxprTrace on the stack, with a builder, which is not in charge of all operations."""
     with new_main(JaxprTrace, JaxprBuilder()) as main:
         yield JaxprTrace(main)
-
-
-@pytest.fixture(autouse=True)
-def clean_stack():
-    """Every check starts with evaluation alone on the stack."""
-    del trace_state.stack[1:]
-    trace_state.dynamic_trace = None
 
 
 def box(trace, aval):
@@ -131,7 +108,7 @@ def test_the_builder_is_the_one_that_was_given():
     builder, calls, k = JaxprBuilder(), [], np.array([1.0, 2.0])
     closed = trace_with(builder, lambda x: calls.append(x) or [mul_p.bind(k, x)], [typed(())])
     assert len(calls) == 1
-    assert [eqn.primitive.name for eqn in builder.eqns] == ["mul"]
+    assert names(builder) == ["mul"]
     assert [const.tolist() for const in closed.consts] == [[1.0, 2.0]]
 
 

@@ -4,7 +4,6 @@ import tracemalloc
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from checking import exercise, yours
 from numpy.testing import assert_allclose
 from random_programs import for_programs, numbers, results_of

@@ -1,32 +1,20 @@
 """Checks of the `grad` lesson, for you to read and to run: `./jaxprentice check grad`.
 
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it. Nothing here is compiled.
+Nothing here is compiled.
 """
 
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, names, operation, run, typed, variables
 from random_programs import for_programs, numbers, results_of, slope
 
 import minijax.numpy as jnp
 from minijax import transpose
-from minijax.array import ArrayImpl
-from minijax.core import (
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    abstract_eval_rules,
-    neg_p,
-    sin_p,
-    sub_p,
-    transpose_p,
-    transpose_rules,
-)
+from minijax.core import UndefPrimal, neg_p, sin_p, sub_p, transpose_p
 from minijax.dtypes import float0
-from minijax.jaxpr import Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
+from minijax.jaxpr import Jaxpr, JaxprEqn
 from minijax.jit import jvp_jaxpr
 from minijax.linearize import linearize_tree
 from minijax.tracing import make_jaxpr
@@ -45,19 +33,9 @@ GRID = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 F32 = np.dtype("float32")
 
 
-def floats(*shape):
-    """The abstract value of an array of this shape."""
-    return ShapedArray(shape, np.dtype(float))
-
-
 def linear(*shape):
     """A linear operand of this shape."""
-    return UndefPrimal(floats(*shape))
-
-
-def variables(number, *shape):
-    """New variables with the same shape."""
-    return [Var(floats(*shape)) for _ in range(number)]
+    return UndefPrimal(typed(shape))
 
 
 exercise("grad.unbroadcast")
@@ -123,10 +101,10 @@ CT = np.array([[1.0, 10.0], [100.0, 1000.0]])
 
 def test_matrices():
     """Of z = x @ y, the cotangent of x is ct @ y.T, and that of y is x.T @ ct."""
-    out = dot_cotangent(CT, floats(2, 3), GRID.T, *MATRICES, comes_last=False)
+    out = dot_cotangent(CT, typed((2, 3)), GRID.T, *MATRICES, comes_last=False)
     assert out.tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     mirrored = [pair[::-1] for pair in MATRICES]
-    out = dot_cotangent(CT, floats(3, 2), GRID, *mirrored, comes_last=True)
+    out = dot_cotangent(CT, typed((3, 2)), GRID, *mirrored, comes_last=True)
     assert out.tolist() == [[401.0, 4010.0], [502.0, 5020.0], [603.0, 6030.0]]
 
 
@@ -134,7 +112,7 @@ def test_stacks_of_matrices():
     """With a batch axis there is one such product for each index."""
     numbers = ((2,), (1,)), ((0,), (0,))
     cts, others = np.stack([CT, 2.0 * CT]), np.stack([GRID.T, -GRID.T])
-    out = dot_cotangent(cts, floats(2, 2, 3), others, *numbers, comes_last=False)
+    out = dot_cotangent(cts, typed((2, 2, 3)), others, *numbers, comes_last=False)
     assert out[0].tolist() == [[41.0, 52.0, 63.0], [4100.0, 5200.0, 6300.0]]
     assert out[1].tolist() == [[-82.0, -104.0, -126.0], [-8200.0, -10400.0, -12600.0]]
 
@@ -143,7 +121,7 @@ def test_batch_axes_anywhere():
     """The batch axes are the first ones of the cotangent, wherever the operands have them."""
     numbers = ((2,), (0,)), ((1,), (2,))  # of x[i, b, k] and y[k, j, b]
     ct, other = np.arange(8.0).reshape(2, 2, 2), np.arange(12.0).reshape(3, 2, 2)
-    out = dot_cotangent(ct, floats(2, 2, 3), other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, typed((2, 2, 3)), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("bij,kjb->ibk", ct, other).tolist()
 
 
@@ -151,22 +129,22 @@ def test_several_kept_axes():
     """Each operand may keep several axes, or none."""
     numbers = ((1,), (2,)), ((), ())  # of x[i, k, h] and y[j, l, k]
     ct, other = np.arange(16.0).reshape(2, 2, 2, 2), np.arange(12.0).reshape(2, 2, 3)
-    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=False)
+    out = dot_cotangent(ct, typed((2, 3, 2)), other, *numbers, comes_last=False)
     assert out.tolist() == np.einsum("ihjl,jlk->ikh", ct, other).tolist()
-    out = dot_cotangent(ct, floats(2, 3, 2), other, *numbers, comes_last=True)
+    out = dot_cotangent(ct, typed((2, 3, 2)), other, *numbers, comes_last=True)
     assert out.tolist() == np.einsum("jlih,jlk->ikh", ct, other).tolist()
 
 
 def test_vectors():
     """In a product of two vectors, each gets the other one times a number."""
     numbers = ((0,), (0,)), ((), ())
-    assert dot_cotangent(5.0, floats(3), ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
-    assert dot_cotangent(5.0, floats(3), ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, typed((3,)), ROW, *numbers, False).tolist() == [5.0, 50.0, 500.0]
+    assert dot_cotangent(5.0, typed((3,)), ROW, *numbers, True).tolist() == [5.0, 50.0, 500.0]
 
 
 def test_single_precision():
     """The cotangent has the dtype of the operand, whatever dtype the product has."""
-    aval = ShapedArray((2, 3), F32)
+    aval = typed((2, 3), F32)
     out = dot_cotangent(CT, aval, GRID.T.astype(F32), *MATRICES, comes_last=False)
     assert (out.dtype.name, out[0].tolist()) == ("float32", [41.0, 52.0, 63.0])
     # In a program, too, where a product of two dtypes needs to be told its own.
@@ -197,10 +175,10 @@ def test_used_twice():
 
 def test_rule_is_called_once():
     """However often a result is used, the rule of its equation is called once."""
-    twice = Primitive("twice")
-    abstract_eval_rules[twice] = lambda x: x
     seen = []
-    transpose_rules[twice] = lambda ct, x: [seen.append(float(ct)) or ct * 2.0]
+    twice = operation(
+        abstract_eval=lambda x: x, transpose=lambda ct, x: [seen.append(float(ct)) or ct * 2.0]
+    )
     a, b, c = variables(3)
     eqns = [JaxprEqn([a], [b], twice, {}), JaxprEqn([b], [c], neg_p, {})]
     (out,) = backward_pass(Jaxpr([], [a], [c, b], eqns), [], [linear()], [3.0, 5.0])
@@ -234,9 +212,9 @@ def test_known_results():
 
 def test_a_list_of_one():
     """A primitive with multiple_results has its cotangents in a list, even with one result."""
-    toy = Primitive("toy", multiple_results=True)
-    abstract_eval_rules[toy] = lambda x: [x]
-    transpose_rules[toy] = lambda cts, x: [sum(cts) * 10.0]
+    toy = operation(
+        several=True, abstract_eval=lambda x: [x], transpose=lambda cts, x: [sum(cts) * 10.0]
+    )
     a, b = variables(2)
     jaxpr = Jaxpr([], [a], [b], [JaxprEqn([a], [b], toy, {})])
     assert backward_pass(jaxpr, [], [linear()], [np.array(3.0)]) == [30.0]
@@ -244,15 +222,13 @@ def test_a_list_of_one():
 
 def test_what_the_rule_gets():
     """A rule for several results gets a list of cotangents; without any, no rule is called."""
-    toy = Primitive("toy", multiple_results=True)
-    abstract_eval_rules[toy] = lambda x, y, *, k: [x, x]
     calls = []
 
     def toy_transpose(cts, x, y, *, k):
         calls.append((cts, type(x).__name__, y, k))
         return [None if cts[1] is None else cts[1] * k, None]
 
-    transpose_rules[toy] = toy_transpose
+    toy = operation(several=True, abstract_eval=lambda x, y, *, k: [x, x], transpose=toy_transpose)
     a, b, c, d, e, f = variables(6)
     dead = JaxprEqn([a], [f], sin_p, {})  # sin has no transpose rule
     known = JaxprEqn([b], [e], neg_p, {})
@@ -262,11 +238,6 @@ def test_what_the_rule_gets():
 
 
 exercise("grad.call_rule")
-
-
-def run(closed, *args):
-    """What a program returns."""
-    return [np.asarray(out).tolist() for out in eval_jaxpr(closed.jaxpr, closed.consts, *args)]
 
 
 def test_inputs_and_results():
@@ -303,7 +274,7 @@ def test_operations():
     """The program has the operations that go backwards."""
     closed = make_jaxpr(lambda a, x: a * (-x))(ROW, ROW)
     back = transposed_jaxpr(closed, (False, True))
-    assert [eqn.primitive.name for eqn in back.eqns] == ["mul", "neg"]
+    assert names(back) == ["mul", "neg"]
 
 
 exercise("grad.value_and_gradients")

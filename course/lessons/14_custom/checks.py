@@ -8,7 +8,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, names
 from random_programs import for_programs, numbers
 
 from minijax import custom_interpreters as custom
@@ -17,11 +17,6 @@ from minijax.custom_interpreters import dce_call, dce_jaxpr, inverse_chain, inve
 from minijax.jaxpr import eval_jaxpr
 
 ROW = np.array([1.0, 2.0, 4.0])
-
-
-def first_equation(f, *args):
-    """The first line of the program of a function."""
-    return make_jaxpr(f)(*args).eqns[0]
 
 
 exercise("custom.inverse_chain")
@@ -51,7 +46,7 @@ def test_a_chain_is_traced_for_what_it_is_given():
 def test_the_inverse_of_a_chain_is_a_program():
     """The inverse is made of the functions of lax, and so it can be traced."""
     closed = make_jaxpr(inverse_chain(lambda x: lax.log(lax.neg(lax.exp(x)))))(1.0)
-    assert [e.primitive.name for e in closed.eqns] == ["exp", "neg", "log"]
+    assert names(closed) == ["exp", "neg", "log"]
 
 
 def test_rules_get_params():
@@ -147,7 +142,7 @@ def thin(f, used, *args):
     assert str(whole) == before  # the program that was given is not changed
     assert len(jaxpr.outvars) == sum(used)
     assert len(jaxpr.invars) == sum(used_inputs)
-    return [eqn.primitive.name for eqn in jaxpr.eqns], used_inputs
+    return names(jaxpr), used_inputs
 
 
 def test_what_is_needed_stays():
@@ -222,7 +217,7 @@ def cosine_alone(jaxpr, used_outputs):
 
 def cosine_of_a_call(**params):
     """A call of two results, and what is left over of it for the second one."""
-    eqn = first_equation(jit(lambda a, b, c: (a + b, lax.cos(c))), 1.0, 2.0, 3.0)
+    (eqn,) = make_jaxpr(jit(lambda a, b, c: (a + b, lax.cos(c))))(1.0, 2.0, 3.0).eqns
     eqn = eqn.replace(params={**eqn.params, **params})
     before = dict(eqn.params), list(eqn.invars), list(eqn.outvars)
     with patch.object(custom, "dce_jaxpr", cosine_alone):
@@ -236,7 +231,7 @@ def test_operands_and_results_go():
     """The call has the result that is used, and the operand that its program still takes."""
     eqn, left = cosine_of_a_call()
     assert (left.invars, left.outvars) == (eqn.invars[2:], eqn.outvars[1:])
-    assert [e.primitive.name for e in left.params["jaxpr"].eqns] == ["cos"]
+    assert names(left.params["jaxpr"]) == ["cos"]
 
 
 def test_closed_or_open():

@@ -1,26 +1,22 @@
 """Checks of the `checkpoint` lesson, for you to read and to run: `./jaxprentice check checkpoint`.
 
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it. Nothing here is compiled.
+Nothing here is compiled.
 """
 
 import importlib
 
 import numpy as np
-import pytest
-from checking import exercise
+from checking import exercise, names, run, typed
 
 import minijax.numpy as jnp
 from minijax import jit, jvp, make_jaxpr
-from minijax.core import ShapedArray, impl_rules, new_main
-from minijax.jaxpr import eval_jaxpr
+from minijax.core import impl_rules, new_main
 from minijax.linearize import PartialEvalTrace, unknown
 from minijax.tracing import trace_to_jaxpr
 
 MODULE = importlib.import_module("minijax.checkpoint")  # `minijax.checkpoint` is the function
 
-SCALAR = ShapedArray((), np.dtype("float64"))
-VECTOR = ShapedArray((3,), np.dtype("float64"))
+SCALAR, VECTOR = typed(), typed((3,))
 ROW = np.array([1.0, 10.0, 100.0])
 PARAMS = {"prevent_cse": True, "policy": None, "differentiated": False}
 
@@ -28,16 +24,6 @@ PARAMS = {"prevent_cse": True, "policy": None, "differentiated": False}
 def sines(primitive, *avals, **params):
     """A policy that keeps sines."""
     return primitive.name == "sin"
-
-
-def run(program, *args):
-    """The results of a closed program, as lists."""
-    return [np.asarray(x).tolist() for x in eval_jaxpr(program.jaxpr, program.consts, *args)]
-
-
-def names(program):
-    """The primitives of a program, in order."""
-    return [eqn.primitive.name for eqn in program.eqns]
 
 
 exercise("checkpoint.kept_values")

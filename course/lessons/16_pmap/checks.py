@@ -7,22 +7,13 @@ import contextlib
 from unittest.mock import patch
 
 import numpy as np
-import pytest
-from checking import exercise
+from checking import exercise, typed
 from random_programs import for_programs, numbers, results_of, slope
 
 from minijax import vmap
 from minijax.axis_env import AxisSize
 from minijax.collectives import all_gather, psum, psum_p
-from minijax.core import (
-    NotMapped,
-    ShapedArray,
-    UndefPrimal,
-    get_aval,
-    impl_rules,
-    not_mapped,
-    vmap_rules,
-)
+from minijax.core import NotMapped, UndefPrimal, get_aval, impl_rules, not_mapped, vmap_rules
 from minijax.jaxpr import eval_jaxpr, raise_to_shaped
 from minijax.lax import reduce_sum, sin
 from minijax.pieces import inside, pmap_p
@@ -35,11 +26,6 @@ from minijax.pmap import (
     replica_program,
 )
 from minijax.tracing import trace_to_jaxpr
-
-
-def typed(shape=(), dtype="float64", weak_type=False):
-    """An abstract value."""
-    return ShapedArray(shape, np.dtype(dtype), weak_type)
 
 
 exercise("pmap.psum_batch")

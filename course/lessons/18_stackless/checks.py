@@ -1,14 +1,10 @@
-"""Checks of the `stackless` lesson, for you to read and to run: `./jaxprentice check stackless`.
-
-Each exercise has a few. They need no other exercise than their own and those that the page names
-before it.
-"""
+"""Checks of the `stackless` lesson, for you to read and to run: `./jaxprentice check stackless`."""
 
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from checking import exercise
+from checking import exercise, names
 
 from microjax.contexts import EvalInterpreter
 from microjax.stackless import (
@@ -45,11 +41,6 @@ class Watch(EvalInterpreter):
         self.seen.append(primitive.name)
         self.called += [params["name"]] if "name" in params else []
         return EvalInterpreter.interpret_op(self, primitive, args, params)
-
-
-def names(program):
-    """The operations of a program."""
-    return [eqn.primitive.name for eqn in program.eqns]
 
 
 def numbers(arrays):

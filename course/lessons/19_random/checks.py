@@ -7,7 +7,6 @@ by a small function here, so do the exercises in any order.
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from checking import exercise
 
 import minijax.numpy as jnp
