@@ -154,23 +154,28 @@ def seen(browser, place, student):
     return {re.sub(r"[0-9a-f]{32}|\d+", "*", text) for text in texts}, ran
 
 
-# Each answer in a page of its own, and all of them at once: to wait for each takes half a second.
-FRAMES = """pages => document.body.append(...pages.map(
-    page => Object.assign(document.createElement("iframe"), { srcdoc: page })))"""
+# Each page in a frame of its own, and all of them at once: to wait for each takes half a second.
+FRAMES = """([how, pages]) => document.body.append(...pages.map(
+    page => Object.assign(document.createElement("iframe"), { [how]: page })))"""
+
+
+def visit_all(browser, base, how, pages, what):
+    """What is active on a base and in each of its frames, what they ask for, and what ran."""
+
+    def show(tab):
+        tab.goto(base)
+        tab.evaluate(FRAMES, [how, pages])
+
+    own, *more = visit(browser, show, what)
+    frames = watched(browser)[0].main_frame.child_frames
+    return own, [frame.evaluate(what) for frame in frames], *more
 
 
 def test_what_nbgrader_makes_of_an_answer_is_only_to_be_read(browser):
     answers = named()
     pages = [markdown2html(written.harmless(text)) for text in answers.values()]
-
-    def show(tab):
-        tab.goto("about:blank")  # nothing is left of the page before
-        tab.evaluate(FRAMES, pages)
-
-    _, asked, ran = visit(browser, show)
-    frames = watched(browser)[0].main_frame.child_frames
-    active = dict(zip(answers, (frame.evaluate(ACTIVE) for frame in frames), strict=True))
-    assert {name: found for name, found in active.items() if found} == {}
+    _, active, asked, ran = visit_all(browser, "about:blank", "srcdoc", pages, ACTIVE)
+    assert {name: x for name, x in zip(answers, active, strict=True) if x} == {}
     assert (asked, ran) == (set(), [])
 
 
@@ -220,9 +225,10 @@ def test_names_stay_text_in_reports_and_exports(tmp_path, browser):
     exports.export(tmp_path, "junit")
     pages = [*tmp_path.glob("*.html"), *tmp_path.rglob("students/*.html"), *tmp_path.rglob("*.xml")]
     assert len(pages) == 1 + 2 * len(NAMES)
-    for page in pages:
-        own, asked, ran = visit(browser, lambda tab, at=page: tab.goto(at.as_uri()), OWN)
-        assert (own, asked, ran) == (Counter(), {page.as_uri()}, [])
+    first, *others = (page.as_uri() for page in pages)
+    own, active, asked, ran = visit_all(browser, first, "src", others, OWN)
+    assert (own, active) == (Counter(), [[]] * len(others))
+    assert (asked, ran) == ({first, *others}, [])
 
 
 def test_an_honest_answer_stays_readable(course, browser):
