@@ -1,5 +1,6 @@
 """Archives as people get them: unpacked as `unzip` does, and run where little else is found."""
 
+import contextlib
 import io
 import os
 import shlex
@@ -49,6 +50,14 @@ def folder(path, files):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def deepen(folder):
+    """Make folders within it, deeper than calls, and than the longest path."""
+    with contextlib.chdir(folder):
+        for _ in range(3000):
+            Path("a").mkdir()
+            os.chdir("a")
 
 
 def released(folder):

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from pathlib import Path
 
 import pytest
-from archives import archive, folder
+from archives import archive, deepen, folder
 
 from autograder import cli
 from autograder.classroom import systems
@@ -336,16 +335,10 @@ def test_a_name_that_is_no_text_and_a_damaged_file_stop_nobody(tmp_path, roster)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no folders as deep")
-def test_a_very_deep_folder_stops_nobody(tmp_path, roster, monkeypatch):
-    got = folder(tmp_path / "got", DOWNLOADS["github"])
-    deep = got / "ps1-zoe"
-    with monkeypatch.context() as patch:
-        patch.chdir(deep)
-        for _ in range(3000):  # deeper than calls, and than the longest path
-            Path("a").mkdir()
-            os.chdir("a")
-    said = collect.take_over(got, "github", roster, CORE, tmp_path / "out")
-    assert "2 submissions are collected." in said
+def test_a_very_deep_folder_stops_nobody(tmp_path, taken):
+    deep = folder(tmp_path / "got", DOWNLOADS["github"]) / "ps1-zoe"
+    deepen(deep)
+    assert "2 submissions are collected." in taken("github", {})
     subprocess.run(["rm", "-r", deep], check=True)  # pytest cannot
 
 
