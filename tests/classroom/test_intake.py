@@ -133,6 +133,11 @@ def changed(path):
     path.write_bytes(path.read_bytes().replace(b"return 1", b"return 2"))
 
 
+def large(path):
+    with path.open("wb") as file:
+        file.truncate(intake.ARCHIVE_LIMIT + 1)
+
+
 def cut(end):
     def write(path):
         archive({MODULE: GOOD})(path)
@@ -159,7 +164,7 @@ TRICKS = {
     "encrypted": (encrypted, "encrypted"),
     "changed content": (changed, "damaged"),
     **{f"cut at {end}": (cut(end), "damaged") for end in (0, 10, 60, -1)},
-    "large": (lambda path: (path.touch(), os.truncate(path, intake.ARCHIVE_LIMIT + 1)), "larger "),
+    "large": (large, "larger than"),
 }
 REFUSED = {
     "nothing": ({}, "minijax/jvp.py is missing"),
@@ -179,7 +184,7 @@ REFUSED = {
     ),
     "a linked archive": (
         {"../../x.zip": archive({MODULE: GOOD}), "x.zip": "../../x.zip"},
-        "a link",
+        "is a link",
     ),
     **{  # names are compared exactly
         name: ({f"minijax/{name}": GOOD}, "is missing")
@@ -217,30 +222,24 @@ def test_a_browsers_name_within_an_archive_is_taken_and_said(inbox, place, name)
     assert "several could be it: jvp-2.py, " in refused(inbox)
 
 
-def holding(content):
-    return lambda path: path.write_bytes(content)
-
-
 # What may be in place of the module, and why it is not taken.
 INSTEAD = {
-    "link": (lambda path: path.symlink_to("/etc/passwd"), "is a link"),
-    "dangling link": (lambda path: path.symlink_to("nowhere"), "is a link"),
+    "link": ("/etc/passwd", "is a link"),
+    "dangling link": ("nowhere", "is a link"),
     "fifo": (os.mkfifo, "not an ordinary file"),
     "folder": (Path.mkdir, "not an ordinary file"),
-    "large file": (holding(b"#" * (intake.MODULE_LIMIT + 1)), "larger than 256 KiB"),
-    "empty file": (holding(b" \n"), "jvp.py is empty."),
-    "no UTF-8": (holding(b"a = 1\nb = '\xff'\n"), "line 2, column 6"),
-    "no text": (holding(b"x\n\0"), "line 2, column 1"),
+    "large file": (b"#" * (intake.MODULE_LIMIT + 1), "larger than 256 KiB"),
+    "empty file": (b" \n", "jvp.py is empty."),
+    "no UTF-8": (b"a = 1\nb = '\xff'\n", "line 2, column 6"),
+    "no text": (b"x\n\0", "line 2, column 1"),
 }
 
 
-@pytest.mark.parametrize(("make", "reason"), INSTEAD.values(), ids=INSTEAD)
-def test_what_is_no_module_is_refused_and_a_stray_copy_does_not_replace_it(
-    inbox, module, make, reason
-):
-    make(module)
+@pytest.mark.parametrize(("content", "reason"), INSTEAD.values(), ids=INSTEAD)
+def test_what_is_no_module_is_refused_and_a_stray_copy_does_not_replace_it(inbox, content, reason):
+    put(inbox / "ada", {MODULE: content})
     assert reason in refused(inbox)
-    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
+    put(inbox / "ada", {"jvp.py": GOOD})
     assert reason in refused(inbox)
 
 

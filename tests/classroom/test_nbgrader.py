@@ -519,15 +519,12 @@ def test_without_an_exchange_feedback_goes_another_way(tmp_path):
 # Course directories
 
 
-def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
+def test_a_course_directory_holds_the_skeleton_of_every_lesson_with_exercises(tmp_path):
     made = directory.init(tmp_path / "course")
     assert made == [lesson.id for lesson in manifest.load().values() if lesson.exercises]
-    assert sorted(p.name for p in (tmp_path / "course" / "source").iterdir()) == sorted(made)
-
-
-def test_the_module_in_the_source_is_the_skeleton(tmp_path):
-    directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
-    assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
+    source = tmp_path / "course" / "source"
+    assert sorted(path.name for path in source.iterdir()) == sorted(made)
+    assert (source / LESSON.id / LESSON.module).read_text() == UNTOUCHED
 
 
 def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
@@ -596,6 +593,7 @@ def test_nbgrader_reads_the_score_from_the_cell(earned):
 
 
 def test_the_message_says_what_failed_and_names_the_mistake_with_one_hint():
+    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
     mistake = {"name": "The minus is missing", "hints": ["Draw it.", "Second.", "Third."]}
     text = message(verdict(1.0, mistake=mistake), [])
     assert text.splitlines() == [
@@ -641,7 +639,3 @@ def test_why_there_are_less_points_is_one_sentence():
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
     assert reason(broken, broken, remarks=["Submitted by ada for the group.", syntax]) == syntax
-
-
-def test_full_points_come_without_further_words():
-    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
