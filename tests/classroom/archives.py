@@ -1,5 +1,7 @@
 """Archives as people get them: unpacked as `unzip` does, and run where little else is found."""
 
+import contextlib
+import io
 import os
 import shlex
 import shutil
@@ -22,6 +24,40 @@ def unpack(archive, folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(packed.read(entry))
             path.chmod(entry.external_attr >> 16 & 0o777)
+
+
+def packed(files):
+    """An archive of files, given by name as texts or bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as made:
+        for name, text in files.items():
+            made.writestr(name, text)
+    return content.getvalue()
+
+
+def archive(path, files):
+    """Write such an archive; its path."""
+    path.write_bytes(packed(files))
+    return path
+
+
+def folder(path, files):
+    """Write the files themselves, below a folder; its path."""
+    for name, content in files.items():
+        file = path / name
+        if file.is_dir() or any(x.is_file() for x in file.parents):
+            continue  # a file and a folder of one name are possible in an archive only
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def deepen(folder):
+    """Make folders within it, deeper than calls, and than the longest path."""
+    with contextlib.chdir(folder):
+        for _ in range(3000):
+            Path("a").mkdir()
+            os.chdir("a")
 
 
 def released(folder):

@@ -8,7 +8,7 @@ import graded_course
 import pytest
 import result_documents
 import yaml
-from test_exports import FORGETFUL, both, exported, gradescopes, load, run_autograder
+from test_exports import FORGETFUL, both, exported, load, run_autograder
 
 from autograder.classroom.reports import exports
 from autograder.classroom.systems import at_once, github, gradescope, prairielearn
@@ -53,12 +53,22 @@ def held_by(archive):
 
 @both
 @pytest.mark.isolated
-def test_counts_are_points_and_numbers_of_tests_and_no_reason(tmp_path, monkeypatch, form, run):
-    archive = archive_of(monkeypatch, tmp_path, form, "counts")
+def test_counts_are_points_and_numbers_of_tests_and_no_reason_and_gradescope_keeps_a_limit(
+    tmp_path, monkeypatch, form, run
+):
+    archive = archive_of(monkeypatch, tmp_path, form, "counts", per_day=1)
     document, tests = run(archive, tmp_path, TRIPLED)
     assert tests == [(0, 10, "0 of 3 tests passed."), (7, 7, "3 of 3 tests passed.")]
     assert not re.search("tripled|doubled|Hint|does not hold", json.dumps(document))
     assert held_by(archive)
+    if form == "gradescope":
+        assert document["extra_data"] == {"tested": True}
+        told = json.dumps(metadata((25, 9, "7.0", True)))
+        (tmp_path / "machine/submission_metadata.json").write_text(told, encoding="utf-8")
+        assert run_autograder(tmp_path / "machine").returncode == 0
+        document = load(tmp_path / "machine/results/results.json")
+        assert document["score"] == 7.0
+        assert document["output"].startswith("This was not tested: the limit is 1 per day.")
 
 
 @both
@@ -144,19 +154,6 @@ def test_only_so_many_submissions_of_24_hours_are_tested(tmp_path, earlier, wait
 def test_metadata_of_another_form_limits_nothing(tmp_path, text):
     (tmp_path / "submission_metadata.json").write_text(text, encoding="utf-8")
     assert gradescope.too_many(tmp_path, 1) is None
-
-
-@pytest.mark.isolated
-def test_the_autograder_counts_what_it_has_tested(tmp_path, monkeypatch):
-    archive = archive_of(monkeypatch, tmp_path, "gradescope", "counts", per_day=1)
-    document, _ = gradescopes(archive, tmp_path, TRIPLED)
-    assert document["extra_data"] == {"tested": True}
-    told = metadata((25, 9, "7.0", True))
-    (tmp_path / "machine/submission_metadata.json").write_text(json.dumps(told), encoding="utf-8")
-    assert run_autograder(tmp_path / "machine").returncode == 0
-    document = load(tmp_path / "machine/results/results.json")
-    assert document["score"] == 7.0
-    assert document["output"].startswith("This was not tested: the limit is 1 per day.")
 
 
 def test_prairielearn_gets_the_minutes_between_two_submissions(tmp_path, monkeypatch):

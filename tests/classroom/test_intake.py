@@ -28,6 +28,36 @@ def module(inbox):
     return inbox / "ada" / "minijax" / "jvp.py"
 
 
+def put(folder, files):
+    """Write each file: its bytes, a link to what a text names, or what a function makes there."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            path.rmdir()
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        elif isinstance(content, str):
+            path.symlink_to(content)
+        else:
+            content(path)
+
+
+def archive(files, **about):
+    """What writes an archive of files, by name; `about` sets fields of the last entry."""
+
+    def write(path):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+            for name, content in files.items():
+                entry = zipfile.ZipInfo(name)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                for key, value in about.items() if name == [*files][-1] else ():
+                    setattr(entry, key, value)
+                made.writestr(entry, content)
+
+    return write
+
+
 def take(inbox):
     return intake.take_module(inbox, ["ada"], LESSON)
 
@@ -38,89 +68,179 @@ def refused(inbox):
     return reason
 
 
-@pytest.mark.parametrize("place", ["minijax/jvp.py", "jvp.py"])
-def test_the_module_is_taken_from_its_place_in_the_package_or_alone(inbox, place):
-    (inbox / "ada" / place).write_bytes(GOOD)
-    assert take(inbox) == (GOOD, "")
+MODULE = "minijax/jvp.py"
+RENAMED = "There is no minijax/jvp.py; {} was taken for it."
+BROWSERS = (
+    *("jvp (1).py", "jvp(2).py", "jvp.py.txt", "jvp.txt", "jvp - Copy.py", "jvp-1.py"),
+    "JVP.PY",
+)
+DEEP = "a/b/minijax/jvp.py"
+DEEPER = ("a/b/my_jvp.py", "a/b/c/minijax/jvp.py", "__MACOSX/a/b/minijax/._jvp.py")
+# What is handed in, and what is said of it when the module is taken.
+TAKEN = {
+    "in the package": ({MODULE: GOOD}, ""),
+    "alone": ({"jvp.py": GOOD}, ""),
+    "twice the same": ({MODULE: GOOD, "jvp.py": GOOD}, ""),
+    "a stray copy": (
+        {MODULE: GOOD, "jvp.py": b"other"},
+        "Also submitted, and not looked at: jvp.py.",
+    ),
+    "stray copies": (
+        {MODULE: GOOD, "jvp.py": b"other", "jvp (1).py": "/etc/passwd"},
+        "Also submitted, and not looked at: jvp.py, jvp (1).py.",
+    ),
+    "archives that hold one, too": (
+        {
+            MODULE: GOOD,
+            "upload.zip": archive({MODULE: b"other"}),
+            "more.zip": archive({"jvp (1).py": b"other", MODULE: b"x"}),
+        },
+        "Also submitted, and not looked at: an archive.",
+    ),
+    "another archive": ({MODULE: GOOD, "upload.zip": archive({"notes.txt": b"other"})}, ""),
+    "in one of two archives": (
+        {"a.zip": archive({"notes.txt": b"x"}), "B.ZIP": archive({MODULE: GOOD})},
+        "",
+    ),
+    "deep in an archive": (
+        {"upload.zip": archive({DEEP: GOOD, **dict.fromkeys(DEEPER, b"other")})},
+        RENAMED.format("jvp.py deeper in the archive"),
+    ),
+    "a better one than a deep one": (
+        {"upload.zip": archive({DEEP: b"deeper", "jvp (1).py": GOOD})},
+        RENAMED.format("jvp (1).py"),
+    ),
+    **{f"{x}{y}": ({x + y: GOOD}, RENAMED.format(y)) for x in ("", "minijax/") for y in BROWSERS},
+    **{
+        f"{name} in an archive": ({"upload.zip": archive({"notes.txt": b"x", name: GOOD})}, "")
+        for name in (MODULE, "jvp.py", "work/minijax/jvp.py", "work/jvp.py")
+    },
+}
+OUTSIDE = ["../x", "a/../../x", "/etc/x", "..\\x", "C:\\x", "\\x", "a/.."]
 
 
-def test_the_place_in_the_package_goes_before_a_stray_copy(inbox, module):
-    module.write_bytes(GOOD)
-    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
-    assert take(inbox) == (GOOD, "")
-    (inbox / "ada" / "jvp.py").write_bytes(b"other")
-    assert take(inbox) == (GOOD, "Also submitted, and not looked at: jvp.py.")
-    (inbox / "ada" / "jvp (1).py").symlink_to("/etc/passwd")
-    assert take(inbox) == (GOOD, "Also submitted, and not looked at: jvp.py, jvp (1).py.")
+def encrypted(path):
+    archive({MODULE: GOOD})(path)
+    data = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(signature) + place] |= 1
+    path.write_bytes(data)
 
 
-def test_a_missing_module_is_said_and_what_there_is_instead(inbox):
-    assert "minijax/jvp.py is missing" in refused(inbox)
-    (inbox / "ada" / "notes.docx").write_bytes(b"x")
+def changed(path):
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(MODULE, GOOD)
+    path.write_bytes(path.read_bytes().replace(b"return 1", b"return 2"))
+
+
+def large(path):
+    with path.open("wb") as file:
+        file.truncate(intake.ARCHIVE_LIMIT + 1)
+
+
+def cut(end):
+    def write(path):
+        archive({MODULE: GOOD})(path)
+        path.write_bytes(path.read_bytes()[:end])
+
+    return write
+
+
+# What an archive holds or is, and why it is refused.
+TRICKS = {
+    **{f"path {x}": (archive({x: b"x", MODULE: GOOD}), "leads outside") for x in OUTSIDE},
+    "link": (archive({MODULE: GOOD}, external_attr=0o120777 << 16), "is a link"),
+    "bomb": (archive({MODULE: b"#" * (16 << 20)}), "larger than 256 KiB"),
+    "twice": (archive({MODULE: GOOD, "work/minijax/jvp.py": b"other"}), "more than once"),
+    "many": (archive({f"{i}": b"" for i in range(2001)}), "more than 2000 files"),
+    "twice as deep": (archive({"a/b/jvp.py": b"x", "a/c/jvp.py": b"y"}), "more than once"),
+    "another archive": (archive({"a.zip": b"x"}), "missing from the archive, which holds another"),
+    "no text": (archive({MODULE: b"\xff"}), "line 1, column 1"),
+    "empty": (archive({}), "is missing"),
+    "unusual packing": (
+        archive({MODULE: GOOD}, compress_type=zipfile.ZIP_LZMA),
+        "in an unusual way",
+    ),
+    "encrypted": (encrypted, "encrypted"),
+    "changed content": (changed, "damaged"),
+    **{f"cut at {end}": (cut(end), "damaged") for end in (0, 10, 60, -1)},
+    "large": (large, "larger than"),
+}
+REFUSED = {
+    "nothing": ({}, "minijax/jvp.py is missing"),
+    "two of a browser's names": (
+        {"minijax/jvp (1).py": GOOD, "minijax/jvp (2).py": GOOD},
+        "several could be it: jvp (1).py, jvp (2).py. Submit one, as jvp.py.",
+    ),
+    "a link with such a name": ({"minijax/jvp (1).py": "/etc/passwd"}, "is a link"),
+    "a linked folder on the way": (
+        {"../../elsewhere/jvp.py": GOOD, "minijax": "../../elsewhere"},
+        "behind one",
+    ),
+    "a file in place of the package": ({"minijax": GOOD}, "not an ordinary file"),
+    "two archives with it": (
+        {"a.zip": archive({"jvp.py": b"other"}), "B.ZIP": archive({MODULE: GOOD})},
+        "Several archives hold minijax/jvp.py.",
+    ),
+    "a linked archive": (
+        {"../../x.zip": archive({MODULE: GOOD}), "x.zip": "../../x.zip"},
+        "is a link",
+    ),
+    **{  # names are compared exactly
+        name: ({f"minijax/{name}": GOOD}, "is missing")
+        for name in ("jvp.py ", "jvp(x).py", "jvp_old.py", "my_jvp.py")
+    },
+    **{f"archive, {x}": ({"upload.zip": make}, why) for x, (make, why) in TRICKS.items()},
+}
+
+
+@pytest.mark.parametrize(("files", "said"), TAKEN.values(), ids=TAKEN)
+def test_the_module_is_taken_from_its_place_and_what_is_odd_is_said(inbox, files, said):
+    put(inbox / "ada", files)
+    assert take(inbox) == (GOOD, said)
+
+
+@pytest.mark.parametrize(("files", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_the_module_is_refused(inbox, files, reason):
+    put(inbox / "ada", files)
+    assert reason in refused(inbox)
+
+
+def test_a_missing_module_is_said_with_what_there_is_instead(inbox):
+    put(inbox / "ada", {"notes.docx": b"x"})
     assert refused(inbox).endswith("Submitted: minijax, notes.docx.")
 
 
-@pytest.mark.parametrize("name", ["jvp.py ", "jvp(x).py", "jvp_old.py", "my_jvp.py"])
-def test_names_are_compared_exactly(inbox, module, name):
-    module.with_name(name).write_bytes(GOOD)
-    assert "is missing" in refused(inbox)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["jvp (1).py", "jvp(2).py", "jvp.py.txt", "jvp.txt", "jvp - Copy.py", "jvp-1.py", "JVP.PY"],
-)
-def test_a_name_that_a_browser_made_is_taken_and_said(inbox, module, name):
-    for file in (module.with_name(name), inbox / "ada" / name):
-        file.write_bytes(GOOD)
-        assert take(inbox) == (GOOD, f"There is no minijax/jvp.py; {name} was taken for it.")
-        file.unlink()
-
-
-def test_of_several_such_names_none_is_taken(inbox, module):
-    for name in ("jvp (1).py", "jvp (2).py"):
-        module.with_name(name).write_bytes(GOOD)
-    assert "several could be it: jvp (1).py, jvp (2).py. Submit one, as jvp.py." in refused(inbox)
-
-
-def test_a_link_with_such_a_name_is_not_followed(inbox, module):
-    module.with_name("jvp (1).py").symlink_to("/etc/passwd")
-    assert "is a link" in refused(inbox)
-
-
-def holding(content):
-    return lambda path: path.write_bytes(content)
+@pytest.mark.parametrize("name", ["JVP.py", "jvp (1).py", "jvp.py.txt"])
+@pytest.mark.parametrize("place", ["", "work/", "minijax/", "work/minijax/"])
+def test_a_browsers_name_within_an_archive_is_taken_and_said(inbox, place, name):
+    beside = {"__MACOSX/minijax/._jvp.py": b"x"}
+    put(inbox / "ada", {"upload.zip": archive({**beside, place + name: GOOD})})
+    assert take(inbox) == (GOOD, RENAMED.format(name))
+    more = {"my_jvp.py": b"x", f"{place}jvp-2.py": b"x", place + name: GOOD}
+    put(inbox / "ada", {"upload.zip": archive(more)})
+    assert "several could be it: jvp-2.py, " in refused(inbox)
 
 
 # What may be in place of the module, and why it is not taken.
 INSTEAD = {
-    "link": (lambda path: path.symlink_to("/etc/passwd"), "is a link"),
-    "dangling link": (lambda path: path.symlink_to("nowhere"), "is a link"),
+    "link": ("/etc/passwd", "is a link"),
+    "dangling link": ("nowhere", "is a link"),
     "fifo": (os.mkfifo, "not an ordinary file"),
     "folder": (Path.mkdir, "not an ordinary file"),
-    "large file": (holding(b"#" * (intake.MODULE_LIMIT + 1)), "larger than 256 KiB"),
-    "empty file": (holding(b" \n"), "jvp.py is empty."),
-    "no UTF-8": (holding(b"a = 1\nb = '\xff'\n"), "line 2, column 6"),
-    "no text": (holding(b"x\n\0"), "line 2, column 1"),
+    "large file": (b"#" * (intake.MODULE_LIMIT + 1), "larger than 256 KiB"),
+    "empty file": (b" \n", "jvp.py is empty."),
+    "no UTF-8": (b"a = 1\nb = '\xff'\n", "line 2, column 6"),
+    "no text": (b"x\n\0", "line 2, column 1"),
 }
 
 
-@pytest.mark.parametrize(("make", "reason"), INSTEAD.values(), ids=INSTEAD)
-def test_what_is_no_module_is_refused_and_a_stray_copy_does_not_replace_it(
-    inbox, module, make, reason
-):
-    make(module)
+@pytest.mark.parametrize(("content", "reason"), INSTEAD.values(), ids=INSTEAD)
+def test_what_is_no_module_is_refused_and_a_stray_copy_does_not_replace_it(inbox, content, reason):
+    put(inbox / "ada", {MODULE: content})
     assert reason in refused(inbox)
-    (inbox / "ada" / "jvp.py").write_bytes(GOOD)
+    put(inbox / "ada", {"jvp.py": GOOD})
     assert reason in refused(inbox)
-
-
-def test_a_linked_folder_on_the_way_is_not_followed(inbox, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "jvp.py").write_bytes(GOOD)
-    (inbox / "ada" / "minijax").rmdir()
-    (inbox / "ada" / "minijax").symlink_to(tmp_path / "elsewhere")
-    assert "behind one" in refused(inbox)
 
 
 def test_a_linked_student_folder_is_not_followed(inbox, module):
@@ -128,12 +248,6 @@ def test_a_linked_student_folder_is_not_followed(inbox, module):
     (inbox / "bela").symlink_to(inbox / "ada")
     taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
     assert taken == {"ada": GOOD, "bela": None}
-
-
-def test_a_file_in_place_of_the_package_is_refused(inbox):
-    (inbox / "ada" / "minijax").rmdir()
-    (inbox / "ada" / "minijax").write_bytes(GOOD)
-    assert "not an ordinary file" in refused(inbox)
 
 
 def test_a_module_of_the_largest_size_is_taken(inbox, module):
@@ -166,6 +280,40 @@ def test_a_name_that_is_not_fit_for_a_file_is_left_to_the_caller(inbox):
 def test_a_missing_folder_is_a_problem(tmp_path):
     with pytest.raises(Problem, match="There is no folder"):
         list(intake.submissions(tmp_path / "none", LESSON))
+
+
+def test_an_archive_stands_for_a_students_folder(inbox):
+    put(inbox, {"bela.zip": archive({MODULE: GOOD})})
+    taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
+    assert taken == {"ada": None, "bela": GOOD}
+
+
+def test_a_list_of_very_many_entries_is_not_even_read(inbox, monkeypatch):
+    monkeypatch.setattr(intake.zipfile, "ZipFile", None)
+    (inbox / "ada" / "x.zip").write_bytes(b"PK\1\2" * 100_000)
+    assert "more than 2000 files" in refused(inbox)
+
+
+@pytest.mark.parametrize(
+    ("first", "taken"),
+    [
+        ("", True),
+        ("# coding: latin-1\n", True),  # the same text in both
+        ("# vim: set fileencoding=UTF-8 :\n", True),
+        ("\ufeff", True),
+        ("# coding: latin-1\n# \xe9\n", False),
+        ("# coding: utf-7\n# +AAo-import os+AAo-\n", False),
+        ("# coding: unicode_escape\n# \\nimport os\n", False),
+        ("# coding: rot13\n", False),
+        ("# coding: cp1253\n", False),  # only those are read that are known to be fast
+        ("# coding: nothing\n", False),
+    ],
+)
+def test_a_module_is_the_same_text_for_python_as_for_people(inbox, first, taken):
+    (inbox / "ada" / "jvp.py").write_text(f"{first}x = 1\n")
+    source, reason = intake.take_module(inbox, ["ada"], LESSON)
+    assert (source is not None) == taken
+    assert taken or "names an encoding other than UTF-8" in reason
 
 
 # ------------------------------------------------------------------------------------------
@@ -244,7 +392,7 @@ def test_no_notebook_is_no_answer(inbox):
 
 def test_an_answer_in_an_archive_or_under_a_browsers_name_is_found(inbox):
     text = json.dumps(notebook(cell("mine", "jvp-question")))
-    zipped(inbox / "ada" / "work.zip", ("jvp/jvp.ipynb", text), ("jvp/minijax/jvp.py", GOOD))
+    put(inbox / "ada", {"work.zip": archive({"jvp/jvp.ipynb": text, "jvp/minijax/jvp.py": GOOD})})
     assert answers.take(inbox, ["ada"], LESSON).texts == {"jvp-question": "mine"}
     (inbox / "ada" / "work.zip").unlink()
     assert not with_notebook(inbox, cell("mine", "jvp-question"), name="jvp-Copy1.ipynb").odd
@@ -274,167 +422,3 @@ def test_a_question_without_an_answer_stays_as_it_was_released():
 def test_the_release_itself_is_not_changed(tmp_path):
     answers.rebuild_notebook(RELEASE, {"q2": "mine"})
     assert RELEASE["cells"][2]["source"] == "answer here"
-
-
-# ------------------------------------------------------------------------------------------
-# Archives
-
-
-def zipped(path, *files, **about):
-    """Write an archive of (name, content) pairs; `about` sets fields of the last entry."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files:
-            entry = zipfile.ZipInfo(name)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            vars_of = about if (name, content) == files[-1] else {}
-            for key, value in vars_of.items():
-                setattr(entry, key, value)
-            archive.writestr(entry, content)
-
-
-PLACES = ["minijax/jvp.py", "jvp.py", "work/minijax/jvp.py", "work/jvp.py"]
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_the_module_is_taken_from_an_archive(inbox, name):
-    zipped(inbox / "ada" / "upload.zip", ("notes.txt", "x"), (name, GOOD))
-    assert take(inbox) == (GOOD, "")
-
-
-def test_an_archive_stands_for_a_students_folder(inbox):
-    zipped(inbox / "bela.zip", ("minijax/jvp.py", GOOD))
-    taken = {student: source for student, source, _ in intake.submissions(inbox, LESSON)}
-    assert taken == {"ada": None, "bela": GOOD}
-
-
-def test_a_module_goes_before_an_archive(inbox, module):
-    module.write_bytes(GOOD)
-    zipped(inbox / "ada" / "upload.zip", ("minijax/jvp.py", b"other"))
-    zipped(inbox / "ada" / "more.zip", ("jvp (1).py", b"other"), ("minijax/jvp.py", b"x"))
-    assert take(inbox) == (GOOD, "Also submitted, and not looked at: an archive.")
-    (inbox / "ada" / "more.zip").unlink()
-    zipped(inbox / "ada" / "upload.zip", ("notes.txt", b"other"))
-    assert take(inbox) == (GOOD, "")
-
-
-def test_of_several_archives_the_one_that_holds_the_module_is_taken(inbox):
-    zipped(inbox / "ada" / "a.zip", ("notes.txt", b"x"))
-    zipped(inbox / "ada" / "B.ZIP", ("minijax/jvp.py", GOOD))
-    assert take(inbox) == (GOOD, "")
-    zipped(inbox / "ada" / "a.zip", ("jvp.py", b"other"))
-    assert "Several archives hold minijax/jvp.py." in refused(inbox)
-
-
-@pytest.mark.parametrize("name", ["JVP.py", "jvp (1).py", "jvp.py.txt"])
-@pytest.mark.parametrize("place", ["", "work/", "minijax/", "work/minijax/"])
-def test_a_browsers_name_within_an_archive_is_taken_and_said(inbox, place, name):
-    zipped(inbox / "ada" / "upload.zip", ("__MACOSX/minijax/._jvp.py", b"x"), (place + name, GOOD))
-    assert take(inbox) == (GOOD, f"There is no minijax/jvp.py; {name} was taken for it.")
-    more = ("my_jvp.py", b"x"), (f"{place}jvp-2.py", b"x"), (place + name, GOOD)
-    zipped(inbox / "ada" / "upload.zip", *more)
-    assert "several could be it: jvp-2.py, " in refused(inbox)
-
-
-DEEPER = "There is no minijax/jvp.py; jvp.py deeper in the archive was taken for it."
-
-
-@pytest.mark.parametrize(
-    ("others", "said"),
-    [
-        (["a/b/my_jvp.py", "a/b/c/minijax/jvp.py", "__MACOSX/a/b/minijax/._jvp.py"], DEEPER),
-        (["jvp (1).py"], "There is no minijax/jvp.py; jvp (1).py was taken for it."),
-    ],
-)
-def test_a_module_in_folders_within_folders_is_taken_if_there_is_no_better_one(inbox, others, said):
-    place = "a/b/minijax/jvp.py"
-    files = {place: b"deeper", **dict.fromkeys(others, b"other")}
-    files["jvp (1).py" if "jvp (1).py" in others else place] = GOOD
-    zipped(inbox / "ada" / "upload.zip", *files.items())
-    assert take(inbox) == (GOOD, said)
-
-
-OUTSIDE = ["../x", "a/../../x", "/etc/x", "..\\x", "C:\\x", "\\x", "a/.."]
-MODULE = ("minijax/jvp.py", GOOD)
-TRICKS = {
-    **{f"path {name}": ([(name, b"x"), MODULE], {}, "leads outside") for name in OUTSIDE},
-    "link": ([MODULE], {"external_attr": 0o120777 << 16}, "is a link"),
-    "bomb": ([("minijax/jvp.py", b"#" * (16 << 20))], {}, "larger than 256 KiB"),
-    "twice": ([MODULE, ("work/minijax/jvp.py", b"other")], {}, "more than once"),
-    "many": ([(f"{i}", b"") for i in range(2001)], {}, "more than 2000 files"),
-    "twice as deep": ([("a/b/jvp.py", b"x"), ("a/c/jvp.py", b"y")], {}, "more than once"),
-    "another archive": ([("a.zip", b"x")], {}, "missing from the archive, which holds another"),
-    "no text": ([("minijax/jvp.py", b"\xff")], {}, "line 1, column 1"),
-    "empty": ([], {}, "is missing"),
-    "unusual packing": ([MODULE], {"compress_type": zipfile.ZIP_LZMA}, "in an unusual way"),
-}
-
-
-@pytest.mark.parametrize("name", TRICKS)
-def test_tricks_with_archives_are_refused(inbox, name):
-    files, about, reason = TRICKS[name]
-    zipped(inbox / "ada" / "upload.zip", *files, **about)
-    assert reason in refused(inbox)
-
-
-def test_an_encrypted_archive_is_refused(inbox):
-    path = inbox / "ada" / "x.zip"
-    zipped(path, MODULE)
-    data = bytearray(path.read_bytes())
-    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        data[data.index(signature) + place] |= 1
-    path.write_bytes(data)
-    assert "encrypted" in refused(inbox)
-
-
-@pytest.mark.parametrize("cut", [0, 10, 60, -1])
-def test_a_damaged_archive_is_refused(inbox, cut):
-    path = inbox / "ada" / "x.zip"
-    zipped(path, MODULE)
-    path.write_bytes(path.read_bytes()[:cut])
-    assert "damaged" in refused(inbox)
-
-
-def test_an_archive_with_changed_content_is_refused(inbox):
-    path = inbox / "ada" / "x.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(*MODULE)
-    path.write_bytes(path.read_bytes().replace(b"return 1", b"return 2"))
-    assert "damaged" in refused(inbox)
-
-
-def test_a_list_of_very_many_entries_is_not_even_read(inbox, monkeypatch):
-    monkeypatch.setattr(intake.zipfile, "ZipFile", None)
-    (inbox / "ada" / "x.zip").write_bytes(b"PK\1\2" * 100_000)
-    assert "more than 2000 files" in refused(inbox)
-
-
-def test_a_large_archive_and_a_linked_one_are_refused(inbox, tmp_path):
-    with (inbox / "ada" / "x.zip").open("wb") as file:
-        file.truncate(intake.ARCHIVE_LIMIT + 1)
-    assert "larger than" in refused(inbox)
-    (inbox / "ada" / "x.zip").unlink()
-    zipped(tmp_path / "x.zip", MODULE)
-    (inbox / "ada" / "x.zip").symlink_to(tmp_path / "x.zip")
-    assert "is a link" in refused(inbox)
-
-
-@pytest.mark.parametrize(
-    ("first", "taken"),
-    [
-        ("", True),
-        ("# coding: latin-1\n", True),  # the same text in both
-        ("# vim: set fileencoding=UTF-8 :\n", True),
-        ("\ufeff", True),
-        ("# coding: latin-1\n# \xe9\n", False),
-        ("# coding: utf-7\n# +AAo-import os+AAo-\n", False),
-        ("# coding: unicode_escape\n# \\nimport os\n", False),
-        ("# coding: rot13\n", False),
-        ("# coding: cp1253\n", False),  # only those are read that are known to be fast
-        ("# coding: nothing\n", False),
-    ],
-)
-def test_a_module_is_the_same_text_for_python_as_for_people(inbox, first, taken):
-    (inbox / "ada" / "jvp.py").write_text(f"{first}x = 1\n")
-    source, reason = intake.take_module(inbox, ["ada"], LESSON)
-    assert (source is not None) == taken
-    assert taken or "names an encoding other than UTF-8" in reason

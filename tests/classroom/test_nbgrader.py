@@ -177,17 +177,16 @@ def feedback(course, student):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("student", HONOURED)
-def test_an_odd_submission_with_the_module_is_graded_on_it(course, student):
-    assert grades(course, student) == FULL
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("student", REFUSED)
-def test_a_refused_or_wrong_module_gets_0_and_the_reason_in_the_feedback(course, student):
-    assert grades(course, student) == NONE
-    assert REFUSED[student][-1] in feedback(course, student)
-    assert "<script>alert(1)" not in feedback(course, student)
+def test_the_right_module_is_graded_whatever_is_odd_and_what_is_refused_gets_0(course, tmp_path):
+    found = {student: grades(course, student) for student in HONOURED | REFUSED}
+    assert found == dict.fromkeys(HONOURED, FULL) | dict.fromkeys(REFUSED, NONE)
+    pages = {student: feedback(course, student) for student in REFUSED}
+    assert [x for x, page in pages.items() if REFUSED[x][-1] not in page] == []
+    assert [x for x, page in pages.items() if "<script>alert(1)" in page] == []
+    run(course, "export", "--to", str(tmp_path / "grades.csv"))
+    rows = [line.split(",") for line in (tmp_path / "grades.csv").read_text().splitlines()]
+    scores = {row[3]: float(row[9]) for row in rows if row[0] == LESSON.id}
+    assert scores == dict.fromkeys(HONOURED, LESSON.max_points) | dict.fromkeys(REFUSED, 0.0)
 
 
 ODD = ("broken_notebook", "no_cells", "linked_notebook")  # a person is to find the answer
@@ -247,6 +246,14 @@ def test_what_leaves_the_house_is_the_gradebooks(copy):
     assert said.startswith("The feedback pages of untouched were missing or older")
     assert "Score: 1.5 of" in feedback(copy, "untouched")
     assert outgoing.outdated(copy, LESSON.id) == []
+    # What comes from results does not take the place of the gradebook's.
+    exports.export(copy, "csv")
+    beside = exports.export(copy, "csv", source="results")
+    tables = [copy / "results/exports/csv/grades.csv", beside / "grades.csv"]
+    found = [
+        {row["student"]: row["total"] for row in csv.DictReader(path.open())} for path in tables
+    ]
+    assert [table["untouched"] for table in found] == ["1.5", "0.0"]
 
 
 @pytest.mark.slow
@@ -276,18 +283,6 @@ def test_what_waits_for_autograde_is_said_and_other_points_let_nothing_out(copy)
     assert [path.name for path in copy.glob("*.csv")] == ["before.csv"]
 
 
-@pytest.mark.slow
-def test_what_comes_from_results_does_not_take_the_gradebooks_place(copy):
-    give(copy, "untouched", 1.5)
-    exports.export(copy, "csv")
-    beside = exports.export(copy, "csv", source="results")
-    tables = [copy / "results/exports/csv/grades.csv", beside / "grades.csv"]
-    found = [
-        {row["student"]: row["total"] for row in csv.DictReader(path.open())} for path in tables
-    ]
-    assert [table["untouched"] for table in found] == ["1.5", "0.0"]
-
-
 def test_pages_of_those_who_were_not_asked_for_stay(tmp_path, monkeypatch):
     for student in ("ada", "bob"):
         (tmp_path / student).mkdir()
@@ -309,27 +304,15 @@ def give(course, student, points):
 
 
 @pytest.mark.slow
-def test_nothing_but_the_module_reaches_the_graded_copy(course):
+def test_the_module_of_the_student_and_nothing_else_reaches_the_graded_copy(course):
     graded = course / "autograded" / "extra_files" / LESSON.id
     released = course / "release" / LESSON.id
     files = [{p.relative_to(f) for f in [top] for p in f.rglob("*")} for top in (graded, released)]
     assert files[0] == files[1]
     assert "this ran" not in (graded / "conftest.py").read_text()
-
-
-@pytest.mark.slow
-def test_the_module_of_the_student_is_what_is_kept_as_graded(course):
     places = [course / x / "noisy" / LESSON.id for x in ("autograded", "submitted")]
     kept, given = ((place / LESSON.module).read_bytes() for place in places)
     assert kept == given
-
-
-@pytest.mark.slow
-def test_the_export_has_every_student_with_the_points_of_the_gradebook(course):
-    run(course, "export", "--to", "grades.csv")
-    rows = [line.split(",") for line in (course / "grades.csv").read_text().splitlines()]
-    scores = {row[3]: float(row[9]) for row in rows if row[0] == LESSON.id}
-    assert scores == dict.fromkeys(HONOURED, LESSON.max_points) | dict.fromkeys(REFUSED, 0.0)
 
 
 @pytest.mark.slow
@@ -355,14 +338,14 @@ def test_only_the_instructor_sees_the_course(course, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_second_run_grades_only_what_is_new(copy):
+def test_a_second_run_grades_only_what_is_new_and_a_regrade_keeps_points_by_hand(copy):
     demo.hand_in(copy, LESSON, "newcomer", UNTOUCHED + "\n# my first line\n")
+    with result_files.locked(copy / ".jaxprentice/verdicts/core"):
+        done = nbgrader(copy, "autograde", LESSON.id)
+    assert done.returncode == 1
+    assert "Another grader is writing to" in done.stderr
     assert "Grading 1 of 2" in run(copy, "autograde", LESSON.id)
     assert grades(copy, "newcomer") == NONE
-
-
-@pytest.mark.slow
-def test_a_regrade_keeps_the_points_that_a_person_gave(copy):
     give(copy, "untouched", 0.5)
     log = run(copy, "autograde", LESSON.id, "--student", "untouched", "--force")
     assert "Grading 1 of 1" in log
@@ -373,13 +356,14 @@ BECAUSE = "Because the outer one is <b>active</b> too."
 
 
 @pytest.mark.slow
-def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy):
+def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy, browser):
     answer(demo.hand_in(copy, LESSON, "writer", RIGHT), LESSON, BECAUSE)
     run(copy, "autograde", LESSON.id, "--student", "writer")
     with gradebook.opened(copy) as book:
-        grade = book.find_grade(QUESTION, LESSON.id, LESSON.id, "writer")
-        assert grade.needs_manual_grade
-        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        assert book.find_grade(QUESTION, LESSON.id, LESSON.id, "writer").needs_manual_grade
+        number = book.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
+    give_in_formgrader(copy, browser, number, "2.5")
+    with gradebook.opened(copy) as book:
         comment = book.find_comment(QUESTION, LESSON.id, LESSON.id, "writer")
         comment.manual_comment = "Say which trace."
         book.db.commit()
@@ -396,38 +380,26 @@ def test_a_written_answer_is_graded_by_a_person_beside_the_automatic_points(copy
     assert "On second thoughts" in graded.read_text()
 
 
-@pytest.fixture
-def formgrader(copy):
-    """The address of formgrader in a course where an answer waits for a person."""
-    answer(demo.hand_in(copy, LESSON, "writer", RIGHT), LESSON, BECAUSE)
-    run(copy, "autograde", LESSON.id, "--student", "writer")
-    with formgrader_of(copy) as address:
-        yield address
-
-
-@pytest.mark.slow
-def test_formgrader_shows_the_class_and_takes_points_for_the_written_answer(
-    copy, formgrader, browser
-):
+def give_in_formgrader(course, browser, number, given):
+    """Give points for a written answer in formgrader, which shows it, and the class."""
     from playwright.sync_api import expect
 
-    with gradebook.opened(copy) as book:
-        number = book.find_submission_notebook(LESSON.id, LESSON.id, "writer").id
     tab, asked = browser.new_page(), []
     tab.on("request", lambda request: asked.append(request.url))
-    tab.goto(f"{formgrader}/manage_assignments")
-    expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
-    tab.goto(f"{formgrader}/submissions/{number}")
-    expect(tab.get_by_text("Because the outer one is")).to_be_visible()
-    assert all(url.startswith(formgrader.removesuffix("/formgrader")) for url in asked)
-    automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
-    expect(automatic).to_have_attribute("placeholder", "2")
-    points = tab.locator(f"input.score[id='{QUESTION}']")
-    with tab.expect_response(lambda response: "/api/grade/" in response.url):
-        points.fill("2")
-        points.press("Tab")
-    tab.close()
-    assert grades(copy, "writer") == {**FULL, QUESTION: 2.0}
+    with formgrader_of(course) as address:
+        tab.goto(f"{address}/manage_assignments")
+        expect(tab.get_by_role("link", name=LESSON.id, exact=True).first).to_be_visible()
+        tab.goto(f"{address}/submissions/{number}")
+        expect(tab.get_by_text("Because the outer one is")).to_be_visible()
+        assert all(url.startswith(address.removesuffix("/formgrader")) for url in asked)
+        automatic = tab.locator(f"input.score[id='{next(iter(FULL))}']")
+        expect(automatic).to_have_attribute("placeholder", "2")
+        points = tab.locator(f"input.score[id='{QUESTION}']")
+        with tab.expect_response(lambda response: "/api/grade/" in response.url):
+            points.fill(given)
+            points.press("Tab")
+        tab.close()
+    assert grades(course, "writer") == {**FULL, QUESTION: float(given)}
 
 
 # Appended to nbgrader_config.py: nbgrader is killed when it has come to a place.
@@ -501,14 +473,6 @@ def test_a_run_that_is_stopped_while_it_grades_leaves_the_gradebook_alone(copy, 
 
 
 @pytest.mark.slow
-def test_a_second_grader_of_an_assignment_is_refused(copy):
-    with result_files.locked(copy / ".jaxprentice/verdicts/core"):
-        done = nbgrader(copy, "autograde", LESSON.id)
-    assert done.returncode == 1
-    assert "Another grader is writing to" in done.stderr
-
-
-@pytest.mark.slow
 def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
     elsewhere = tmp_path / "course"
     shutil.copytree(course / "release", elsewhere / "submitted" / "ada")
@@ -526,21 +490,14 @@ def test_nothing_runs_when_the_repository_is_not_found(course, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
+def test_what_cannot_be_graded_is_refused_in_a_sentence(course, tmp_path):
+    for asked, said in (
         (["essay"], "'essay' is not an assignment of this course"),
         (["core", "--student=zoe"], "There is no submission of core by zoe in submitted/. Collect"),
-    ],
-)
-def test_what_cannot_be_graded_is_refused(course, asked, said):
-    done = nbgrader(course, "autograde", *asked)
-    assert done.returncode == 1
-    assert said in done.stderr
-
-
-@pytest.mark.slow
-def test_a_gradebook_that_is_gone_is_said_once(course, tmp_path):
+    ):
+        done = nbgrader(course, "autograde", *asked)
+        assert done.returncode == 1
+        assert said in done.stderr
     book = (course / "gradebook.db").rename(tmp_path / "gradebook.db")
     try:
         done = nbgrader(course, "autograde", LESSON.id)
@@ -562,15 +519,12 @@ def test_without_an_exchange_feedback_goes_another_way(tmp_path):
 # Course directories
 
 
-def test_a_course_directory_holds_every_lesson_with_exercises(tmp_path):
+def test_a_course_directory_holds_the_skeleton_of_every_lesson_with_exercises(tmp_path):
     made = directory.init(tmp_path / "course")
     assert made == [lesson.id for lesson in manifest.load().values() if lesson.exercises]
-    assert sorted(p.name for p in (tmp_path / "course" / "source").iterdir()) == sorted(made)
-
-
-def test_the_module_in_the_source_is_the_skeleton(tmp_path):
-    directory.write_source(tmp_path, Assignment(LESSON.id, (LESSON,)))
-    assert (tmp_path / LESSON.module).read_text() == UNTOUCHED
+    source = tmp_path / "course" / "source"
+    assert sorted(path.name for path in source.iterdir()) == sorted(made)
+    assert (source / LESSON.id / LESSON.module).read_text() == UNTOUCHED
 
 
 def test_an_exercise_that_the_page_forgets_is_a_problem(tmp_path, monkeypatch):
@@ -639,6 +593,7 @@ def test_nbgrader_reads_the_score_from_the_cell(earned):
 
 
 def test_the_message_says_what_failed_and_names_the_mistake_with_one_hint():
+    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."
     mistake = {"name": "The minus is missing", "hints": ["Draw it.", "Second.", "Third."]}
     text = message(verdict(1.0, mistake=mistake), [])
     assert text.splitlines() == [
@@ -684,7 +639,3 @@ def test_why_there_are_less_points_is_one_sentence():
     syntax = "minijax/core.py, line 2, column 1 is no valid Python: invalid syntax."
     broken = lost("bind", "crashed", said=syntax)
     assert reason(broken, broken, remarks=["Submitted by ada for the group.", syntax]) == syntax
-
-
-def test_full_points_come_without_further_words():
-    assert message(verdict(2.0, (True,)), []) == "1 of 1 tests passed."

@@ -43,22 +43,25 @@ def test_a_slip_in_an_earlier_module_costs_points_only_on_the_own_base(tmp_path,
     )
 
 
-@pytest.mark.parametrize(
-    ("slip", "told"),
-    [
-        ("def bind(:", "interpreters.py, line 1, is no valid Python: invalid syntax."),
-        ("import pandas", "interpreters.py, line 1, imports pandas, which is not there"),
-        ("1 / 0", "duals.py cannot be imported on your own microjax/interpreters.py"),
-    ],
-)
-def test_an_earlier_module_that_cannot_be_imported_is_blamed(tmp_path, slip, told):
-    hand_in(tmp_path / "work" / "ada", f"{slip}\n{assemble.read_solution(EARLIER.module)}")
+# What an earlier module begins with, and what its author is told.
+SLIPS = {
+    "def bind(:": "interpreters.py, line 1, is no valid Python: invalid syntax.",
+    "import pandas": "interpreters.py, line 1, imports pandas, which is not there",
+    "1 / 0": "duals.py cannot be imported on your own microjax/interpreters.py",
+}
+
+
+def test_an_earlier_module_that_cannot_be_imported_is_blamed(tmp_path):
+    for number, slip in enumerate(SLIPS):
+        source = f"{slip}\n{assemble.read_solution(EARLIER.module)}"
+        hand_in(tmp_path / "work" / f"s{number}", source)
     command = ["grade", str(tmp_path / "work"), "--lesson", LESSON.id, "--own-base", "--jobs", "1"]
     assert cli.main([*command, "--out", str(tmp_path / "out")]) == 0
-    result = result_files.read(tmp_path / "out" / "ada.json")
-    (remark,) = result["remarks"]
-    assert told in remark
-    assert {x["message"] for x in result["exercises"]} == {remark}
+    for number, told in enumerate(SLIPS.values()):
+        result = result_files.read(tmp_path / "out" / f"s{number}.json")
+        (remark,) = result["remarks"]
+        assert told in remark
+        assert {x["message"] for x in result["exercises"]} == {remark}
 
 
 # What a hostile module of one's own does when it is imported, and what the instructor reads of it.

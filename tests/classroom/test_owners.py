@@ -1,11 +1,11 @@
 """Whose a submission is: the outermost names of a download say it, and nothing inside one does."""
 
-import io
+import re
 import tempfile
-import zipfile
 from pathlib import Path
 
 import pytest
+from archives import archive, folder, packed
 from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader_class import bare_course, nbgrader, run
@@ -50,28 +50,6 @@ PLACES = {
 def roster(tmp_path):
     (tmp_path / "roster.csv").write_text(CLASS)
     return people.read(tmp_path / "roster.csv")
-
-
-def folder(path, files):
-    for name, content in files.items():
-        if (path / name).is_dir() or any(x.is_file() for x in (path / name).parents):
-            continue  # a file and a folder of one name are possible in an archive only
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(content)
-    return path
-
-
-def archive(path, files):
-    path.write_bytes(packed(files))
-    return path
-
-
-def packed(files):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as made:
-        for name, text in files.items():
-            made.writestr(name, text)
-    return content.getvalue()
 
 
 def collected(out, got, system, roster, assignment=CORE):
@@ -163,62 +141,64 @@ def test_two_owners_for_one_student_are_both_named(tmp_path, roster, system, nam
     assert said in told[-1]
 
 
-def test_two_of_the_roster_with_one_name_are_both_named(tmp_path):
-    found, told = moodles(tmp_path, f"{CLASS}ada2,Ada A\n", "Ada A_1", "Bob B_2")
-    assert found == {"b": "Bob B_2"}
-    said = "'Ada A_1' is left out: a and ada2 have this name in the roster."
-    assert any(line.startswith(said) for line in told)
-
-
-def moodles(tmp_path, roster, *names):
-    """The names of the submissions that are filed for each student of a roster; what was said."""
-    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
-    files = {f"{name}_assignsubmission_file/core.py": name.encode() for name in names}
-    known = people.read(tmp_path / "roster.csv")
-    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", known)
-    return {x: own["minijax/core.py"].decode() for x, own in found.items()}, told
-
-
 NUMBERED = "id,full name,participant\na,Ada A,Participant 1\na2,Ada A,2\nb,Bob B,3\n"
-
-
-def test_moodles_number_tells_two_of_one_name_apart(tmp_path):
-    names = ("Ada A_1", "Ada A_2", "Ada A_9", "Bob B_3")
-    found, told = moodles(tmp_path, NUMBERED, *names)
-    assert found == {"a": "Ada A_1", "a2": "Ada A_2", "b": "Bob B_3"}
-    numbers = "Write their numbers into its column `participant`."
-    assert f"'Ada A_9' is left out: a and a2 have this name in the roster. {numbers}" in told
+LOVELACE = "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n"
+NO_NUMBER = "'{}_9'.* The number is not in its column `participant`.$"
+# Of a roster and the names in Moodle's download: whose each is, who is left out, and what is said.
+MOODLES = [
+    (
+        f"{CLASS}ada2,Ada A\n",
+        {"b": "Bob B_2"},
+        ["Ada A_1"],
+        "^'Ada A_1' is left out: a and ada2 have this",
+    ),
+    (
+        NUMBERED,  # which tells two of one name apart
+        {"a": "Ada A_1", "a2": "Ada A_2", "b": "Bob B_3"},
+        ["Ada A_9"],
+        "^'Ada A_9' is left out: a and a2 have this name in the roster. "
+        "Write their numbers into its column `participant`.$",
+    ),
+    *(  # blind marking: the number is the person
+        (NUMBERED, {"a2": f"{x}_2", "b": f"{x}_3"}, [f"{x}_9"], NO_NUMBER.format(x))
+        for x in (
+            *("Participant", "Teilnehmerin", "Default group-Participant"),
+            "Team 3 - B-Participante",
+        )
+    ),
+    (CLASS, {"a": "Ada A_1"}, ["Participant_9"], "give the grading worksheet"),
+    (NUMBERED, {"a": "Ada Lovelace_1", "b": "Bob B_3"}, [], "^((?!this download).)*$"),
+    (NUMBERED, {"b": "Bob B_4"}, ["Ada Lovelace_1"], "not those of this download"),
+    *(  # the worksheet of a blind assignment is a roster
+        (f"{x},Status,Grade\n{y} 501,Submitted,\n", {"participant-501": "Participant_501"}, [], "")
+        for x in ("Identifier", "ID", "Identificador")
+        for y in ("Participant", "Teilnehmer/in")
+    ),
+    *(  # first and last names may be in either order
+        (LOVELACE, {"a": f"{x}_1"}, [], "")
+        for x in (
+            *("Lovelace Ada", "ADA LOVELACE", "Lovelace, Ada", "Ada Lovelace"),
+            *("Group A-Ada Lovelace", "Default group-Lovelace, Ada", "Team-3-Ada Lovelace"),
+        )
+    ),
+    # That of the roster goes before the other one.
+    ("id,full name\na,Ada Tomas\nb,Tomas Ada\n", {"a": "Ada Tomas_1", "b": "Tomas Ada_2"}, [], ""),
+    ("id,full name\nz,Zo\u00eb Z\n", {"z": "Zoe\u0308 Z_1"}, [], ""),  # in another spelling
+]
 
 
 @pytest.mark.parametrize(
-    "everyone",
-    ["Participant", "Teilnehmerin", "Default group-Participant", "Team 3 - B-Participante"],
+    ("roster", "whose", "others", "said"),
+    MOODLES,
+    ids=[next(iter(row[1].values())) for row in MOODLES],
 )
-def test_with_blind_marking_moodles_number_is_the_person(tmp_path, everyone):
-    found, told = moodles(tmp_path, NUMBERED, *(f"{everyone}_{n}" for n in (2, 3, 9)))
-    assert found == {"a2": f"{everyone}_2", "b": f"{everyone}_3"}
-    assert f"'{everyone}_9'" in told[-1]
-    assert told[-1].endswith("The number is not in its column `participant`.")
-
-
-def test_without_numbers_in_the_roster_the_worksheet_is_asked_for(tmp_path):
-    _, told = moodles(tmp_path, CLASS, "Ada A_1", "Participant_9")
-    assert "give the grading worksheet" in told[-1]
-
-
-@pytest.mark.parametrize(("bobs", "whose"), [("3", {"a", "b"}), ("4", {"b"})])
-def test_moodles_number_is_enough_unless_it_is_of_another_assignment(tmp_path, bobs, whose):
-    found, told = moodles(tmp_path, NUMBERED, f"Bob B_{bobs}", "Ada Lovelace_1")
-    assert found.keys() == whose
-    assert ("not those of this download" in told[-1]) == (whose == {"b"})
-
-
-@pytest.mark.parametrize("head", ["Identifier", "ID", "Identificador"])
-@pytest.mark.parametrize("everyone", ["Participant", "Teilnehmer/in"])
-def test_moodles_worksheet_of_a_blind_assignment_is_a_roster(tmp_path, head, everyone):
-    roster = f"{head},Status,Grade\n{everyone} 501,Submitted,\n"
-    found, _ = moodles(tmp_path, roster, "Participant_501")
-    assert found == {"participant-501": "Participant_501"}
+def test_moodles_names_and_numbers_say_whose_a_submission_is(tmp_path, roster, whose, others, said):
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    known, names = people.read(tmp_path / "roster.csv"), [*whose.values(), *others]
+    files = {f"{name}_assignsubmission_file/core.py": name.encode() for name in names}
+    found, told = collected(tmp_path / "out", folder(tmp_path / "got", files), "moodle", known)
+    assert found == {x: {"minijax/core.py": name.encode()} for x, name in whose.items()}
+    assert re.search(said, told[-1])
 
 
 @pytest.mark.parametrize("head", ["section,id", "Seat,id"])
@@ -226,30 +206,6 @@ def test_a_column_of_numbers_that_is_no_worksheets_is_none(tmp_path, head):
     (tmp_path / "roster.csv").write_text(f"{head}\nGroup 1,ada\nGroup 2,bob\n")
     roster = people.read(tmp_path / "roster.csv")
     assert [(x.id, x.participant) for x in roster.students.values()] == [("ada", ""), ("bob", "")]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("Lovelace Ada", "ADA LOVELACE", "Lovelace, Ada", "Ada Lovelace"),
-        *("Group A-Ada Lovelace", "Default group-Lovelace, Ada", "Team-3-Ada Lovelace"),
-    ],
-)
-def test_moodle_may_write_first_and_last_names_in_either_order(tmp_path, name):
-    roster = "id,first name,last name\na,Ada,Lovelace\nb,Bob,B\n"
-    found, _ = moodles(tmp_path, roster, f"{name}_1")
-    assert found == {"a": f"{name}_1"}
-
-
-def test_a_name_in_the_rosters_order_goes_before_one_in_another_order(tmp_path):
-    roster = "id,full name\na,Ada Tomas\nb,Tomas Ada\n"
-    found, _ = moodles(tmp_path, roster, "Ada Tomas_1", "Tomas Ada_2")
-    assert found == {"a": "Ada Tomas_1", "b": "Tomas Ada_2"}
-
-
-def test_a_name_in_two_spellings_of_unicode_is_one(tmp_path):
-    found, _ = moodles(tmp_path, "id,full name\nz,Zo\u00eb Z\n", "Zoe\u0308 Z_1")
-    assert found.keys() == {"z"}
 
 
 # ------------------------------------------------------------------------------------------

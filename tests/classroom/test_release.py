@@ -132,12 +132,8 @@ def test_the_archive_is_the_folder_and_the_same_each_time(handout, tmp_path):
     assert again.read_bytes() == (tmp_path / "out" / "bye.zip").read_bytes()
 
 
-def test_it_is_said_whose_solutions_are_published(course, capsys):
-    assert cli.main(["release", "bye", "--out", "out"]) == 0
+def test_it_is_said_whose_solutions_are_published_and_what_exists_is_kept(capsys, handout):
     assert "With it you publish the solutions of: hello.\n" in capsys.readouterr().out
-
-
-def test_what_exists_is_not_overwritten(handout, capsys):
     assert cli.main(["release", "bye", "--out", "out"]) == 1
     assert "exists. Remove it, or give another folder" in capsys.readouterr().err
 

@@ -81,6 +81,14 @@ class Tabs(dict):
 
 
 @pytest.fixture(scope="session")
+def blank(browser):
+    """A tab: to open one takes longer than what is done in it."""
+    tab = browser.new_page()
+    yield tab
+    tab.close()
+
+
+@pytest.fixture(scope="session")
 def tabs(browser, address):
     with browser.new_context() as context:
         yield Tabs(context, address)

@@ -16,6 +16,7 @@ import sys
 import time
 import tomllib
 import urllib.request
+import zipfile
 from html.parser import HTMLParser
 
 import pytest
@@ -74,10 +75,25 @@ def is_foreign(address):
     return re.match(r"\s*([a-z]+:)?//", address, re.IGNORECASE) is not None
 
 
+def page_of(built, lesson):
+    return built / "lessons" / lesson.id / "index.html"
+
+
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_each_lesson_has_its_page_and_each_exercise_its_anchor(built, lesson):
-    read = Reader((built / "lessons" / lesson.id / "index.html").read_text(encoding="utf-8"))
-    assert {exercise.id for exercise in lesson.exercises} <= read.anchors
+def test_each_lesson_has_its_page_with_anchors_and_what_it_needs_to_download(built, lesson):
+    shown = page_of(built, lesson)
+    text, files = shown.read_text("utf-8"), [f"{lesson.id}.zip"]
+    assert {exercise.id for exercise in lesson.exercises} <= Reader(text).anchors
+    if lesson.exercises:
+        files.append(f"{lesson.id}.ipynb")
+        book = shown.with_name(files[-1]).read_text("utf-8")
+        assert book == notebook.text(lesson, notebook.WORKSPACE)
+    assert [x for x in files if f'download="{x}" href="{x}"' not in text] == []
+    with zipfile.ZipFile(shown.with_name(files[0])) as packed:
+        names = set(packed.namelist())
+    needed = ["jaxprentice", "README.md", f"lessons/{lesson.folder.name}/lesson.md"]
+    needed += [lesson.module, "checks.py"] if lesson.exercises else []
+    assert {f"{lesson.id}/{name}" for name in needed} <= names
 
 
 def test_each_idea_of_the_seeds_has_its_anchor(built):
@@ -85,10 +101,6 @@ def test_each_idea_of_the_seeds_has_its_anchor(built):
     anchors = {x.id: Reader(page_of(built, x).read_text(encoding="utf-8")).anchors for x in LESSONS}
     ideas = [(idea["lesson"], idea["anchor"]) for idea in seeds["idea"]]
     assert [f"{i}#{anchor}" for i, anchor in ideas if anchor not in anchors[i]] == []
-
-
-def page_of(built, lesson):
-    return built / "lessons" / lesson.id / "index.html"
 
 
 def test_what_a_reader_is_to_guess_is_folded_with_its_answer(built):
@@ -113,14 +125,7 @@ def test_only_pages_and_what_they_show_is_published(built):
     assert kinds <= {".html", ".ipynb", ".zip", ".svg", ".png", ".json", ".xml", ".gz"}
 
 
-@pytest.mark.parametrize("lesson", GRADED, ids=lambda lesson: lesson.id)
-def test_each_lesson_can_be_downloaded_as_a_notebook(built, lesson):
-    folder, file = built / "lessons" / lesson.id, f"{lesson.id}.ipynb"
-    assert f'download="{file}" href="{file}"' in (folder / "index.html").read_text("utf-8")
-    assert (folder / file).read_text("utf-8") == notebook.text(lesson, notebook.WORKSPACE)
-
-
-def test_each_page_has_its_address_description_and_preview(built):
+def test_each_page_has_its_address_description_and_a_picture_of_its_own_for_links_to_it(built):
     found = {path: described(path) for path in pages(built) if path.name != "404.html"}
     addresses = {links["canonical"] for links, _ in found.values()}
     named = re.findall("<loc>(.*)</loc>", (built / "sitemap.xml").read_text())
@@ -135,13 +140,9 @@ def test_each_page_has_its_address_description_and_preview(built):
     for _, metas in found.values():
         assert metas["og:description"] == metas["description"]
         assert metas["og:image"].startswith(folder)
-
-
-def test_each_page_has_a_picture_of_its_own_for_links_to_it(built):
-    found = {path: described(path)[1] for path in pages(built) if path.name != "404.html"}
-    names = [metas["og:image"].partition(f"/{built.name}/")[2] for metas in found.values()]
+    names = [metas["og:image"].removeprefix(folder) for _, metas in found.values()]
     pictures = [(built / name).read_bytes() for name in names]
-    titles = {metas["og:title"] for metas in found.values()}
+    titles = {metas["og:title"] for _, metas in found.values()}
     assert len(set(pictures)) == len(titles)
     assert [title for title in titles if not title.isascii()] == []  # what the font has
     assert [name for name, x in zip(names, pictures, strict=True) if len(x) > 60_000] == []
@@ -293,33 +294,34 @@ def test_a_broken_page_fails_the_build_with_the_reason(small, name):
 
 
 @pytest.mark.slow
-def test_an_example_shows_what_it_prints_and_the_error_that_it_announces(small):
-    """One that prints nothing has no box for it."""
-    add(small, FENCE.format(options=' raises="TypeError"', code="print('before')\nlen(3)"))
-    code = "given(None)"  # `given` was imported by the page's first example
-    add(small, FENCE.format(options=' session="hello" raises="TypeError"', code=code))
-    add(small, FENCE.format(options="", code="silent = 1"))
+def test_examples_show_what_they_print_and_pages_are_apart_and_tell_how_to_obtain_the_course(
+    small, monkeypatch
+):
+    (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
+    for options, code in (
+        (' raises="TypeError"', "print('before')\nlen(3)"),
+        (' session="hello" raises="TypeError"', "given(None)"),  # imported by the page's first one
+        ("", "silent = 1"),
+        (' session="s"', "import toy.hello\ntoy.hello.spoilt = own = 1"),
+    ):
+        add(small, FENCE.format(options=options, code=code))
+    other = small.parent.parent / "03_bye" / "lesson.md"
+    code = "import toy.hello\nprint(hasattr(toy.hello, 'spoilt'))"
+    add(other, FENCE.format(options="", code=code))
     assert cli.main(shlex.split(EXAMPLES["site build"])) == 0
-    page = (places.ROOT / "build/site/lessons/hello/index.html").read_text()
+    built = places.ROOT / "build/site"
+    page = (built / "lessons/hello/index.html").read_text()
     shown = normal("".join(Reader(page).texts))
     assert "len(3) before TypeError: object of type 'int' has no len()" in shown
     assert "given(None) TypeError: unsupported operand" in shown
-    assert page.count("language-text") == 3  # of the page's own example, and of these two
-
-
-@pytest.mark.slow
-def test_pages_do_not_see_each_others_sessions_and_modules(small):
-    add(
-        small,
-        FENCE.format(options=' session="s"', code="import toy.hello\ntoy.hello.spoilt = own = 1"),
-    )
-    other = small.parent.parent / "03_bye" / "lesson.md"
-    add(
-        other,
-        FENCE.format(options="", code="import toy.hello\nprint(hasattr(toy.hello, 'spoilt'))"),
-    )
-    shown = (site.build() / "lessons/bye/index.html").read_text()
-    assert "False" in "".join(Reader(shown).texts)
+    assert page.count("language-text") == 3  # what prints nothing has no box for it
+    assert "False" in "".join(Reader((built / "lessons/bye/index.html").read_text()).texts)
+    assert "git clone" not in (built / "index.html").read_text()
+    address = "https://example.org/school/jax-course"
+    monkeypatch.setenv("REPO_URL", address)
+    shown = (site.build() / "index.html").read_text()
+    assert f"git clone {address} cd jax-course" in normal("".join(Reader(shown).texts))
+    assert f"{address}/edit/main/course/index.md" in shown
     add(other, FENCE.format(options=' session="s"', code="print(own)"))
     with pytest.raises(Problem, match="NameError: name 'own' is not defined"):
         site.build()
@@ -448,18 +450,6 @@ def test_the_line_of_a_rule_is_marked_beside_the_program(tabs):
     viewer.locator("li[data-in]").first.evaluate("x => x.closest('step-viewer').show(x.value - 1)")
     assert viewer.locator(".stepper-pane .stepper-at").inner_text().strip() != ""
     assert viewer.locator(".stepper-code .stepper-at").count() == 2
-
-
-@pytest.mark.slow
-def test_how_to_obtain_the_course_comes_from_one_setting(small, monkeypatch):
-    (small.parents[2] / "index.md").write_text("# A page\n\n{{ obtain }}\n\n## The lessons\n")
-    assert "git clone" not in (site.build() / "index.html").read_text()
-    address = "https://example.org/school/jax-course"
-    monkeypatch.setenv("REPO_URL", address)
-    shown = (site.build() / "index.html").read_text()
-    text = normal("".join(Reader(shown).texts))
-    assert f"git clone {address} cd jax-course" in text
-    assert f"{address}/edit/main/course/index.md" in shown
 
 
 SEARCHES = {
@@ -657,14 +647,6 @@ STEPPER = """
 """
 
 
-@pytest.fixture(scope="module")
-def blank(browser):
-    """A tab: to open one takes longer than what is done in it."""
-    tab = browser.new_page()
-    yield tab
-    tab.close()
-
-
 @pytest.fixture
 def stepper(blank, style):
     tab = blank
@@ -683,7 +665,7 @@ def seen(tab):
     return [i for i, step in enumerate(tab.locator("ol > li").all(), 1) if step.is_visible()]
 
 
-def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
+def test_the_stepper_goes_by_buttons_keys_and_slider_and_stops_at_the_ends(stepper):
     assert seen(stepper) == [1]
     stepper.get_by_role("button", name="Next").click()
     assert seen(stepper) == [2]
@@ -693,6 +675,17 @@ def test_the_stepper_goes_by_buttons_and_keys_and_stops_at_the_ends(stepper):
         assert seen(stepper) == [expected]
     assert stepper.get_by_role("button", name="Previous").get_attribute("aria-disabled") == "true"
     assert stepper.locator("ol").get_attribute("aria-live") == "polite"
+    slider = stepper.get_by_role("slider", name="Step")
+    slider.focus()
+    stepper.keyboard.press("ArrowRight")
+    assert seen(stepper) == [2]  # once, although both listen to the keys
+    stepper.locator("pre[tabindex]").focus()
+    stepper.keyboard.press("ArrowRight")
+    assert seen(stepper) == [2]  # a code block keeps the key
+    slider.focus()
+    stepper.keyboard.press("End")
+    assert seen(stepper) == [3]
+    assert slider.get_attribute("aria-valuetext") == "Step 3 of 3"
 
 
 def test_the_stepper_has_no_empty_field_at_first_and_does_not_shrink_later(stepper):
@@ -703,16 +696,6 @@ def test_the_stepper_has_no_empty_field_at_first_and_does_not_shrink_later(stepp
         stepper.get_by_role("slider", name="Step").fill(str(n))
         heights.append(stepper.locator("ol").bounding_box()["height"])
     assert heights[0] < heights[1] == heights[2]
-
-
-def test_the_stepper_goes_by_its_slider_and_says_where_it_is(stepper):
-    slider = stepper.get_by_role("slider", name="Step")
-    slider.focus()
-    stepper.keyboard.press("ArrowRight")
-    assert seen(stepper) == [2]  # once, although both listen to the keys
-    stepper.keyboard.press("End")
-    assert seen(stepper) == [3]
-    assert slider.get_attribute("aria-valuetext") == "Step 3 of 3"
 
 
 def test_only_one_level_can_be_followed(stepper):
@@ -749,7 +732,11 @@ def test_the_code_of_a_step_s_rule_and_the_line_are_shown(stepper):
     assert stepper.locator(".stepper-at").count() == 0
 
 
-def test_all_steps_are_a_text_on_the_page_and_on_paper(stepper):
+def test_all_steps_are_a_text_on_the_page_and_on_paper_and_move_only_if_the_reader_wants(stepper):
+    moves = "() => getComputedStyle(document.querySelector('li.stepper-current')).animationName"
+    for wanted, name in (("no-preference", "stepper-appears"), ("reduce", "none")):
+        stepper.emulate_media(reduced_motion=wanted)
+        assert stepper.evaluate(moves) == name
     everything = stepper.get_by_role("button", name="All steps")
     everything.click()
     assert seen(stepper) == [1, 2, 3]
@@ -758,21 +745,6 @@ def test_all_steps_are_a_text_on_the_page_and_on_paper(stepper):
     stepper.emulate_media(media="print")
     assert seen(stepper) == [1, 2, 3]
     assert not everything.is_visible()
-
-
-def test_steps_move_only_if_the_reader_wants_motion(stepper):
-    moves = "() => getComputedStyle(document.querySelector('li.stepper-current')).animationName"
-    stepper.emulate_media(reduced_motion="no-preference")
-    assert stepper.evaluate(moves) == "stepper-appears"
-    stepper.emulate_media(reduced_motion="reduce")
-    assert stepper.evaluate(moves) == "none"
-
-
-def test_a_code_block_in_a_step_keeps_the_arrow_keys(stepper):
-    stepper.get_by_role("button", name="Next").click()
-    stepper.locator("pre[tabindex]").focus()
-    stepper.keyboard.press("ArrowRight")
-    assert seen(stepper) == [2]
 
 
 def test_without_javascript_every_step_is_shown(browser, style):
