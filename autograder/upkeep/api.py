@@ -39,8 +39,9 @@ minijax runs unchanged on JAX in 64-bit mode; JAX has more of them. `import mini
 
 # Classes that public functions return or hand to the user's function.
 _RETURNED = (
-    *("core.ShapedArray", "core.Tracer", "jaxpr.ClosedJaxpr", "jaxpr.Jaxpr", "jaxpr.JaxprEqn"),
-    *("jaxpr.Literal", "jaxpr.Var", "jit.Jitted", "jit.Lowered", "numpy.indexing.IndexUpdateRef"),
+    *("abstract_values.ShapedArray", "abstract_values.Tracer", "ir.ClosedJaxpr", "ir.Jaxpr"),
+    *("ir.JaxprEqn", "ir.Literal", "ir.Var", "jit.Jitted", "lowering.Lowered"),
+    "numpy.indexing.IndexUpdateRef",
 )
 _ABOUT_RETURNED = """\
 These classes have no public name: you meet their objects as arguments or results of public
