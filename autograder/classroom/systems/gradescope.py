@@ -288,7 +288,8 @@ def run(
         found, status = too_many(folder, course.at_once.per_day), 0
         if found is None:
             result = grade(lesson, course, folder, inside, seed, level or None)
-            print(f"{result['score']:g} of {result['max_score']:g}, isolation: {result['isolation']}")
+            score = f"{result['score']:g} of {result['max_score']:g}"
+            print(f"{score}, isolation: {result['isolation']}")
             shows = course.at_once.shows
             found = at_once.marked(shown(result, course.feedback.hints, shows), shows)
     except (Problem, suite.SuiteError) as error:
