@@ -57,8 +57,8 @@ class Laws:
 
         lent = self._worth_lending(exercise, test)
         question = Question(exercise, generated.OUTCOMES, fill, lent, want, allowed(seconds), near)
-        got, found, _ = agreement.compared(question)
-        call = question.call(name, test.siblings, got, found)
+        got, found, given = agreement.compared(question)
+        call = question.call(name, given, got, found)  # a known mistake is asked with the same
         agreement.calls.keep(exercise, call)
         if found is None or agreement.is_stub(found, exercise):
             return found
