@@ -80,9 +80,9 @@ class Tabs(dict):
         return not url.startswith((f"{self.address}/", "data:", "blob:"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def blank(browser):
-    """A tab: to open one takes longer than what is done in it."""
+    """A tab for the tests of a file, some of which change it: to open one takes its time."""
     tab = browser.new_page()
     yield tab
     tab.close()
