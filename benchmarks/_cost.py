@@ -53,12 +53,12 @@ class Row:
     @property
     def line(self) -> str:
         """A row of the table."""
-        cpu = "" if self.cpu is None else f"{self.cpu:.1f}"
+        cpu = "" if self.cpu is None else round(self.cpu, 2)
         unit = "CPU" if self.of_cpu else "clock"
         reached = "reached" if self.counts <= self.aim else "not reached"
         end = f"{self.aim:6g} {unit:5}  {reached}" if self.aim else ""
-        before = "" if self.before is None else f"{self.before:.1f}"
-        return f"{self.name:32}{self.seconds:8.1f}{cpu:>8}{before:>8}  {end}".rstrip()
+        before = "" if self.before is None else round(self.before, 2)
+        return f"{self.name:32}{round(self.seconds, 2):8}{cpu:>8}{before:>8}  {end}".rstrip()
 
 
 def of(

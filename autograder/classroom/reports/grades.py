@@ -97,11 +97,12 @@ def _has_points(grade: Any) -> bool:
 
 def _grade(folder: Path, course: Course, submission: Any, lateness: Any) -> Result:
     """A submission's grade in the gradebook, with what its results say of the failures."""
+    from autograder.classroom.nbgrader import gradebook
     from autograder.classroom.nbgrader.results import read_results
 
     assignment, student = course.get(submission.name), submission.student.id
     found = read_results(folder, assignment, student)
-    grades = {x.name: x for notebook in submission.notebooks for x in notebook.grades}
+    grades = {x.name: x for x in gradebook.grades(submission)}
     verdicts: list[Verdict] = []
     for verdict in (verdict for result in found for verdict in result["exercises"]):
         grade = grades[courses.cell_name(verdict["id"])]
@@ -130,38 +131,39 @@ def _all(found: list[Result], key: str) -> list[str]:
 
 def _by_hand(assignment: Assignment, grades: dict[str, Any]) -> Iterator[Verdict]:
     """What has no tests, and points that a person gives, as verdicts."""
-    from autograder.classroom.nbgrader import gradebook
-
     for lesson in assignment.lessons:
         for kind in ("question", "open"):
             grade = grades.get(f"{lesson.id}-{kind}")
             if grade is not None and grade.max_score:
-                said = "There is no answer." if grade.manual_score is None else None
-                said = feedback.NOT_READ if gradebook.is_unread(grade) else said
-                yield {
-                    "id": f"{lesson.id}.{kind}",
-                    "points": round(grade.score, 2),
-                    "max_points": grade.max_score,
-                    "tests": [
-                        {
-                            "id": feedback.BY_HAND,
-                            "passed": grade.score > 0,
-                            "class": None,
-                            "message": said,
-                        }
-                    ],
-                    "class": None,
-                    "message": said,
-                    "misconception": None,
-                    "counterexample": None,
-                }
+                yield _given(f"{lesson.id}.{kind}", grade)
+
+
+def _given(name: str, grade: Any) -> Verdict:
+    """The verdict of a person, as the gradebook has it."""
+    from autograder.classroom.nbgrader import gradebook
+
+    said = "There is no answer." if grade.manual_score is None else None
+    said = feedback.NOT_READ if gradebook.is_unread(grade) else said
+    test: Any = {"id": feedback.BY_HAND, "passed": grade.score > 0, "class": None, "message": said}
+    return {
+        "id": name,
+        "points": round(grade.score, 2),
+        "max_points": grade.max_score,
+        "tests": [test],
+        "class": None,
+        "message": said,
+        "misconception": None,
+        "counterexample": None,
+    }
 
 
 def _notes(submission: Any, penalty: float, lateness: Any) -> Iterator[str]:
     """What is to be known about the grade as a whole."""
+    from autograder.classroom.nbgrader import gradebook
+
     yield from lateness.notes(penalty)
     changed = []
-    for grade in (grade for notebook in submission.notebooks for grade in notebook.grades):
+    for grade in gradebook.grades(submission):
         usual = grade.name.endswith(("-question", "-open")) or grade.manual_score is None
         if grade.extra_credit or not usual:
             changed.append(grade.name)

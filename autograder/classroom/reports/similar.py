@@ -246,19 +246,23 @@ def _named(pair: Pair) -> str:
 
 def find(folder: Path, name: str, out: Path | None) -> Iterator[str]:
     """Compare the submissions of a lesson or an assignment; what came of it, in sentences."""
-    classes: list[tuple[Lesson, dict[str, str], Path]] = []
-    if course := grades.directory(folder):
-        for assignment in settings.read(course).chosen([name]):
-            place = course / grades.RESULTS / assignment.name
-            name = assignment.name
-            classes += [(x, from_intake(course, name, x), place) for x in assignment.lessons]
-    else:
-        lesson = manifest.get(name)
-        classes.append((lesson, from_submissions(folder, lesson), folder))
-    for lesson, sources, place in classes:
+    for lesson, sources, place in _classes(folder, name):
         found = compare(sources, lesson)
         yield from told(found)
         yield f"The page is {write(found, out or place)}."
+
+
+def _classes(folder: Path, name: str) -> Iterator[tuple[Lesson, dict[str, str], Path]]:
+    """Each lesson with the modules of its class, read one lesson at a time, and where they are."""
+    course = grades.directory(folder)
+    if course is None:
+        lesson = manifest.get(name)
+        yield lesson, from_submissions(folder, lesson), folder
+        return
+    for assignment in settings.read(course).chosen([name]):
+        place = course / grades.RESULTS / assignment.name
+        for lesson in assignment.lessons:
+            yield lesson, from_intake(course, assignment.name, lesson), place
 
 
 def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
@@ -276,15 +280,15 @@ def of_course(folder: Path, course: Course, out: Path) -> dict[str, Likeness]:
 def from_submissions(folder: Path, lesson: Lesson) -> dict[str, str]:
     """The modules of a folder of submissions, by student."""
     taken = files.submissions(folder, lesson)
-    found = {
-        # The name without characters that would play with the terminal.
-        name if name.isprintable() else repr(name)[1:-1]: source.decode()
-        for name, source, _ in taken
-        if source is not None
-    }
+    found = {_shown(name): source.decode() for name, source, _ in taken if source is not None}
     if not found:
         raise Problem(f"No student in {folder} has {lesson.module}. Give the submissions.")
     return found
+
+
+def _shown(name: str) -> str:
+    """A folder's name without characters that would play with the terminal."""
+    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def from_intake(folder: Path, assignment: str, lesson: Lesson) -> dict[str, str]:

@@ -58,9 +58,7 @@ def grade_folder(
     print(f"Isolation: {level}, {isolation.MEANING[level]}.", flush=True)
     with result_files.locked(out):
         before = _known(out, lesson, {student for student, _, _ in handed_in})
-        plain = manifest.load().get(lesson.id, lesson)  # without this course's points
-        drawn = _seed(out, seed, before)
-        edition = functools.cache(lambda x: Edition(plain, level, seed_of(drawn, x)))
+        edition = _editions(lesson, level, _seed(out, seed, before))
         bases = own_base.bases(submissions, lesson) if on_own else None
         # Of a submission that is gone the result of an earlier run is the last word.
         open_ = [x for x in handed_in if x[2] != files.VANISHED or x[0] not in before]
@@ -74,10 +72,18 @@ def grade_folder(
             made = run.graded(work, known, store, execute)
             _keep(made, [x.student for x in work if not run.is_known(x, known)], out, finished)
             table = result_files.grades_csv(out)
-        _name_odd_and_absent(out, [student for student, _, _ in handed_in], before)
+        students = [student for student, _, _ in handed_in]
+        _name_the_odd(out, students)
+        _name_the_absent(out, sorted(set(before) - set(students)))
     print(f"{len(handed_in)} submissions graded. The results are in {out}, the grades in {table}.")
     if unfit:
         raise Problem(_about_unfit(unfit))
+
+
+def _editions(lesson: Lesson, level: str, seed: int) -> Callable[[int], Edition]:
+    """What the tests of a variant go by; 0 stands for all students."""
+    plain = manifest.load().get(lesson.id, lesson)  # without this course's points
+    return functools.cache(lambda variant: Edition(plain, level, seed_of(seed, variant)))
 
 
 def _say_how_many(total: int, done: int, work: Sequence[run.Submission]) -> None:
@@ -160,14 +166,18 @@ def _keep(made: run.Finished, new: Collection[str], out: Path, finished: list[st
             bar.update(shown, advance=1, about=about)
 
 
-def _name_odd_and_absent(out: Path, students: Sequence[str], before: Collection[str]) -> None:
-    """Say which submissions need manual review, and whose results are older than this run."""
+def _name_the_odd(out: Path, students: Sequence[str]) -> None:
+    """Say which submissions need manual review; their results say why."""
     odd = [s for s in students if result_files.read(out / f"{s}.json").get("review")]
     if odd:
         print(f"{len(odd)} need manual review (`review` in the result): {', '.join(odd)}.")
-    if absent := sorted(set(before) - set(students)):  # nothing is deleted that may be a grade
-        names = ", ".join(absent)
-        print(f"{len(absent)} have a result in {out} and no submission; they stay: {names}.")
+
+
+def _name_the_absent(out: Path, students: Sequence[str]) -> None:
+    """Say whose results are older than this run: nothing is deleted that may be a grade."""
+    if students:
+        names = ", ".join(students)
+        print(f"{len(students)} have a result in {out} and no submission; they stay: {names}.")
 
 
 def _fit(folder: Path, handed_in: list[HandedIn]) -> tuple[list[HandedIn], dict[str, str]]:
